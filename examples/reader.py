@@ -9,8 +9,8 @@ lintel prints one line per finding, and a summary:
 
 from __future__ import annotations
 
-from observer.commands.outcomes.parsers.parser import Format, OutputParser
-from observer.commands.outcomes.result import line_pattern
+from observer.commands.parsers.parser import Format, OutputParser
+from observer.commands.result import line_pattern
 
 _LINTEL = Format(
     "lintel",

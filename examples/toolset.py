@@ -8,8 +8,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from observer.memory import Memory
-from observer.tools.views import render
-from observer.tools.views.tool import ResultRow, Tool, ToolResult
+from observer.tools import render
+from observer.tools.tool import ResultRow, Tool, ToolResult
 
 GUIDE = """\
 recent lists what was recorded last in a project: use it when the user asks what is new.\

@@ -23,7 +23,7 @@ def main() -> None:
     if sys.argv[1:] == ["mcp", "--tools"]:  # asks which there are
         sys.argv[1:] = ["mcp", "list"]
     if sys.argv[1:2] == ["mcp"] and not {"list", "-h", "--help"} & set(sys.argv):
-        from observer.local.pump import pump  # noqa: PLC0415 - an editor waits for this one
+        from observer.local import pump  # noqa: PLC0415 - an editor waits for this one
 
         sys.exit(pump.main(sys.argv[2:]))
     for number in (signal.SIGTERM, signal.SIGHUP):

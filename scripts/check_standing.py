@@ -27,7 +27,7 @@ from observer.core.config import Settings
 from observer.git.process import git_output
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.anchors import Anchor, AnchorSet

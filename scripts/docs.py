@@ -30,10 +30,10 @@ from observer.clients import generic
 from observer.clients.installers import installable
 from observer.clients.registry import clients as known_clients
 from observer.core import config, errors
-from observer.memory.status import Status
-from observer.serve.api import http
+from observer.serve import http
 from observer.store.migrations import migrations
 from observer.tools.registry import toolsets
+from observer.tools.status import Status
 
 ROOT = Path(__file__).parents[1]
 HELP_COLUMNS = 88

@@ -37,7 +37,7 @@ from supply.pins import ROOT, RUNTIME, Pin, pins
 
 import observer
 
-_MODELS = ROOT / "observer" / "embed" / "models"
+_MODELS = ROOT / "observer" / "index" / "embed" / "models"
 _LICENCES = LicenseFactory()
 
 

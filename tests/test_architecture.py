@@ -54,13 +54,13 @@ HOMES = {
     "tokenizers": ("observer.index.embed",),
     "httpx2": ("observer.llm",),
     "tree_sitter": ("observer.code",),
-    "watchfiles": ("observer.serve.daemon",),
-    "uvicorn": ("observer.serve.daemon",),
-    "mcp": ("observer.serve.api.mcp",),
-    "mcp_types": ("observer.serve.api.mcp",),
-    "anyio": ("observer.serve.api.mcp",),
-    "pydantic": ("observer.serve.api.mcp", "observer.tools"),
-    "starlette": ("observer.serve.api.http",),
+    "watchfiles": ("observer.serve",),
+    "uvicorn": ("observer.serve.servers",),
+    "mcp": ("observer.serve.mcp",),
+    "mcp_types": ("observer.serve.mcp",),
+    "anyio": ("observer.serve.mcp",),
+    "pydantic": ("observer.serve.mcp", "observer.tools"),
+    "starlette": ("observer.serve.http",),
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
     "tomlkit": ("observer.cli", "observer.clients"),
@@ -74,8 +74,7 @@ JSON_OF_THE_STANDARD_LIBRARY = (
 )
 PURE = (
     "observer.code",
-    "observer.commands.shell",
-    "observer.commands.outcomes",
+    "observer.commands",
     "observer.observations",
     "observer.search.query",
     "observer.search.rank",
@@ -189,7 +188,9 @@ def test_sql_stands_only_in_the_store(path: Path) -> None:
 
 @every_module
 def test_fronts_reach_data_through_memory_only(path: Path) -> None:
-    if is_under(name_of(path), ("observer.tools", "observer.serve.api")):
+    # The daemon's state is no data.
+    fronts = ("observer.tools", "observer.serve.http", "observer.serve.mcp")
+    if is_under(name_of(path), fronts) and name_of(path) != "observer.tools.status":
         tables = {"observer.clients.client", "observer.clients.registry"}  # formats, no data
         ours = {target for target in imports_of(path) if target.startswith("observer.")}
         reached = {part_of(target) for target in ours - tables}
@@ -246,12 +247,12 @@ STARTERS = {
     "observer.core.child_process": "ourselves",
     "observer.cli.daemon": "ourselves",
     "observer.cli.read": "the hook whose context it shows",
-    "observer.serve.daemon.unreported": "ourselves",
+    "observer.serve.unreported": "ourselves",
     "observer.cli.doctor.probes": "hooks, and the user's shell",
     "observer.cli.doctor.lab": "git, ourselves and ps",
     "observer.cli.doctor.speed": "the hooks that are timed",
     "observer.git.launch": "git",
-    "observer.local.pump.pump": "ourselves",
+    "observer.local.pump": "ourselves",
 }
 """The modules that start a process, and what each starts."""
 
@@ -345,7 +346,7 @@ def test_no_module_is_in_an_import_cycle() -> None:
 
 
 BEHAVIOURS = {
-    "observer.commands.outcomes.outcome": 42,
+    "observer.commands.outcome": 42,
     "observer.observations.failure_tracker": 33,
     "observer.notes.notes": 66,
     "observer.search.start": 60,

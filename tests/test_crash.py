@@ -19,7 +19,7 @@ import pytest
 from observer.core.disk import envelope
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 ROOT = Path(__file__).parents[1]

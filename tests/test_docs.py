@@ -18,8 +18,8 @@ from observer.clients import generic
 from observer.clients.installers import installable
 from observer.core import errors
 from observer.core.config import describe
-from observer.memory.status import Status
 from observer.tools.registry import toolsets
+from observer.tools.status import Status
 from tests.clients.facts import facts_of
 
 ROOT = Path(__file__).parents[1]

@@ -22,8 +22,7 @@ from observer.clients.config_files.file_edits import apply
 from observer.clients.installers import install, uninstall
 from observer.clients.registry import clients
 from observer.code import languages
-from observer.commands.outcomes import outcome
-from observer.commands.shell import command_line
+from observer.commands import command_line, outcome
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Command, Event
 from observer.core.paths import Home

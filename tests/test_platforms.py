@@ -15,7 +15,7 @@ import pytest
 
 from observer.cli.doctor.lab import processor_s, rss_mib
 from observer.core.paths import Home
-from observer.memory.status import current
+from observer.tools.status import current
 
 ROOT = Path(__file__).parents[1]
 WITHOUT_LINUX = [sys.executable, str(ROOT / "tests/data/platforms/without_linux.py")]
@@ -26,11 +26,11 @@ LINUX_ONLY = re.compile(
 )
 PLACES = {
     "observer/local/client.py": "LOCAL_PEERCRED",
-    "observer/local/pump/pump.py": "LOCAL_PEERCRED",
-    "observer/serve/daemon/index.py": "memory is given back by the library alone",
-    "observer/serve/daemon/servers.py": "whose a connection is stays open",
-    "observer/serve/daemon/inotify.py": "no limit of watches is known",
-    "observer/serve/daemon/worker.py": "the writer keeps the process's priority",
+    "observer/local/pump.py": "LOCAL_PEERCRED",
+    "observer/serve/index.py": "memory is given back by the library alone",
+    "observer/serve/servers.py": "whose a connection is stays open",
+    "observer/serve/inotify.py": "no limit of watches is known",
+    "observer/serve/worker.py": "the writer keeps the process's priority",
     "observer/cli/doctor/diagnosis.py": "the limit of watches is not shown",
     "observer/cli/doctor/lab.py": "ps",
     "observer/notes/folders/folders.py": "no such folders",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from observer.tools.views import render
+from observer.tools import render
 
 pytestmark = pytest.mark.slow
 

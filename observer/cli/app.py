@@ -18,7 +18,7 @@ from observer.cli.commands import COMMANDS, RENAMED, Commands, did_you_mean, in_
 from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
 from observer.core.paths import ENV_HOME, home, is_inside
-from observer.upkeep.repair.losses import request_repair
+from observer.upkeep.losses import request_repair
 
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2

@@ -23,8 +23,8 @@ from observer.core.paths import Home, home
 from observer.core.text import counted, size_text
 from observer.memory.opening import refuse_unsettled
 from observer.store.database import SqliteStore
-from observer.upkeep.purge.carry_out import complete
-from observer.upkeep.repair.bundle import pack, restore
+from observer.upkeep.bundle import pack, restore
+from observer.upkeep.carry_out import complete
 
 
 @click.command("backup", epilog="Example: observer backup --to ~/observer-home.tar.gz")

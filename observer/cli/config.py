@@ -25,7 +25,7 @@ from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
 from observer.llm.endpoint import address
 from observer.local import client
-from observer.memory.status import current
+from observer.tools.status import current
 
 
 @click.group(

@@ -27,7 +27,7 @@ def daemon_command() -> int:
         return 0
     _refresh_hooks(home())
     # By name: losers of a race leave before, and the command line knows nothing of the daemon.
-    run: Callable[[Home], int] = resolve_name("observer.serve.daemon.daemon:run")
+    run: Callable[[Home], int] = resolve_name("observer.serve.daemon:run")
     code = run(home())
     if code and home().damage.exists():
         # Damage is repaired at a start; nobody has to ask for it.

@@ -17,14 +17,14 @@ from observer.core.errors import DaemonUnavailable, ObserverError, SchemaDiffers
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
+from observer.upkeep.carry_out import complete
 from observer.upkeep.home_guard import hold
-from observer.upkeep.purge.carry_out import complete
-from observer.upkeep.repair.losses import request_repair
-from observer.upkeep.repair.restore import has_damage, open_owned, repair_if_damaged
+from observer.upkeep.losses import request_repair
+from observer.upkeep.restore import has_damage, open_owned, repair_if_damaged
 
 open_here = partial(open_owned, progress=progress)
 """Opens a database as its owner, and shows it where that takes long."""

@@ -21,7 +21,7 @@ from observer.core.text import age_text
 from observer.core.value import Value
 from observer.search.handles import around
 from observer.store.database import SqliteStore
-from observer.tools.views.hook_output import ANYONES, SESSIONS, mirror
+from observer.tools.hook_output import ANYONES, SESSIONS, mirror
 
 OWN = "observer"
 """The client of what observer itself stores, such as notes."""

@@ -40,9 +40,9 @@ from observer.core.paths import Home, home
 from observer.core.text import counted, listed
 from observer.core.value import Value
 from observer.local import client
-from observer.local.spool.pauses import EVERYWHERE, UNENDING_MS
-from observer.local.spool.spool import Spool
-from observer.memory.status import current
+from observer.local.pauses import EVERYWHERE, UNENDING_MS
+from observer.local.spool import Spool
+from observer.tools.status import current
 from observer.upkeep import home_guard
 
 if TYPE_CHECKING:

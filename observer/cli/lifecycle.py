@@ -13,7 +13,7 @@ from observer.core.moment import minute
 from observer.core.paths import home
 from observer.core.text import age_text, counted, size_text
 from observer.local import client
-from observer.memory.status import Status, current, paused_text, spent_text, waiting_text
+from observer.tools.status import Status, current, paused_text, spent_text, waiting_text
 from observer.upkeep import home_guard
 
 

@@ -21,8 +21,8 @@ from observer.core.paths import Home, home
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.llm.prompt import of_session
 from observer.llm.reply import enriched
-from observer.memory.status import LlmStatus, current, llm_status, spent_text
 from observer.store.database import SqliteStore
+from observer.tools.status import LlmStatus, current, llm_status, spent_text
 
 if TYPE_CHECKING:
     from observer.llm.reply import LlmReply

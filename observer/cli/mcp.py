@@ -18,9 +18,9 @@ from observer.clients.config_files.context import current_context
 from observer.clients.config_files.json_entries import snippets
 from observer.core.paths import home
 from observer.memory.api import Memory
+from observer.tools import render
 from observer.tools.registry import chosen, tools_of, toolsets
-from observer.tools.views import render
-from observer.tools.views.tool import ResultRow, Tool
+from observer.tools.tool import ResultRow, Tool
 
 _NO_MEMORY = cast("Memory", None)  # the tools are looked at, not called
 
@@ -84,7 +84,7 @@ def mcp_command(context: click.Context, *, tools: str | None) -> int:
     """Serve MCP on standard input and output: editors start it."""
     if context.invoked_subcommand is not None:
         return 0
-    from observer.local.pump import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
+    from observer.local import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
 
     return pump.main(["--tools", tools] if tools else [])
 

@@ -18,7 +18,7 @@ from observer.core.text import size_text
 from observer.index.embed import registry
 from observer.index.embed.download import pull
 from observer.index.embed.registry import ModelInfo
-from observer.memory.status import current
+from observer.tools.status import current
 
 RESTART_S = 30.0
 LOOK_S = 0.3

@@ -45,8 +45,8 @@ from observer.notes.folders.grammar import with_fields
 from observer.notes.pairs import Pair
 from observer.projects.policy import Policies
 from observer.search.handles import SearchOptions
+from observer.tools import note_api, render
 from observer.tools.asking import nothing, scope_line
-from observer.tools.views import note_api, render
 
 item_argument = click.argument("handle", metavar="ID|UUID")
 

@@ -15,8 +15,8 @@ from observer.core.model import iso
 from observer.core.moment import minute
 from observer.core.paths import home, working_folder
 from observer.local import client
-from observer.memory.status import current
 from observer.notes.folders.writing import NoteChange
+from observer.tools.status import current
 
 FIRST_WITHIN_S = 10.0
 """How long `add` waits until the files are read, about 4,000 of them, and `remove` until none is

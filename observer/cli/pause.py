@@ -13,10 +13,10 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import coming_ms
 from observer.core.paths import home, working_folder
-from observer.local.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
-from observer.local.spool.spool import Spool
-from observer.memory.status import Paused, paused, paused_text
+from observer.local.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
+from observer.local.spool import Spool
 from observer.projects import detect_place
+from observer.tools.status import Paused, paused, paused_text
 
 _REFUSED = "an agent neither pauses nor resumes recording"
 

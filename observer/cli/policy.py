@@ -13,7 +13,7 @@ from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import home, working_folder
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import detect_place, work_tree_of
 from observer.projects.policy import FILE, Policies, Policy
 from observer.projects.policy.apply import Exclusion
@@ -63,7 +63,7 @@ def decision(path: Path) -> PolicyDecision:
     pauses = [one for one in Spool(home().spool).pauses.now(at_ms) if one.covers(at_ms, here)]
     why = _why(path, policy, config.load(home()), root=place.root, is_folder=is_folder)
     if pauses and not why:
-        from observer.memory.status import paused, paused_text  # noqa: PLC0415 - of pauses only
+        from observer.tools.status import paused, paused_text  # noqa: PLC0415 - of pauses only
 
         why = f"paused {paused_text(paused(pauses[0]))}"
     bare = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)

@@ -30,11 +30,11 @@ from observer.notes.folders.folders import NoteFolders, places_holding
 from observer.redaction.seen import SEEN
 from observer.store.database import SqliteStore
 from observer.store.purging import DerivedItem
-from observer.upkeep.purge import carry_out as order
-from observer.upkeep.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
-from observer.upkeep.purge.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
-from observer.upkeep.purge.redact import files_with_secrets, secrets_in, with_secrets
-from observer.upkeep.purge.shred import finder, left
+from observer.upkeep import carry_out as order
+from observer.upkeep.carry_out import PurgeOrder, PurgeReceipt, carry_out
+from observer.upkeep.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
+from observer.upkeep.redact import files_with_secrets, secrets_in, with_secrets
+from observer.upkeep.shred import finder, left
 
 
 class RedactPreview(Value):

@@ -48,7 +48,7 @@ from observer.tools.asking import (
     scope_line,
     surroundings,
 )
-from observer.tools.views.limits import MOST_AROUND, MOST_RESULTS
+from observer.tools.limits import MOST_AROUND, MOST_RESULTS
 
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 

@@ -17,8 +17,8 @@ from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
 from observer.local import client
-from observer.local.spool.pauses import EVERYWHERE
-from observer.local.spool.spool import Spool
+from observer.local.pauses import EVERYWHERE
+from observer.local.spool import Spool
 
 if TYPE_CHECKING:
     from observer.memory.api import Memory

@@ -18,9 +18,9 @@ from observer.core.paths import Home
 from observer.core.text import counted, size_text
 from observer.core.value import Value
 from observer.store.database import SqliteStore
-from observer.upkeep.purge import size_cap
-from observer.upkeep.purge.size_cap import NOTHING, EventVolume, amounts, plus
-from observer.upkeep.purge.take_out import deletions
+from observer.upkeep import size_cap
+from observer.upkeep.size_cap import NOTHING, EventVolume, amounts, plus
+from observer.upkeep.take_out import deletions
 
 
 class Space(Value):

@@ -22,7 +22,7 @@ from observer.core.moment import coming_ms
 from observer.core.paths import home, working_folder
 from observer.core.text import counted
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 
 @click.command("remember", epilog='Example: observer remember "Tests need Redis" --type constraint')

@@ -30,8 +30,8 @@ from observer.core import disk
 from observer.core.errors import BadInput, ObserverError
 from observer.core.paths import Home, make_private
 from observer.git.launch import absolute_entries
-from observer.local.spool import refusals
-from observer.local.spool.spool import Spool
+from observer.local import refusals
+from observer.local.spool import Spool
 
 
 def installable() -> tuple[str, ...]:

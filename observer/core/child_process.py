@@ -21,7 +21,7 @@ from typing import IO, cast
 NICE = 3
 """How much lower its priority is than that of the thread that starts it: of a busy processor it
 gets half as much. With 10 below the daemon's a backlog hardly moved next to other programs; see
-`observer.serve.daemon.worker.NICE`."""
+`observer.serve.worker.NICE`."""
 WAIT_S = 120.0
 """An answer that takes longer will never come."""
 

@@ -1,6 +1,6 @@
 """Variables of the environment in which the asking client runs, as `observer mcp` passes them on.
 
-`observer.local.pump.pump.PASSED_ON` says which these are. They belong to a task and the threads
+`observer.local.pump.PASSED_ON` says which these are. They belong to a task and the threads
 that it asks; a client over HTTP has none.
 """
 

@@ -1,6 +1,6 @@
 """The one error root: what happened, what to do next, and the exit code for scripts.
 
-Raise where it is found; render once, in `observer.tools.views.render`.
+Raise where it is found; render once, in `observer.tools.render`.
 """
 
 from __future__ import annotations

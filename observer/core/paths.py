@@ -60,17 +60,17 @@ class Home:
     purging = _at("purging")
     """What a purge that was begun still has to do; gone once it is done."""
     cap = _at("cap.json")
-    """How near the home is to its greatest size, and what went; see `upkeep.purge.size_cap`."""
+    """How near the home is to its greatest size, and what went; see `upkeep.size_cap`."""
     expiring = _at("expiring")
-    """Where what stays is derived anew while something goes by age; see `upkeep.purge.take_out`."""
+    """Where what stays is derived anew while something goes by age; see `upkeep.take_out`."""
     heads = _at("heads.json")
-    """Where HEAD of each work tree was seen last; see `serve.daemon.unreported`."""
+    """Where HEAD of each work tree was seen last; see `serve.unreported`."""
     damage = _at("damage")
     """What a daemon found damaged and its successor has to repair; gone once it is repaired."""
     losses = _at("losses.json")
-    """What was repaired, and which events were lost; see `upkeep.repair.losses`."""
+    """What was repaired, and which events were lost; see `upkeep.losses`."""
     quiet = _at("quiet.json")
-    """Which clients were announced to have gone quiet; see `serve.daemon.quiet`."""
+    """Which clients were announced to have gone quiet; see `serve.quiet`."""
     made_folders = _at("made-folders.json")
     """Which folders installations made; see `clients.config_files.file_edits`."""
     installed_roots = _at("installed-roots")
@@ -80,7 +80,7 @@ class Home:
     logs = _at("log")
     """`daemon.log` (rotated) and `hooks.log`."""
     refused = _at("log", "refused")
-    """Where hooks count the events that they could not write; see `local.spool.refusals`."""
+    """Where hooks count the events that they could not write; see `local.refusals`."""
     config = _at("config.toml")
     """Settings in TOML; absent means defaults."""
     confirmed = _at("confirmed.json")

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from observer.commands.shell.command_line import parse_command_line
+from observer.commands.command_line import parse_command_line
 from observer.core.errors import NotFound
 from observer.core.events import (
     Command,

@@ -20,7 +20,7 @@ from observer.core.disk import SpoolEntry
 from observer.core.events import Event
 from observer.core.model import Place
 from observer.ingest.prepare import EventPreparer
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
 from observer.observations.event_record import EventAnalysis, EventRecord

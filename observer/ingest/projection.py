@@ -318,7 +318,7 @@ def derive_projects(
 ) -> int:
     """Derive the items of some projects, which were cleared, from their events; as `rebuild`.
 
-    Nothing that happened in another project may bear on them: see `upkeep.purge.choose`.
+    Nothing that happened in another project may bear on them: see `upkeep.choose`.
     """
     count = _derive(writer, writer.by_time(projects), None, advance)
     put_triages(writer)

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from observer.clients.envelope import PAYLOAD
-from observer.commands.shell.command_line import SimpleCommand, simple_commands
-from observer.commands.shell.runners import program_name, unquoted, without_documents
+from observer.commands.command_line import SimpleCommand, simple_commands
+from observer.commands.runners import program_name, unquoted, without_documents
 from observer.core import json_text
 from observer.core.events import (
     AnyBody,

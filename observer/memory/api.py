@@ -51,7 +51,7 @@ from observer.store.interface import Store
 from observer.store.reader import StoreReader, Totals
 
 if TYPE_CHECKING:
-    from observer.upkeep.purge.take_out import Deleted
+    from observer.upkeep.take_out import Deleted
 
 MOST_IDS = 50
 """Most items fetched by one call."""
@@ -163,7 +163,7 @@ class Memory:
 
     def deleted(self) -> list[Deleted]:
         """Return the notes that were deleted for good and can still be brought back, whoever's."""
-        from observer.upkeep.purge.take_out import deleted  # noqa: PLC0415 - 40 ms, which searches do without
+        from observer.upkeep.take_out import deleted  # noqa: PLC0415 - 40 ms, which searches do without
 
         with self._store.read() as reader:
             return list(deleted(reader))

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from observer.commands.shell import command_line
+from observer.commands import command_line
 from observer.core.model import Item, Session, iso
 from observer.core.text import counted, one_line
 from observer.observations.drafts import FAILED, TITLE

@@ -5,7 +5,7 @@ change can be undone, deletions included.
 
 An agent deletes notes and inferences; captured items (commits, edits, summaries) only a person
 does. Every deletion can be undone as long as its note is in the log: one for good leaves that once
-its grace is over, see `upkeep.purge.take_out`.
+its grace is over, see `upkeep.take_out`.
 """
 
 from __future__ import annotations

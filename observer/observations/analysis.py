@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from observer.code import edits
 from observer.code.edits import summarize_write
-from observer.commands.outcomes import outcome
-from observer.commands.outcomes.check_runs import SILENT, checks_of, is_silent
-from observer.commands.outcomes.visible_output import visible_output_of
-from observer.commands.shell import command_line
+from observer.commands import command_line, outcome
+from observer.commands.check_runs import SILENT, checks_of, is_silent
+from observer.commands.visible_output import visible_output_of
 from observer.core.events import (
     AnyBody,
     Checkout,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import asdict
 
 from observer.code.edits import ChangeSummary, EditFingerprints
-from observer.commands.outcomes.result import CommandResult
+from observer.commands.result import CommandResult
 from observer.core.model import Place, Recorded
 from observer.core.value import Value
 from observer.observations.drafts import ObservationDraft

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 
 from observer.code.edits import ChangeSummary
-from observer.commands.outcomes.ending import is_interrupted, own_exit_code
-from observer.commands.outcomes.result import CommandResult, bare_name
-from observer.commands.outcomes.visible_output import first_lines
-from observer.commands.shell.command_line import CommandLine, InlineScript, inline_script
+from observer.commands.command_line import CommandLine, InlineScript, inline_script
+from observer.commands.ending import is_interrupted, own_exit_code
+from observer.commands.result import CommandResult, bare_name
+from observer.commands.visible_output import first_lines
 from observer.core import json_text
 from observer.core.events import (
     Checkout,

@@ -29,11 +29,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
-from observer.commands.outcomes import check_runs
-from observer.commands.outcomes.check_runs import BELOW
-from observer.commands.outcomes.result import CommandResult
-from observer.commands.shell import command_forms, command_line
-from observer.commands.shell.check import (
+from observer.commands import check_runs, command_forms, command_line
+from observer.commands.check import (
     CheckIdentity,
     answers,
     clears,
@@ -42,8 +39,10 @@ from observer.commands.shell.check import (
     is_same_check,
     selects_test,
 )
-from observer.commands.shell.check_tools import checker_of
-from observer.commands.shell.command_forms import InvocationForm
+from observer.commands.check_runs import BELOW
+from observer.commands.check_tools import checker_of
+from observer.commands.command_forms import InvocationForm
+from observer.commands.result import CommandResult
 from observer.core.model import UNASSIGNED, Item, Recorded
 from observer.core.text import base_name, distinct, one_line, relative, word_set
 from observer.observations import fix_text, project_state

@@ -14,14 +14,14 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from observer.commands.outcomes.check_runs import folder_of
-from observer.commands.shell.command_line import (
+from observer.commands.check_runs import folder_of
+from observer.commands.command_line import (
     SimpleCommand,
     git_words,
     inline_script,
     simple_commands,
 )
-from observer.commands.shell.runners import program_name, unquoted
+from observer.commands.runners import program_name, unquoted
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.text import distinct, one_line, relative, word_set

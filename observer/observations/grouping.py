@@ -18,10 +18,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from observer.code.edits import ChangeSummary, merge_changes
-from observer.commands.outcomes import check_runs
-from observer.commands.outcomes.result import CommandResult
-from observer.commands.shell import command_line
-from observer.commands.shell.command_line import CommandLine
+from observer.commands import check_runs, command_line
+from observer.commands.command_line import CommandLine
+from observer.commands.result import CommandResult
 from observer.core.events import Command, Delegation, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import block, listed, one_line, relative

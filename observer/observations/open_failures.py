@@ -16,15 +16,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
-from observer.commands.outcomes import check_runs
-from observer.commands.outcomes.check_runs import CheckResults, Tasks, check_results_of
-from observer.commands.outcomes.ending import NotStarted, exit_code_of, start_failure
-from observer.commands.outcomes.result import CommandResult
-from observer.commands.outcomes.visible_output import plain_output, visible_output_of
-from observer.commands.shell import check, command_forms
-from observer.commands.shell.check import CheckIdentity
-from observer.commands.shell.command_forms import InvocationForm
-from observer.commands.shell.command_line import simple_commands
+from observer.commands import check, check_runs, command_forms
+from observer.commands.check import CheckIdentity
+from observer.commands.check_runs import CheckResults, Tasks, check_results_of
+from observer.commands.command_forms import InvocationForm
+from observer.commands.command_line import simple_commands
+from observer.commands.ending import NotStarted, exit_code_of, start_failure
+from observer.commands.result import CommandResult
+from observer.commands.visible_output import plain_output, visible_output_of
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern

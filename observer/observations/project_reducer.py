@@ -20,8 +20,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.commands.shell import command_line
-from observer.commands.shell.check_tools import checker_of
+from observer.commands import command_line
+from observer.commands.check_tools import checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order

@@ -14,8 +14,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from observer.commands.shell.check import CheckIdentity
-from observer.commands.shell.command_forms import InvocationForm
+from observer.commands.check import CheckIdentity
+from observer.commands.command_forms import InvocationForm
 from observer.core.model import Item, Link
 from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations.drafts import ItemOrigin

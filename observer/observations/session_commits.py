@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
-from observer.commands.shell import command_line
+from observer.commands import command_line
 from observer.core.events import Command, FileChange
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern

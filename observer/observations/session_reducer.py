@@ -15,9 +15,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from observer.code.edits import ChangeSummary
-from observer.commands.shell import command_line
-from observer.commands.shell.command_line import SimpleCommand, simple_commands
-from observer.commands.shell.runners import program_name
+from observer.commands import command_line
+from observer.commands.command_line import SimpleCommand, simple_commands
+from observer.commands.runners import program_name
 from observer.core.events import (
     AnyBody,
     Checkout,

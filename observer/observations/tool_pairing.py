@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from observer.code import edits
 from observer.code.edits import summarize_write
-from observer.commands.outcomes.ending import exit_code_of
+from observer.commands.ending import exit_code_of
 from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
 from observer.core.model import Recorded
 from observer.core.text import block, one_line

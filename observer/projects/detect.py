@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import NamedTuple
 
-from observer.commands.shell.command_line import entered_folder
+from observer.commands.command_line import entered_folder
 from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
 from observer.core.model import Place, Project
 from observer.core.paths import is_inside

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from observer.commands.shell.command_line import simple_commands
+from observer.commands.command_line import simple_commands
 from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from observer.commands.shell import command_line
-from observer.commands.shell.check import rewrites
-from observer.commands.shell.check_tools import checker_of
+from observer.commands import command_line
+from observer.commands.check import rewrites
+from observer.commands.check_tools import checker_of
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
 from observer.core.text import named

@@ -19,9 +19,8 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from observer.code import edits
-from observer.commands.outcomes import check_runs, ending
-from observer.commands.shell import command_forms, command_line
-from observer.commands.shell.command_forms import InvocationForm
+from observer.commands import check_runs, command_forms, command_line, ending
+from observer.commands.command_forms import InvocationForm
 from observer.core.events import Command, Compaction, Event, FileWrite
 from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item, Session, item_id

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from observer.commands.shell import command_line
-from observer.commands.shell.check_tools import checker_of
+from observer.commands import command_line
+from observer.commands.check_tools import checker_of
 from observer.core.model import Item, Session
 from observer.observations import session_state
 from observer.observations.drafts import FAILED

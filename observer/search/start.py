@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from observer.commands.outcomes.check_runs import BELOW
+from observer.commands.check_runs import BELOW
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemKind, item_id

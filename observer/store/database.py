@@ -182,7 +182,7 @@ class SqliteStore:
 
     Raises:
         StoreUnavailable: no such database, not a database, newer than this observer, unwritable.
-        SchemaDiffers: its log has to be stored anew first; see `observer.upkeep.repair.restore`.
+        SchemaDiffers: its log has to be stored anew first; see `observer.upkeep.restore`.
     """
 
     def __init__(

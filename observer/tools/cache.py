@@ -16,7 +16,7 @@ from typing import Any
 
 from observer.memory.api import Memory
 from observer.search.recent_sessions import Uncommitted
-from observer.tools.views.tool import ToolResult
+from observer.tools.tool import ToolResult
 
 MOST = 32
 LONGEST = 50_000

@@ -15,10 +15,10 @@ from msgspec import UNSET, Meta, UnsetType
 from observer.core.errors import NotFound
 from observer.core.model import Item, iso
 from observer.memory.api import Memory
-from observer.tools.views import render
-from observer.tools.views.documents import ITEM
-from observer.tools.views.labels import labels, with_suspicion
-from observer.tools.views.tool import Result, ResultRow, Tool, ToolResult
+from observer.tools import render
+from observer.tools.documents import ITEM
+from observer.tools.labels import labels, with_suspicion
+from observer.tools.tool import Result, ResultRow, Tool, ToolResult
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \

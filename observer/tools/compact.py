@@ -18,11 +18,11 @@ from observer.search.context import PackEntry
 from observer.search.find import SearchHits
 from observer.search.rank import Hit
 from observer.search.timeline import TimelineEntry
+from observer.tools import render
+from observer.tools.labels import Written, json_characters, labels, written
+from observer.tools.render import ProjectName
 from observer.tools.rows import CardLine
-from observer.tools.views import render
-from observer.tools.views.labels import Written, json_characters, labels, written
-from observer.tools.views.render import ProjectName
-from observer.tools.views.tool import ResultRow
+from observer.tools.tool import ResultRow
 
 
 class ItemLine(ResultRow, kw_only=True):

@@ -21,13 +21,12 @@ from observer.memory.accounts import uncommitted_at
 from observer.memory.api import MOST_IDS, Memory
 from observer.search.context import Pack, TokenCosts
 from observer.search.start import CardFact
-from observer.tools import compact, notes, rows
+from observer.tools import compact, notes, render, rows
 from observer.tools.cache import GitAnswers, ResponseCache
-from observer.tools.views import render
-from observer.tools.views.fence import FRAME_CHARACTERS
-from observer.tools.views.limits import LARGEST, MOST_AROUND, MOST_RESULTS
-from observer.tools.views.parse_filters import parse_filters
-from observer.tools.views.tool import ResultRow, Tool, ToolResult
+from observer.tools.fence import FRAME_CHARACTERS
+from observer.tools.limits import LARGEST, MOST_AROUND, MOST_RESULTS
+from observer.tools.parse_filters import parse_filters
+from observer.tools.tool import ResultRow, Tool, ToolResult
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \

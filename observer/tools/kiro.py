@@ -21,11 +21,10 @@ from observer.search.find import SearchHits
 from observer.search.handles import SearchOptions
 from observer.search.rank import KNOWLEDGE_FACTOR, Hit, clamped, is_knowledge
 from observer.search.snippet import snippet
-from observer.tools import rows
-from observer.tools.views import render
-from observer.tools.views.labels import with_suspicion
-from observer.tools.views.limits import LARGEST, MOST_AROUND, MOST_RESULTS
-from observer.tools.views.tool import ResultRow, Tool, ToolResult
+from observer.tools import render, rows
+from observer.tools.labels import with_suspicion
+from observer.tools.limits import LARGEST, MOST_AROUND, MOST_RESULTS
+from observer.tools.tool import ResultRow, Tool, ToolResult
 
 GUIDE = """\
 Memory of earlier work in this and other projects: file writes and reads, commands, research, \

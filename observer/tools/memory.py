@@ -13,9 +13,9 @@ from msgspec import Meta
 from observer.memory.api import Memory
 from observer.tools import compact, notes
 from observer.tools.core import Core
+from observer.tools.limits import MOST_RESULTS
 from observer.tools.story import Browse, Reasons, Sessions, StoryTools
-from observer.tools.views.limits import MOST_RESULTS
-from observer.tools.views.tool import Tool, ToolResult
+from observer.tools.tool import Tool, ToolResult
 
 GUIDE = """\
 memory keeps facts on purpose: remember a decision, preference or context when it is made, recall \

@@ -21,11 +21,11 @@ from observer.notes.values import Note, Remembered, Similar
 from observer.search.find import SearchHits
 from observer.search.handles import SearchOptions
 from observer.search.rank import NEWER, Hit, HitSignals
-from observer.tools.views import render
-from observer.tools.views.labels import labels
-from observer.tools.views.note_api import final, pair_lines, stands
-from observer.tools.views.parse_filters import parse_filters
-from observer.tools.views.tool import ResultRow, ToolResult
+from observer.tools import render
+from observer.tools.labels import labels
+from observer.tools.note_api import final, pair_lines, stands
+from observer.tools.parse_filters import parse_filters
+from observer.tools.tool import ResultRow, ToolResult
 
 ACTIONS = ("remember", "recall", "forget")
 SCOPES: tuple[str, ...] = get_args(Scope)

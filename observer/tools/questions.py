@@ -28,7 +28,7 @@ from observer.memory.api import Memory
 from observer.search.dates import day_start_ms
 from observer.search.handles import SearchOptions
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
-from observer.tools import compact, rows
+from observer.tools import compact, explain, note_api, render, rows
 from observer.tools.asking import (
     NO_START,
     CommandReply,
@@ -37,12 +37,11 @@ from observer.tools.asking import (
     problem,
     scope_line,
 )
+from observer.tools.documents import Documents
+from observer.tools.hook_output import existing
+from observer.tools.parse_filters import parse_filters
 from observer.tools.registry import tools_of
-from observer.tools.views import explain, note_api, render
-from observer.tools.views.documents import Documents
-from observer.tools.views.hook_output import existing
-from observer.tools.views.parse_filters import parse_filters
-from observer.tools.views.render import (
+from observer.tools.render import (
     ProjectName,
     answers,
     detail,
@@ -52,7 +51,7 @@ from observer.tools.views.render import (
     project_names,
     said,
 )
-from observer.tools.views.tool import ToolResult
+from observer.tools.tool import ToolResult
 
 Question = Callable[..., CommandReply]
 Row = dict[str, Any]  # printed as JSON, or as a line of a table

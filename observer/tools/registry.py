@@ -17,7 +17,7 @@ from observer.tools import chatgpt, core, kiro, memory, story
 from observer.tools.basic_memory import tools as basic_memory
 from observer.tools.mem0 import tools as mem0
 from observer.tools.memex import tools as memex
-from observer.tools.views.tool import Tool
+from observer.tools.tool import Tool
 
 GROUP = "observer.tools"
 """Group of the entry points by which other packages add toolsets."""

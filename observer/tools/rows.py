@@ -14,10 +14,10 @@ from observer.core.model import Item, iso
 from observer.search.eligible import is_stale
 from observer.search.rank import Hit
 from observer.search.start import CardFact
-from observer.tools.views import render
-from observer.tools.views.labels import Written, labels, written
-from observer.tools.views.render import ProjectName
-from observer.tools.views.tool import ResultRow
+from observer.tools import render
+from observer.tools.labels import Written, labels, written
+from observer.tools.render import ProjectName
+from observer.tools.tool import ResultRow
 
 
 class Observation(ResultRow, kw_only=True):

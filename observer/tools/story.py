@@ -12,10 +12,10 @@ from observer.core.model import Item, Project, Session
 from observer.memory.api import Memory
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import CodeChange
+from observer.tools import code_history, render
 from observer.tools.compact import minute
-from observer.tools.views import code_history, render
-from observer.tools.views.render import one_line
-from observer.tools.views.tool import ResultRow, Tool, ToolResult
+from observer.tools.render import one_line
+from observer.tools.tool import ResultRow, Tool, ToolResult
 
 BROWSE_GUIDE = """\
 projects and sessions list what observer knows of: names to pass as `project`, ids to pass as \

@@ -27,7 +27,7 @@ from observer.cli.doctor.lab import (
 )
 from observer.cli.doctor.speed import EVENTS
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 SIZES = (10_000, 100_000)
 AIM = Aim(percent=95, most=50.0)

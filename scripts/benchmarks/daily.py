@@ -33,7 +33,7 @@ from observer.cli.doctor.speed import drained as by_daemon
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 

@@ -41,7 +41,7 @@ from observer.cli.doctor.lab import (
 from observer.cli.doctor.speed import NONE
 from observer.core.disk import envelope
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 SECONDS = 600

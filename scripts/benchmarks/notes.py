@@ -21,7 +21,7 @@ from observer.index import Index
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.projects import PlaceCache

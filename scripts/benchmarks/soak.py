@@ -28,8 +28,8 @@ from observer.cli.doctor.lab import (
 )
 from observer.cli.doctor.speed import NONE
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
-from observer.upkeep.purge.size_cap import total_bytes
+from observer.local.spool import Spool
+from observer.upkeep.size_cap import total_bytes
 
 EVENTS = 1_000_000
 PARTS = 10

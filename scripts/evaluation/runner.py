@@ -21,7 +21,7 @@ from observer.core.model import UNASSIGNED, Item
 from observer.core.value import Value
 from observer.index.embed.lazy_model import LazyModel
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
 from observer.search.candidates import Sources

@@ -26,7 +26,7 @@ from faults.points import Kind, Trap, watch
 from faults.ways import COPY, PURGED, Way
 from observer.core.errors import ObserverError
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 Choose = Callable[[int], Iterable[int]]

@@ -22,8 +22,7 @@ from observer.clients.registry import clients
 from observer.code.diff import compare_files, compare_fragments
 from observer.code.languages import EXTENSIONS
 from observer.code.outline import outline
-from observer.commands.outcomes import ending, outcome
-from observer.commands.shell import command_line, runners
+from observer.commands import command_line, ending, outcome, runners
 from observer.core import config
 from observer.core.config import Settings
 from observer.core.disk import envelope
@@ -34,14 +33,14 @@ from observer.git import configuration
 from observer.git.patch import CommitParser
 from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
-from observer.local.pump.journal import Journal, Lines
-from observer.local.spool.spool import Spool
+from observer.local.journal import Journal, Lines
+from observer.local.spool import Spool
 from observer.observations import note_syntax, prompt_injection, prompts, quoting
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.search import dates, query
 from observer.store.database import SqliteStore
-from observer.tools.views.fence import fenced
+from observer.tools.fence import fenced
 
 SAMPLES = Path(__file__).parents[2] / "tests/data"
 CAP_BYTES = Settings().event_cap_bytes

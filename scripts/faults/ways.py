@@ -17,7 +17,7 @@ from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import chosen
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import out_of_order, rebuild
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
@@ -25,11 +25,11 @@ from observer.projects.policy.policies import DAY_MS, Retention
 from observer.store.database import SqliteStore
 from observer.store.migrations import Migration, migrations
 from observer.store.tombstones import Tombstones
-from observer.tools.views import hook_output
-from observer.upkeep.purge import carry_out as order
-from observer.upkeep.purge import size_cap, take_out
-from observer.upkeep.purge.carry_out import PurgeOrder, carry_out, complete
-from observer.upkeep.purge.shred import discard
+from observer.tools import hook_output
+from observer.upkeep import carry_out as order
+from observer.upkeep import size_cap, take_out
+from observer.upkeep.carry_out import PurgeOrder, carry_out, complete
+from observer.upkeep.shred import discard
 
 NOW_MS = 1_790_000_000_000
 STORED, SPOOLED, PURGED = 12, 6, "cormorant"

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from labelled.replay import Stage
 from labelled.score import Case
-from observer.commands.shell import command_line
+from observer.commands import command_line
 from observer.core.model import Item, Link
 
 HOOKS = Path(__file__).parents[2] / "hooks"

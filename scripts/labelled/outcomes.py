@@ -11,9 +11,8 @@ from pathlib import Path
 import msgspec
 
 from labelled.score import Case
-from observer.commands.outcomes import outcome
-from observer.commands.outcomes.result import CommandResult
-from observer.commands.shell import command_line
+from observer.commands import command_line, outcome
+from observer.commands.result import CommandResult
 from observer.core.events import Command
 from observer.core.value import Value
 

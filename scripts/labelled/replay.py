@@ -20,7 +20,7 @@ from observer.core.model import Item
 from observer.core.value import Value
 from observer.git.launch import absolute_entries
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 

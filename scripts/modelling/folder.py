@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 from tokenizers import Tokenizer
 
-MODELS = Path(__file__).parents[2] / "observer" / "embed" / "models"
+MODELS = Path(__file__).parents[2] / "observer" / "index" / "embed" / "models"
 
 
 def write(

@@ -19,7 +19,7 @@ import orjson
 from observer.clients.envelope import Envelope, parse
 from observer.clients.registry import clients
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from recording import standin
 from recording.programs import PROGRAMS
 from recording.scenario import CONTEXT, FILES, PROMPT, steps

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from observer.tools.views.fence import MARKED
+from observer.tools.fence import MARKED
 from recording.protocols import PROTOCOLS, Events, Protocol
 from recording.scenario import Object, Script, Step
 

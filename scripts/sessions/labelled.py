@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from observer.commands.outcomes.result import CommandResult
+from observer.commands.result import CommandResult
 from observer.core.events import Command, FileWrite
 from observer.core.model import Item, Recorded, seq_of
 from observer.observations.fix_text import REPAIR

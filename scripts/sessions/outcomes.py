@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from observer.commands.outcomes.result import CommandResult
+from observer.commands.result import CommandResult
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.observations.analysis import analyze

@@ -27,18 +27,18 @@ from observer.importers.source import groups
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import chosen, load
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache
 from observer.search.rank import Hit
-from observer.serve.daemon.requests import RemindedSessions, remind
+from observer.serve.requests import RemindedSessions, remind
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
-from observer.tools.views import hook_output
-from observer.tools.views.render import excerpts, heading
-from observer.upkeep.purge import recognised
+from observer.tools import hook_output
+from observer.tools.render import excerpts, heading
+from observer.upkeep import recognised
 
 _CLIENT = "claude-code"
 _BATCH = 500

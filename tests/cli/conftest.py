@@ -17,7 +17,7 @@ from observer.cli import main
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 

@@ -18,7 +18,7 @@ TIERS = (
     (("config", "llm"), ("asyncio", "tomlkit")),
     (
         (
-            *("backup", "doctor", "export", "import_", "mcp", "measure", "model", "note"),
+            *("backup", "doctor.command", "export", "import_", "mcp", "measure", "model", "note"),
             *("purge",),
         ),
         ("numpy", "rich", "tree_sitter", "yaml"),

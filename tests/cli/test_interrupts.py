@@ -16,8 +16,8 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool.spool import Spool
-from observer.memory.status import current
+from observer.local.spool import Spool
+from observer.tools.status import current
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import pytest
 
 from observer.core.clock import iso_ms
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 Run = Callable[..., Any]
 Git = Callable[..., str]

@@ -18,7 +18,7 @@ from observer.clients.config_files.context import shipped
 from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.paths import Home
-from observer.tools.views import hook_output
+from observer.tools import hook_output
 
 Run = Callable[..., Any]
 Fill = Callable[..., None]

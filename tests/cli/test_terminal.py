@@ -14,7 +14,7 @@ from observer.cli.output import escaped
 from observer.cli.session import open_memory
 from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.tools.views import hook_output
+from observer.tools import hook_output
 
 Run = Callable[..., Any]
 

@@ -17,7 +17,7 @@ import pytest
 from observer.core.errors import Undecodable
 from observer.core.paths import Home
 from observer.ingest.decode import decode
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 Run = Callable[..., Any]
 

@@ -12,7 +12,7 @@ from observer.core.config import Settings
 from observer.core.events import Event, Remember
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.notes.folders.grammar import fields_of, parts_of
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 Run = Callable[..., Any]
 

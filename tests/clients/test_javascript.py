@@ -18,7 +18,7 @@ from observer.core.errors import ConfigInvalid
 from observer.core.events import Command, Delegation, Event, Prompt, Reply, SessionEnd, SessionStart
 from observer.core.value import TokenUsage
 from observer.ingest.decode import decode
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 

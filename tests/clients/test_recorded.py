@@ -21,7 +21,7 @@ from observer.core.model import Item
 from observer.core.paths import Home
 from observer.core.value import TokenUsage
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 

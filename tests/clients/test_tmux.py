@@ -14,7 +14,7 @@ from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import parse
 from observer.clients.shelf.shells import read
 from observer.core.events import Command
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 FAILS, WAITS = "sh -c 'exit 3'", "sleep 60"

@@ -24,15 +24,15 @@ from observer.git.status import uncommitted_paths
 from observer.importers.git import commits
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.serve.daemon.watch_set import WatchedTree
+from observer.serve.watch_set import WatchedTree
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 from observer.store.writer import Writer
-from observer.tools.views import hook_output
+from observer.tools import hook_output
 
 NOW_MS = 1_790_000_000_000
 

@@ -14,7 +14,7 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 STRANGER = 12345
 HOOK = Path(__file__).parents[2] / "hooks/post"

@@ -27,16 +27,16 @@ from observer.core.filters import Filters
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.pages import damaged_pages
 from observer.store.stemmer import stemmer
 from observer.store.tombstones import Tombstones
-from observer.tools.views import hook_output
-from observer.upkeep.repair.losses import losses, request_repair
-from observer.upkeep.repair.restore import has_damage, repair_if_damaged
+from observer.tools import hook_output
+from observer.upkeep.losses import losses, request_repair
+from observer.upkeep.restore import has_damage, repair_if_damaged
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.pump.pump import hello
+from observer.local.pump import hello
 from observer.tools.registry import toolsets
 
 pytestmark = pytest.mark.slow

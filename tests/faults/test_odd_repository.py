@@ -17,7 +17,7 @@ from observer.git import blame
 from observer.git.log import read_commit
 from observer.git.repository import read_first_line
 from observer.projects import detect_place
-from observer.serve.daemon.watch_set import WatchedTree
+from observer.serve.watch_set import WatchedTree
 
 from .conftest import WAYS, Git, Visitor
 

@@ -18,11 +18,11 @@ from observer.core.model import Item, Project, Receipt, Session, SummaryFields, 
 from observer.core.paths import Home, make_private
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.serve.api.mcp.server import McpFront
-from observer.serve.daemon.servers import make_run_folder
+from observer.serve.mcp.server import McpFront
+from observer.serve.servers import make_run_folder
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 

@@ -17,7 +17,7 @@ import pytest
 
 from observer.clients.envelope import Envelope, parse
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 HOOKS = Path(__file__).parents[2] / "hooks"
 DEADLINE_S = 20

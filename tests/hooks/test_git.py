@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from observer.clients.envelope import Envelope
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 Posted = Callable[[], list[Envelope]]
 Git = Callable[..., str]

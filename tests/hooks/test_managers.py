@@ -20,7 +20,7 @@ from observer.clients.installers import install, perform, uninstall
 from observer.clients.shelf.git import CONFIGURED_SINCE, EVENTS, missing_hooks, version
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 pytestmark = pytest.mark.slow
 

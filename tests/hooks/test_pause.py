@@ -12,8 +12,8 @@ import pytest
 
 from observer.clients.envelope import Envelope
 from observer.core.paths import Home
-from observer.local.spool.pauses import EVERYWHERE, UNENDING_MS
-from observer.local.spool.spool import Spool
+from observer.local.pauses import EVERYWHERE, UNENDING_MS
+from observer.local.spool import Spool
 
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]

@@ -17,8 +17,8 @@ import pytest
 
 from observer.clients.envelope import Envelope
 from observer.core.paths import Home
-from observer.local.spool import refusals
-from observer.local.spool.spool import Spool
+from observer.local import refusals
+from observer.local.spool import Spool
 
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]

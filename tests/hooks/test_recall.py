@@ -17,8 +17,8 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool.spool import Spool
-from observer.serve.daemon.servers import make_run_folder
+from observer.local.spool import Spool
+from observer.serve.servers import make_run_folder
 
 ERROR = "Exit code 2\nerror: unrecognized subcommand 'bun'"
 PATIENCE_S = 5.0

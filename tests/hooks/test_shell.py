@@ -13,7 +13,7 @@ import pytest
 from observer.clients.envelope import parse
 from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 Records = list[dict[str, str]]
 Person = Callable[..., Records]

@@ -12,7 +12,7 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.memory.status import current
+from observer.tools.status import current
 from observer.upkeep import home_guard
 
 pytestmark = pytest.mark.slow

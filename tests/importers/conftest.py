@@ -18,10 +18,10 @@ from observer.importers.registry import sources
 from observer.importers.source import SessionSource, events_of, groups
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import out_of_order
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
-from observer.upkeep.purge.take_out import Rederivation
+from observer.upkeep.take_out import Rederivation
 
 
 class Filled(NamedTuple):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 BEGUN_MS = 1_780_000_000_000
 STEP_MS = 10_000

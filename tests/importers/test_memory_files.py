@@ -18,8 +18,8 @@ from observer.importers.run import FinishedImports
 from observer.importers.shelf.memory_files import MOST_BYTES, NAME, SOURCES, find, read
 from observer.projects.policy import FILE
 from observer.search.start import StartRequest, start
-from observer.serve.daemon.unreported import MemoryFileWorker
-from observer.serve.daemon.worker import Health
+from observer.serve.unreported import MemoryFileWorker
+from observer.serve.worker import Health
 from tests.importers.conftest import Filled, Memories
 
 AWS_KEY = "AKIA" + "QYLPMN5HFIQR7XYA"

@@ -15,7 +15,7 @@ from observer.core.config import Settings
 from observer.core.events import Command, Event
 from observer.importers.jsonl import Problems
 from observer.importers.registry import sources
-from observer.local.spool.pauses import EVERYWHERE
+from observer.local.pauses import EVERYWHERE
 from tests.importers.conftest import Memories
 
 AT_S = 1_780_000_000

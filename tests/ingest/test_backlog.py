@@ -31,7 +31,7 @@ from observer.ingest.prefetch import (
     pages,
 )
 from observer.ingest.prepare import EventPreparer
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.interface import Store
 

@@ -18,7 +18,7 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Edit, Event, FileWrite, SessionEnd
 from observer.git.status import uncommitted_paths
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.search.start import StartRequest, start
 from observer.store.database import SqliteStore

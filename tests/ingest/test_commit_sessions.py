@@ -10,7 +10,7 @@ import pytest
 
 from observer.core.events import Commit
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.interface import Store
 
 NOW_MS = 1_790_000_000_000

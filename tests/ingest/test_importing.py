@@ -14,8 +14,8 @@ from observer.core.model import Receipt, Session
 from observer.core.routes import import_route
 from observer.ingest.decode import decode_call
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.pauses import EVERYWHERE
-from observer.local.spool.spool import Spool
+from observer.local.pauses import EVERYWHERE
+from observer.local.spool import Spool
 from observer.observations import project_state
 from observer.store.interface import Store
 

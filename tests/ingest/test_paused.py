@@ -12,8 +12,8 @@ from observer.core.events import Commit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.pauses import EVERYWHERE, UNENDING_MS
-from observer.local.spool.spool import Spool
+from observer.local.pauses import EVERYWHERE, UNENDING_MS
+from observer.local.spool import Spool
 from observer.projects import detect_place
 from observer.store.interface import Store
 

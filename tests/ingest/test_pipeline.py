@@ -33,7 +33,7 @@ from observer.core.model import UNASSIGNED, Item, ItemChange, Place, Receipt, it
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import FIRST_BATCH, Drained, Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache, known_project_at
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer

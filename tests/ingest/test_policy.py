@@ -14,7 +14,7 @@ from observer.core.paths import Home
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import PrefetchRequest, pages
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.interface import Store
 

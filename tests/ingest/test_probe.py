@@ -13,7 +13,7 @@ import pytest
 from observer.core.events import Prompt
 from observer.core.paths import Home
 from observer.ingest.pipeline import ANSWER, Pipeline, Probed
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.interface import Store
 
 Make = Callable[..., Pipeline]

@@ -14,7 +14,7 @@ from observer.core.events import Command, Commit, Event, Remember
 from observer.core.model import UNASSIGNED, Receipt
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.interface import Store
 from observer.store.tombstones import Tombstones

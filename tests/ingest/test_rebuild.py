@@ -30,7 +30,7 @@ from observer.core.events import (
     Undo,
 )
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 

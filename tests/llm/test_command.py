@@ -199,11 +199,11 @@ def _llm(home: Home) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["observer.llm", "observer.serve.daemon.enrich"])
+@pytest.mark.parametrize("module", ["observer.llm", "observer.serve.enrich"])
 def test_a_daemon_without_it_imports_nothing_of_it(
     home: Home, observer: Observer, module: str
 ) -> None:
-    code = f"import observer.serve.daemon.daemon, sys; print({module!r} in sys.modules)"
+    code = f"import observer.serve.daemon, sys; print({module!r} in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )

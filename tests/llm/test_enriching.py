@@ -18,12 +18,12 @@ from observer.core.model import Item, item_id
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.llm.client import LlmClient
-from observer.local.spool.spool import Spool
-from observer.memory.status import day_of, llm_status
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
-from observer.serve.daemon.enrich import Budget, EnrichWorker
-from observer.serve.daemon.worker import Health, Services, WriterThread
+from observer.serve.enrich import Budget, EnrichWorker
+from observer.serve.worker import Health, Services, WriterThread
 from observer.store.database import SqliteStore
+from observer.tools.status import day_of, llm_status
 from observer.upkeep.home_guard import HomeGuard
 
 PAUSES_S = (0.01,)

@@ -17,14 +17,14 @@ from observer.llm import prompt, reply
 from observer.llm.client import LlmClient
 from observer.llm.prompt import MOST_CHARS
 from observer.llm.reply import AskFailed
-from observer.local.spool.spool import Spool
-from observer.memory.status import day_of
+from observer.local.spool import Spool
 from observer.memory.values import Extracted
 from observer.projects import PlaceCache
-from observer.serve.daemon.enrich import Extractor
-from observer.serve.daemon.lazy_llm import LazyLlm
-from observer.serve.daemon.worker import Health, Services, WriterThread
+from observer.serve.enrich import Extractor
+from observer.serve.lazy_llm import LazyLlm
+from observer.serve.worker import Health, Services, WriterThread
 from observer.store.database import SqliteStore
+from observer.tools.status import day_of
 from observer.upkeep.home_guard import HomeGuard
 
 SAID = ["user: I moved to Oslo", "assistant: Nice!"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from observer.core.model import Enrichment, Item, SummaryFields
-from observer.tools import rows
-from observer.tools.views import render
-from observer.tools.views.labels import Written
+from observer.tools import render, rows
+from observer.tools.labels import Written
 
 WROTE = Enrichment(
     model="tiny",

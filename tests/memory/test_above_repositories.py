@@ -33,7 +33,7 @@ from observer.core.routes import import_route
 from observer.core.value import TokenUsage
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.observations import project_state
 from observer.observations.tool_pairing import ToolCall
@@ -42,7 +42,7 @@ from observer.search.context import TokenCosts
 from observer.search.handles import SearchOptions
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
-from observer.upkeep.purge.choose import Criteria, chosen
+from observer.upkeep.choose import Criteria, chosen
 
 START_MS = 1_790_000_000_000
 RED = "FAILED test_tapir.py::test_legs - assert 3 == 4\n1 failed in 0.1s"

@@ -25,15 +25,15 @@ from observer.core.events import (
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.code_questions import CodeAnswer
 from observer.projects import PlaceCache
 from observer.search.code_history import CodeChange
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
+from observer.tools import code_history
 from observer.tools.registry import tools_of
-from observer.tools.views import code_history
 
 START_S = 1_790_000_000
 FIRST = "LIMIT = 3\n\n\ndef login(user):\n    return user\n\n\ndef logout(user):\n    return None\n"

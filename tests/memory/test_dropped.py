@@ -15,14 +15,14 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.decode import decode
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.search.reminder import MOST_CHARS
-from observer.serve.daemon.requests import RemindedSessions, remind
+from observer.serve.requests import RemindedSessions, remind
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
-from observer.tools.views import hook_output
+from observer.tools import hook_output
 
 START_MS = 1_790_000_000_000
 FAILED = (

@@ -15,14 +15,14 @@ from observer.core.events import AnyBody, Edit, Event, FileWrite, SessionEnd
 from observer.core.model import Project
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
+from observer.tools.documents import Documents
 from observer.tools.registry import tools_of
-from observer.tools.views.documents import Documents
 
 Git = Callable[..., str]
 

@@ -21,7 +21,7 @@ from observer.core.errors import (
 from observer.core.events import Reference
 from observer.core.model import Item
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note

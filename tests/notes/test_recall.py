@@ -13,7 +13,7 @@ from observer.notes.notes import Notes
 from observer.notes.values import Note
 from observer.search.context import CARD_TOKENS, Pack, TokenCosts
 from observer.search.handles import SearchOptions
-from observer.tools.views.labels import labels
+from observer.tools.labels import labels
 
 Keep = Callable[..., Item]
 FREE = TokenCosts(entry=lambda _: 1, summary=lambda _: 1, line=lambda _: 1, overhead=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.commands.shell.check import CheckIdentity
+from observer.commands.check import CheckIdentity
 from observer.observations.failure_tracker import (
     LIKELY,
     POSSIBLE,

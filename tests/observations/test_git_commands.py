@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from observer.commands.shell import command_line
+from observer.commands import command_line
 from observer.observations import git_commands
 from observer.observations.git_commands import GitOperation, OperationKind
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from observer.commands.outcomes.check_runs import check_results_of
-from observer.commands.outcomes.result import CommandResult
+from observer.commands.check_runs import check_results_of
+from observer.commands.result import CommandResult
 from observer.core.events import AnyBody, Checkout, Command, Commit, Edit, FileChange, FileWrite
 from observer.core.model import Recorded
 from observer.core.text import word_set

@@ -8,8 +8,8 @@ from pathlib import Path
 import make_plugins
 import pytest
 
+from observer.tools import render
 from observer.tools.registry import toolsets
-from observer.tools.views import render
 
 SKILL = (Path(__file__).parents[2] / "plugins" / "source" / "SKILL.md").read_text(encoding="utf-8")
 MOST_TOKENS = 400

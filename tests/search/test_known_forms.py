@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from observer.commands.outcomes.ending import Reason
-from observer.commands.shell.command_forms import InvocationForm, forms_of
+from observer.commands.command_forms import InvocationForm, forms_of
+from observer.commands.ending import Reason
 from observer.core.model import item_id
 from observer.observations.drafts import ItemOrigin
 from observer.observations.project_state import Alternative, ProjectState

@@ -24,7 +24,7 @@ from observer.search.find import (
 )
 from observer.search.rank import Hit, HitSignals, fit
 from observer.store.database import SqliteStore
-from observer.tools.views import render
+from observer.tools import render
 
 from .conftest import stand
 

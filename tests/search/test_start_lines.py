@@ -31,7 +31,7 @@ from observer.core.events import (
 from observer.core.model import Link, Validity, item_id
 from observer.core.routes import repository_route
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.observations.open_failures import FORGOTTEN_MS
 from observer.projects import PlaceCache
 from observer.search.recent_sessions import OLD_MS

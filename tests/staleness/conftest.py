@@ -14,7 +14,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item, Validity
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore

@@ -10,7 +10,7 @@ import pytest
 from observer.core.events import Command, Forget, Prompt
 from observer.core.model import seq_of
 from observer.store.tombstones import Tombstones
-from observer.upkeep.purge.take_out import Removal, clean, marks_of
+from observer.upkeep.take_out import Removal, clean, marks_of
 
 from .conftest import LOGIN, Story
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-MODELS = Path(__file__).parents[2] / "observer" / "embed" / "models"
+MODELS = Path(__file__).parents[2] / "observer" / "index" / "embed" / "models"
 CARDS = sorted(MODELS.glob("*/model.toml"))
 
 

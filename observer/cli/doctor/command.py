@@ -26,10 +26,10 @@ from observer.core.clock import now_ms
 from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
-from observer.memory.status import current
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
-from observer.upkeep.purge.carry_out import complete
+from observer.tools.status import current
+from observer.upkeep.carry_out import complete
 
 
 @click.group(

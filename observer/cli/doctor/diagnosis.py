@@ -29,14 +29,14 @@ from observer.core.paths import DAMAGED_COPY, Home, open_plain
 from observer.core.text import age_text, counted, size_text
 from observer.index.index import Files
 from observer.local import client as daemon
-from observer.local.spool.spool import Spool
-from observer.memory.status import LlmStatus, Status, paused_text, spent_text, waiting_text
+from observer.local.spool import Spool
 from observer.projects.fs_probe import MOUNT, MOUNTS, file_system_of, mounts
 from observer.store.connection import DAMAGED
 from observer.store.database import SqliteStore
 from observer.store.pages import damaged_pages, has_checksums
 from observer.store.tombstones import Tombstones
-from observer.upkeep.repair.losses import recent
+from observer.tools.status import LlmStatus, Status, paused_text, spent_text, waiting_text
+from observer.upkeep.losses import recent
 
 
 class Diagnosis(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ from observer.core.disk import envelope
 from observer.core.paths import SHIPPED_HOOKS, Home
 from observer.git.launch import executable
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 PACKAGE = Path(observer.__file__).parent

@@ -36,11 +36,11 @@ from observer.core.paths import Home, make_private
 from observer.git.launch import launch
 from observer.ingest.pipeline import ANSWER
 from observer.local import client as daemon
-from observer.local.spool.pauses import EVERYWHERE
-from observer.local.spool.spool import Spool
+from observer.local.pauses import EVERYWHERE
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
-from observer.tools.views.hook_output import ANYONES, mirror
-from observer.upkeep.purge.shred import finder, left
+from observer.tools.hook_output import ANYONES, mirror
+from observer.upkeep.shred import finder, left
 
 START_S = 20.0
 GONE_S = 5.0

@@ -46,7 +46,7 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.events import Command
 from observer.core.model import UNASSIGNED, Item, item_id, item_uuid
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 NOTES = Path(__file__).with_name("notes")

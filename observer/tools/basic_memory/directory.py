@@ -21,7 +21,7 @@ from observer.tools.basic_memory import rows
 from observer.tools.basic_memory.notes import Exact
 from observer.tools.basic_memory.rows import Format, as_answer
 from observer.tools.basic_memory.vault import ProjectName, Vault, Vaults, leaves_folder, named_by
-from observer.tools.views.tool import Tool, ToolResult
+from observer.tools.tool import Tool, ToolResult
 
 _NEEDS = {"text": "text", "file": "file", "link": "url", "group": ""}
 _NUMBERS = ("x", "y", "width", "height")

@@ -25,8 +25,8 @@ from observer.tools.basic_memory.vault import (
     observation_permalink,
     relation_permalink,
 )
-from observer.tools.views.labels import labels
-from observer.tools.views.tool import Tool, ToolResult
+from observer.tools.labels import labels
+from observer.tools.tool import Tool, ToolResult
 
 DEEPEST = 3
 Timeframe = Annotated[str, Meta(description='How far back: "7d", "2 weeks", "yesterday".')]

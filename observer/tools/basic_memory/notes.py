@@ -27,7 +27,7 @@ from observer.tools.basic_memory import rows
 from observer.tools.basic_memory.rows import Format, as_answer
 from observer.tools.basic_memory.selection import tags_of
 from observer.tools.basic_memory.vault import ProjectName, Vault, Vaults
-from observer.tools.views.tool import Tool, ToolResult
+from observer.tools.tool import Tool, ToolResult
 
 Operation = Literal[
     "append",

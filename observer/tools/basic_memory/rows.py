@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import orjson
 from msgspec import UNSET, UnsetType, to_builtins
 
-from observer.tools.views.tool import ResultRow, ToolResult
+from observer.tools.tool import ResultRow, ToolResult
 
 Format = Literal["default", "text", "json", "ascii", "ansi"]
 Row = TypeVar("Row", bound=ResultRow)

@@ -25,7 +25,7 @@ from observer.tools.basic_memory import rows
 from observer.tools.basic_memory.rows import Format, as_answer
 from observer.tools.basic_memory.selection import plain
 from observer.tools.basic_memory.vault import ProjectName, Vault, Vaults
-from observer.tools.views.tool import Tool, ToolResult
+from observer.tools.tool import Tool, ToolResult
 
 _KEY = re.compile(r"(?P<name>[^?()]+)(?P<optional>\?)?(?:\((?P<form>[^()]*)\))?(?P<late>\?)?")
 _LISTED = re.compile(r"\[(?P<values>[^\]]*)\](?:,\s*(?P<about>.*))?", re.DOTALL)

@@ -26,7 +26,7 @@ from observer.tools.basic_memory.vault import (
     observation_permalink,
     relation_permalink,
 )
-from observer.tools.views.labels import labels
+from observer.tools.labels import labels
 
 DAY_MS = 86_400_000
 LONGEST_DAYS = 365

@@ -36,7 +36,7 @@ from observer.tools.basic_memory.vault import (
     Vaults,
     constraint,
 )
-from observer.tools.views.tool import Tool, ToolResult
+from observer.tools.tool import Tool, ToolResult
 
 OTHERWISE = "no note holds every word; found by words and meaning, as search_type=hybrid does"
 CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"

@@ -38,8 +38,8 @@ from observer.notes.values import MOST_NEAR
 from observer.projects.policy import Policies
 from observer.search.rank import Hit
 from observer.store.note_files import target_key
-from observer.tools.views.note_api import stands
-from observer.tools.views.tool import Tool, ToolResult
+from observer.tools.note_api import stands
+from observer.tools.tool import Tool, ToolResult
 
 SCHEME = "memory://"
 MAX_CHARS = 2_028

@@ -22,9 +22,9 @@ from observer.core.model import Item, iso
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note, Similar, check, check_change, check_rule
 from observer.search.owners import AGENT, Owner, owner, owner_of, tag_of
-from observer.tools.views.labels import labels
-from observer.tools.views.note_api import metadata_of
-from observer.tools.views.tool import JsonRpcError, ResultRow
+from observer.tools.labels import labels
+from observer.tools.note_api import metadata_of
+from observer.tools.tool import JsonRpcError, ResultRow
 
 
 def named(user_id: str, agent_id: str) -> Owner:

@@ -19,6 +19,7 @@ from observer.memory.api import Memory
 from observer.notes.values import Changes, Note, Similar
 from observer.search.handles import SearchOptions
 from observer.search.owners import AGENT, Owner, owner
+from observer.tools import note_api, render
 from observer.tools.mem0 import rows
 from observer.tools.mem0.rows import (
     Message,
@@ -30,9 +31,8 @@ from observer.tools.mem0.rows import (
     refusal,
     transcript,
 )
-from observer.tools.views import note_api, render
-from observer.tools.views.note_api import stands
-from observer.tools.views.tool import Tool, ToolResult
+from observer.tools.note_api import stands
+from observer.tools.tool import Tool, ToolResult
 
 GUIDE = """\
 Memories of users and agents. Store what will matter in later conversations (preferences, facts \

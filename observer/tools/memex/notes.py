@@ -20,13 +20,13 @@ from observer.memory.api import Memory
 from observer.notes.similar import FlashbackSettings
 from observer.notes.values import Changes, Note, Remembered
 from observer.search.handles import SearchOptions
+from observer.tools import render
+from observer.tools.fence import defused
+from observer.tools.labels import with_suspicion
 from observer.tools.memex import rows
-from observer.tools.views import render
-from observer.tools.views.fence import defused
-from observer.tools.views.labels import with_suspicion
-from observer.tools.views.note_api import stands
-from observer.tools.views.render import ProjectName, project_names
-from observer.tools.views.tool import PersonQuestion, Tool, ToolResult
+from observer.tools.note_api import stands
+from observer.tools.render import ProjectName, project_names
+from observer.tools.tool import PersonQuestion, Tool, ToolResult
 
 AMENDMENT = "[Amendment] "
 MOST = 100

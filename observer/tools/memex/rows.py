@@ -10,10 +10,10 @@ from observer.core.events import Layer
 from observer.core.model import Item, iso
 from observer.notes.similar import Flashback
 from observer.notes.values import Similar
-from observer.tools.views import render
-from observer.tools.views.labels import labels
-from observer.tools.views.render import ProjectName
-from observer.tools.views.tool import ResultRow
+from observer.tools import render
+from observer.tools.labels import labels
+from observer.tools.render import ProjectName
+from observer.tools.tool import ResultRow
 
 
 class NoteRef(ResultRow):

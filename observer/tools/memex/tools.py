@@ -18,10 +18,10 @@ from observer.core.model import iso
 from observer.memory.api import Memory
 from observer.notes.signal_corpus import Signal
 from observer.notes.signals import Hypothesis, Inference
+from observer.tools import render
 from observer.tools.memex.notes import NoteTools
 from observer.tools.memex.rows import paragraphs, section
-from observer.tools.views import render
-from observer.tools.views.tool import ResultRow, Tool, ToolResult
+from observer.tools.tool import ResultRow, Tool, ToolResult
 
 Kind = Literal["", "hidden_arc", "stale_state", "tag_burst", "dangling_link"]
 SHOWN = 8

@@ -28,9 +28,9 @@ from observer.clients.registry import clients
 from observer.core.errors import ObserverError
 from observer.core.model import iso
 from observer.core.paths import Home, make_private
-from observer.local.spool.spool import Spool
-from observer.memory.status import Status, Watched
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+from observer.tools.status import Status, Watched
 
 NOW_MS = 1_795_000_000_000
 DAY_S = 86_400

@@ -20,8 +20,8 @@ from observer.clients.installers import install, perform
 from observer.clients.registry import clients
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool.pauses import EVERYWHERE
-from observer.local.spool.spool import Spool
+from observer.local.pauses import EVERYWHERE
+from observer.local.spool import Spool
 from observer.redaction.redact import redact_text
 from observer.store.database import SqliteStore
 

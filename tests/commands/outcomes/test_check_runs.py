@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from observer.commands.outcomes import check_runs
-from observer.commands.outcomes.check_runs import CheckResults, check_results_of
-from observer.commands.outcomes.outcome import command_result
-from observer.commands.shell.check import CheckIdentity, answers, is_same_check
-from observer.commands.shell.command_line import parse_command_line
+from observer.commands import check_runs
+from observer.commands.check import CheckIdentity, answers, is_same_check
+from observer.commands.check_runs import CheckResults, check_results_of
+from observer.commands.command_line import parse_command_line
+from observer.commands.outcome import command_result
 from observer.core.events import Command
 
 

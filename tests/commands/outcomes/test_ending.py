@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.commands.outcomes import ending, outcome
-from observer.commands.outcomes.ending import NotStarted, start_failure
-from observer.commands.shell import command_line
+from observer.commands import command_line, ending, outcome
+from observer.commands.ending import NotStarted, start_failure
 from observer.core.events import Command
 from observer.observations import event_text
 from observer.observations.drafts import Where

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.commands.outcomes import ending, outcome, visible_output
-from observer.commands.outcomes.parsers import PARSERS
-from observer.commands.outcomes.result import CommandResult
-from observer.commands.shell import command_line
+from observer.commands import command_line, ending, outcome, visible_output
+from observer.commands.parsers import PARSERS
+from observer.commands.result import CommandResult
 from observer.core.events import Command
 
 REAL = [

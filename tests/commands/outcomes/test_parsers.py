@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from observer.commands.outcomes import outcome
-from observer.commands.outcomes.result import CommandResult
-from observer.commands.shell import command_line
+from observer.commands import command_line, outcome
+from observer.commands.result import CommandResult
 from observer.core.events import Command
 
 MIX = """

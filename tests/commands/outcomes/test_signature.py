@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.commands.outcomes.result import SIGNATURE, bare_name, signature
+from observer.commands.result import SIGNATURE, bare_name, signature
 
 SAME = [
     ("place", "src/api/user.py:41: KeyError: 'email'", "lib/x.py:7: KeyError: 'email'"),

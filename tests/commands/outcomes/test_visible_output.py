@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelled.outcomes import Label
 
-from observer.commands.outcomes import outcome, visible_output
-from observer.commands.shell import command_line
+from observer.commands import command_line, outcome, visible_output
 from observer.core.events import Command
 
 

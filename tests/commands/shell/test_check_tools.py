@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from observer.commands.shell.check_tools import checker_of
-from observer.commands.shell.command_line import simple_commands
+from observer.commands.check_tools import checker_of
+from observer.commands.command_line import simple_commands
 
 CHECKS = [
     # Python

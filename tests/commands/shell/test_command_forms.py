@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.commands.shell.command_forms import (
+from observer.commands.command_forms import (
     InvocationForm,
     adds_settings,
     forms_of,

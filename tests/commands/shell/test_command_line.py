@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.commands.shell import command_line, runners
-from observer.commands.shell.command_line import InlineScript, inline_script
+from observer.commands import command_line, runners
+from observer.commands.command_line import InlineScript, inline_script
 
 HEADS = [
     (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from observer.commands.shell import command_line
-from observer.commands.shell.check import fix_kind
+from observer.commands import command_line
+from observer.commands.check import fix_kind
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from observer.core.paths import Home
-from observer.local.pump.journal import LINE_BYTES
+from observer.local.journal import LINE_BYTES
 
 HELLO = b'{"observer":1,"version":"0","cwd":"","tools":"core"}\n'
 

@@ -10,9 +10,9 @@ from mcp.shared.exceptions import MCPError
 
 from observer.core.errors import NotFound, ObserverError
 from observer.memory.api import Memory
-from observer.serve.api.mcp.handlers import McpHandlers, ResultPassthrough
-from observer.tools.views.documents import Documents
-from observer.tools.views.tool import JsonRpcError, ResultRow, Tool, ToolResult
+from observer.serve.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.tools.documents import Documents
+from observer.tools.tool import JsonRpcError, ResultRow, Tool, ToolResult
 
 ANY: Any = None  # no handler of ours looks at the SDK's context
 

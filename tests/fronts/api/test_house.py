@@ -10,7 +10,7 @@ from mcp import Client, StdioServerParameters
 
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.api.mcp.server import Rules
+from observer.serve.mcp.server import Rules
 
 
 def keep(memory: Memory, content: str, **fields: object) -> int:

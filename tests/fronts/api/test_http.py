@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 from observer.core.errors import Ambiguous, BadInput, StoreUnavailable
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.api.http import BODY_BYTES, Guard, Handlers, ImportReceipt, PostReceipt, app
-from observer.serve.api.mcp.server import McpFront, McpHttp
+from observer.serve.http import BODY_BYTES, Guard, Handlers, ImportReceipt, PostReceipt, app
+from observer.serve.mcp.server import McpFront, McpHttp
 
 TOKEN = "not-a-" + "real-token"
 PORT = 8765

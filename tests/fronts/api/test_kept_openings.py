@@ -11,13 +11,13 @@ import pytest
 
 from observer import __version__
 from observer.core.paths import Home
-from observer.local.pump.pump import METHODS, KeptAnswers, hello, path_of
+from observer.local.pump import METHODS, KeptAnswers, hello, path_of
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.api.mcp.server import Hello, McpFront
-from observer.serve.daemon import kept_openings
-from observer.serve.daemon.kept_openings import KeptOpenings
-from observer.serve.daemon.worker import Health
+from observer.serve import kept_openings
+from observer.serve.kept_openings import KeptOpenings
+from observer.serve.mcp.server import Hello, McpFront
+from observer.serve.worker import Health
 
 CLIENT = {"name": "test", "version": "1"}
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}

@@ -11,10 +11,10 @@ import pytest
 
 from observer.core.paths import Home
 from observer.memory.api import Memory
-from observer.serve.daemon import servers
-from observer.serve.daemon.kept_openings import KeptOpenings
-from observer.serve.daemon.servers import LazyMcp, listen
-from observer.serve.daemon.worker import Health
+from observer.serve import servers
+from observer.serve.kept_openings import KeptOpenings
+from observer.serve.servers import LazyMcp, listen
+from observer.serve.worker import Health
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from observer.memory.api import Memory
-from observer.serve.api.http import Guard, Handlers, ImportReceipt, app
-from observer.serve.api.mcp.server import McpFront, McpHttp
+from observer.serve.http import Guard, Handlers, ImportReceipt, app
+from observer.serve.mcp.server import McpFront, McpHttp
 from observer.tools.registry import tools_of, toolsets
 
 TOKEN = "not-a-" + "real-token"

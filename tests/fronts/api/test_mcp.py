@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from observer.core.model import item_id
-from observer.tools.views.fence import MARK, MARKED, RECORDS
+from observer.tools.fence import MARK, MARKED, RECORDS
 
 MODES = ("legacy", "2026-07-28", "auto")
 

@@ -40,16 +40,16 @@ from observer.core.model import Item, Project
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
-from observer.serve.api.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.serve.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
+from observer.tools import hook_output
+from observer.tools.documents import Documents
+from observer.tools.fence import MARK, MARKED, defused
 from observer.tools.registry import tools_of
-from observer.tools.views import hook_output
-from observer.tools.views.documents import Documents
-from observer.tools.views.fence import MARK, MARKED, defused
 
 NOW_MS = 1_790_000_000_000
 DATA = Path(__file__).parents[2] / "data" / "suspicion"

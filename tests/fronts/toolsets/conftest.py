@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from observer.tools.views.fence import RECORDS
+from observer.tools.fence import RECORDS
 
 Work = Callable[[Client], Awaitable[Any]]
 HEAD, FOOT = f"{RECORDS}\n", "\n```"

@@ -10,7 +10,7 @@ import pytest
 from observer.core.errors import NotFound
 from observer.memory.api import Memory
 from observer.tools.registry import tools_of
-from observer.tools.views.tool import Tool
+from observer.tools.tool import Tool
 
 
 @pytest.fixture

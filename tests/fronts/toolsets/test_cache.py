@@ -18,7 +18,7 @@ from observer.notes.values import Note
 from observer.store.database import SqliteStore
 from observer.tools.cache import LONGEST, MOST, GitAnswers, ResponseCache
 from observer.tools.registry import tools_of
-from observer.tools.views.tool import ToolResult
+from observer.tools.tool import ToolResult
 
 NOW_MS = 1_742_050_000_000
 MINUTE_MS = 60_000

@@ -11,7 +11,7 @@ from mcp import Client
 from observer.core.model import item_id
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.tools.views.fence import MARK, MARKED
+from observer.tools.fence import MARK, MARKED
 
 Calls = Callable[..., Any]
 

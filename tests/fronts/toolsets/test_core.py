@@ -16,10 +16,9 @@ from observer.core.model import Item, item_id
 from observer.memory.api import Memory
 from observer.search.context import PackEntry
 from observer.search.rank import Hit, HitSignals, fit
-from observer.tools import compact, rows
+from observer.tools import compact, render, rows
 from observer.tools.registry import tools_of
-from observer.tools.views import render
-from observer.tools.views.tool import Tool
+from observer.tools.tool import Tool
 
 OBSERVATION = (
     "id type title subtitle text narrative facts concepts files_read files_modified project "

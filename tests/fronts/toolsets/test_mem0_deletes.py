@@ -16,7 +16,7 @@ from observer.core.paths import Home
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import PlaceCache

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
-from observer.tools.views.tool import MOST_REPEATED, Echoes, explained, ignored
+from observer.tools.tool import MOST_REPEATED, Echoes, explained, ignored
 
 STRETCH = "".join(chr(0x4E00 + number) for number in range(1_000))
 """A thousand characters, no two alike."""

@@ -6,8 +6,8 @@ from observer.core.errors import NotFound
 from observer.core.model import Project
 from observer.memory.api import Memory
 from observer.store.database import SqliteStore
-from observer.tools.views import render
-from observer.tools.views.documents import Documents
+from observer.tools import render
+from observer.tools.documents import Documents
 
 
 @pytest.fixture

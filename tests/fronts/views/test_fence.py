@@ -15,9 +15,9 @@ from markdown_it import MarkdownIt
 from mcp import types
 
 from observer.memory.api import Memory
-from observer.serve.api.mcp.handlers import McpHandlers, ResultPassthrough
-from observer.tools.views.documents import Documents
-from observer.tools.views.fence import (
+from observer.serve.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.tools.documents import Documents
+from observer.tools.fence import (
     _LOOKS_LIKE,
     _OPENING,
     _UNSEEN,
@@ -30,7 +30,7 @@ from observer.tools.views.fence import (
     marked_content,
     without_links,
 )
-from observer.tools.views.tool import ResultRow, Tool, ToolResult
+from observer.tools.tool import ResultRow, Tool, ToolResult
 
 
 @pytest.mark.parametrize(

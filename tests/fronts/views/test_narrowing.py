@@ -8,7 +8,7 @@ import pytest
 
 from observer.core.errors import BadInput
 from observer.core.moment import coming_ms, moment_ms, show_local
-from observer.tools.views.parse_filters import parse_filters
+from observer.tools.parse_filters import parse_filters
 
 NOW_MS = 1_800_000_000_000
 NOON_MS = 1_795_435_200_000

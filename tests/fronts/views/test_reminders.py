@@ -14,9 +14,9 @@ from observer.core.errors import Undecodable
 from observer.core.events import Checkout, Command, Edit, Event, FileWrite, Prompt, Remember
 from observer.memory.api import Memory
 from observer.search.reminder import NOTHING, Reminder, harmless
-from observer.serve.daemon.requests import MOST_REMINDERS, RemindedSessions, remind
-from observer.tools.views import hook_output
-from observer.tools.views.render import tokens
+from observer.serve.requests import MOST_REMINDERS, RemindedSessions, remind
+from observer.tools import hook_output
+from observer.tools.render import tokens
 
 NOW_MS = 1_742_050_000_000
 UNKNOWN = "error: unrecognized subcommand 'bun'"

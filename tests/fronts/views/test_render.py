@@ -12,7 +12,7 @@ from observer.core.model import ASKED, Enrichment, Item, SummaryFields
 from observer.search.context import FinishedSession, Pack, PackEntry
 from observer.search.rank import Hit, HitSignals, fit
 from observer.search.timeline import Timeline, TimelineEntry
-from observer.tools.views import render
+from observer.tools import render
 
 ITEM = Item(
     id=142,

@@ -17,15 +17,15 @@ from observer.core.events import AnyBody, Command, Event, FileWrite, Prompt, Rep
 from observer.core.model import Item, Project, Session, Validity, item_id, item_uuid
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.observations.session_state import FileState, SessionState, encode
 from observer.projects import PlaceCache
 from observer.store.anchors import WorktreeView
 from observer.store.database import SqliteStore
-from observer.tools.views import hook_output, render
-from observer.tools.views.hook_output import ANYONES, mirror, sweep, write
+from observer.tools import hook_output, render
+from observer.tools.hook_output import ANYONES, mirror, sweep, write
 
 CURSORS = "CONTEXT.cursor.json"
 WRAPPED = tuple(one.context_file for one in clients().values() if one.wrap_context)

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from observer.core.model import Item, Validity
 from observer.core.moment import show_local
-from observer.tools.views.labels import labels
-from observer.tools.views.render import heading
+from observer.tools.labels import labels
+from observer.tools.render import heading
 
 DAY_MS = 86_400_000
 COMMIT = "3f2a1b9c0d" + "e" * 30

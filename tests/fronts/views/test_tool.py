@@ -7,7 +7,7 @@ import pytest
 from msgspec import Meta
 
 from observer.core.errors import BadInput
-from observer.tools.views.tool import LARGEST_INTEGER, ResultRow, Tool, ToolResult
+from observer.tools.tool import LARGEST_INTEGER, ResultRow, Tool, ToolResult
 
 
 def nested(levels: int) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from observer.core.paths import Home, make_private
-from observer.serve.daemon.servers import make_run_folder
+from observer.serve.servers import make_run_folder
 
 Reply = Callable[[bytes], bytes | None]
 DEADLINE_S = 10.0

@@ -11,7 +11,7 @@ import pytest
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.pump.pump import (
+from observer.local.pump import (
     PROTOCOL,
     SOCKET_NAME_BYTES,
     UNAVAILABLE,
@@ -21,8 +21,8 @@ from observer.local.pump.pump import (
     dial,
     working_folder,
 )
-from observer.local.pump.pump import socket_path as found
-from observer.serve.daemon.servers import make_run_folder
+from observer.local.pump import socket_path as found
+from observer.serve.servers import make_run_folder
 
 
 def test_the_protocol_is_the_one_of_all_clients() -> None:

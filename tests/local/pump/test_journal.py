@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.local.pump.journal import HEAD_BYTES, Journal, Lines, answer_key, refusal
+from observer.local.journal import HEAD_BYTES, Journal, Lines, answer_key, refusal
 
 
 def request(identifier: object, method: str = "tools/list") -> bytes:

@@ -12,7 +12,7 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.pump.pump import KeptAnswers, hello, path_of
+from observer.local.pump import KeptAnswers, hello, path_of
 
 LISTED = {"tools": [{"name": "search"}]}
 OPENED = {"protocolVersion": "2025-06-18", "instructions": "Search before"}

@@ -17,7 +17,7 @@ import pytest
 
 from observer import __version__
 from observer.core.paths import Home
-from observer.local.pump.pump import VALUE_CHARS, KeptAnswers, Pump
+from observer.local.pump import VALUE_CHARS, KeptAnswers, Pump
 
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 TALL = "x" * (1 << 20)
@@ -372,7 +372,7 @@ def test_a_wrong_command_line_is_refused(editor: Any, arguments: list[str]) -> N
 
 
 def test_its_start_imports_next_to_nothing() -> None:
-    code = "import sys; import observer.local.pump.pump; print(*sorted(sys.modules))"
+    code = "import sys; import observer.local.pump; print(*sorted(sys.modules))"
     run = subprocess.run(
         [sys.executable, "-S", "-c", code], capture_output=True, check=True, text=True
     )

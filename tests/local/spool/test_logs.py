@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from observer.clients.envelope import parse
 from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
-from observer.local.spool import logs
-from observer.local.spool.logs import Log, ShellLogs, _retire
-from observer.local.spool.spool import Spool
+from observer.local import logs
+from observer.local.logs import Log, ShellLogs, _retire
+from observer.local.spool import Spool
 
 END_MS = 1_795_309_890_073
 DEAD = 4_000_000_000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.local.spool.pauses import EVERYWHERE, MOST, UNENDING_MS, Pause, Pauses
+from observer.local.pauses import EVERYWHERE, MOST, UNENDING_MS, Pause, Pauses
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.local.spool import refusals
-from observer.local.spool.refusals import Refusals
+from observer.local import refusals
+from observer.local.refusals import Refusals
 
 
 @pytest.fixture

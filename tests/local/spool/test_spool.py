@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from observer.clients.envelope import parse
 from observer.core.disk import LARGEST_BYTES, SpoolEntry, envelope, read
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 
 FIELDS = {"client": "cursor", "event": "stop"}
 
@@ -124,7 +124,7 @@ def test_a_backlog_is_listed_once(spool: Spool, home: Home) -> None:
 @pytest.fixture
 def backlog(monkeypatch: pytest.MonkeyPatch, home: Home) -> Spool:
     """A spool in which ten entries wait, more than are listed at once."""
-    monkeypatch.setattr("observer.local.spool.spool.LISTED", 4)
+    monkeypatch.setattr("observer.local.spool.LISTED", 4)
     spool = Spool(home.spool)
     spool.prepare()
     for second in (3, 9, 1, 5, 0, 7, 2, 8, 4, 6):
@@ -151,7 +151,7 @@ def test_what_cannot_be_read_does_not_hide_what_is_younger(
             raise OSError(errno.EIO, "medium")
         return data, fault
 
-    monkeypatch.setattr("observer.local.spool.spool.read", broken)
+    monkeypatch.setattr("observer.local.spool.read", broken)
     found = [payloads(backlog.claim(at_most=3)) for _ in range(3)]
     assert found == [[], [b"7"], [b"7", b"8", b"9"]]
     assert backlog.depth() == 10

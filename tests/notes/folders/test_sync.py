@@ -17,8 +17,8 @@ from observer.core.paths import Home
 from observer.notes.folders.sync import FolderSync
 from observer.notes.values import check_kept_here
 from observer.store.tombstones import Tombstones
-from observer.upkeep.purge.redact import secrets_in
-from observer.upkeep.purge.take_out import Removal, clean
+from observer.upkeep.redact import secrets_in
+from observer.upkeep.take_out import Removal, clean
 from tests.notes.folders.conftest import Vault
 
 MINE = "---\npermalink: keeps/this\n---\nMine\n"

@@ -11,9 +11,9 @@ import pytest
 from observer.core.events import Command, Event
 from observer.core.model import UNASSIGNED, Recorded
 from observer.core.paths import Home
-from observer.serve.daemon import maintenance as module
-from observer.serve.daemon.maintenance import BackupWorker, copies, kept, made_ms
-from observer.serve.daemon.worker import Health
+from observer.serve import maintenance as module
+from observer.serve.maintenance import BackupWorker, copies, kept, made_ms
+from observer.serve.worker import Health
 from observer.store.database import SqliteStore
 
 HOUR, DAY = 3_600_000, 86_400_000

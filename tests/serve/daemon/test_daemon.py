@@ -22,9 +22,9 @@ from observer import __version__
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool.spool import Spool
-from observer.memory.status import current
+from observer.local.spool import Spool
 from observer.store.pages import VFS
+from observer.tools.status import current
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from observer.serve.daemon import servers
-from observer.serve.daemon.servers import LazyMcp
+from observer.serve import servers
+from observer.serve.servers import LazyMcp
 
 
 class Front:

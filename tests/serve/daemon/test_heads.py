@@ -14,10 +14,10 @@ from observer.core.events import Command, Commit, Event, Prompt, Rewrite
 from observer.core.paths import Home
 from observer.ingest.commits import unreported_commits
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache, detect_place
-from observer.serve.daemon.unreported import HeadWorker
-from observer.serve.daemon.worker import Health
+from observer.serve.unreported import HeadWorker
+from observer.serve.worker import Health
 from observer.store.database import SqliteStore
 
 Git = Callable[..., str]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from observer.local import client
-from observer.serve.daemon.index import give_memory_back
+from observer.serve.index import give_memory_back
 
 ASKING = """
 import resource, threading

@@ -21,11 +21,11 @@ from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import ModelInfo, find
 from observer.ingest.pipeline import Pipeline
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
-from observer.serve.daemon.index import IndexWorker
-from observer.serve.daemon.lazy_store import LazyStore
-from observer.serve.daemon.worker import Health, WriterThread
+from observer.serve.index import IndexWorker
+from observer.serve.lazy_store import LazyStore
+from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
@@ -136,7 +136,7 @@ def test_another_model_embeds_everything_anew_and_drops_the_old_vectors(
 def test_what_comes_later_is_embedded_when_no_more_comes(
     bench: Bench, store: SqliteStore, info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.serve.daemon.index.STILL_S", 0.05)
+    monkeypatch.setattr("observer.serve.index.STILL_S", 0.05)
     put(store, *items(3))
 
     def has_all() -> bool:
@@ -153,8 +153,8 @@ def test_what_comes_later_is_embedded_when_no_more_comes(
 def test_what_never_ends_is_embedded_in_between(
     bench: Bench, store: SqliteStore, info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.serve.daemon.index.STILL_S", 60)
-    monkeypatch.setattr("observer.serve.daemon.index.LATEST_S", 0.2)
+    monkeypatch.setattr("observer.serve.index.STILL_S", 60)
+    monkeypatch.setattr("observer.serve.index.LATEST_S", 0.2)
     put(store, *items(1))
 
     def has_all() -> bool:
@@ -183,8 +183,8 @@ def test_the_index_takes_up_what_is_stored_later_in(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, project: int | None
 ) -> None:
     given: list[int] = []
-    monkeypatch.setattr("observer.serve.daemon.index.QUIET_S", 0.01)
-    monkeypatch.setattr("observer.serve.daemon.index.give_memory_back", lambda: given.append(1))
+    monkeypatch.setattr("observer.serve.index.QUIET_S", 0.01)
+    monkeypatch.setattr("observer.serve.index.give_memory_back", lambda: given.append(1))
 
     def has_all() -> bool:
         if given == [1]:  # all is done, and it waits
@@ -200,9 +200,9 @@ def test_in_times_of_quiet_the_index_is_made_quick_to_ask_and_memory_given_back(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[int] = []
-    monkeypatch.setattr("observer.serve.daemon.index.QUIET_S", 0.01)
+    monkeypatch.setattr("observer.serve.index.QUIET_S", 0.01)
     monkeypatch.setattr(
-        "observer.serve.daemon.index.give_memory_back",
+        "observer.serve.index.give_memory_back",
         lambda: given.append(len(bench.index._segments)),
     )
     for start, count in ((1, 160), (201, 60)):
@@ -218,9 +218,9 @@ def test_memory_is_given_back_though_it_is_never_quiet(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[None] = []
-    monkeypatch.setattr("observer.serve.daemon.index.QUIET_S", 60.0)
-    monkeypatch.setattr("observer.serve.daemon.index.GIVE_BACK_S", 0.0)
-    monkeypatch.setattr("observer.serve.daemon.index.give_memory_back", lambda: given.append(None))
+    monkeypatch.setattr("observer.serve.index.QUIET_S", 60.0)
+    monkeypatch.setattr("observer.serve.index.GIVE_BACK_S", 0.0)
+    monkeypatch.setattr("observer.serve.index.give_memory_back", lambda: given.append(None))
     bench.run(bench.tasks.run, until=lambda: given)
     assert given
 

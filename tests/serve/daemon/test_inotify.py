@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.serve.daemon import inotify
-from observer.serve.daemon.inotify import (
+from observer.serve import inotify
+from observer.serve.inotify import (
     Call,
     FolderWatch,
     WatchLost,
@@ -24,7 +24,7 @@ CALL = Call()
 
 BLINDED = """
 import sys
-from observer.serve.daemon.inotify import watch_folders, WatchLimitReached
+from observer.serve.inotify import watch_folders, WatchLimitReached
 try:
     watch_folders(sys.argv[1:])
 except WatchLimitReached as error:
@@ -34,7 +34,7 @@ except WatchLimitReached as error:
 
 DENIED = """
 import os, sys
-from observer.serve.daemon.inotify import watch_folders, WatchDenied
+from observer.serve.inotify import watch_folders, WatchDenied
 if os.getuid() == 0:
     os.setuid(12345)
 try:

@@ -17,16 +17,16 @@ from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local import client
-from observer.local.spool.spool import Spool
-from observer.memory.status import current
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
-from observer.serve.daemon import maintenance
-from observer.serve.daemon.lazy_store import LazyStore
-from observer.serve.daemon.maintenance import IntegrityWorker
-from observer.serve.daemon.worker import Health, WriterThread
+from observer.serve import maintenance
+from observer.serve.lazy_store import LazyStore
+from observer.serve.maintenance import IntegrityWorker
+from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
+from observer.tools.status import current
 from observer.upkeep.home_guard import HomeGuard
-from observer.upkeep.repair.losses import Loss, losses, note, request_repair
+from observer.upkeep.losses import Loss, losses, note, request_repair
 
 PAGE = 4096
 

@@ -15,7 +15,7 @@ import pytest
 
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
-from observer.serve.daemon.servers import (
+from observer.serve.servers import (
     MOST_CONNECTIONS,
     MOST_WAITING,
     REFUSAL,

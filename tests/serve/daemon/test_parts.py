@@ -20,18 +20,18 @@ from observer.core.config import Settings
 from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
-from observer.local.spool.spool import Spool
-from observer.memory.status import REMEMBERED_MS, current, from_disk
-from observer.serve.api.http import ImportReceipt
-from observer.serve.daemon.daemon import DaemonLog, SecretlessFormatter
-from observer.serve.daemon.drain import watch
-from observer.serve.daemon.lazy_store import LazyStore, RequestStore
-from observer.serve.daemon.note_folders import NoteFolderWorker
-from observer.serve.daemon.requests import import_events, post_events
-from observer.serve.daemon.watcher import WatchWorker
-from observer.serve.daemon.worker import Health
+from observer.local.spool import Spool
+from observer.serve.daemon import DaemonLog, SecretlessFormatter
+from observer.serve.drain import watch
+from observer.serve.http import ImportReceipt
+from observer.serve.lazy_store import LazyStore, RequestStore
+from observer.serve.note_folders import NoteFolderWorker
+from observer.serve.requests import import_events, post_events
+from observer.serve.watcher import WatchWorker
+from observer.serve.worker import Health
 from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
+from observer.tools.status import REMEMBERED_MS, current, from_disk
 
 
 def test_health_names_every_part_that_is_ill() -> None:

@@ -16,12 +16,12 @@ from observer.clients.installers import install, perform
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import open_memory
 from observer.projects import PlaceCache
-from observer.serve.daemon import quiet
-from observer.serve.daemon.quiet import QuietNotice
+from observer.serve import quiet
+from observer.serve.quiet import QuietNotice
 from observer.store.database import SqliteStore
 
 DAY_MS = 86_400_000

@@ -13,8 +13,8 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool.pauses import UNENDING_MS
-from observer.local.spool.spool import Spool
+from observer.local.pauses import UNENDING_MS
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 pytestmark = pytest.mark.slow(waits=True)

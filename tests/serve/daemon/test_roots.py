@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.model import UNASSIGNED, Project, Session
 from observer.projects.fs_probe import mounts
-from observer.serve.daemon.watch_set import MOST_ROOTS, RECENT_MS, recent_roots, refusal
+from observer.serve.watch_set import MOST_ROOTS, RECENT_MS, recent_roots, refusal
 from observer.store.database import SqliteStore
 
 Git = Callable[..., str]

@@ -6,7 +6,7 @@ import pytest
 
 from observer.ingest.duplicates import WINDOW_MS
 from observer.ingest.file_changes import Save
-from observer.serve.daemon.watcher import MOST_SAVES, MOST_WAIT_MS, PendingSaves, unreported
+from observer.serve.watcher import MOST_SAVES, MOST_WAIT_MS, PendingSaves, unreported
 
 
 def a_save(at_ms: int = 0, *, path: str = "a", old: str = "1", new: str = "2") -> Save:

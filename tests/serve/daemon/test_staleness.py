@@ -15,10 +15,10 @@ from observer.core.config import Settings
 from observer.core.model import Project
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
-from observer.serve.daemon.staleness import StalenessWorker
-from observer.serve.daemon.worker import Health, WriterThread
+from observer.serve.staleness import StalenessWorker
+from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.upkeep.home_guard import HomeGuard
 

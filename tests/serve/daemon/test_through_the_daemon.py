@@ -18,7 +18,7 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.index.embed.registry import find
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 pytestmark = pytest.mark.slow

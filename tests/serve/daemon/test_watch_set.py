@@ -11,11 +11,11 @@ import pytest
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.model import UNASSIGNED, Project, Session
-from observer.local.spool.spool import Spool
-from observer.serve.daemon import watch_set
-from observer.serve.daemon.watch_set import POLLED, WatchSet
-from observer.serve.daemon.watcher import WatchWorker
-from observer.serve.daemon.worker import Health
+from observer.local.spool import Spool
+from observer.serve import watch_set
+from observer.serve.watch_set import POLLED, WatchSet
+from observer.serve.watcher import WatchWorker
+from observer.serve.worker import Health
 from observer.store.database import SqliteStore
 
 Git = Callable[..., str]

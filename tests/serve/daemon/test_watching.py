@@ -13,7 +13,7 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 pytestmark = pytest.mark.slow(waits=True)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from observer.serve.daemon.worker import heard
+from observer.serve.worker import heard
 
 
 @pytest.mark.parametrize("turns", range(4))

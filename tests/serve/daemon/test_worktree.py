@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from observer.ingest.file_changes import Save
-from observer.serve.daemon import watch_set
-from observer.serve.daemon.watch_set import TooLarge, WatchedTree
+from observer.serve import watch_set
+from observer.serve.watch_set import TooLarge, WatchedTree
 
 Git = Callable[..., str]
 NOW_MS = 4_000_000_000_000

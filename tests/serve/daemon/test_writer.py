@@ -11,9 +11,9 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
-from observer.serve.daemon.worker import NICE, Health, WriterThread
+from observer.serve.worker import NICE, Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.upkeep.home_guard import HomeGuard
 

@@ -27,10 +27,10 @@ from observer.core.events import (
 from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
-from observer.upkeep.purge.choose import Criteria, chosen, on_branch, reasons
+from observer.upkeep.choose import Criteria, chosen, on_branch, reasons
 
 START_MS = 1_790_000_000_000
 WRITE = FileWrite(path="/x/src/cart.py", edits=(Edit(old="a", new="b"),), tool="Edit")

@@ -16,8 +16,8 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
-from observer.upkeep.purge.carry_out import complete
-from observer.upkeep.purge.take_out import (
+from observer.upkeep.carry_out import complete
+from observer.upkeep.take_out import (
     Going,
     Removal,
     clean_copies,

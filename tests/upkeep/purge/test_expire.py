@@ -28,14 +28,14 @@ from observer.core.events import (
 )
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.projects.policy import Policies
 from observer.projects.policy.policies import DAY_MS, Retention, asked_for
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
-from observer.upkeep.purge.carry_out import complete
-from observer.upkeep.purge.take_out import Rederivation, Removal, clean_copies, expire_bad, expired
+from observer.upkeep.carry_out import complete
+from observer.upkeep.take_out import Rederivation, Removal, clean_copies, expire_bad, expired
 from tests.ingest.test_rebuild import STEPS, _may_come, everything
 
 NOW_MS = 20_700 * DAY_MS + 3_600_000

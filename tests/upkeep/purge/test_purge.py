@@ -15,7 +15,7 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.upkeep.purge.carry_out import PurgeOrder, begin
+from observer.upkeep.carry_out import PurgeOrder, begin
 
 pytestmark = pytest.mark.slow
 

@@ -15,12 +15,12 @@ from observer.core.events import AnyBody, Command, Enriched, Event, FileWrite, P
 from observer.core.model import Project, item_id
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
-from observer.upkeep.purge.choose import reached_projects
-from observer.upkeep.purge.take_out import Removal, all_about, clean, marks_of
+from observer.upkeep.choose import reached_projects
+from observer.upkeep.take_out import Removal, all_about, clean, marks_of
 from tests.ingest.test_rebuild import BODIES, _may_come, everything
 
 START_MS = 1_790_000_000_000

@@ -13,16 +13,16 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Event, Prompt
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.redaction.seen import SEEN
-from observer.serve.daemon.lazy_store import LazyStore
-from observer.serve.daemon.retention import RetentionWorker
-from observer.serve.daemon.worker import Health, WriterThread
+from observer.serve.lazy_store import LazyStore
+from observer.serve.retention import RetentionWorker
+from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
+from observer.upkeep import recognised
 from observer.upkeep.home_guard import HomeGuard
-from observer.upkeep.purge import recognised
 
 NOW_MS = 1_790_000_000_000
 VALUE = "Xk39dLq0Zp7TbW2mRv5c"

@@ -14,11 +14,11 @@ from observer.core.events import Command, Edit, Event, FileWrite, Prompt
 from observer.core.model import Project, Recorded
 from observer.core.paths import Home
 from observer.ingest.projection import rebuild
-from observer.local.spool.spool import Spool
+from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
-from observer.upkeep.purge.carry_out import PurgeOrder, begin
-from observer.upkeep.purge.redact import redact_log, secrets_in
+from observer.upkeep.carry_out import PurgeOrder, begin
+from observer.upkeep.redact import redact_log, secrets_in
 
 pytestmark = pytest.mark.slow
 

@@ -14,20 +14,20 @@ from observer.core.config import Settings
 from observer.core.events import Command, Commit, Event, FileRead, Prompt, Remember
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool.spool import Spool
-from observer.memory.status import current, missing
+from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.projects.policy.policies import Retention
-from observer.serve.daemon.lazy_store import LazyStore
-from observer.serve.daemon.retention import RetentionWorker
-from observer.serve.daemon.worker import Health, WriterThread
+from observer.serve.lazy_store import LazyStore
+from observer.serve.retention import RetentionWorker
+from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
+from observer.tools.status import current, missing
+from observer.upkeep import size_cap
 from observer.upkeep.home_guard import HomeGuard
-from observer.upkeep.purge import size_cap
-from observer.upkeep.purge.shred import clear_derived
-from observer.upkeep.purge.size_cap import total_bytes
-from observer.upkeep.purge.take_out import Rederivation, expired, is_unfinished
+from observer.upkeep.shred import clear_derived
+from observer.upkeep.size_cap import total_bytes
+from observer.upkeep.take_out import Rederivation, expired, is_unfinished
 
 NOW_MS = 1_790_000_000_000
 BEGAN_MS = NOW_MS - 10**9

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.upkeep.purge.shred import SHORTEST, finder
+from observer.upkeep.shred import SHORTEST, finder
 
 TEXTS = st.text(min_size=SHORTEST, max_size=30).filter(lambda text: len(text.strip()) >= SHORTEST)
 

@@ -20,10 +20,10 @@ from observer.store.connection import outline, reading, schema_of
 from observer.store.database import SqliteStore, WriteAheadLog
 from observer.store.migrations import migrations
 from observer.store.pages import VFS
-from observer.upkeep.purge.carry_out import PurgeOrder, begin, carry_out
-from observer.upkeep.repair.bundle import restore
-from observer.upkeep.repair.losses import request_repair
-from observer.upkeep.repair.restore import has_damage, open_owned, repair_if_damaged
+from observer.upkeep.bundle import restore
+from observer.upkeep.carry_out import PurgeOrder, begin, carry_out
+from observer.upkeep.losses import request_repair
+from observer.upkeep.restore import has_damage, open_owned, repair_if_damaged
 
 HOMES = sorted((Path(__file__).parents[2] / "data/homes").glob("*.db.xz"))
 EDITED = {"v01-b386ca37", "v02-850fcf3d", "v05-5658d45e", "v08-c73f2e50", "v09-549d4208"}

@@ -14,8 +14,8 @@ from observer.core.model import Project, Recorded
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
 from observer.store.pages import damaged_pages, salvaged
-from observer.upkeep.repair.losses import losses, recent, request_repair
-from observer.upkeep.repair.restore import repair_if_damaged
+from observer.upkeep.losses import losses, recent, request_repair
+from observer.upkeep.restore import repair_if_damaged
 
 PAGE = 4096
 CODE = Project(id=2, uuid="u2", name="code", roots=("/code",), created_ms=1)

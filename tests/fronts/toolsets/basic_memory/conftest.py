@@ -22,8 +22,8 @@ from observer.notes.folders.sync import FolderSync
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 from observer.store.writer import Writer
+from observer.tools import render
 from observer.tools.basic_memory.tools import tools
-from observer.tools.views import render
 
 SAMPLES = Path(__file__).parents[3] / "data" / "basic-memory"
 

@@ -1,0 +1,486 @@
+"""What a command checks, which green run covers which red one, and what may change it.
+
+Part of interpretation (step 6). A check is a checker (`pytest`, `go test`, a script `lint`) and a
+scope: folders and files, filters, and options that make it stricter. A green run covers a red one
+of the same checker if its scope includes that of the red one, and no filter of it is narrower.
+What a task such as `make test` runs is learned from what it prints.
+
+A check may pass after package managers, fixers and formatters, generators, services, in-place
+editors and deletions, and git where it brings in other work (`fix_kind`). Scripts of a project
+count by their names: `lint:fix`, `db:migrate`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from observer.commands.check_tools import (
+    EXACT,
+    NEUTRAL,
+    NEUTRAL_VALUED,
+    RECURSIVE,
+    SELECTING,
+    STRICT,
+    STRICT_VALUES,
+    WIDER,
+    Checker,
+    Kind,
+    checker_of,
+)
+from observer.commands.command_line import SimpleCommand
+from observer.commands.runners import XARGS, chosen_package, program_name, unquoted
+from observer.core.text import distinct, one_line, relative, word_set
+from observer.core.value import Value
+
+_MOST = 20
+_HERE = "*"
+"""Last part of a Go package's path: this folder without those below."""
+_NARROWING = re.compile(
+    r"--(?:changed\w*|onlyChanged|affected|related|findRelatedTests|shard|lf|last-failed|onlyFailures"
+    r"|only-failures|failed|rerun-failed|ignore|deselect|exclude|skip[\w-]*|fast|staged|cached)(?:=|\Z)"
+    r"|-o\Z|-short\Z"
+)
+_NAME_END = re.compile(r"[:._-]")
+_FROM_FILE = re.compile(r"\d?<.")
+_AT = word_set(
+    "-C --prefix --cwd --directory --dir --project-dir --working-directory --package-path"
+)
+_MANIFESTS = word_set("--manifest-path --justfile")
+_PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|changed|affected")
+
+
+_LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
+"""With these a run looks at what failed last, and at nothing else."""
+
+
+_CHOSEN = "in package"
+"""The name of a filter by which what runs a checker chooses a package."""
+_PACKAGE = word_set("filter F w workspace p package") | {_CHOSEN}
+_WITH_PACKAGES = ("script ", "cargo ")
+"""Checkers whose filters of these names choose a package: for others `-p` is something else."""
+
+
+class CheckIdentity(Value):
+    """What a command checks. `base` is the same for equal checks, `tool` the program.
+
+    `paths` are folders and files relative to the project, "" for all of it; a Go package without
+    those below it ends in `*`. `filters` choose among what is there, `strict` make it harder to
+    pass. `is_given` holds where the paths stand in the command, `is_task` for what the project
+    itself defines. `task` is the name of the task that ran it where only the output names the
+    checker, and nothing its scope.
+    `is_fixer` holds for a formatter or linter that rewrites what it finds: it may fail, but its
+    success is not a pass.
+    """
+
+    kind: Kind
+    base: str
+    tool: str = ""
+    folder: str = ""
+    paths: tuple[str, ...] = ("",)
+    filters: tuple[str, ...] = ()
+    strict: tuple[str, ...] = ()
+    is_given: bool = False
+    is_task: bool = False
+    task: str = ""
+    is_fixer: bool = False
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether only the output of a task names the checker."""
+        return bool(self.task)
+
+    @property
+    def is_of_last_failed(self) -> bool:
+        """Whether it is a run of what failed last, whichever tests these are."""
+        return not _LAST_FAILED.isdisjoint(self.filters)
+
+
+def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity | None:
+    """Return what a simple command checks in a folder of the project; None if nothing of it."""
+    checker = checker_of(part.words)
+    if checker is None:
+        return None
+    scope = _Scope(checker, folder, root, chosen_package(part.wrapping))
+    if not scope.paths or scope.folder.startswith("/"):
+        return None
+    filters = [*scope.filters, *([part.wrapping] if XARGS in part.wrapping.split() else [])]
+    if checker.is_task and (partial := _PARTIAL.search(checker.base)):
+        filters.append(partial.group())
+    return CheckIdentity(
+        kind=checker.kind,
+        base=one_line(checker.base, 80),
+        tool=part.words[0].rpartition("/")[2][:40],
+        folder=scope.folder,
+        paths=distinct_paths(scope.paths),
+        filters=distinct((one_line(one, 120) for one in filters), _MOST),
+        strict=distinct(scope.strict, _MOST),
+        is_given=scope.is_given,
+        is_task=checker.is_task,
+        is_fixer=rewrites(part),
+    )
+
+
+def distinct_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths sorted, each once; all of a project where "" is among them."""
+    found = sorted({one_line(path, 200) for path in paths})
+    return ("",) if "" in found else tuple(found[:_MOST])
+
+
+def covers(green: CheckIdentity, red: CheckIdentity) -> bool:
+    """Return True if all that the red run looked at was looked at by the green one.
+
+    A package may be chosen by its name, or by the folder of that name in which a run is.
+    """
+    pairs = [(green, red)]
+    if _package(green) or _package(red):
+        pairs.append((_in_package(green), _in_package(red)))
+    return any(
+        is_comparable(one, other)
+        and set(one.filters) <= set(other.filters)
+        and is_within_scope(one, other)
+        for one, other in pairs
+    )
+
+
+def _package(check: CheckIdentity) -> str:
+    """Return the name of the one package that a filter chooses, without its scope; "" if none."""
+    names = _PACKAGE if check.base.startswith(_WITH_PACKAGES) else {_CHOSEN}
+    named = [one.partition("=") for one in check.filters]
+    chosen = [value for name, _, value in named if name in names]
+    is_sure = len(chosen) == 1 and not check.folder
+    return chosen[0].strip("{}./").rpartition("/")[2] if is_sure else ""
+
+
+def _in_package(check: CheckIdentity) -> CheckIdentity:
+    """Return a check of one package as if it had run in a folder of the package's bare name."""
+    name = _package(check)
+    if name:
+        left = tuple(one for one in check.filters if one.partition("=")[0] not in _PACKAGE)
+        return msgspec.structs.replace(check, folder=name, paths=(name,), filters=left)
+    folder = check.folder.rpartition("/")[2]
+    is_whole = check.paths == (check.folder,) and bool(folder)
+    return msgspec.structs.replace(check, folder=folder, paths=(folder,)) if is_whole else check
+
+
+def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
+    """Return True if the pass of one run proves that the other would pass now.
+
+    Of what the tasks `lint` and `lint:all` ran, both of unknown scope, neither says anything about
+    the other.
+    """
+    is_variant = green.task != red.task and _stem(green.task) == _stem(red.task) != ""
+    return covers(green, red) and (red.is_fixer or not green.is_fixer) and not is_variant
+
+
+def answers(green: CheckIdentity, red: CheckIdentity, tests: Iterable[str], place: str) -> bool:
+    """Return True if a pass answers a failure.
+
+    Args:
+        green: what passed; of a run of what failed last, the rest had passed before.
+        red: what had failed.
+        tests: all the tests that had failed; empty if they are not all known.
+        place: where the one error was; empty if there were more, or it is unknown.
+    """
+    left = tuple(one for one in green.filters if one not in _LAST_FAILED)
+    green = msgspec.structs.replace(green, filters=left)
+    if green.is_fixer and not red.is_fixer:
+        return False
+    names = [*tests] or ([place] if place else [])
+    is_chosen = bool(names) and all(selects_test(green, name) for name in names)
+    return clears(green, red) or (is_chosen and is_comparable(green, red))
+
+
+def is_same_check(one: CheckIdentity, other: CheckIdentity) -> bool:
+    """Return True if both check the same, whether or not they fix what they find."""
+    return covers(one, other) and covers(other, one)
+
+
+def _stem(task: str) -> str:
+    return _NAME_END.split(task)[0]
+
+
+def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:
+    """Return True if what passes in one run would pass in the other, as far as both look at it."""
+    is_vague = green.is_task or green.is_guess
+    if not is_same_checker(green, red) or not (is_vague or set(red.strict) <= set(green.strict)):
+        return False
+    return green.folder == red.folder or green.is_given or green.base.startswith(RECURSIVE)
+
+
+def is_within_scope(green: CheckIdentity, red: CheckIdentity) -> bool:
+    """Return True if the paths of a red run lie within those of a green one."""
+    return all(any(_inside(path, place) for place in green.paths) for path in red.paths)
+
+
+def is_same_checker(green: CheckIdentity, red: CheckIdentity) -> bool:
+    """Return True if a pass of one checker says something about the other's failure."""
+    return green.base == red.base or green.base in WIDER.get(red.base, ())
+
+
+def selects_test(check: CheckIdentity, name: str, place: str = "") -> bool:
+    """Return True if a run looks at a test of this name, or at the place of its failure.
+
+    The test is one that failed when it ran last.
+    """
+    filters = [one for one in check.filters if one not in _LAST_FAILED]
+    if filters and not any(_is_chosen(name, one) for one in filters):
+        return False
+    is_bare = filters and "/" not in name and "::" not in name
+    if is_bare or check.paths == ("",):
+        return True
+    below = f"{check.folder}/{name}" if check.folder else name
+    return any(_inside(one, path) for one in (name, below, place) if one for path in check.paths)
+
+
+def _is_chosen(name: str, chosen: str) -> bool:
+    value = chosen.partition("=")[2].strip("'\"^$")
+    return bool(value) and value in name
+
+
+def _inside(path: str, place: str) -> bool:
+    if not place or path == place:
+        return True
+    return path.startswith(place) and path[len(place)] in "/:[."
+
+
+class _Scope:
+    """Reads the words behind a checker: where, what, through which filter, how strictly."""
+
+    def __init__(self, checker: Checker, folder: str, root: str, around: Mapping[str, str]) -> None:
+        self._checker = checker
+        self._root = root
+        self.folder = folder
+        self.filters: list[str] = []
+        self.strict: list[str] = []
+        self._targets: list[str] = []
+        for name, value in around.items():
+            if name in _AT:
+                self._enter(unquoted(value), is_file=False)
+            else:
+                self.filters.append(f"{_CHOSEN}={unquoted(value)}")
+        self._read(checker.rest)
+        self.is_given = bool(self._targets) and not checker.is_task
+        self.paths = self._placed()
+
+    def _read(self, words: Sequence[str]) -> None:
+        at = 0
+        while at < len(words):
+            at += self._take(words[at], words[at + 1] if at + 1 < len(words) else "")
+
+    def _take(self, word: str, following: str) -> int:
+        """Take a word; return 2 where the next one is its value."""
+        name, _, value = word.partition("=")
+        steps, base = 1 if value else 2, self._checker.base
+        if word == "<":
+            return 2
+        if name in _AT or name in _MANIFESTS:
+            self._enter(unquoted(value or following), is_file=name in _MANIFESTS)
+        elif self._is_strict(name, unquoted(value or following)):
+            self.strict.append(f"{name}={unquoted(value or following)}")
+        elif name in EXACT.get(base, EXACT[""]):
+            self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
+            self.strict.append(self.filters[-1])
+        elif name in SELECTING.get(base, SELECTING[""]):
+            self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
+        elif name not in NEUTRAL_VALUED and name not in NEUTRAL.get(base, ()):
+            self._take_alone(word)
+            return 1
+        return steps
+
+    def _is_strict(self, name: str, value: str) -> bool:
+        least = STRICT_VALUES.get(name)
+        return least is not None and bool(value) and value.startswith(least)
+
+    def _take_alone(self, word: str) -> None:
+        """Take a word that has no value behind it."""
+        is_chosen = word.startswith("-D") and "test" in word.partition("=")[0].lower()
+        if _NARROWING.match(word) or is_chosen:
+            self.filters.append(word)
+        elif word.partition(":")[0] in STRICT:
+            self.strict.append(word)
+        elif word[0] not in "-+…" and "=" not in word and not _FROM_FILE.match(word):
+            self._targets.append(unquoted(word))
+
+    def _enter(self, place: str, *, is_file: bool) -> None:
+        folder = posixpath.dirname(place) if is_file else place
+        entered = posixpath.normpath(posixpath.join(self.folder, folder))
+        if entered.startswith("/") and self._root:
+            entered = relative(entered, self._root) if entered != self._root else "."
+        self.folder = "" if entered == "." else entered
+
+    def _placed(self) -> list[str]:
+        """Return the targets as paths of the project; none if they all lie outside."""
+        is_go = self._checker.base.startswith("go ")
+        if self._checker.is_task:
+            self.filters += self._targets
+            return [self.folder]
+        if not self._targets:
+            return [posixpath.join(self.folder, _HERE) if is_go else self.folder]
+        return [path for one in self._targets if (path := self._path(one, is_go=is_go)) is not None]
+
+    def _path(self, target: str, *, is_go: bool) -> str | None:
+        is_deep = target.endswith("...")
+        plain = target.removesuffix("...").rstrip("/") or "."
+        if plain.startswith("/"):
+            plain = relative(plain, self._root) if self._root else plain
+            if plain == self._root:
+                return ""
+            if plain.startswith("/"):
+                return None
+            path = plain
+        else:
+            path = posixpath.normpath(posixpath.join(self.folder, plain))
+        path = "" if path == "." else path
+        if is_go and not is_deep and not path.endswith(".go"):
+            return posixpath.join(path, _HERE)
+        return None if path.startswith("..") else path
+
+
+FixKind = Literal["", "fixer", "install", "generate", "service", "files", "git"]
+"""What a command does about a failure.
+
+`fixer` rewrites code (formatters, `--fix`), `install` changes what is installed, `generate` makes
+code, schemas or data, `service` starts or stops something that runs, `files` changes or deletes
+files, `git` brings in other work.
+"""
+
+_TABLE: dict[FixKind, tuple[tuple[str, str], ...]] = {
+    "fixer": (
+        ("cargo go", "fmt fix"),
+        ("dotnet ruff dart mix terraform buf deno zig gleam taplo dprint hatch", "format fmt"),
+        ("golangci-lint", "fmt"),
+        ("php-cs-fixer rector", "fix process"),
+    ),
+    "install": (
+        ("pip pip3 uv poetry pdm conda mamba pipx", "install add sync update upgrade remove lock"),
+        ("npm yarn pnpm bun", "install i ci add remove update upgrade dedupe link rebuild"),
+        ("cargo", "add remove update install"),
+        ("go", "get mod install work"),
+        ("gem bundle composer", "install update require add"),
+        ("apt apt-get brew dnf yum apk pacman choco winget", "install add upgrade update"),
+        ("nvm fnm asdf mise rustup pyenv rbenv sdk volta", "install use add target component"),
+        ("dotnet", "add restore tool workload"),
+        ("playwright puppeteer cypress", "install"),
+        ("flutter dart swift mix", "pub deps.get package"),
+    ),
+    "generate": (
+        ("go protoc sqlc graphql-codegen openapi-generator buf mockery", "generate"),
+        ("alembic prisma drizzle-kit knex sequelize typeorm", "upgrade migrate generate db push"),
+        ("flyway sqlx diesel goose atlas", "migrate up run apply"),
+        ("composer", "dump-autoload dumpautoload"),
+    ),
+    "service": (
+        ("docker docker-compose podman", "build pull compose up start restart run"),
+        ("systemctl service brew pg_ctl supervisorctl kubectl", "start restart services apply"),
+    ),
+    "files": (("cargo dotnet flutter swift go", "clean"),),
+    "git": (("git", "apply am pull merge cherry-pick rebase submodule lfs"),),
+}
+_VERBS: dict[str, dict[str, FixKind]] = {}
+for _kind, _rows in _TABLE.items():
+    for _tools, _verbs in _rows:
+        for _tool in _tools.split():
+            _VERBS.setdefault(_tool, {}).update(dict.fromkeys(_verbs.split(), _kind))
+_ALWAYS: dict[str, FixKind] = {
+    **dict.fromkeys(word_set("black isort rustfmt autopep8 pint phpcbf yapf swiftformat"), "fixer"),
+    **dict.fromkeys(word_set("patch chmod mv cp touch mkdir ln tee"), "files"),
+    **dict.fromkeys(word_set("protoc mockgen createdb"), "generate"),
+    **dict.fromkeys(word_set("kill pkill killall"), "service"),
+}
+_WITH_OPTION: dict[str, tuple[FixKind, tuple[str, ...]]] = {
+    "sed": ("files", ("-i",)),
+    "perl": ("files", ("-pi", "-i")),
+    "gofmt": ("fixer", ("-w",)),
+    "goimports": ("fixer", ("-w",)),
+    "gofumpt": ("fixer", ("-w",)),
+    "prettier": ("fixer", ("--write", "-w")),
+    "eslint": ("fixer", ("--fix",)),
+    **dict.fromkeys(
+        word_set(
+            "stylelint golangci-lint ruff oxlint standard xo standardrb swiftlint markdownlint"
+            " markdownlint-cli2 next ng"
+        ),
+        ("fixer", ("--fix",)),
+    ),
+    "shfmt": ("fixer", ("-w",)),
+    "clang-format": ("fixer", ("-i",)),
+    "biome": ("fixer", ("--write", "--apply", "--fix")),
+    "rubocop": ("fixer", ("-a", "-A", "--autocorrect", "--auto-correct")),
+    "ktlint": ("fixer", ("-F", "--format")),
+    "cargo": ("fixer", ("--fix",)),
+    "jest": ("generate", ("-u", "--updateSnapshot")),
+    "vitest": ("generate", ("-u", "--update")),
+    "pytest": ("generate", ("--snapshot-update",)),
+}
+_RUNNERS = word_set(
+    """
+    npm yarn pnpm bun make just task mise nx turbo rake rails gradle gradlew mvn mvnw composer
+    artisan manage.py php python mix deno grunt gulp invoke nox tox hatch pdm poe
+    """
+)
+"""Programs whose words name scripts, tasks or targets of the project."""
+_SCRIPTS: dict[FixKind, re.Pattern[str]] = {
+    "fixer": re.compile(
+        r"(?i)(?:^|[:_.-])(?:auto)?(?:fix|fmt|write|prettify)(?:$|[:_.-])|^format$|^format:(?!check)"
+        r"|(?:spotless|ktlint|scalafmt)\w*:?(?:apply|format|all)$|lint\w*fix$"
+    ),
+    "generate": re.compile(
+        r"(?i)(?:^|[:_.-])(?:codegen|generate|gen|migrate|migrations?|seed|proto|sync)(?:$|[:_.-])"
+        r"|^db:"
+    ),
+    "install": re.compile(r"(?i)^(?:install|deps|setup|bootstrap|restore|vendor)$"),
+    "files": re.compile(r"(?i)^(?:clean|distclean|clobber|reset)$|:clean$"),
+    "service": re.compile(
+        r"(?i)^(?:up|services?|db-up|docker-up|dev|start|serve|server|runserver)$"
+        r"|^(?:docker|db|services?|dev|start|serve):\w+$"
+    ),
+}
+_FIXING = word_set("--fix --write --autofix --auto-correct")
+_HARMLESS = word_set(
+    "--check --abort --dry-run --diff --list-different --check-only --no-commit --check-formatted"
+    " --verify-no-changes --set-exit-if-changed --test --lint --fix-dry-run"
+)
+_ONLY_CHECKING = {"isort": "-c", "prettier": "-c"}
+_CHECKING_SCRIPT = re.compile(r"(?i)(?:^|[:_.-])(?:check|verify|diff|ci)(?:$|[:_.-])")
+
+
+def fix_kind(part: SimpleCommand) -> FixKind:
+    """Return what a simple command changes that a check may depend on; "" if nothing."""
+    tool, words = program_name(part.words[0]), part.words[1:]
+    options = {f"--{word.lstrip('-')}".partition("=")[0] for word in words if word[0] == "-"}
+    if not _HARMLESS.isdisjoint(options) or _ONLY_CHECKING.get(tool) in words:
+        return ""
+    plain = [word for word in words if word[0] not in "-+"]
+    verb = plain[0] if plain else ""
+    if kind := _VERBS.get(tool, {}).get(verb, _ALWAYS.get(tool, "")):
+        return kind
+    kind, writing = _WITH_OPTION.get(tool, ("", ()))
+    if writing and any(word.startswith(writing) for word in words):
+        return kind
+    if tool not in _RUNNERS:
+        return ""
+    return "fixer" if not _FIXING.isdisjoint(words) else _of_script(plain)
+
+
+def rewrites(part: SimpleCommand) -> bool:
+    """Return True for a formatter or linter that fixes what it finds, and a script named so.
+
+    Its success says that it could do so, and nothing about a check that only looks.
+    """
+    return fix_kind(part) == "fixer"
+
+
+def _of_script(words: list[str]) -> FixKind:
+    """Return what a script of the project does, as its name says."""
+    names = [word for word in words if word not in {"run", "run-script", "exec"}][:2]
+    if any(map(_CHECKING_SCRIPT.search, names)):
+        return ""
+    return next(
+        (kind for name in names for kind, pattern in _SCRIPTS.items() if pattern.search(name)),
+        "",
+    )

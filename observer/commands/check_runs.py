@@ -1,0 +1,518 @@
+"""Which checks a command line ran, and which of them its outcome proves green or red.
+
+Part of interpretation (step 6). What a project's tasks and git hooks check is learned from what
+they print: `make test` that prints `go test ./...` is that check; where a task prints nothing, the
+checkers that its output names are what it ran, with unknown scope.
+
+An exit code is that of what stands behind `&&`, not for what is before a pipe or a `;`; there, only
+what the output says counts. A program that was not found, a refused call and one that was stopped
+judged nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from observer.commands import command_line
+from observer.commands.check import CheckIdentity, check_of, rewrites
+from observer.commands.check_tools import (
+    ALWAYS,
+    CHECKER_BY_COUNTS,
+    CHECKER_BY_OUTPUT,
+    KIND_OF_CHECKER,
+    LIFECYCLE,
+    OUTPUT_NAMES,
+    PROGRAMS,
+    Kind,
+    base_task_name,
+)
+from observer.commands.command_line import SimpleCommand
+from observer.commands.ending import (
+    ended,
+    exit_code_of,
+    is_interrupted,
+    reported,
+    start_failure,
+)
+from observer.commands.result import CommandResult
+from observer.commands.runners import program_name, unquoted
+from observer.commands.visible_output import commands_printed, visible_output_of
+from observer.core.events import Command
+from observer.core.text import one_line, relative, uncoloured, word_set
+
+Tasks = Mapping[str, tuple[CheckIdentity, ...]]
+"""What tasks turned out to check, by `task_key`."""
+_CHARS = 12_000
+_LINE_CHARS = 300
+_INNER = 12
+_PRINTED = re.compile(
+    r"^(?:[\w./@-]+(?::[\w.-]+)*:? )?(?:\[[\w:./-]+\] )?"
+    r"(?:[$>] |task: \[[\w:.-]+\] |nox > |[\w.-]+: commands\[\d+\]> |Poe => |cmd \[\d+\] \| )"
+    r"(?:\[[^\]]*\] )?(\S.*)$"
+)
+_VERSION = re.compile(r"\bv?\d+\.\d+")
+"""In a line without a sign before it: programs print their name and version first."""
+_HOOKED = word_set("commit push")
+_UNHOOKED = word_set("--no-verify -n --dry-run --abort")
+_UNKNOWN = "/"
+"""An unknown folder: outside of every project."""
+BELOW = " (in "
+_OWN = word_set("git gh cd export source . set unset")
+_EXPANDED = frozenset("$~`")
+_SAID = re.compile(r"(?:^|; )([\w-]+): ")
+
+
+class CheckResults(NamedTuple):
+    """What a command line proves.
+
+    The pass of any of `failed` clears the failure: of several, one failed and it is unknown which,
+    or a task failed in what it runs. `head` is the command that failed, as it works here;
+    `learned` is what tasks turned out to run, `unread` the checks that ran to an unknown end.
+    """
+
+    passed: tuple[CheckIdentity, ...] = ()
+    failed: tuple[CheckIdentity, ...] = ()
+    head: str = ""
+    learned: Tasks = MappingProxyType({})
+    unread: tuple[CheckIdentity, ...] = ()
+
+
+class TaskCheck(NamedTuple):
+    """A check in a command line, its place there, and what its task is known to run."""
+
+    place: int
+    check: CheckIdentity
+    inner: tuple[CheckIdentity, ...] = ()
+
+
+def task_key(check: CheckIdentity) -> str:
+    """Return the key of a task: its folder, name and filters, and whether it fixes files."""
+    name = " ".join((check.base, *check.filters))
+    return f"{check.folder}|{name}{' (fixer)' if check.is_fixer else ''}"
+
+
+def is_hook(check: CheckIdentity) -> bool:
+    """Return True if a check is what git's hooks run."""
+    return check.is_task and check.base.startswith("git ")
+
+
+def checks_in(parts: Sequence[SimpleCommand], root: str, cwd: str) -> Iterator[TaskCheck]:
+    """Yield the checks of a command line that starts in a folder."""
+    folder = _folder(root, cwd)
+    for place, part in enumerate(parts):
+        if part.words[0] in {"cd", "pushd"}:
+            folder = _entered(folder, part.words[1:], root)
+        elif check := check_of(part, folder, root) or _hook(part):
+            yield TaskCheck(place, check)
+
+
+@lru_cache(maxsize=1024)
+def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
+    """Return the checks of a command line as `checks_in` yields them; several readers ask."""
+    return tuple(checks_in(command_line.simple_commands(command), root, cwd))
+
+
+def check_ran(command: str, tool: str, *, root: str, cwd: str) -> CheckIdentity | None:
+    """Return what a command line checks, as the part of it that its result, of `tool`, is about.
+
+    Of programs that are not known as checkers, only the same words are the same check. None if it
+    only looks, or is about git's own affairs.
+    """
+    parts = command_line.simple_commands(command)
+    able = [
+        part
+        for part in parts
+        if part.sign != "|" and not part.looks and program_name(part.words[0]) not in _OWN
+    ]
+    if not able:
+        return None
+    part = ([one for one in able if program_name(one.words[0]) == tool] or able)[-1]
+    program, folder = program_name(part.words[0]), folder_of(parts, root, cwd)
+    return check_of(part, folder, root) or CheckIdentity(
+        kind="",
+        base=one_line(" ".join([program, *part.words[1:]]), 300),
+        tool=program,
+        folder=folder,
+        paths=(folder,),
+        is_fixer=rewrites(part),
+    )
+
+
+def folder_of(parts: Sequence[SimpleCommand], root: str, cwd: str) -> str:
+    """Return where a command line ends up, relative to the project, empty for its root."""
+    folder = _folder(root, cwd)
+    for part in parts:
+        if part.words[0] == "cd":
+            folder = _entered(folder, part.words[1:], root)
+    return folder
+
+
+def located_head(command: str, *, root: str, cwd: str) -> str:
+    """Return the head of a command line and, if that is below the root, where it runs.
+
+    `pytest` of one package passing says nothing about `pytest` of another.
+    """
+    head = command_line.parse_command_line(command).head
+    folder = folder_of(command_line.simple_commands(command), root, cwd)
+    is_below = bool(folder) and not folder.startswith("/") and _EXPANDED.isdisjoint(folder)
+    return f"{head}{BELOW}{folder})" if root and is_below else head
+
+
+def reported_checkers(result: CommandResult) -> dict[str, Kind]:
+    """Return the checkers that an output names, each with its kind."""
+    tools = [result.tool, *_SAID.findall(result.said)]
+    return {base: kind for tool in tools for kind, base in _judges(tool, result)}
+
+
+def deciding_checkers(result: CommandResult) -> dict[str, Kind]:
+    """Return the checker that a result comes from, with its kind; empty if unknown."""
+    return {base: kind for kind, base in _judges(result.tool, result)}
+
+
+def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
+    """Return a check that a task ran, inferred from its output: its scope is that of the task."""
+    return CheckIdentity(
+        kind=kind,
+        base=base,
+        tool=task.tool,
+        folder=task.folder,
+        paths=task.paths,
+        filters=task.filters,
+        task=task.base.partition(" ")[2] or task.base,
+        is_fixer=task.is_fixer,
+    )
+
+
+def learn_tasks(
+    ran: Sequence[TaskCheck], output: str, root: str, *, reported: Mapping[str, Kind], known: Tasks
+) -> dict[str, tuple[CheckIdentity, ...]]:
+    """Return what a task turned out to run; of several tasks it is unknown which ran what.
+
+    Of hooks all that was ever seen counts, since each run of them stops at the first failure.
+    """
+    tasks = [one.check for one in ran if one.check.is_task]
+    if len(tasks) != 1:
+        return {}
+    (task,) = tasks
+    own = {one.check.base for one in ran}
+    found = [one for one in _printed(output, task.folder, root) if one.base not in own]
+    if is_hook(task):
+        signed = (inferred_check(task, kind, base) for base, kind in reported.items())
+        found = [*known.get(task_key(task), ()), *found, *signed]
+    kept = tuple(dict.fromkeys(found))[:_INNER]
+    return {task_key(task): kept} if kept and kept != known.get(task_key(task)) else {}
+
+
+def _judges(tool: str, result: CommandResult) -> list[tuple[Kind, str]]:
+    if tool in CHECKER_BY_COUNTS:
+        return [CHECKER_BY_COUNTS[tool][result.passed is None]]
+    if tool in CHECKER_BY_OUTPUT:
+        return [CHECKER_BY_OUTPUT[tool]]
+    if tool in KIND_OF_CHECKER:
+        return [(KIND_OF_CHECKER[tool], tool)]
+    return [(kind, tool) for kind, names in ALWAYS.items() if tool in names.split()]
+
+
+def _hook(part: SimpleCommand) -> CheckIdentity | None:
+    words = part.words[1:] if program_name(part.words[0]) == "git" else []
+    verb = next((word for word in words if word in _HOOKED), "")
+    if not verb or not _UNHOOKED.isdisjoint(words):
+        return None
+    return CheckIdentity(kind="all", base=f"git {verb}", tool="git", is_task=True)
+
+
+def _folder(root: str, cwd: str) -> str:
+    shown = relative(cwd, root) if cwd else ""
+    return "" if shown == root.rstrip("/") else shown
+
+
+def _entered(folder: str, words: Sequence[str], root: str) -> str:
+    target = unquoted(words[0]) if words else _UNKNOWN
+    if "rev-parse --show-toplevel" in target:
+        return ""
+    if target == "-" or any(sign in target for sign in "$`~"):
+        return _UNKNOWN
+    path = posixpath.normpath(posixpath.join(folder, target))
+    if path.startswith("/"):
+        return _folder(root, path)
+    if path.startswith(".."):
+        return _UNKNOWN
+    return "" if path == "." else path
+
+
+def _printed(output: str, folder: str, root: str) -> list[CheckIdentity]:
+    """Return the checks of the commands that a task printed before it ran them."""
+    lines = (line.strip() for line in uncoloured(output[:_CHARS]).split("\n"))
+    commands = (_command(line) for line in lines if len(line) < _LINE_CHARS)
+    found = (checks_of(line, root, f"{root}/{folder}") for line in commands if line)
+    return [one.check for ran in found for one in ran]
+
+
+def _command(line: str) -> str:
+    if found := _PRINTED.match(line):
+        return found.group(1)
+    is_bare = line.partition(" ")[0] in PROGRAMS and " " in line and not _VERSION.search(line)
+    return line if is_bare else ""
+
+
+_HEAD_CHARS = 120
+_LAST_CHARS = 400
+_SHORT_CHARS = 200
+_DONE_BY_GIT = re.compile(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\]| -> |^ok \W", re.MULTILINE)
+_NOTHING = re.compile(
+    r"file or directory not found|\bdeselected in |[Nn]o tests? (?:files? )?(?:found|were found)"
+    r"|no test files|[Nn]o tests to run|[Nn]o tests executed"
+)
+_ENDED_FROM_OUTSIDE = frozenset({124, 126, 127, 130, 137, 143})
+_ASIDE = word_set(
+    "git gh cd export source . set unset pushd popd echo printf exit true sleep rm mkdir cp mv"
+    " touch"
+)
+_NAME = r"([\w:./@-]{1,80})"
+_BLAMED = re.compile(
+    rf"ifecycle script `{_NAME}` failed|^npm ERR! \S{{1,200}} {_NAME}: `"
+    rf"|^error: script \"{_NAME}\" exited with code|^error: [Rr]ecipe `{_NAME}` failed"
+    rf"|^g?make(?:\[\d+\])?: \*\*\* \[(?:[^\]\n]{{1,200}}: )?{_NAME}\] Error"
+    rf"|ailed to run task \"{_NAME}\"|^Execution failed for task '{_NAME}'"
+    rf"|^Script \S[^\n]{{0,300}} handling the {_NAME} event returned with error code"
+    rf"|^\[{_NAME}\] ERROR task failed",
+    re.MULTILINE,
+)
+"""How runners name the task that failed."""
+_RUNNER_FAILED = {"pnpm": "ELIFECYCLE", "yarn": "error Command failed with exit code"}
+"""How runners end whose task failed, without its name."""
+_SETTING_ASIDE = word_set("stash worktree bisect")
+
+
+SILENT = CommandResult(ok=True, said="printed nothing")
+"""The result of a check that would have printed what it found before."""
+
+
+class _Line(NamedTuple):
+    """A command line that ended: its commands, its checks, and the checkers in its output."""
+
+    body: Command
+    result: CommandResult
+    parts: Sequence[SimpleCommand]
+    ran: Sequence[TaskCheck]
+    reported: Mapping[str, Kind]
+
+
+def check_results_of(
+    body: Command, result: CommandResult, *, root: str, cwd: str, tasks: Tasks
+) -> CheckResults:
+    """Return which checks a command that ended proves green or red.
+
+    Args:
+        body: the command.
+        result: how it went.
+        root: folder of the project.
+        cwd: folder of the shell.
+        tasks: what is known of the project's tasks.
+    """
+    parts = command_line.simple_commands(body.command)
+    if not root or not result.was_run or sets_work_aside(parts):
+        return CheckResults()
+    ran = checks_of(body.command, root, cwd)
+    if result.ok is None or result.is_cut_off:
+        return CheckResults(unread=tuple(one.check for one in ran))
+    reported = reported_checkers(result)
+    learned = learn_tasks(ran, body.output, root, reported=reported, known=tasks)
+    known = {**tasks, **learned}
+    inner = [one._replace(inner=known.get(task_key(one.check), ())) for one in ran]
+    line = _Line(body, result, parts, inner, reported)
+    if not result.ok:
+        return _failed(line)._replace(learned=learned)
+    is_empty = result.passed == 0 and bool(result.tool)
+    return CheckResults(passed=() if is_empty else tuple(_passed(line)), learned=learned)
+
+
+def is_silent(body: Command, result: CommandResult) -> bool:
+    """Return True if a command ended well, as far as is known, and nothing of its output is seen.
+
+    That proves nothing by itself: it is for who knows what the command would have printed.
+    """
+    return (
+        result.ok is None
+        and result.was_run
+        and reported(body) is True
+        and visible_output_of(body.command).shows_silence
+        and not is_interrupted(body)
+        and commands_printed(body.output) is not None
+    )
+
+
+def _did_not_start(body: Command, result: CommandResult) -> bool:
+    """Return True if a program, or what it was to run, was not there, or somebody stopped it."""
+    if result.passed is not None or result.failed or result.failing:
+        return False
+    code = exit_code_of(body)
+    text = f"{result.first_error}\n{body.output[-_LAST_CHARS:]}"
+    return code in _ENDED_FROM_OUTSIDE or any(
+        start_failure(said, code=code).reason for said in (text, body.output)
+    )
+
+
+def sets_work_aside(parts: Sequence[SimpleCommand]) -> bool:
+    """Return True if a line sets the work aside, or goes to another tree, for what it checks."""
+    return any(
+        program_name(part.words[0]) == "git" and not _SETTING_ASIDE.isdisjoint(part.words)
+        for part in parts
+    )
+
+
+def _passed(line: _Line) -> Iterator[CheckIdentity]:
+    output = line.body.output
+    is_through = len(output) < _SHORT_CHARS or _DONE_BY_GIT.search(output) is not None
+    for one in line.ran:
+        if is_hook(one.check) and not is_through:
+            continue  # git neither says that it has committed or pushed, nor next to nothing
+        is_seen = line.result == SILENT or _signed(one, line)
+        if is_seen or _is_proven(one, line) or _led_on(one, line):
+            yield from _all_of(one, line)
+
+
+def _all_of(one: TaskCheck, line: _Line) -> Iterator[CheckIdentity]:
+    yield one.check
+    yield from one.inner
+    if one.check.is_task:
+        yield from (inferred_check(one.check, kind, base) for base, kind in line.reported.items())
+
+
+def _signed(one: TaskCheck, line: _Line) -> bool:
+    """Return True if the output is that of this check, or of what its task runs."""
+    bases = {each.base for each in (one.check, *one.inner)}
+    if not (bases | {OUTPUT_NAMES.get(base, base) for base in bases}).isdisjoint(line.reported):
+        return True
+    program = one.check.base.partition(" ")[0]
+    if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.reported):
+        return True
+    return (
+        one.check.is_task
+        and one.check.kind in {"all", *line.reported.values()}
+        and bool(line.reported)
+    )
+
+
+def _is_proven(one: TaskCheck, line: _Line) -> bool:
+    """Return True if the exit code proves a check of the line."""
+    is_good = line.body.failed is False or exit_code_of(line.body) == 0
+    is_last = _is_chain(line.parts[one.place + 1 :])
+    return ended(line.body) is True or (is_good and is_last)
+
+
+def _led_on(one: TaskCheck, line: _Line) -> bool:
+    """Return True if a later check printed something that runs only where this one has passed."""
+    return any(
+        _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
+        for other in line.ran
+        if other.place > one.place
+    )
+
+
+def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
+    return all(part.sign == "&&" for part in parts)
+
+
+def _failed(line: _Line) -> CheckResults:
+    """Return the check that failed, what its task ran of it, and what had passed before it."""
+    line = line._replace(reported=deciding_checkers(line.result))
+    signed = _blamed(line) or [one for one in line.ran if _signed(one, line)] or _alike(line)
+    if (line.reported and not signed) or _ran_nothing(line):
+        return CheckResults()
+    if _did_not_start(line.body, line.result):
+        return CheckResults()
+    if line.result.passed and not line.result.failed and len(line.ran) > len(signed) > 0:
+        # Its tests are well, so what failed is what was run behind them.
+        start = signed[-1].place + 1
+        behind = [one._replace(place=one.place - start) for one in line.ran if one.place >= start]
+        return _unsigned(line._replace(parts=line.parts[start:], ran=behind))
+    return _by(signed[0], line) if signed else _unsigned(line)
+
+
+def _blamed(line: _Line) -> list[TaskCheck]:
+    """Return the check that failed, if a runner says that it was its task."""
+    names = {
+        base_task_name(name.rpartition(":")[2] if name[0] == ":" else name)
+        for found in _BLAMED.findall(line.body.output)
+        for name in filter(None, found)
+    }
+    ended = {tool for tool, said in _RUNNER_FAILED.items() if said in line.body.output}
+    of_task = [one for one in line.ran if one.check.base.rpartition(" ")[2] in names]
+    of_runner = [one for one in line.ran if one.check.is_task and one.check.tool in ended]
+    found = of_task or of_runner
+    return found if len(found) == 1 else []
+
+
+def _alike(line: _Line) -> list[TaskCheck]:
+    """Return the only check of a line if its output is signed in another name of its tool.
+
+    `cargo clippy` ends with the words of a build, and Django's tests with those of unittest.
+    """
+    if len(line.ran) != 1:
+        return []
+    check = line.ran[0].check
+    alike = (
+        kind == check.kind or base.split()[0] in {check.base.split()[0], "compiler"}
+        for base, kind in line.reported.items()
+    )
+    return list(line.ran) if any(alike) else []
+
+
+def _ran_nothing(line: _Line) -> bool:
+    """Return True if a runner found no tests to run: by a wrong name or filter."""
+    result = line.result
+    text = f"{result.said}\n{line.body.output[-_LAST_CHARS:]}"
+    return not (result.passed or result.failed) and _NOTHING.search(text) is not None
+
+
+def _by(one: TaskCheck, line: _Line) -> CheckResults:
+    inner = [each for each in one.inner if each.base in line.reported]
+    if one.check.is_task and not inner:
+        inner = [inferred_check(one.check, kind, base) for base, kind in line.reported.items()]
+    named = f"{one.check.base} (hook)" if is_hook(one.check) else ""
+    failed = tuple(inner) if is_hook(one.check) else (one.check, *inner)
+    before = (
+        each
+        for each in line.ran
+        if each.place < one.place and _is_chain(line.parts[each.place + 1 : one.place + 1])
+    )
+    return CheckResults(
+        passed=tuple(check for each in before for check in (each.check, *each.inner)),
+        failed=failed,
+        head=named or _head([one], line),
+    )
+
+
+def _unsigned(line: _Line) -> CheckResults:
+    """Return what failed where the output names no checker: only if all commands are checks."""
+    able = [
+        place
+        for place, part in enumerate(line.parts)
+        if part.sign != "|" and not part.looks and program_name(part.words[0]) not in _ASIDE
+    ]
+    # The exit code is that of what was run last: what stands before a `;` has no part in it.
+    starts = [place for place, part in enumerate(line.parts) if part.sign in {";", "&"}]
+    ran = list(line.ran)
+    for start in [0, *starts[-1:]] if reported(line.body) is False else [0]:
+        last = [one for one in line.ran if one.place >= start]
+        if last and [one.place for one in last] == [place for place in able if place >= start]:
+            ran = last
+            break
+    else:
+        return CheckResults()
+    inner = ran[0].inner if len(ran) == 1 and len(ran[0].inner) == 1 else ()
+    checks = tuple(one.check for one in ran)
+    return CheckResults(failed=(*checks, *inner), head=_head(ran, line))
+
+
+def _head(ran: Sequence[TaskCheck], line: _Line) -> str:
+    """Return the command that failed as it works here, and where, if that is below the root."""
+    shown = " && ".join(line.parts[one.place].shown for one in ran)
+    folder = ran[0].check.folder
+    return f"{one_line(shown, _HEAD_CHARS)}{f' (in {folder})' if folder else ''}"

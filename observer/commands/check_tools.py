@@ -1,0 +1,600 @@
+"""Which commands check code, by which of their words, and what kind of check they run.
+
+Part of interpretation (step 6). The tables come first: programs that check code, those that run the
+tasks of a project, and what their options say. Tests, type checks, linters, formatters that only
+check, and builds are checks; everything else that is run, such as a built program or a one-off
+script, is not. What is chosen by targets, environments or schemes (nx, tox, nox, xcodebuild) is
+read from these: `nx run app:test` is the test of one part, `tox -e lint` a linter. The name of a
+task says what it checks, apart from the part that says it fixes files.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from observer.commands.runners import program_name, unquoted
+from observer.core.text import word_set
+
+Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
+"""What is checked; `all` is a task that does several of these."""
+
+ALWAYS: dict[Kind, str] = {
+    "test": "pytest unittest nose2 trial tox nox jest vitest mocha ava tap jasmine karma rspec"
+    " minitest phpunit pest paratest pester codecept prove bats ctest gotestsum ginkgo cypress",
+    "types": "mypy dmypy pyright basedpyright ty pyre tsc vue-tsc svelte-check phpstan psalm srb"
+    " dialyzer",
+    "lint": "flake8 pylint eslint oxlint stylelint golangci-lint staticcheck revive rubocop"
+    " standardrb reek phpcs shellcheck hadolint yamllint markdownlint markdownlint-cli2 actionlint"
+    " ktlint detekt checkstyle swiftlint bandit semgrep tflint ansible-lint lint-imports vulture"
+    " pycodestyle pyflakes pydocstyle pre-commit prek lefthook knip jshint standard xo codespell",
+    "build": "webpack rollup esbuild tsup ninja javac",
+    "format": "",
+    "all": "",
+}
+"""Programs that only check."""
+ALIASES = {
+    "py.test": "pytest", "basedpyright": "pyright",
+    "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
+    "paratest": "phpunit", "prek": "pre-commit", "docker-compose": "docker", "podman": "docker",
+    "Invoke-Pester": "pester", "invoke-pester": "pester",
+}  # fmt: skip
+RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
+"""Programs that only run another's tests."""
+RUNNING_OTHERS = word_set("pre-commit lefthook")
+"""Programs that run what a project lists: the output is that of others."""
+VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
+    "go": {
+        "test": ("test", "go test"),
+        "vet": ("lint", "go vet"),
+        "build": ("build", "go build"),
+        "install": ("build", "go build"),
+    },
+    "cargo": {
+        "test": ("test", "cargo test"),
+        "t": ("test", "cargo test"),
+        "nextest": ("test", "cargo test"),
+        "clippy": ("lint", "cargo clippy"),
+        "check": ("build", "cargo build"),
+        "build": ("build", "cargo build"),
+        "b": ("build", "cargo build"),
+        "fmt": ("format", "cargo fmt"),
+        "doc": ("build", "cargo doc"),
+        "deny": ("lint", "cargo deny"),
+    },
+    "dotnet": {
+        "test": ("test", "dotnet test"),
+        "build": ("build", "dotnet build"),
+        "format": ("format", "dotnet format"),
+        "publish": ("build", "dotnet build"),
+    },
+    "deno": {
+        "test": ("test", "deno test"),
+        "lint": ("lint", "deno lint"),
+        "check": ("types", "deno check"),
+        "fmt": ("format", "deno fmt"),
+    },
+    "bun": {"test": ("test", "bun test"), "build": ("build", "bun build")},
+    "ruff": {"check": ("lint", "ruff check"), "format": ("format", "ruff format")},
+    "biome": {
+        "check": ("lint", "biome"),
+        "lint": ("lint", "biome"),
+        "ci": ("lint", "biome"),
+        "format": ("format", "biome format"),
+    },
+    "flutter": {"test": ("test", "flutter test"), "analyze": ("lint", "dart analyze")},
+    "dart": {"test": ("test", "dart test"), "analyze": ("lint", "dart analyze")},
+    "swift": {"test": ("test", "swift test"), "build": ("build", "swift build")},
+    "zig": {"test": ("test", "zig test"), "build": ("build", "zig build")},
+    "mix": {
+        "test": ("test", "mix test"),
+        "credo": ("lint", "mix credo"),
+        "dialyzer": ("types", "dialyzer"),
+        "compile": ("build", "mix compile"),
+        "format": ("format", "mix format"),
+    },
+    "sbt": {"test": ("test", "sbt test"), "compile": ("build", "sbt compile")},
+    "stack": {"test": ("test", "stack test"), "build": ("build", "stack build")},
+    "cabal": {"test": ("test", "cabal test"), "build": ("build", "cabal build")},
+    "bazel": {"test": ("test", "bazel test"), "build": ("build", "bazel build")},
+    "bazelisk": {"test": ("test", "bazel test"), "build": ("build", "bazel build")},
+    "rails": {"test": ("test", "minitest"), "spec": ("test", "rspec")},
+    "artisan": {"test": ("test", "phpunit")},
+    "manage.py": {"test": ("test", "django test"), "check": ("lint", "django check")},
+    "playwright": {"test": ("test", "playwright test")},
+    "meson": {"test": ("test", "meson test"), "compile": ("build", "meson compile")},
+    "vite": {"build": ("build", "vite build")},
+    "next": {"build": ("build", "next build"), "lint": ("lint", "eslint")},
+    "nuxt": {"build": ("build", "nuxt build")},
+    "astro": {"build": ("build", "astro build"), "check": ("types", "astro check")},
+    "ng": {
+        "test": ("test", "ng test"),
+        "build": ("build", "ng build"),
+        "lint": ("lint", "ng lint"),
+    },
+    "docker": {"build": ("build", "docker build")},
+    "hatch": {"test": ("test", "pytest"), "fmt": ("format", "hatch fmt")},
+    "flow": {"check": ("types", "flow")},
+    "terraform": {"validate": ("lint", "terraform validate"), "fmt": ("format", "terraform fmt")},
+    "helm": {"lint": ("lint", "helm lint")},
+    "buf": {"lint": ("lint", "buf lint")},
+}
+"""Program -> subcommand -> (kind, checker)."""
+BY_OPTION: dict[tuple[str, str], tuple[Kind, str]] = {
+    ("cmake", "--build"): ("build", "cmake --build"),
+    ("node", "--test"): ("test", "node --test"),
+    ("ruby", "-Itest"): ("test", "minitest"),
+}
+FORMATTERS = word_set(
+    "black isort prettier gofmt gofumpt goimports rustfmt dprint shfmt php-cs-fixer pint"
+    " clang-format"
+)
+"""Formatters: with an option they only check, without it they leave nothing to complain of."""
+SCRIPTS = word_set("npm pnpm yarn bun turbo lerna composer")
+"""What runs the scripts of a package, by their names."""
+RUN = word_set("run run-script r")
+TASKS = {
+    **dict.fromkeys(("make", "gmake"), "make"),
+    **{name: name for name in word_set("just task rake poe grunt gulp ant invoke earthly")},
+    "inv": "invoke",
+}
+"""What runs the tasks of a project, as words behind it."""
+RUNNING_TASKS = {
+    "mise": word_set("run r"), "hatch": word_set("run"), "pdm": word_set("run"),
+    "rye": word_set("run"), "pixi": word_set("run"), "deno": word_set("task"),
+    "moon": word_set("run"),
+}  # fmt: skip
+"""What runs the tasks of a project behind a word of its own."""
+LIFECYCLE: dict[str, list[str]] = {
+    "mvn": ["compile", "test-compile", "test", "package", "integration-test", "verify", "install",
+            "deploy"],
+    "gradle": ["classes", "compile", "assemble", "lint", "test", "check", "build"],
+}  # fmt: skip
+KIND_WORDS: tuple[tuple[Kind, frozenset[str]], ...] = (
+    ("test", word_set("test tests spec specs unittest unittests e2e unit integration pytest jest")),
+    ("types", word_set("typecheck types tsc typing typings mypy pyright")),
+    ("lint", word_set("lint linter lints eslint ruff clippy vet biome rubocop golangci")),
+    ("format", word_set("format fmt prettier formatting spotless")),
+    ("build", word_set("build compile bundle dist")),
+    ("all", word_set("check checks ci verify validate qa precommit prepush all quality")),
+)
+PROGRAMS = (
+    frozenset(name for names in ALWAYS.values() for name in names.split())
+    | frozenset(ALIASES)
+    | frozenset(VERBS)
+    | FORMATTERS
+    | frozenset(TASKS)
+    | word_set(
+        "npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry"
+        " nx turbo xcodebuild"
+    )
+)
+"""Programs that check code, or run others that do."""
+
+SELECTING = {
+    "": word_set(
+        "-k -t -run --run --testNamePattern --testPathPattern --testPathPatterns --filter -p"
+        " --package --grep -g -e --test --tests --example --only -pl --projects -w --workspace -F"
+        " --testsuite --group --exclude-group -n --name --bench --bin --lib"
+        " --test-name-pattern"
+    ),
+    "pytest": word_set("-k -m"),
+    "vitest": word_set("-t --testNamePattern --project"),
+    "tox": word_set("-e -m -f"),
+    "nox": word_set("-e -k -t --tags"),
+    "pester": word_set(
+        "-Tag -TagFilter -ExcludeTag -ExcludeTagFilter -FullNameFilter -TestName -ExcludePath"
+        " -Configuration"
+    ),
+    "swift test": word_set("--filter --skip --test-product -s --specifier"),
+    "swift build": word_set("--product --target"),
+    **dict.fromkeys(
+        ("xcodebuild test", "xcodebuild build", "xcodebuild analyze"),
+        word_set("-scheme -project -workspace -target -testPlan -only-testing -skip-testing"),
+    ),
+    "mypy": word_set("-p -m --package --module"),
+    "go test": word_set("-run -skip"),
+    "cargo test": word_set("-p --package --test --bin --example -E"),
+    "cargo build": word_set("-p --package --bin --example"),
+    "cargo clippy": word_set("-p --package --bin --example"),
+    "ruff check": word_set("--select --extend-select"),
+    "eslint": word_set("--rule"),
+}
+"""Checker -> options whose value chooses a part of what it looks at; "" is any other checker."""
+NEUTRAL_VALUED = word_set(
+    "-n -j --tb --maxfail --durations --reporter --reporters --cov-report --timeout -timeout -count"
+    " -parallel --jobs --max-workers --maxWorkers --workers --output --format"
+    " --output-format --output-file --seed --retry --retries --env --log-level --verbosity --logger"
+    " --threads --target --profile --out-dir --outdir --ext --parser --ignore-path"
+    " --cache-location --python-version --hook-stage --memory-limit --concurrency"
+)
+"""Options whose value says how, not what."""
+NEUTRAL = {
+    "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
+    "mypy": word_set("--python-executable --cache-dir"),
+    "pester": word_set("-Output -Show -OutputFile -OutputFormat -CodeCoverage"),
+    **dict.fromkeys(
+        ("swift test", "swift build"),
+        word_set(
+            "-c --configuration --num-workers --xunit-output --scratch-path --build-path --triple"
+            " --sdk -Xswiftc -Xcc -Xlinker --skip-build --skip-update"
+        ),
+    ),
+}
+"""Checker -> more of them."""
+_CONFIGURED = word_set("--config --rcfile --config-file --features --tags -tags")
+EXACT = {
+    "": _CONFIGURED,
+    "tsc": _CONFIGURED | {"-p", "--project"},
+    **dict.fromkeys(("jest", "vitest", "eslint", "playwright test"), _CONFIGURED | {"-c"}),
+}
+"""Checker -> options whose value makes it another one: each sees what the other does not."""
+STRICT = word_set(
+    "--strict -race --all-features --release --pedantic --deny-warnings -Werror --run-slow --slow"
+    " --runslow --integration --ignored --include-ignored --all-targets --error-on-warnings"
+    " -warnaserror --warnaserror /warnaserror --warnings-as-errors"
+    " -Dwarnings --fail-on-warning --warning-mode=fail --error-on-warning"
+)
+"""Options with which more can fail."""
+STRICT_VALUES = {
+    "--max-warnings": "",
+    **dict.fromkeys(("-D", "--deny", "-F", "--forbid"), "warnings"),
+    "-W": "error",
+}
+"""Options with which more can fail, and how their value begins then."""
+RECURSIVE = (
+    "ruff", "black", "isort", "flake8", "prettier", "eslint", "biome", "gofmt", "shellcheck",
+    "rubocop", "cargo", "mvn", "gradle", "dotnet",
+)  # fmt: skip
+"""Checkers that look at all folders below, whatever these configure; tests are counted instead."""
+WIDER: dict[str, frozenset[str]] = {
+    "go build": frozenset({"go test", "go vet"}),
+    "cargo build": frozenset({"cargo test", "cargo clippy"}),
+    "dotnet build": frozenset({"dotnet test"}),
+    "mix compile": frozenset({"mix test"}),
+    "swift build": frozenset({"swift test"}),
+    "xcodebuild build": frozenset({"xcodebuild test"}),
+    "sbt compile": frozenset({"sbt test"}),
+    **{
+        f"mvn {goal}": frozenset(f"mvn {later}" for later in LIFECYCLE["mvn"][at + 1 :])
+        for at, goal in enumerate(LIFECYCLE["mvn"])
+    },
+    "gradle compileJava": frozenset({"gradle test", "gradle check", "gradle build"}),
+    "gradle compileKotlin": frozenset({"gradle test", "gradle check", "gradle build"}),
+    "gradle classes": frozenset({"gradle test", "gradle check", "gradle build"}),
+    "gradle assemble": frozenset({"gradle build"}),
+    "gradle test": frozenset({"gradle check", "gradle build"}),
+    "gradle check": frozenset({"gradle build"}),
+}
+"""Checker -> those whose pass says that this one would pass too."""
+KIND_OF_CHECKER = {base: kind for verbs in VERBS.values() for kind, base in verbs.values()}
+"""Checker that is a subcommand -> the kind of its check."""
+OUTPUT_NAMES = {"xcodebuild test": "swift test", "xcodebuild build": "swift build"}
+"""Checker -> the name that its output shows."""
+CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
+    "compiler": ("build", "compiler"),
+    "linker": ("build", "compiler"),
+    "maven": ("test", "mvn test"),
+    "gradle": ("test", "gradle test"),
+    "ruff": ("lint", "ruff check"),
+    "vite": ("build", "vite build"),
+    "deno": ("test", "deno test"),
+    "bun": ("test", "bun test"),
+    "minitest": ("test", "minitest"),
+    "node": ("test", "node --test"),
+    "biome": ("lint", "biome"),
+    "playwright": ("test", "playwright test"),
+    "prettier": ("format", "prettier"),
+    "black": ("format", "black"),
+    "isort": ("format", "isort"),
+}
+"""Name of an output parser -> (kind, checker); checkers that share its name are left out."""
+CHECKER_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
+    "go": (("test", "go test"), ("build", "go build")),
+    "cargo": (("test", "cargo test"), ("build", "cargo build")),
+    "dotnet": (("test", "dotnet test"), ("build", "dotnet build")),
+    "swift": (("test", "swift test"), ("build", "swift build")),
+}
+"""The same of tools that test where tests are counted, and else build."""
+
+
+class Checker(NamedTuple):
+    """A checker: `base` is the same for equal checks, `rest` the words that are left.
+
+    `is_task` holds where a project defines what is run, such as `make test`.
+    """
+
+    kind: Kind
+    base: str
+    rest: list[str]
+    is_task: bool = False
+
+
+_FIXING = re.compile(r"[:_-]?(?:auto)?(?:fix|write|apply|update)(?:able)?\Z", re.IGNORECASE)
+_CHECKING = re.compile(r"[:_-]check\Z|\Acheck[:_-]", re.IGNORECASE)
+NAME_PART = re.compile(r"[A-Za-z][a-z0-9]*")
+
+
+def kind_from_name(name: str) -> Kind:
+    """Return what a task of this name is likely to check."""
+    parts = {part.lower() for part in NAME_PART.findall(name)}
+    parts.add(name.replace("-", "").lower())
+    return next((kind for kind, known in KIND_WORDS if not known.isdisjoint(parts)), "")
+
+
+def base_task_name(name: str) -> str:
+    """Return the name of a task without the word that has it repair what it can, or only look."""
+    plain = _CHECKING.sub("", name)
+    if plain != name and kind_from_name(plain) == "format":
+        return plain
+    return _FIXING.sub("", name) or name
+
+
+_NX_TARGETS = word_set("-t --target --targets")
+_NX_PROJECTS = word_set("-p --project --projects")
+_NX_VALUED = word_set("-c --configuration --parallel --base --head --runner --output-style")
+_ENVIRONMENTS = {"tox": word_set("-e"), "nox": word_set("-s -e --session --sessions")}
+_LISTING = word_set(
+    "-l --list --list-sessions --listenvs -a -av --listenvs-all --notest list config devenv depends"
+)
+_RUNNING = word_set("run run-parallel r p")
+_PYTHON = re.compile(r"(?:py|pypy)[\d.]*\Z", re.IGNORECASE)
+_ACTIONS: Mapping[str, tuple[Kind, str]] = {
+    "test": ("test", "xcodebuild test"),
+    "test-without-building": ("test", "xcodebuild test"),
+    "analyze": ("lint", "xcodebuild analyze"),
+    "build-for-testing": ("build", "xcodebuild build"),
+    "build": ("build", "xcodebuild build"),
+    "archive": ("build", "xcodebuild build"),
+}
+_XCODE_VALUED = word_set(
+    "-scheme -project -workspace -target -destination -configuration -sdk -arch -testPlan"
+    " -derivedDataPath -resultBundlePath -xcconfig -toolchain -jobs -archivePath"
+    " -maximum-parallel-testing-workers -parallel-testing-enabled -enableCodeCoverage"
+)
+_XCODE_CHOOSING = word_set("-scheme -project -workspace -target -testPlan")
+_XCODE_TESTS = ("-only-testing:", "-skip-testing:")
+_XCODE_ASKING = word_set("-list -version -showBuildSettings -showsdks -showdestinations -help")
+
+
+def _nx(rest: list[str]) -> Checker | None:
+    """Read `nx test app`, `nx run app:test`, `nx run-many -t test lint`, `nx affected -t test`."""
+    targets, projects = [*_values(rest, _NX_TARGETS)], [*_values(rest, _NX_PROJECTS)]
+    verb, *named = [*_plain(rest, _NX_TARGETS | _NX_PROJECTS | _NX_VALUED)] or [""]
+    left = [word for word in rest if word.startswith("--exclude")]
+    if verb == "run":
+        project, _, target = (named or [""])[0].partition(":")
+        targets, projects = [target.partition(":")[0]], [project]
+    elif verb.partition(":")[0] == "affected":
+        targets += [verb.partition(":")[2]] if ":" in verb else []
+        left.append("--affected")
+    elif verb != "run-many":
+        targets, projects = [verb], [*projects, *named[:1]]
+    left += [f"-p={','.join(sorted(projects))}"] if any(projects) else []
+    names = [base_task_name(one) for one in targets if kind_from_name(one)]
+    if not names:
+        return None
+    kind = kind_from_name(targets[0]) if len(targets) == 1 else "all"
+    return Checker(kind, f"nx {' '.join(sorted(names))}", left, is_task=True)
+
+
+def _of_environments(name: str, rest: list[str]) -> Checker | None:
+    """Read which environments run: one named as a Python tests; with none chosen, all run."""
+    own = rest[: rest.index("--")] if "--" in rest else rest
+    if not _LISTING.isdisjoint(own):
+        return None
+    options = _ENVIRONMENTS[name]
+    chosen = sorted(_values(own, options))
+    kinds = {"test" if _PYTHON.match(one) else kind_from_name(one) or "all" for one in chosen}
+    left = [word for word in own if word.partition("=")[0] not in _RUNNING | options]
+    left = [word for word in left if not {*unquoted(word).split(",")} <= {*chosen}]
+    left += [f"-e={','.join(chosen)}"] if chosen else []
+    left += rest[len(own) :]
+    return Checker(kinds.pop() if len(kinds) == 1 else "all", name, left, is_task=True)
+
+
+def _xcodebuild(rest: list[str]) -> Checker | None:
+    """Read the action of xcodebuild, which builds without one, and what its options choose."""
+    plain = {*_plain(rest, _XCODE_VALUED)}
+    if not _XCODE_ASKING.isdisjoint(rest) or plain == {"clean"}:
+        return None
+    action = next((one for one in _ACTIONS if one in plain), "" if plain else "build")
+    if not action:
+        return None
+    pairs = itertools.pairwise(rest)
+    choosing = [f"{word}={unquoted(then)}" for word, then in pairs if word in _XCODE_CHOOSING]
+    choosing += [word.replace(":", "=", 1) for word in rest if word.startswith(_XCODE_TESTS)]
+    return Checker(*_ACTIONS[action], choosing)
+
+
+def _values(words: list[str], options: frozenset[str]) -> Iterator[str]:
+    """Yield the values of options: behind `=`, or the words up to the next option; commas part."""
+    is_value = False
+    for word in words:
+        name, _, value = word.partition("=")
+        if word[0] == "-":
+            is_value = word in options
+        given = (value if name in options else "") if word[0] == "-" else word if is_value else ""
+        yield from (one for one in unquoted(given).split(",") if one)
+
+
+def _plain(words: list[str], valued: frozenset[str]) -> Iterator[str]:
+    """Yield the words that are neither options nor the value of one."""
+    for before, word in itertools.pairwise(["", *words]):
+        if word[0] != "-" and before not in valued:
+            yield word
+
+
+READ: Mapping[str, Callable[[list[str]], Checker | None]] = MappingProxyType(
+    {
+        "nx": _nx,
+        "tox": partial(_of_environments, "tox"),
+        "nox": partial(_of_environments, "nox"),
+        "xcodebuild": _xcodebuild,
+    }
+)
+"""Program -> what reads the words behind it."""
+
+
+_ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
+                   " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
+"""With these words nothing is judged, or no end of it is waited for."""
+_VALUED = word_set("-C --manifest-path --color")
+"""Options that may stand before a verb, with their value in the next word."""
+_PRINTING = word_set("-n --just-print --recon -q --question")
+"""With these `make` only says what it would run."""
+_MASKED = word_set("--dry-run --list")
+_TEST_FILE = re.compile(r"(?:test_\w+|\w+_test)\.(?:py|rb|pl|php|sh)\Z")
+_SCRIPT_FILE = re.compile(r"(?:\./)?(?:[\w.-]+/)*([\w-]+?)(?:\.(?:sh|bash|py|rb|js|mjs|ts|ps1))?\Z")
+
+
+def checker_of(words: Sequence[str]) -> Checker | None:
+    """Return the checker that a simple command runs; None if it runs none."""
+    name = program_name(words[0])
+    name, rest = ALIASES.get(name, name), list(words[1:])
+    if name.startswith("python") and rest[1:] and program_name(rest[0]) == "manage.py":
+        name, rest = "manage.py", rest[1:]
+    if name in READ:
+        return READ[name](rest) if _ASKING.isdisjoint(rest) else None
+    if name in {"make", "gmake"} and not _PRINTING.isdisjoint(rest):
+        return None
+    found = _known(name, rest) or _task(name, rest) or _script(words)
+    if found is None or not _ASKING.isdisjoint(rest):
+        is_checking = found is not None and found.kind == "format" and "--help" not in rest
+        return found if is_checking and _ASKING.intersection(rest) <= _MASKED else None
+    return found
+
+
+def _known(name: str, rest: list[str]) -> Checker | None:
+    for kind, names in ALWAYS.items():
+        if name in names.split():
+            return _always(kind, name, rest)
+    if name in FORMATTERS:
+        return Checker("format", name, [word for word in rest if word not in {"-w", "--write"}])
+    if name in LIFECYCLE:
+        return _built(name, rest)
+    if (name, next((one for one in rest if (name, one) in BY_OPTION), "")) in BY_OPTION:
+        return _by_option(name, rest)
+    before = ["", *rest]
+    place = next(
+        (at for at, word in enumerate(rest) if word[0] not in "-+" and before[at] not in _VALUED), 0
+    )
+    verb = "".join(rest[place : place + 1])
+    kind, base = VERBS.get(name, {}).get(verb, ("", ""))
+    if not kind:
+        return None
+    after = rest[place + 1 :]
+    if name == "cargo" and verb == "nextest":
+        after = after[1:]
+    return Checker(kind, base, [*rest[:place], *after])
+
+
+def _always(kind: Kind, name: str, rest: list[str]) -> Checker:
+    is_verb = rest[:1] in (["run"], ["lint"], ["check"], ["tc"], ["analyse"], ["analyze"])
+    left = rest[1:] if is_verb else rest
+    return Checker(kind, RUNNING.get(name, name), left, is_task=name in RUNNING_OTHERS)
+
+
+def _by_option(name: str, rest: list[str]) -> Checker:
+    option = next(one for one in rest if (name, one) in BY_OPTION)
+    kind, base = BY_OPTION[name, option]
+    return Checker(kind, base, [word for word in rest if word != option])
+
+
+def _built(name: str, rest: list[str]) -> Checker | None:
+    """Read the goals of Maven or the tasks of Gradle: the last one says how far it goes."""
+    reached = [word for word in rest if _goal(word) in LIFECYCLE[name]]
+    if reached:
+        goal = max(map(_goal, reached), key=LIFECYCLE[name].index)
+        kind: Kind = "test" if goal not in {"compile", "classes", "assemble", "lint"} else "build"
+        projects = [word.rpartition(":")[0] for word in reached if ":" in word]
+        left = [word for word in rest if word not in reached]
+        return Checker(kind, f"{name} {goal}", [*left, *(f"-p={one}" for one in projects if one)])
+    plain = [word for word in rest if word[0] != "-" and kind_from_name(word.rpartition(":")[2])]
+    if not plain:
+        return None
+    project, _, called = plain[-1].rpartition(":") if plain[-1][0] == ":" else ("", "", plain[-1])
+    called = re.sub(r"(?:Check|:check|Apply|:apply|Format)\Z", "", called)
+    left = [*(word for word in rest if word not in plain), *([f"-p={project}"] if project else ())]
+    return Checker(kind_from_name(plain[-1]), f"{name} {called}", left)
+
+
+def _goal(word: str) -> str:
+    return word.rpartition(":")[2]
+
+
+def _task(name: str, rest: list[str]) -> Checker | None:
+    if name in SCRIPTS:
+        return _package_script(name, rest)
+    if name == "mise" and rest and kind_from_name(rest[0]):
+        rest = ["run", *rest]
+    if name in RUNNING_TASKS:
+        at = next((at for at, word in enumerate(rest) if word in RUNNING_TASKS[name]), None)
+        return None if at is None else _first_task(f"{name} {rest[at]}", rest[:at], rest[at + 1 :])
+    return _first_task(TASKS[name], [], rest) if name in TASKS else None
+
+
+def _first_task(name: str, before: list[str], rest: list[str]) -> Checker | None:
+    valued = {"-C", "-f", "-d", "--directory", "--justfile", "-p"}
+    for at, word in enumerate(rest):
+        if word[0] == "-" or word.isdigit() or "=" in word or (at and rest[at - 1] in valued):
+            continue
+        kind = kind_from_name(word.lstrip("+"))
+        left = [*before, *rest[:at], *rest[at + 1 :]]
+        others = [one for one in left if kind_from_name(one) and one[0] != "-" and "/" not in one]
+        if others and kind:
+            several = " ".join([word, *others])
+            left = [one for one in left if one not in others]
+            return Checker("all", f"{name} {several}", left, is_task=True)
+        return Checker(kind, f"{name} {base_task_name(word)}", left, is_task=True) if kind else None
+    return Checker("build", name, rest, is_task=True) if name in {"make", "ant"} else None
+
+
+def _package_script(name: str, rest: list[str]) -> Checker | None:
+    words = [word for word in rest if word[0] != "-"]
+    if name == "yarn" and words[:1] == ["workspace"]:
+        words = words[2:]
+        rest = [*(f"-w={one}" for one in rest[1:2]), *rest[2:]]
+    is_run = bool(words) and (words[0] in RUN or words[:1] == ["workspaces"])
+    named = next((word for word in words if word not in RUN and kind_from_name(word)), "")
+    first = words[1:2] if is_run else words[:1]
+    if not named or (name == "npm" and not is_run and named != "test"):
+        return None
+    if first != [named] and "-w" not in rest and not any(one in rest for one in _PACKAGE):
+        return None
+    if "/" in named or named.endswith((".ts", ".js", ".tsx", ".mjs")):
+        return None
+    place = rest.index(named)
+    left = [word for word in rest[:place] if word not in RUN] + rest[place + 1 :]
+    return Checker(kind_from_name(named), f"script {base_task_name(named)}", left, is_task=True)
+
+
+_PACKAGE = word_set("--filter -F --workspace -w --prefix -C --cwd --dir")
+
+
+def _script(words: Sequence[str]) -> Checker | None:
+    """Read a project's own script that is named as a check, and a test that is run as a program."""
+    shells = word_set("bash sh zsh python python3 ruby perl php node tsx bun")
+    is_given = program_name(words[0]) in shells
+    path = next((word for word in words[1:] if word[0] != "-"), "") if is_given else words[0]
+    found = _SCRIPT_FILE.fullmatch(path)
+    if found is None or "/tmp" in path or (not is_given and "/" not in path):  # noqa: S108 - not written
+        return None
+    rest = [word for word in words[1:] if word != path]
+    if is_given and _TEST_FILE.fullmatch(path.rpartition("/")[2]):
+        return Checker("test", path, rest)
+    if is_given and program_name(words[0]) not in {"bash", "sh", "zsh"}:
+        return None
+    words_of_name = {part.lower() for part in NAME_PART.findall(found.group(1))}
+    is_named = words_of_name <= _OF_SCRIPTS and bool(kind_from_name(found.group(1)))
+    named = path.removeprefix("./")
+    return Checker(kind_from_name(found.group(1)), named, rest, is_task=True) if is_named else None
+
+
+_OF_SCRIPTS = frozenset(word for _, known in KIND_WORDS for word in known) | word_set(
+    "run all the code style type py js ts go rust"
+)

@@ -1,0 +1,550 @@
+"""How a command ended: its exit code, what that proves, and whether it did its work at all.
+
+Part of interpretation (step 6). The code stands in the event, or in a line of the output, and is
+that of what ran last: `pytest | tail` ends as `tail` does, and `make || true` always well. A line
+may show an exit code on its own account (`make; echo "exit: $?"`), or say in words which way it
+went (`make && echo OK || echo BROKEN`).
+
+`pytest: command not found` says nothing about the tests; what helps is to install it, or to run it
+in other words: `python -m pytest`. A call that the client refused, blocked or cancelled neither
+failed nor passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from observer.commands import command_line
+from observer.commands.command_line import SimpleCommand
+from observer.commands.result import CommandResult
+from observer.commands.runners import XARGS, program_name, split
+from observer.core.events import Command
+from observer.core.patterns import lazy_pattern
+from observer.core.text import one_line, uncoloured, word_set
+
+EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
+BY_TIMEOUT = 124
+ENDINGS = {
+    BY_TIMEOUT: "timed out",
+    134: "aborted (SIGABRT)",
+    137: "killed (SIGKILL)",
+    139: "crashed (SIGSEGV)",
+    143: "terminated (SIGTERM)",
+}
+"""What an exit code says by itself: `timeout`'s own, and those of signals."""
+
+
+def ended(command: Command) -> bool | None:
+    """Return how the command that matters ended; None where nothing but its output says so."""
+    status = exit_status_of(command.command)
+    if (shown := status.shown_code(command.output)) is not None:
+        return shown == 0
+    if (said := status.printed(command.output)) is not None:
+        return said
+    ok = reported(command)
+    if ok is False and stopped_by(command) is not None:
+        return False
+    return None if ok is None or not (status.success if ok else status.failure) else ok
+
+
+def reported(command: Command) -> bool | None:
+    """Return how the whole line ended, as the client reported."""
+    code = exit_code_of(command)
+    if command.failed is not None:
+        return not command.failed
+    return None if code is None else code == 0
+
+
+def stopped_by(command: Command) -> int | None:
+    """Return the exit code that shows what stopped a command; 124 where a client timed out."""
+    code = own_exit_code(command)
+    if code in ENDINGS:
+        return code
+    return BY_TIMEOUT if is_timed_out(command) else None
+
+
+def own_exit_code(command: Command) -> int | None:
+    """Return the exit code of the command that matters; None where only another's is known."""
+    shown = exit_status_of(command.command).shown_code(command.output)
+    if shown is not None:
+        return shown
+    code = exit_code_of(command)
+    if code is None or code in ENDINGS:
+        return code
+    status = exit_status_of(command.command)
+    return code if (status.failure if code else status.success) else None
+
+
+def exit_code_of(command: Command) -> int | None:
+    """Return the exit code the client reported, or the one that the output names in a line."""
+    if command.exit_code is not None or not command.output:
+        return command.exit_code
+    for part in (command.output[:80], command.output[-80:]):
+        if "xit" in part and (match := EXIT_LINE.search(part)):
+            return int(match.group(1)[:9])
+    return None
+
+
+_END_CHARS = 2000
+_INTRODUCED = lazy_pattern(r"\A(?:Exit code \d+\s+|Error: )+")
+_ERROR_TAG = lazy_pattern(r"</?tool_use_error>|</?error>")
+_NEVER = {
+    "refused": lazy_pattern(
+        r"The user doesn't want to (?:proceed with|take) this|(?:The )?[Uu]ser (?:has )?(?:rejected"
+        r"|denied|declined|refused|skipped|aborted|cancell?ed)\b|exec command rejected by user"
+        r"|Claude requested permissions? |Permission to (?:use|run) .{1,400}? denied"
+        r"|This (?:command|tool use|Bash command) requires (?:approval|permission)"
+        r"|This Bash command contains multiple operations\. The following parts? requires? approval"
+        r"|(?:exec_command failed .{1,400}?|patch )rejected\b|approval policy is "
+        r"|(?:Tool (?:use|call) |Command )?(?:was )?(?:[Rr]ejected|[Dd]enied|[Cc]ancell?ed) by"
+        r" (?:the )?user"
+        r"|Tool (?:use|call) (?:was )?(?:rejected|denied)",
+        re.DOTALL,
+    ),
+    "interrupted": lazy_pattern(r"\[?Request interrupted by user|aborted by user after \d"),
+    "blocked": lazy_pattern(
+        r"(?:\w+:|Hook )?PreToolUse(?::\w+)?(?: \[.{1,200}?\])? ?"
+        r"(?:hook )?(?:error|blocked|denied|:)"
+        r"|(?:Hook|Command|Operation|This command|Execution) (?:was |has been |is )?"
+        r"(?:blocked|denied|disallowed)\b|.{1,300}? was blocked\. For security",
+        re.DOTALL,
+    ),
+    "cancelled": lazy_pattern(
+        r"Sibling tool call errored|Cancell?ed(?:\Z|[.:] )|Tool (?:use|call) (?:was )?"
+        r"(?:aborted|cancell?ed)"
+    ),
+    "invalid call": lazy_pattern(
+        r"InputValidationError|(?:Error: )?No such tool available|unsupported call"
+        r"|failed to parse function arguments"
+    ),
+    "not started": lazy_pattern(r"exec_command failed |execution error: |failed in sandbox"),
+}
+_IN_BACKGROUND = lazy_pattern(
+    r"Command (?:is )?running in (?:the )?background|Started background (?:process|task|command)"
+    r"|Command (?:was )?(?:moved to|did not complete .{1,200}? moved to) (?:the )?background",
+    re.DOTALL,
+)
+BACKGROUND = "running in the background"
+_INTERRUPTED = "[Request interrupted by user"
+_BY_SIGINT = 130
+_EXITED_BY_SIGINT = lazy_pattern(rf"Exit code {_BY_SIGINT}$", re.MULTILINE)
+TIMED_OUT = lazy_pattern(
+    r"(?i)\W*(?:\w+[ :]+){0,3}command (?:\w+ ){0,8}(?:timed out after|timeout(?: of)?) \d"
+)
+"""How clients say that they have waited long enough, in a line of its own."""
+_KEYBOARD = lazy_pattern(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTILINE)
+"""What pytest prints before the counts of an interrupted run."""
+
+
+def unexecuted_result(command: Command) -> CommandResult | None:
+    """Return the result of a call that did not run, or has not ended; None of any other."""
+    text = _INTRODUCED.sub("", _ERROR_TAG.sub("", command.output[:_END_CHARS]).strip())
+    if not text or command.exit_code == 0:
+        return None
+    if command.exit_code is None and _IN_BACKGROUND.match(text):
+        return CommandResult(said=BACKGROUND)
+    if command.failed is False:
+        return None
+    for reason, pattern in _NEVER.items():
+        # Some clients give an exit code to what nobody has run; who did run may say the rest.
+        if pattern.match(text) and (command.exit_code is None or reason == "refused"):
+            return CommandResult(said=f"not run: {reason}", was_run=False)
+    return None
+
+
+def is_interrupted(command: Command) -> bool:
+    """Return True if the command was interrupted: how it would have ended is unknown."""
+    return (
+        command.interrupted
+        or command.exit_code == _BY_SIGINT
+        or _INTERRUPTED in command.output[-200:]
+        or _EXITED_BY_SIGINT.match(command.output) is not None
+        or _KEYBOARD.search(command.output[-_END_CHARS:]) is not None
+    )
+
+
+def is_timed_out(command: Command) -> bool:
+    """Return True if the client says that it stopped the command at its time limit."""
+    if command.exit_code is not None or command.failed is False:
+        return False
+    text = _ERROR_TAG.sub("", f"{command.output[:_END_CHARS]}\n{command.output[-_END_CHARS:]}")
+    lines = text.strip().split("\n")
+    return any(map(TIMED_OUT.match, (*lines[:2], lines[-1])))
+
+
+Reason = Literal["", "missing", "usage", "script", "folder", "permission", "service", "stopped"]
+"""Why: the program is `missing`, its arguments are invalid (`usage`), the project has no such
+`script`, it was run in the wrong `folder`, there is no `permission` to run it, the container or
+daemon of the `service` that would run it is not up, or it was `stopped` before it did anything."""
+
+_READ_CHARS = 4000
+_MOST_LINES = 30
+_NAME = r"['\"`\u2018]?(?P<{}>[\w@./+-]{{1,80}})['\"`\u2019]?"
+
+
+def _pattern(*alternatives: str) -> re.Pattern[str]:
+    return lazy_pattern("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+
+
+def _named(number: int) -> str:
+    return _NAME.format(f"n{number}")
+
+
+_SHELL = r"^(?:(?:\S*/)?(?:ba|z|da|k|fi)?sh:(?:\d+:)?|\(eval\):\d+:) (?:line )?(?:\d+: )?"
+_PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
+    (
+        "missing",
+        _pattern(
+            _SHELL + r"command not found: " + _named(1),
+            _SHELL + _named(2) + r": (?:command )?not found",
+            _SHELL + r"unknown command:? " + _named(3),
+            _SHELL + _named(4) + r": no such file or directory$",
+            r"^(?:bundler: )?command not found: " + _named(5),
+            r"^" + _named(6) + r": command not found",
+            _named(7) + r" is not recognized as (?:an internal|the name|a name)",
+            r"(?:exec: |failed to spawn:? )" + _named(8) + r"(?:: executable file not found|$)",
+            r"\bspawn " + _named(9) + r" ENOENT",
+            r"^(?:/usr/bin/)?env: " + _named(10) + r": no such file or directory",
+            r"^(?:\S*/)?python[\d.]*: no module named " + _named(11),
+            r"could not determine executable to run|\bnpx canceled\b",
+            r"^executable file not found in \$PATH",
+        ),
+    ),
+    (
+        "script",
+        _pattern(
+            r"missing script:? " + _named(1),
+            r"script not found " + _named(2),
+            r"\bcommand " + _named(3) + r" not found",
+            r"no rule to make target " + _named(4),
+            r"justfile does not contain recipe " + _named(5),
+            r"\btask " + _named(6) + r" (?:does not exist|not found)",
+            r"no tasks? (?:named )?" + _named(7) + r" found",
+            r"don't know how to build task " + _named(8),
+            r"unknown lifecycle phase " + _named(9),
+            r"no such (?:sub)?command:? " + _named(10),
+            r"err_pnpm_no_script",
+            r"^nx\s+cannot find (?:project|configuration for task) " + _named(11),
+            r"\b(?:environments|sessions) not found\b(?:[^:]*: " + _named(12) + ")?",
+            r"^xcodebuild: error: .{0,200} does not contain a scheme named " + _named(13),
+        ),
+    ),
+    (
+        "folder",
+        _pattern(
+            r"\bcd: .{0,200}(?:no such file or directory|can't cd to|not a directory)",
+            r"(?:could not (?:read|find)|no|cannot find) [`'\"]?(?:a )?(?:package\.json|cargo\.toml"
+            r"|composer\.json|pyproject\.toml|gemfile|pubspec\.yaml|mix\.exs)",
+            r"enoent.{0,200}package\.json",
+            r"^go: (?:go\.mod file not found|cannot find main module)",
+            r"directory prefix .{1,200} does not contain (?:main module|modules listed)",
+            r"could not find `?cargo\.toml",
+            r"could not (?:find|locate) (?:a )?(?:pyproject\.toml|gemfile|composer\.json)",
+            r"no makefile found",
+            r"no configuration file provided: not found",
+            r"\bMSB1003\b",
+            r"does not contain a gradle build",
+            r"there is no pom in this directory",
+            r"can't open file .{1,300}\[errno 2\]",
+            r"^error: file or directory not found",
+        ),
+    ),
+    (
+        "usage",
+        _pattern(
+            r"unrecognized (?:sub)?(?:command|option|argument)s?:? " + _named(1),
+            r"unexpected (?:argument|option)s?:? " + _named(2),
+            r"(?:unknown|invalid|illegal|unsupported) (?:sub)?(?:command|option|flag|switch)"
+            r"s?\b(?:(?: --|:|\s)+" + _named(3) + ")?",
+            r"no such option:? " + _named(4),
+            r"flag provided but not defined: " + _named(5),
+            r"unknown shorthand flag",
+            r"the following arguments are required",
+            r"option requires an argument",
+        ),
+    ),
+    (
+        "service",
+        _pattern(
+            r"^(?:error: )?service " + _named(1) + r" is not running",
+            r"^error response from daemon: (?:container " + _named(2) + r" is not running"
+            r"|no such container)",
+            r"^(?:error: )?no (?:such )?container (?:found )?(?:for|with name) ",
+            r"^(?:error: )?cannot connect to the docker daemon",
+        ),
+    ),
+    ("permission", _pattern(_SHELL + _named(1) + r": permission denied$")),
+)
+_SPEAKS = lazy_pattern(
+    r"(?i)not found|no such|unknown|unrecogni[sz]ed|unexpected|invalid|illegal|missing|ENOENT|cd:"
+    r"|no rule|no task|don't know|could not|cannot find|can't open|not recogni[sz]ed|no module"
+    r"|not defined|requires? |required|spawn|exec|does not|there is no|MSB1003|no script"
+    r"|permission denied|is not running|no container|cannot connect|unsupported"
+    r"|no makefile|no configuration|no package\.json"
+)
+_RAISED = lazy_pattern(r"[\w.]+(?:Error|Exception)\b: ")
+"""How a program's own exceptions begin, which quote anything."""
+
+
+class NotStarted(NamedTuple):
+    """Why a command could not do its work; empty where it could, or where it is unknown.
+
+    `name` is the program, script or word that is to blame, where the message names it; `said` the
+    line that says so.
+    """
+
+    reason: Reason = ""
+    name: str = ""
+    said: str = ""
+
+
+def start_failure(output: str, *, code: int | None = None) -> NotStarted:
+    """Return why a command could not do its work, by what it printed.
+
+    Only a short output says so: what has worked for a while prints more than a line of usage.
+    """
+    if len(output) > _READ_CHARS:
+        return NotStarted()
+    lines = [line.strip() for line in uncoloured(output).split("\n") if line.strip()]
+    if len(lines) > _MOST_LINES:
+        return NotStarted()
+    for line in lines:
+        if _SPEAKS.search(line) and (found := _of_line(line[:500])):
+            return found
+    return NotStarted(reason="missing" if code == 127 else "permission" if code == 126 else "")
+
+
+def _of_line(line: str) -> NotStarted | None:
+    if _RAISED.match(line):
+        return None
+    for reason, pattern in _PATTERNS:
+        if match := pattern.search(line):
+            name = next(filter(None, match.groups()), "")
+            return NotStarted(reason=reason, name=one_line(name, 80), said=one_line(line, 200))
+    return None
+
+
+_LOOPS = frozenset({"for", "while", "until"})
+_PIPEFAIL = re.compile(r"\b(?:set|(?:ba|z|k)?sh)\s[^;&|\n]{0,200}\bpipefail\b")
+"""Options stand near their command; a line of nothing but shells would take quadratic time."""
+_ERREXIT = re.compile(r"\bset\s+-[a-df-z]*e|\b(?:ba|da|z|k)?sh\s+-[a-df-z]*e")
+_LEAVING = frozenset({"exit", "return", "false"})
+_SHOWING = frozenset({"echo", "printf", "Write-Host", "Write-Output"})
+_ANSWERING = word_set("grep egrep fgrep rg ag diff cmp test [ [[ pgrep")
+_GIT_ANSWERING = {
+    "merge-base": word_set("--is-ancestor"),
+    "diff": word_set("--quiet --exit-code"),
+    "show-ref": word_set("--verify --exists --quiet -q"),
+    "rev-parse": word_set("--verify"),
+    "ls-files": word_set("--error-unmatch"),
+    "cat-file": word_set("-e"),
+    "config": word_set("--get --get-all --get-regexp"),
+    "check-ignore": word_set("check-ignore"),
+}
+"""Programs, and words of git, whose exit code answers a question: 1 is no failure."""
+
+_OF_FIRST = r"\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}"
+_LAST_CODE = re.compile(rf"\$\?|\$\{{\?\}}|\$LASTEXITCODE\b|\$status\b|{_OF_FIRST}")
+_FIRST_OF_PIPE = re.compile(_OF_FIRST)
+_SAVED = re.compile(rf"\b(\w+)=[\"']?(?:(\$\?)|{_OF_FIRST})")
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_ENDS_IN_CODE = re.compile(r"(?:^|\D)(\d{1,3})\W*$")
+_SHOWN_CHARS = 4000
+
+
+class ExitStatus(NamedTuple):
+    """What an exit code of 0 and another one prove, and what the line prints on its own account.
+
+    `shows` finds an exit code in the output, for which `shown_success` and `shown_failure` hold;
+    `on_success` and `on_failure` are printed as a line after a success and a failure.
+    """
+
+    success: bool = True
+    failure: bool = True
+    shows: re.Pattern[str] | None = None
+    shown_success: bool = False
+    shown_failure: bool = False
+    on_success: str = ""
+    on_failure: str = ""
+
+    def shown_code(self, output: str) -> int | None:
+        """Return the exit code that the line itself printed."""
+        if self.shows is None:
+            return None
+        tail = output[-_SHOWN_CHARS:].rstrip()
+        if self.shows is _ENDS_IN_CODE:
+            tail = tail[-80:].rpartition("\n")[2]
+        found = [int(code) for code in self.shows.findall(tail)]
+        if not found or not (self.shown_failure if found[-1] else self.shown_success):
+            return None
+        return found[-1]
+
+    def printed(self, output: str) -> bool | None:
+        """Return whether the line's own words say that it went well; None without such words."""
+        lines = {line.strip() for line in output[-_SHOWN_CHARS:].split("\n")}
+        if self.on_failure and self.on_failure in lines:
+            return False
+        return True if self.on_success and self.on_success in lines else None
+
+
+@lru_cache(maxsize=2048)
+def exit_status_of(command: str) -> ExitStatus:
+    """Return what the exit code of a command line proves; any text gives an answer."""
+    parts = command_line.simple_commands(command)
+    heads = [part for part in command_line.leading_commands(parts) if part.words[0] not in _LEAVING]
+    if not heads:
+        return ExitStatus()
+    line = _Line(parts, heads, bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command)))
+    first_words = {simple.words[0] for simple in split(command)}
+    if "!" in first_words or is_in_background(command):
+        return ExitStatus(success=False, failure=False)
+    if not _LOOPS.isdisjoint(first_words):
+        return ExitStatus(success=False, failure=line.failure)
+    return _shown(command, line, _worded(line))
+
+
+def is_in_background(command: str) -> bool:
+    """Return True if a command line ends in `&`, or a subshell at its end does."""
+    end = command.rstrip().removesuffix(")").rstrip()
+    return end.endswith("&") and not end.endswith(("&&", ">&"))
+
+
+class _Line(NamedTuple):
+    """A command line, those of its commands that it is about, and the shell's options."""
+
+    parts: Sequence[SimpleCommand]
+    heads: Sequence[SimpleCommand]
+    pipefail: bool
+    errexit: bool
+
+    def is_head(self, part: SimpleCommand) -> bool:
+        return any(part is head for head in self.heads)
+
+    def until(self, end: int, *, first_of_pipe: bool) -> _Line:
+        """Return the line before one of its commands; `PIPESTATUS` looks through a pipe."""
+        parts = list(self.parts[:end])
+        while first_of_pipe and parts and parts[-1].sign == "|":
+            parts.pop()
+        heads = [head for head in self.heads if any(head is part for part in parts)]
+        return self._replace(parts=parts, heads=heads)
+
+    @property
+    def success(self) -> bool:
+        """Whether an exit code of 0 proves that all commands which matter ended well."""
+        if any(XARGS in head.wrapping for head in self.heads):
+            return False  # it may have had nothing to run
+        start = next(at for at, part in enumerate(self.parts) if part is self.heads[0])
+        return all(self._passes_on(part) for part in self.parts[start + 1 :])
+
+    def _passes_on(self, part: SimpleCommand) -> bool:
+        """Return whether a failure before this command still shows in the exit code."""
+        if part.sign == "|":
+            return self.pipefail
+        if part.sign == "||":
+            return part.words[0] in _LEAVING
+        return part.sign == "&&" or (part.sign == ";" and self.errexit)
+
+    @property
+    def failure(self) -> bool:
+        """Whether an exit code other than 0 proves that a command which matters failed."""
+        last = self.parts[-1]
+        is_question = _answers(last) and not all(map(_answers, self.heads))
+        if not is_question and (self.is_head(last) or last.words[0] in _LEAVING):
+            return True
+        if _answers(last):
+            return False
+        started = [at for at, part in enumerate(self.parts) if part.sign in {";", "&"}]
+        statement = self.parts[0 if self.errexit or not started else started[-1] :]
+        if not self.pipefail:
+            statement = _before_last_pipe(statement)
+        return any(map(self.is_head, statement))
+
+
+def only_answers(command: str) -> bool:
+    """Return True if the exit code of a command line is the answer to a question."""
+    heads = command_line.leading_commands(command_line.simple_commands(command))
+    return bool(heads) and all(map(_answers, heads))
+
+
+def _answers(part: SimpleCommand) -> bool:
+    verb = command_line.git_words(part.words) if program_name(part.words[0]) == "git" else []
+    asking = _GIT_ANSWERING.get(verb[0], frozenset()) if verb else frozenset()
+    return program_name(part.words[0]) in _ANSWERING or not asking.isdisjoint(verb)
+
+
+def _before_last_pipe(statement: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
+    """Return the commands whose failure keeps the last pipe from being run."""
+    end = len(statement)
+    while end and statement[end - 1].sign == "|":
+        end -= 1
+    return statement if end == len(statement) else statement[: max(end - 1, 0)]
+
+
+def _worded(line: _Line) -> ExitStatus:
+    """Return what the exit code proves, and which words the line prints for either end."""
+    said = {"&&": "", "||": ""}
+    for before, part in zip(line.parts, line.parts[1:], strict=False):
+        is_judged = line.is_head(before) and not before.looks and before.sign != "|"
+        ends_success = part.sign == "||" and said["&&"] != "" and said["&&"] == _literal(before)
+        if part.sign in said and (is_judged or ends_success):
+            said[part.sign] = _literal(part)
+    if said["&&"] == said["||"] or len(line.heads) != 1:
+        said = {"&&": "", "||": ""}
+    return ExitStatus(line.success, line.failure, on_success=said["&&"], on_failure=said["||"])
+
+
+def _literal(part: SimpleCommand) -> str:
+    """Return the words that a command prints, if they are always the same."""
+    text = " ".join(part.words[1:]).strip("\"'")
+    is_plain = not part.into and not set("$`>\"'\\") & set(text) and text[:1] != "-"
+    return text if part.words[0] == "echo" and is_plain else ""
+
+
+def _shown(command: str, line: _Line, status: ExitStatus) -> ExitStatus:
+    """Add how an exit code that the line shows, or ends with, is found."""
+    saved = _SAVED.search(command)
+    for end in range(len(line.parts) - 1, 0, -1):
+        part = line.parts[end]
+        words = " ".join(part.words)
+        is_exit = part.words[0] == "exit"
+        if is_exit or (part.sign == ";" and part.words[0] in _SHOWING and not part.into):
+            before = _judged_by(words, line, end, saved)
+            if before is None:
+                continue
+            if is_exit:
+                proofs = (before.success, before.failure) if end + 1 == len(line.parts) else ()
+                return status._replace(success=proofs[0], failure=proofs[1]) if proofs else status
+            pattern = _code_pattern(words, is_last=end + 1 == len(line.parts))
+            return status._replace(
+                shows=pattern, shown_success=before.success, shown_failure=before.failure
+            )
+    return status
+
+
+def _judged_by(words: str, line: _Line, end: int, saved: re.Match[str] | None) -> _Line | None:
+    """Return the part of the line whose exit code these words show; None if they show none."""
+    if _LAST_CODE.search(words):
+        before = line.until(end, first_of_pipe=_FIRST_OF_PIPE.search(words) is not None)
+        return before if before.heads else None
+    names = _VARIABLE.findall(words)
+    if saved is None or saved.group(1) not in names:
+        return None
+    last = max(at for at, part in enumerate(line.parts) if line.is_head(part))
+    while last + 1 < end and line.parts[last + 1].sign == "|":
+        last += 1
+    return line.until(last + 1, first_of_pipe=saved.group(2) is None)
+
+
+def _code_pattern(words: str, *, is_last: bool) -> re.Pattern[str] | None:
+    """Return what finds the code in the output: among the words beside it, or in the last line."""
+    text = re.sub(r"[\"']|\\n|%\w|^\S+ (?:-\w+ )?", "", words)
+    around = [re.escape(one.strip()) for one in _VARIABLE_OR_CODE.split(text, maxsplit=1)]
+    if len(around) == 2 and re.search(r"\w", around[0]) and len(around[0]) < 80:
+        return re.compile(rf"^[ \t]*{around[0]}[ \t]*(\d{{1,3}})\b", re.MULTILINE)
+    return _ENDS_IN_CODE if is_last else None
+
+
+_VARIABLE_OR_CODE = re.compile(rf"{_LAST_CODE.pattern}|{_VARIABLE.pattern.replace('(', '(?:')}")

@@ -1,0 +1,415 @@
+"""What a command's output says about it: passed or failed, how many, what first.
+
+Part of interpretation (step 6). The parsers of tools are in `parsers`; this module chooses among
+them, and weighs their word against the exit code. How a command ended is True, False, or None where
+nothing proves it; then only the words of the tools count.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from observer.commands import visible_output
+from observer.commands.command_line import CommandLine, leading_commands, simple_commands
+from observer.commands.ending import (
+    ENDINGS,
+    EXIT_LINE,
+    TIMED_OUT,
+    ended,
+    is_interrupted,
+    only_answers,
+    own_exit_code,
+    reported,
+    stopped_by,
+    unexecuted_result,
+)
+from observer.commands.parsers import PARSERS
+from observer.commands.parsers.parser import OutputParser
+from observer.commands.parsers.runners import COUNTING, GIT, MISUSED, NOTHING_TO_COMMIT
+from observer.commands.result import (
+    LINE_START,
+    WRAPPER,
+    CommandResult,
+    Diagnostic,
+    failed_result,
+    first_error_line,
+    is_heading,
+    last_match,
+    line_pattern,
+    signature,
+)
+from observer.commands.runners import program_name
+from observer.commands.visible_output import SAID_NOTHING, VisibleOutput, plain_output
+from observer.core.events import Command
+from observer.core.text import one_line
+
+_BY_TOOL = {
+    tool: tuple(reader for reader in PARSERS if tool in reader.tools and reader.read != GIT.read)
+    for tool in {tool for reader in PARSERS for tool in reader.tools}
+}
+_RAISED_BY = {"git": tuple(reader for reader in PARSERS if reader.read == GIT.read)}
+"""Readers of what is printed by hooks as well: those have the first word."""
+_BY_MARK = tuple((mark, reader) for reader in PARSERS for mark in reader.marks)
+_BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
+
+
+_TASK_INDENT = re.compile(r"\n {6}")
+"""How far nx moves in what a task that failed has printed."""
+_COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
+"""What `git commit` says when it is done: all that hooks printed before was no failure."""
+
+
+_SHOWING = frozenset({"gh", "glab", "heroku", "vercel", "fly", "flyctl", "sqlite3", "psql", "jq"})
+"""Programs that show what others printed: a failure in it is not theirs."""
+
+
+def parse_output(
+    text: str, line: CommandLine, seen: VisibleOutput, *, ok: bool | None
+) -> list[CommandResult]:
+    """Return the results that the parsers found in an output, the most significant first.
+
+    Where nothing proves how the command ended, a success is believed only if a failure would have
+    been visible, and silence is a success of tools that print nothing if all is well.
+
+    Args:
+        text: the output, beginning with `LINE_START`.
+        line: the command line that printed it.
+        seen: which part of the output the command line lets through.
+        ok: how the command ended; None if nothing proves it.
+    """
+    if line.tool in _SHOWING:
+        return []
+    if line.tool == "git" and (committed := last_match(_COMMITTED, text)):
+        text = text[committed.end() :]
+    if ok is not None:
+        return _results(text, line, ok=ok)
+    found = [_believed(one, text, seen) for one in _results(text, line, ok=None)]
+    if not failures_among(found) and WRAPPER.match(text.rstrip().rpartition("\n")[2]):
+        found = [failed_result("", "", Diagnostic(first_error_line(text))), *found]
+    if not any(one.tool or one.ok is False for one in found):
+        last_words = own_error(text, line.tools) or _last_error(text, seen)
+        silent = visible_output.read_silence(text, line, seen) or last_words
+        return [silent] if silent else found
+    return found
+
+
+def own_error(text: str, tools: Iterable[str]) -> CommandResult | None:
+    """Return the failure of a program that complains in its last words, or first, by its name."""
+    lines = text.strip().split("\n")
+    for words in (lines[-1], lines[0]):
+        names = (f"{tool}{end}" for tool in tools for end in (": ", " error: "))
+        is_own = any(name in words[: len(name) + 1] or f"/{name}" in words[:80] for name in names)
+        if is_own and first_error_line(words):
+            return failed_result("", "", Diagnostic(words))
+    return MISUSED.read(f"\n{lines[0]}")
+
+
+def _last_error(text: str, seen: VisibleOutput) -> CommandResult | None:
+    """Return the failure of a program whose last line says that it is an error."""
+    if not seen.shows_end(text):
+        return None
+    words = text.rstrip().rpartition("\n")[2]
+    is_error = words.startswith(("error: ", "Error: ", "ERROR: ", "fatal: "))
+    return failed_result("", "", Diagnostic(words)) if is_error else None
+
+
+def _believed(result: CommandResult, text: str, seen: VisibleOutput) -> CommandResult:
+    """Return as unknown a success whose failures may have been left out, and a handled error."""
+    if result.tool in _THROWING and not (seen.shows_end(text) and _ends_with(result, text)):
+        return CommandResult(said=result.first_error)
+    if not result.ok:
+        return result
+    ran_none = result.passed == 0 and not result.failed
+    if not ran_none and (seen.shows_end(text) or _would_show(result, seen)):
+        return result
+    return replace(result, ok=None)
+
+
+_THROWING = frozenset({"python", "thrown", "java", "ruby"})
+"""Who prints a stack: a program that goes on has handled the error."""
+_STACK = re.compile(r"\s|\}|Bun v|\.\.\. \d+ more|\S+:\d+:in |Caused by: |\Z")
+_LEAD_CHARS = 40
+
+
+def _ends_with(result: CommandResult, text: str) -> bool:
+    """Return True if nothing follows an error but its stack, and what says that it was one."""
+    words = result.first_error.rstrip("\u2026").rpartition(": ")[2][-_LEAD_CHARS:]
+    _, found, behind = text.rstrip().rpartition(words)
+    rest = behind.partition("\n")[2]
+    return (
+        not (found and rest)
+        or "\nNode.js v" in rest
+        or all(_STACK.match(line) or WRAPPER.match(line) for line in rest.split("\n"))
+    )
+
+
+def _would_show(result: CommandResult, seen: VisibleOutput) -> bool:
+    """Return True if lines were chosen so that those which report failures are among them."""
+    samples = _FAILING.get(result.tool, ())
+    return seen.patterns is not None and bool(samples) and all(map(seen.lets_through, samples))
+
+
+_FAILING = {
+    "pytest": ("1 failed, 2 passed in 0.10s", "1 error in 0.10s"),
+    "jest": ("Tests:       1 failed, 2 passed, 3 total",),
+    "vitest": ("      Tests  1 failed | 2 passed (3)",),
+    "bun": (" 1 fail",),
+    "go test": ("FAIL\texample.com/shop\t0.003s",),
+    "cargo test": ("test result: FAILED. 1 passed; 1 failed; 0 ignored;",),
+    "mocha": ("  1 failing",),
+    "rspec": ("2 examples, 1 failure",),
+    "biome": ("Found 1 error.",),
+    "ruff": ("Found 1 error.",),
+    "mypy": ("Found 1 error in 1 file (checked 1 source file)",),
+    "maven": ("[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0",),
+    "dotnet test": ("Failed!  - Failed:     1, Passed:     1, Skipped:     0, Total:     2",),
+}
+"""Lines that a failing run of a tool always has, and those that a failure may have instead."""
+
+
+def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandResult]:
+    """Ask the readers of each tool that was named, then those whose mark is there.
+
+    These have a word if all others were silent, or saw nothing bad though the command failed or
+    it is unknown. Of them the first is believed, but one that saw something bad before it, unless
+    all ended well: `make test lint` is not fine because its tests are.
+    """
+    named: dict[str, CommandResult] = {}
+    for tool in line.tools:
+        named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, is_passed=ok)))
+    found = list(named.values())
+    if any(one.tool in COUNTING for one in found):
+        return _of_tasks(text, ok=ok, is_bad=bool(failures_among(found))) or found
+    if failures_among(found) or (ok and found):
+        return found
+    if ok:
+        heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, is_passed=ok))
+        return _first(failures_among(heard) or heard)
+    raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, is_passed=ok))
+    if ok is False and line.tool == "git" and (unchanged := NOTHING_TO_COMMIT.read(text)):
+        raised = [unchanged]
+    marked = _marked(_BY_MARK, text)
+    sure = [one for one in marked if not one.is_raised or (ok is False and not raised)]
+    found += _first(failures_among(_heard(sure, text, is_passed=ok)) or raised)
+    found += [] if found else _first(_heard(marked, text, is_passed=ok))
+    if ok is None and not _is_final(found, named, line.last):
+        found += _first(failures_among(_heard(marked, text, is_passed=ok)))
+    return found
+
+
+def _of_tasks(text: str, *, ok: bool | None, is_bad: bool) -> list[CommandResult]:
+    """Ask what ran in the tasks of a runner that only counts them.
+
+    The first parser that finds a failure is believed, or the only run that counts its tests.
+    """
+    within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
+    if is_bad:
+        texts = (text, _TASK_INDENT.sub(LINE_START, text))
+        return _first(
+            one for each in texts for one in failures_among(_heard(within, each, is_passed=ok))
+        )
+    counting = [one for one in within if one.end]
+    runs = sum(1 for reader in counting if reader.end for _ in reader.end.finditer(text))
+    heard = list(_heard(counting, text, is_passed=ok)) if runs == 1 else []
+    return [one for one in heard if one.ok]
+
+
+def _is_final(
+    found: Sequence[CommandResult], named: Mapping[str, CommandResult], last: str
+) -> bool:
+    """Return True if no later result is missing: nothing, a failure, or the last tests are known.
+
+    What was built, installed or linted may have been run then, and broken: `cargo run`.
+    """
+    ending = named.get(last) if named else next(reversed(found), None)
+    return (
+        not found
+        or bool(failures_among(found))
+        or (ending is not None and ending.passed is not None)
+    )
+
+
+def _marked(marks: Iterable[tuple[str, OutputParser]], text: str) -> Iterable[OutputParser]:
+    return dict.fromkeys(reader for mark, reader in marks if mark in text)
+
+
+def _first(results: Iterable[CommandResult]) -> list[CommandResult]:
+    return list(itertools.islice(results, 1))
+
+
+def _heard(
+    readers: Iterable[OutputParser], text: str, *, is_passed: bool | None
+) -> Iterator[CommandResult]:
+    """Yield what readers say; the first is to be believed.
+
+    A program that ended well may print or log the traceback of an error it has handled.
+    """
+    for reader in readers:
+        if not (is_passed and reader.is_raised) and (result := reader.read(text)):
+            yield result
+
+
+def failures_among(results: Iterable[CommandResult]) -> list[CommandResult]:
+    """Return the results that are failures."""
+    return [result for result in results if result.ok is False]
+
+
+_LAST_CHARS = 2000
+_NOT_THERE = "No such file or directory"
+_SUMMARY = line_pattern(
+    r"\W*(?:Found )?[1-9]\d* (?:\w+ )?(?:errors?|fail\w*|problems?|issues?)\b[^\n]*$"
+    r"|\W*Some errors were emitted [^\n]*$"
+)
+_STOPPING = frozenset({124, 137, 143})
+"""Exit codes by which somebody else stopped the command, and which it did not bring about."""
+
+
+def command_result(command: Command, line: CommandLine, root: str = "") -> CommandResult:
+    """Return how a command went, from its exit code and what it printed.
+
+    Places inside the folder `root` are given relative to it.
+    """
+    result = _read(command, line)
+    folder = f"{root.rstrip('/')}/"
+    if root and folder in result.first_error:
+        return replace(result, first_error=result.first_error.replace(folder, ""))
+    return result
+
+
+def _read(command: Command, line: CommandLine) -> CommandResult:
+    if never := unexecuted_result(command):
+        return never
+    ok = ended(command)
+    if ok is False and own_exit_code(command) in {1, None} and only_answers(command.command):
+        is_diff = "diff" in (line.tool, *line.head.split()[1:2])
+        return CommandResult(ok=True, said="differences found" if is_diff else "nothing found")
+    text = LINE_START + visible_output.strip_task_prefixes(plain_output(command.output))
+    if line.is_routine and ok is not False:
+        return _looked(command, line, text)
+    if is_interrupted(command):
+        return _plain_words(text, ok=None)
+    *before, text = _runs(text, _repetitions(command.command))
+    seen = visible_output.visible_output_of(command.command)
+    result = _of_run(text, line, stopped_by(command), seen, ok=ok)
+    earlier = _of_run(before[-1], line, None, seen, ok=None) if before else result
+    if not before or earlier.said == result.said:
+        return result
+    return replace(result, said=f"{result.said}; the run before it: {earlier.said}")
+
+
+def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
+    """Return the result of what only looks: who finds nothing has not failed."""
+    ok = reported(command)
+    complained = own_error(text, line.tools) if ended(command) is None else None
+    if complained and _NOT_THERE not in complained.first_error:
+        return complained
+    if ok is False and _last_words(text):
+        return _plain_words(text, ok=False)
+    return CommandResult(ok=True, said="nothing found") if ok is False else CommandResult(ok=ok)
+
+
+def _repetitions(command: str) -> int:
+    """Return how often a line begins with the same check, the last time of no less than before.
+
+    `pytest; pytest --lf` is 2, `pytest a; pytest b` and `DB=a pytest; DB=b pytest` are 1.
+    """
+    parts = simple_commands(command)
+    able = [part for part in leading_commands(parts) if not part.looks]
+    same = [part for part in able if program_name(part.words[0]) == program_name(able[0].words[0])]
+    if not same or len({part.wrapping for part in same}) > 1:
+        return 1
+    if any(part.words[0] == "cd" for part in parts[parts.index(same[0]) :]):
+        return 1
+    *before, end = [{word for word in part.words if word[0] != "-"} for part in same]
+    return len(same) if all(end <= one for one in before) else 1
+
+
+def _runs(text: str, times: int) -> list[str]:
+    """Part the outputs of a check that was run several times; the last run is the one that counts.
+
+    Where their number is another than the command line's, it is unknown which is whose.
+    """
+    for reader in PARSERS if times > 1 else ():
+        if reader.end and any(mark in text for mark in reader.marks):
+            cuts = [end.end() for end in reader.end.finditer(text)]
+            if len(cuts) == times:
+                return [text[a:b] for a, b in itertools.pairwise((0, *cuts[:-1], len(text)))]
+    return [text]
+
+
+def _of_run(
+    text: str,
+    line: CommandLine,
+    ending: int | None,
+    seen: VisibleOutput,
+    *,
+    ok: bool | None,
+) -> CommandResult:
+    found = parse_output(text, line, seen, ok=ok) if ok is None or text.strip() else []
+    is_named = any(one.first_error or one.failing for one in failures_among(found))
+    if ok is False and ending is not None and not is_named:
+        return _ended(ending, found, text)
+    return _weighed(found, text, ok=ok) if found else _plain_words(text, ok=ok)
+
+
+def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> CommandResult:
+    """Put the words of several tools into one result; a failure outweighs a clean exit code.
+
+    `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
+    """
+    failed = [_with_words(one, text) for one in failures_among(found)]
+    counted = [result for result in found if result.passed is not None]
+    chief = (failed or counted or found)[0]
+    if ok is False and not failed:
+        words = _plain_words(text, ok=False) if chief.passed is None else CommandResult()
+        chief = replace(chief, ok=False, first_error=words.first_error, signature=words.signature)
+    if len(found) == 1:
+        return chief
+    said = "; ".join(f"{result.tool}: {result.said}" for result in found[:4] if result.said)
+    return replace(chief, said=said)
+
+
+def _with_words(result: CommandResult, text: str) -> CommandResult:
+    """Return a failure with the line that counts it where no other words of it are left."""
+    summary = None if result.first_error else _SUMMARY.search(text)
+    if summary is None or is_heading(summary.group()):
+        return result
+    return replace(result, first_error=str(Diagnostic(summary.group().strip())))
+
+
+def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
+    """Return the result of a command that was stopped: what it printed shows how far it came."""
+    ending = ENDINGS[code]
+    reached = one_line(_last_words(text), 160)
+    words = Diagnostic(f"{ending}; its last words: {reached}" if reached else "")
+    chief = next(iter(found), CommandResult(said=ending))
+    return replace(
+        chief,
+        ok=False,
+        first_error=str(words),
+        signature=signature(ending) if reached else "",
+        is_cut_off=code in _STOPPING,
+    )
+
+
+def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
+    """Return the result of a tool without a parser: its first error line, or its last line."""
+    if ok is False and (said := first_error_line(text)):
+        diagnostic = Diagnostic(said)
+        return CommandResult(ok=False, first_error=str(diagnostic), signature=diagnostic.signature)
+    if ok is False:
+        last = _last_words(text, lambda line: not is_heading(line))
+        return CommandResult(ok=False, first_error=str(Diagnostic(last)))
+    return CommandResult(ok=ok, said=one_line(_last_words(text), 160))
+
+
+def _last_words(text: str, says: Callable[[str], bool] = bool) -> str:
+    for line in reversed(text[-_LAST_CHARS:].split("\n")):
+        is_own = not (EXIT_LINE.match(line) or TIMED_OUT.match(line))
+        if is_own and line.strip().lower() not in SAID_NOTHING and says(line):
+            return line
+    return ""

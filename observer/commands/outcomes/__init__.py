@@ -1,1 +1,0 @@
-"""What the output of a command says: passed or failed, how many, what first. Pure."""

@@ -1,0 +1,329 @@
+"""What checkers and formatters say: of Python, JavaScript, Go, Ruby, PHP, shell scripts, Terraform.
+
+Part of interpretation (step 6). A row of `PARSERS` each; those whose report fits no `Format` have a
+function: text without colours in, `CommandResult` out, or None when the tool's own words are not
+there. Patterns are anchored to lines and linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.commands.parsers.parser import Format, OutputParser, diagnostic
+from observer.commands.result import (
+    CommandResult,
+    Diagnostic,
+    failed_result,
+    last_match,
+    line_pattern,
+    problem_result,
+    sum_columns,
+)
+
+_RUFF_END = line_pattern(
+    r"Found (?:\d+ errors? \(\d+ fixed, )?(\d+)(?: errors?\.| remaining\))|(All checks passed!)$"
+    r"|(\d+) files? would be reformatted|(\d+ files? (?:already formatted|left unchanged))"
+)
+_RUFF_FIRST = (
+    line_pattern(
+        r"(?P<place>\S[^\n:]*:\d+):\d+: (?P<code>[A-Z]+\d+|SyntaxError|invalid-syntax):?"
+        r" (?P<words>[^\n]+)$"
+    ),
+    line_pattern(
+        r"(?P<code>[A-Z]+\d+|invalid-syntax|unformatted):? (?P<words>[^\n]+)\n *-->"
+        r" (?P<place>[^\n:]+:\d+)"
+    ),
+    line_pattern(r"(?P<words>Would reformat): (?P<place>\S[^\n]*)$"),
+    line_pattern(r"--- (?P<place>\S[^\n]*)\n\+\+\+ "),
+)
+
+
+def ruff(text: str) -> CommandResult | None:
+    """Read `ruff check`, concise or full, and `ruff format --check`."""
+    ends = _RUFF_END.findall(text)
+    errors = sum(int(found or unformatted or 0) for found, _, unformatted, _ in ends)
+    if ends and not errors:
+        return CommandResult(tool="ruff", ok=True, said="all checks passed")
+    found = next(filter(None, (one.search(text) for one in _RUFF_FIRST)), None)
+    if not ends or found is None:
+        return None
+    first = diagnostic(found)
+    words = first.words.replace("[*] ", "") or "Would reformat"
+    return problem_result("ruff", errors, first=first._replace(words=words))
+
+
+_RUFF_LEFT = line_pattern(
+    r"(?:Found (\d+) errors?(?: \(\d+ fixed, (\d+) remaining\))?\.$|(\d+) files? would be reform)"
+)
+
+
+def ruff_end(text: str) -> CommandResult | None:
+    """Read the last line of ruff, where those above it were cut off: it is not ruff's alone."""
+    end = _RUFF_LEFT.search(text)
+    if end is None:
+        return None
+    found, remaining, unformatted = end.groups()
+    return problem_result("ruff", int(remaining or found or unformatted), first=Diagnostic())
+
+
+_CODED = line_pattern(r"(?P<place>[^\s:][^\n:]*:\d+):\d+: (?P<words>[A-Z]{1,4}\d{2,4} [^\n]+)$")
+_BLACK_END = line_pattern(r"((?:\d+ files? [^\n,]+(?:, )?){1,3}\.)$")
+_BLACK_BAD = line_pattern(r"(?:(would reformat) (\S[^\n]*)|error: (cannot [^\n]+))$")
+_BLACK_COUNT = re.compile(
+    r"(\d+) files? (?:would be reformatted|(?:would fail|failed) to reformat)"
+)
+
+
+def black(text: str) -> CommandResult | None:
+    """Read what black reformatted, would reformat, or could not parse."""
+    end = _BLACK_END.search(text)
+    if end is None:
+        return None
+    bad = sum(map(int, _BLACK_COUNT.findall(end.group(1))))
+    if not bad:
+        return CommandResult(tool="black", ok=True, said=end.group(1).rstrip("."))
+    rows = [Diagnostic(words or broken, place) for words, place, broken in _BLACK_BAD.findall(text)]
+    first = min(rows, key=lambda row: bool(row.place), default=Diagnostic())
+    return problem_result("black", bad, first=first)
+
+
+_BIOME_DONE = line_pattern(
+    r"((?:Checked|Formatted|Linted|Fixed) \d+ files? in [\d.]+(?:[µm]?s|s)\.[^\n]*)$"
+)
+_BIOME_ERRORS = line_pattern(r"Found (\d+) errors?\.$")
+_BIOME_WARNINGS = line_pattern(r"Found (\d+) warnings?\.$")
+_BIOME_BAD = line_pattern(r" +[\u00d7✖] Some (error|warning)s were emitted while [^\n]+$")
+_BIOME_HEAD = line_pattern(
+    r" ?(?:at )?(?P<place>[^\s:]+(?::\d+)?)(?::\d+)? (?P<kind>[a-z]\w*(?:/\w+){0,3})"
+    r"(?: +[A-Z]{4,})* +━{3,}[^\n]*\n\s*(?P<sign>[\u00d7✖!])\s+(?P<words>[^\n]+)$"
+)
+_BIOME_SUMMARY = line_pattern(r" +- (?P<place>\S+) \(\d+ errors?[^\n]*\)$")
+_BIOME_CUT = line_pattern(r" +[\u00d7✖!] (?!Some \w+ were emitted)(?P<words>[^\n]+)$")
+_BIOME_BROKE = line_pattern(r"configuration ━{3,}[^\n]*\n\s*[\u00d7✖]\s+(?P<words>[^\n]+)$")
+
+
+def biome(text: str) -> CommandResult | None:
+    """Read the reports of biome; warnings are failures where it was configured so."""
+    done, errors = last_match(_BIOME_DONE, text), _BIOME_ERRORS.search(text)
+    found = list(_BIOME_HEAD.finditer(text))
+    is_strict = "--error-on-warnings" in text
+    worse = [one for one in found if one["sign"] != "!" or (is_strict and not done)]
+    bad, broke = _BIOME_BAD.search(text), _BIOME_BROKE.search(text)
+    if broke:
+        return failed_result("biome", "biome stopped", diagnostic(broke))
+    if not (bad or worse or (done and errors)):
+        return (
+            CommandResult(tool="biome", ok=True, said=done.group(1).rstrip(".")) if done else None
+        )
+    warnings = _BIOME_WARNINGS.search(text)
+    count = int(errors.group(1)) if errors else len(worse)
+    first = diagnostic((worse or found)[0]) if found else diagnostic(_BIOME_CUT.search(text))
+    first = first._replace(place=first.place or diagnostic(_BIOME_SUMMARY.search(text)).place)
+    if count:
+        return problem_result(
+            "biome", count, warnings=int(warnings.group(1)) if warnings else 0, first=first
+        )
+    what = f"{warnings.group(1)} warnings" if warnings else f"{bad.group(1)}s" if bad else ""
+    return failed_result("biome", what.removesuffix("s") if what == "1 warnings" else what, first)
+
+
+_GOLANGCI_END = line_pattern(r"(\d+) issues?[.:]$")
+_GOLANGCI_EACH = line_pattern(r"(\S+\.go:\d+)(?::\d+)?: ([^\n]+ \([\w-]+\))$")
+_GOLANGCI_BROKE = line_pattern(r"(?:Error: |level=error msg=\"|Failed to )([^\n]+?)\"?$")
+
+
+def golangci(text: str) -> CommandResult | None:
+    """Read golangci-lint's issues, which older versions do not count."""
+    end, found = last_match(_GOLANGCI_END, text), _GOLANGCI_EACH.findall(text)
+    if end is None and not found:
+        broke = _GOLANGCI_BROKE.search(text)
+        return failed_result("golangci-lint", "", Diagnostic(broke.group(1))) if broke else None
+    count = int(end.group(1)) if end else len(found)
+    first = Diagnostic(found[0][1], found[0][0]) if found else Diagnostic()
+    said = "no issues" if not count else "1 issue" if count == 1 else f"{count:,} issues"
+    if not count:
+        return CommandResult(tool="golangci-lint", ok=True, said=said, failed=0)
+    return failed_result("golangci-lint", said, first, failed=count)
+
+
+_FILE_LIST = re.compile(r"\s*(?:[\w@.+/\\-]+\.go\s*\n)*[\w@.+/\\-]+\.go\s*\Z")
+
+
+def gofmt(text: str) -> CommandResult | None:
+    """Read the files that gofmt would change: it lists them and ends well."""
+    if not _FILE_LIST.match(text):
+        return None
+    files = text.split()
+    return problem_result("gofmt", len(files), first=Diagnostic("not formatted", files[0]))
+
+
+_ESLINT_END = line_pattern(r"✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
+_ESLINT_FILE = line_pattern(r"(/\S[^\n]*|[A-Za-z]:\\[^\n]*|\S+\.\w+)\n +(\d+):\d+ ")
+_ESLINT_BROKE = line_pattern(r"Oops! Something went wrong! :\(\n+ESLint: [^\n]*\n+(\S[^\n]*)$")
+_ESLINT_ERROR = line_pattern(r" +(\d+):\d+ +error +(\S[^\n]*)$")
+
+
+def eslint(text: str) -> CommandResult | None:
+    """Read eslint's stylish reports, or why there is none."""
+    ends = _ESLINT_END.findall(text)
+    if not ends:
+        broke = _ESLINT_BROKE.search(text)
+        return (
+            failed_result("eslint", "eslint stopped", Diagnostic(broke.group(1))) if broke else None
+        )
+    errors, warnings = sum_columns(ends)
+    first = Diagnostic()
+    if error := _ESLINT_ERROR.search(text):
+        files = [one for one in _ESLINT_FILE.finditer(text) if one.start() < error.start()]
+        place = f"{files[-1].group(1)}:{error.group(1)}" if files else ""
+        first = Diagnostic(" ".join(error.group(2).split()), place)
+    return problem_result("eslint", errors, warnings=warnings, first=first)
+
+
+_PRETTIER_END = line_pattern(
+    r"(?:\[warn\] Code style issues (?:found in (\d+|the above) files?|were)"
+    r"|(All matched files use Prettier code style))"
+)
+_PRETTIER_BROKE = line_pattern(
+    r"\[error\] (?:(?P<path>[^\s:]+): )?(?P<words>[^\n]+?)(?: \((?P<line>\d+):\d+\))?$"
+)
+_PRETTIER_ROW = line_pattern(r"\[warn\] (\S+)$")
+
+
+def prettier(text: str) -> CommandResult | None:
+    """Read which files prettier would change or could not parse."""
+    if broke := _PRETTIER_BROKE.search(text):
+        return failed_result("prettier", "prettier stopped", diagnostic(broke))
+    end = _PRETTIER_END.search(text)
+    if end is None or end.group(2):
+        return (
+            CommandResult(tool="prettier", ok=True, said="all files are formatted") if end else None
+        )
+    rows = _PRETTIER_ROW.findall(text)
+    return problem_result(
+        "prettier", max(len(rows), 1), first=Diagnostic("code style issues", "".join(rows[:1]))
+    )
+
+
+_MYPY = Format(
+    "mypy",
+    line_pattern(
+        r"(?P<place>\S[^\n:]*:\d+)(?::\d+)*: error: (?P<words>[^\n]*\]|[^\n]+\n\S[^\n]*\]|[^\n]+)$"
+    ),
+    line_pattern(
+        r"(?:Found (?P<errors>\d+) errors? in \d+ files?"
+        r"|Success: (?P<fine>no issues found in \d+ source files?))"
+    ),
+)
+_PYRIGHT = Format(
+    "pyright",
+    line_pattern(r" +(?P<place>\S[^\n]*?:\d+):\d+ - error: (?P<words>[^\n]+)$"),
+    line_pattern(
+        r"(?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?, \d+ (?:informations?|notes?)"
+    ),
+)
+_TY = Format(
+    "ty",
+    line_pattern(r"error\[(?P<code>[\w-]+)\]: (?P<words>[^\n]+)\n *--> (?P<place>[^\n:]+:\d+)"),
+    line_pattern(r"(?:Found \d+ diagnostics?|(?P<fine>All checks passed!))$"),
+    warned=line_pattern(r"warning\[[\w-]+\]: [^\n]+\n *--> [^\n:]+:\d+"),
+    fine="all checks passed",
+)
+_PYFLAKES = Format(
+    "pyflakes", line_pattern(r"(?P<place>[^\s:][^\n:]*:\d+):\d+:? (?P<words>[^\n]+)$")
+)
+_PYLINT = Format(
+    "pylint",
+    line_pattern(r"(?P<place>[^\s:][^\n:]*:\d+):\d+: (?P<words>[A-Z]\d{4}: [^\n]+)$"),
+    first=line_pattern(r"(?P<place>[^\s:][^\n:]*:\d+):\d+: (?P<words>[EF]\d{4}: [^\n]+)$"),
+    done=line_pattern(r"Your code has been (?P<fine>rated at [\d./-]+\d)"),
+)
+_ISORT = Format(
+    "isort",
+    line_pattern(
+        r"ERROR: (?P<place>\S[^\n]*) (?P<words>Imports are incorrectly sorted[^\n]*?)\.?$"
+    ),
+)
+_BANDIT = Format(
+    "bandit",
+    line_pattern(
+        r">> Issue: \[(?P<code>B\d+)[^\]\n]*\] (?P<words>[^\n]+)\n(?: [^\n]*\n){1,6}? +Location:"
+        r" (?P<place>[^\n:]+:\d+)"
+    ),
+)
+_OXLINT = Format(
+    "oxlint",
+    line_pattern(r" *[\u00d7x✖] (?P<words>[^\n]+)\n *[,╭][-─]+\[(?P<place>[^\]\n]+?:\d+):\d+\]"),
+    line_pattern(r"Found (?P<warnings>\d+) warnings? and (?P<errors>\d+) errors?\.$"),
+)
+_RUBOCOP = Format(
+    "rubocop",
+    line_pattern(
+        r"(?P<place>[^\s:][^\n:]*:\d+):\d+:"
+        r" (?P<words>[CWEFRI]: (?!\[(?:Auto)?[Cc]orrected\])[^\n]+)$"
+    ),
+    line_pattern(
+        r"\d+ files? inspected, (?:no offenses?|(?P<errors>\d+) offenses?) detected"
+        r"(?:, (?P<mended>\d+) offenses? (?:auto-?)?corrected)?"
+    ),
+    last=True,
+)
+_PHPSTAN = Format(
+    "phpstan",
+    line_pattern(r" +Line +(?P<path>\S+\.php)[^\n]*\n[ -]+\n +(?P<line>\d+) +(?P<words>[^\n]+)$"),
+    line_pattern(r" *\[(?:OK\] No errors|ERROR\] Found (?P<errors>\d+) errors?)"),
+    last=True,
+)
+_TSC = Format(
+    "tsc",
+    line_pattern(
+        r"(?P<path>[^\s(:][^\n(:]*)(?:\((?P<line>\d+),\d+\)|:(?P<line2>\d+):\d+)(?: -|:)"
+        r" error (?P<words>TS\d+: [^\n]*)$"
+    ),
+)
+_SHELLCHECK = Format(
+    "shellcheck",
+    line_pattern(r" *\^[-^]* SC\d+ \("),
+    first=line_pattern(
+        r"In (?P<path>\S+) line (?P<line>\d+):\n[^\n]*\n +\^[-^]* (?P<code>SC\d+) \(\w+\):"
+        r" (?P<words>[^\n]+)$"
+    ),
+)
+_TERRAFORM = Format(
+    "terraform",
+    line_pattern(r"[│ ]*Error: (?P<words>[^\n]+)$"),
+    place=line_pattern(r"[│ ]*on (?P<path>\S+) line (?P<line>\d+)"),
+    done=line_pattern(
+        r"(?P<fine>Success! The configuration is valid[^\n]*|No changes\.[^\n]*"
+        r"|Plan: \d+ to add, [^\n]+|Apply complete![^\n]*|Destroy complete![^\n]*"
+        r"|Terraform has been successfully initialized!)$"
+    ),
+)
+
+PARSERS = (
+    OutputParser(biome, ("biome",), ("━━━ \n", "━━━\n", " were emitted while ", " fixes applied.",
+                               " file in ", " files in ")),
+    OutputParser(_OXLINT.read, ("oxlint",), (" warnings and ", " warning and ")),
+    OutputParser(golangci, ("golangci-lint",), (" issues:\n", " issues.", " issue:\n")),
+    OutputParser(gofmt, ("gofmt", "goimports", "gofumpt"), ()),
+    OutputParser(_RUBOCOP.read, ("rubocop", "standardrb"), (" inspected, ",)),
+    OutputParser(_PHPSTAN.read, ("phpstan",), ("[OK] No errors", "[ERROR] Found ")),
+    OutputParser(ruff, ("ruff",), ("Found ", "All checks passed!", "would be reformatted")),
+    OutputParser(ruff_end, ("ruff",), ()),
+    OutputParser(_MYPY.read, ("mypy", "dmypy"), ("Found ", "Success: no issues")),
+    OutputParser(_PYRIGHT.read, ("pyright", "basedpyright"),
+                 (" - error: ", " informations", " notes")),
+    OutputParser(_TY.read, ("ty",), (" diagnostic",)),
+    OutputParser(_PYLINT.read, ("pylint",), ("Your code has been rated",)),
+    OutputParser(Format("flake8", _CODED).read, ("flake8",), (": E", ": F", ": W")),
+    OutputParser(Format("pycodestyle", _CODED).read, ("pycodestyle",), ()),
+    OutputParser(_PYFLAKES.read, ("pyflakes",), ()),
+    OutputParser(black, ("black",), ("would reformat ",)),
+    OutputParser(_ISORT.read, ("isort",), ("incorrectly sorted",)),
+    OutputParser(_BANDIT.read, ("bandit",), (">> Issue: [",)),
+    OutputParser(_TSC.read, ("tsc",), ("error TS",)),
+    OutputParser(eslint, ("eslint",), ("✖ ", "Oops! Something")),
+    OutputParser(prettier, ("prettier",), ("[warn] Code style", "Prettier code style")),
+    OutputParser(_TERRAFORM.read, ("terraform", "tofu"), ()),
+    OutputParser(_SHELLCHECK.read, ("shellcheck",), ("-- SC", "^ SC")),
+)  # fmt: skip

@@ -1,1 +1,0 @@
-"""Command lines: what they run, what they check, what their exit code proves. Pure."""

@@ -1,1 +1,0 @@
-"""The durable queue between hooks and the daemon."""

@@ -1,0 +1,121 @@
+"""Keeps the context files of projects fresh while things are stored in them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.events import AnyBody, Event, Remember
+from observer.core.model import UNASSIGNED, Project
+from observer.core.paths import Home
+from observer.git.status import uncommitted_paths
+from observer.local.pauses import Pause
+from observer.local.spool import Spool
+from observer.memory.api import Memory
+from observer.observations.note_reducer import OnNote
+from observer.serve.quiet import QuietNotice
+from observer.serve.worker import Health, Worker, heard
+from observer.tools import hook_output
+from observer.tools.status import missing, paused, paused_text
+
+LOOK_S = 30.0
+"""How often it is checked whether a pause of recording is over."""
+PAUSE_S = 1.0
+"""Least time between two writes of a busy project's files."""
+_ALL = 0
+"""Stands for every project; no project has this id."""
+
+
+class ContextWorker(Worker):
+    """Writes the context files of touched projects.
+
+    Args:
+        memory: what the files are made of.
+        home: where the files are.
+        settings: budgets of the files.
+        health: as of `Worker`.
+    """
+
+    def __init__(self, memory: Memory, home: Home, settings: Settings, *, health: Health) -> None:
+        super().__init__(health)
+        self._memory = memory
+        self._home = home
+        self._settings = settings
+        self._pauses = Spool(home.spool).pauses
+        self._shown: list[Pause] = []
+        self._quiet = QuietNotice(home, memory)
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Note that something was stored in these projects; what is in none is shown in all."""
+        super().touch(_ALL if project is None else project for project in projects)
+
+    def paused(self, name: str) -> None:
+        """Look at the pauses of recording soon, if the name is that of their files."""
+        if name in {"pauses", ""}:
+            self.wake()
+
+    def touch_all(self) -> None:
+        """Render every file again; unchanged ones are not written."""
+        self.touch([_ALL])
+
+    def touch_noted(self, events: Sequence[Event], project_id: int | None) -> None:
+        """Touch all projects if one of these events is about a note of no project."""
+        if any(self._is_for_all(event.body, project_id) for event in events):
+            self.touch([_ALL])
+
+    async def run(self) -> None:
+        """Write files when something was stored, until cancelled."""
+        if not self._home.context.exists():  # a purge took all of them
+            self.touch([_ALL])
+        await self._attempt_in_thread("context files", partial(hook_output.sweep, self._home))
+        while True:
+            await heard(self._news, within_s=LOOK_S)
+            await self._attempt_in_thread("pauses", self._look)
+            if self._news.is_set():
+                await self.freshen()
+            await asyncio.sleep(PAUSE_S)
+
+    async def freshen(self) -> None:
+        """Write the files of every touched project."""
+        self._news.clear()
+        if stale := self._take_touched():
+            await self._attempt_in_thread("context files", partial(self._write, stale))
+
+    def _is_for_all(self, body: AnyBody, project_id: int | None) -> bool:
+        """Return True for a note of no project; personal notes of other owners do not count."""
+        if isinstance(body, Remember):
+            return body.scope != "project" and body.owner in {"", self._memory.owner}
+        return isinstance(body, OnNote) and project_id == UNASSIGNED
+
+    def _look(self) -> None:
+        """Touch every project once recording is paused or resumed, or a client goes quiet."""
+        at_ms = now_ms()
+        self._pauses.tidy(at_ms)
+        if (going := self._pauses.now(at_ms)) != self._shown:
+            self._shown = going
+            self.touch([_ALL])
+        if self._quiet.look(at_ms=at_ms):
+            self.touch([_ALL])
+
+    def _notice(self, project: Project, gone: str) -> str:
+        """Return the first lines of a project's files; `gone` is `missing`."""
+        lines = [gone]
+        here = [one for one in self._shown if one.covers(one.from_ms, project.roots)]
+        lines += [f"(recording is paused {paused_text(paused(one))})" for one in here]
+        return "\n".join(filter(None, (*lines, self._quiet.text)))
+
+    def _write(self, stale: set[int]) -> None:
+        gone = missing(self._home)
+        for project in self._memory.projects():
+            if stale & {project.id, _ALL}:
+                hook_output.write(
+                    self._memory,
+                    project,
+                    self._home,
+                    self._settings,
+                    uncommitted=uncommitted_paths,
+                    notice=self._notice(project, gone),
+                )

@@ -1,0 +1,429 @@
+"""The daemon: its parts, its start and its shutdown.
+
+It opens the sockets first, for whoever waits on them, and drains the spool at once, and once more
+on shutdown, before it closes sockets and store. A failed worker ends it.
+
+Its log is one rotated file that also receives standard output and error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import gc
+import io
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from logging.handlers import RotatingFileHandler
+
+import msgspec
+
+from observer import __version__
+from observer.clients import generic
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import StoreUnavailable
+from observer.core.events import Event, Forget
+from observer.core.model import Receipt
+from observer.core.paths import Home, make_private, open_plain
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import chosen
+from observer.ingest.decode import decoders
+from observer.ingest.pipeline import Pipeline
+from observer.ingest.prefetch import Prefetcher
+from observer.local.spool import Spool
+from observer.memory.api import Memory
+from observer.memory.opening import index_for
+from observer.notes.folders import NoteFiles
+from observer.notes.similar import FlashbackSettings
+from observer.projects import PlaceCache
+from observer.redaction.redact import redact_text
+from observer.serve import requests, unreported
+from observer.serve.contexts import ContextWorker
+from observer.serve.drain import DrainWorker, Wakes, watch
+from observer.serve.http import Guard, Handlers, app, document
+from observer.serve.index import IndexWorker
+from observer.serve.kept_openings import KeptOpenings
+from observer.serve.lazy_llm import LazyLlm
+from observer.serve.lazy_store import LazyStore, RequestStore, open_store
+from observer.serve.maintenance import MaintenanceWorker
+from observer.serve.note_folders import NoteFolderWorker
+from observer.serve.servers import (
+    HttpServer,
+    LazyMcp,
+    ensure_token,
+    listen,
+    listen_tcp,
+    make_run_folder,
+)
+from observer.serve.staleness import StalenessWorker
+from observer.serve.unreported import HeadWorker, ImportWorker
+from observer.serve.watcher import WatchWorker
+from observer.serve.worker import Health, Services, Tasks, WriterThread, begin, end
+from observer.store.tombstones import Tombstones
+from observer.tools.status import (
+    HttpConnections,
+    Status,
+    importing,
+    with_spool,
+    with_store,
+    without_store,
+)
+from observer.upkeep.home_guard import HomeGuard
+
+SIZE_BYTES = 2 << 20
+KEPT_FILES = 3
+
+
+class DaemonLog(RotatingFileHandler):
+    """A rotated file to which standard output and error are redirected after each rotation.
+
+    Otherwise what a daemon started on demand prints (a fault in C code, a warning) would go to the
+    renamed file, and finally to a deleted one.
+    """
+
+    def _open(self) -> io.TextIOWrapper:
+        stream = super()._open()
+        if not sys.stderr.isatty():
+            os.dup2(stream.fileno(), 1)
+            os.dup2(stream.fileno(), 2)
+        return stream
+
+
+class SecretlessFormatter(logging.Formatter):
+    """Formats a record, tracebacks included, and redacts the secrets in it.
+
+    An exception may quote its input, and that may be what an editor sent.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as redacted text."""
+        return redact_text(super().format(record))
+
+
+def start_log(home: Home, *, level: str) -> None:
+    """Send log records of at least `level` to `<home>/log/daemon.log`.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = make_private(home.logs) / "daemon.log"
+    os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # opening a FIFO would block the handler
+    handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
+    form = SecretlessFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
+    form.datefmt = "%Y-%m-%dT%H:%M:%S"
+    form.converter = time.gmtime
+    handler.setFormatter(form)
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+    for chatty in ("uvicorn", "watchfiles", "mcp", "asyncio"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    faulthandler.enable()
+
+
+log = logging.getLogger(__name__)
+
+LAST_DRAIN_S = 15.0
+"""How long a daemon that was asked to stop goes on storing; the rest stays in the spool."""
+LAST_REQUESTS_S = 5.0
+SWITCH_S = 0.0005
+"""The interpreter's switch interval. A search needs the interpreter after each page it reads:
+beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
+CHECK_HOME_S = 30.0
+
+
+def run(home: Home) -> int:
+    """Run the daemon until it is asked to stop; return the exit code. The caller holds the lock.
+
+    Raises:
+        ConfigInvalid: the settings cannot be used.
+        OSError: the sockets or the log cannot be made.
+    """
+    os.umask(0o077)
+    gc.freeze()  # what was imported stays, and need not be looked at again
+    sys.setswitchinterval(SWITCH_S)
+    settings = config.load(home)
+    start_log(home, level=settings.log_level)
+    return asyncio.run(_live(home, settings))
+
+
+async def _live(home: Home, settings: config.Settings) -> int:
+    make_run_folder(home)
+    with (
+        listen(home.socket) as http_listener,
+        listen(home.mcp_socket) as mcp_listener,
+        requests.link_interpreter(home),
+    ):
+        daemon = Daemon(home, settings)
+        log.info("observer %s is up, home %s", __version__, home.root)
+        code = await daemon.live(http_listener, mcp_listener)
+    log.info("observer is down")
+    return code
+
+
+class Daemon:
+    """The parts of one daemon and the tasks that drive them; create it inside the event loop."""
+
+    def __init__(self, home: Home, settings: config.Settings) -> None:
+        self._home = home
+        self._settings = settings
+        self._started_ms = now_ms()
+        self._loop = asyncio.get_running_loop()
+        self._stopping = asyncio.Event()
+        self._http: str | None = None
+        self._connections: Callable[[], HttpConnections | None] = lambda: None
+        self._health = Health()
+        self._store = LazyStore(lambda: open_store(self._home, self._guard, self._store.progress))
+        self._spool = Spool(home.spool)
+        model = LazyModel(chosen(settings.model, home.models))
+        self._index = index_for(home.index, model, is_owner=True)
+        self._tombstones = Tombstones(home.tombstones)
+        pipeline = self._pipeline(model)
+        self._guard = HomeGuard(home)
+        self._writer = WriterThread(pipeline, self._guard, self._health)
+        store, health, writer = self._store, self._health, self._writer
+        self._notes = NoteFolderWorker(
+            store, writer, home, settings, health, on_change=self._noted, embedder=model
+        )
+        self._memory = self._remembering(model)
+        self._reminded = requests.RemindedSessions(home.reminders)
+        self._commands = requests.CommandAnswers(self._reading(model), home, settings)
+        self._contexts = ContextWorker(self._memory, home, settings, health=health)
+        self._index_worker = IndexWorker(
+            store, self._index, model, pipeline=pipeline, writer=writer, health=health
+        )
+        self._drain = DrainWorker(
+            pipeline, self._spool, writer, health=health, on_stored=self._stored
+        )
+        self._maintenance = MaintenanceWorker(store, self._spool, writer, home, health)
+        self._watch = WatchWorker(store, self._spool, self._record, settings, health=health)
+        self._staleness = StalenessWorker(store, writer, health=health, on_change=self._revised)
+        self._mcp = LazyMcp(self._memory, KeptOpenings(home, health), settings.rules_chars)
+        self._imports = ImportWorker(home, health, follows=bool(settings.follow))
+        self._heads = HeadWorker(store, self._record, home, health=health)
+        self._llm = LazyLlm(home, settings, self._services(pipeline))
+
+    def _services(self, pipeline: Pipeline) -> Services:
+        parts = (self._store, self._spool, pipeline, self._writer, self._health)
+        return Services(*parts, self._stored)
+
+    def _remembering(self, model: LazyModel) -> Memory:
+        return Memory(
+            RequestStore(self._store),
+            owner=config.owner(self._settings),
+            now_ms=now_ms,
+            index=self._index,
+            encode=model.encode,
+            record=self._record,
+            flashback_settings=FlashbackSettings(
+                days=self._settings.flashback_days,
+                distance=self._settings.flashback_distance,
+                limit=self._settings.flashback_limit,
+            ),
+            extract=lambda said: self._llm.extract(said),  # noqa: PLW0108 - made later
+            files=NoteFiles(
+                self._store,
+                self._home,
+                keeper=self._notes,
+                min_similarity=self._settings.semantic_min_similarity,
+            ),
+            grace_ms=self._settings.forget_grace_hours * 3_600_000,
+        )
+
+    def _reading(self, model: LazyModel) -> Memory:
+        """Return the memory as a command opens it that reads by itself."""
+        return Memory(
+            RequestStore(self._store),
+            owner=config.owner(self._settings),
+            now_ms=now_ms,
+            index=self._index,
+            encode=model.encode_patiently,
+            files=NoteFiles(self._store, self._home),
+        )
+
+    async def live(self, http_listener: socket.socket, mcp_listener: socket.socket) -> int:
+        """Serve until asked to stop or until a worker fails; return the exit code."""
+        self._obey_signals()
+        self._spool.prepare(reader=decoders())
+        servers = self._servers(http_listener)
+        chores = self._begin_chores(servers)
+        http = begin(**{server.name: server.serve() for server in servers})
+        mcp = begin(mcp=self._mcp.serve(mcp_listener, after=servers[0].answers))
+        stop = asyncio.create_task(self._stopping.wait(), name="stop")
+        tasks = {stop, *chores, *mcp, *http}
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        failed = done - {stop}
+        for task in failed:
+            log.error("%s failed, leaving", task.get_name(), exc_info=task.exception())
+        await end(chores)
+        if not failed:
+            await self._drain.finish(wait_s=LAST_DRAIN_S)
+            await self._watch.finish()
+            await self._contexts.freshen()
+        self._mcp.leave()
+        for server in servers:
+            server.leave()
+        await asyncio.wait(http, timeout=LAST_REQUESTS_S)
+        await end([*http, *mcp])
+        await self._close()
+        return 1 if failed else 0
+
+    def _begin_chores(self, servers: Sequence[HttpServer]) -> Tasks:
+        spool, drain = self._home.spool, self._drain
+        wakes: Wakes = {
+            spool / "new": lambda _: drain.wake(),
+            spool / "shell": lambda _: drain.wake(),
+            spool: self._contexts.paused,
+            self._home.root: self._put_in_home,
+        }
+        return begin(
+            # The watch before the first drain, so that nothing arrives unseen between them.
+            watch=watch(wakes, self._health, growing=[spool / "shell"]),
+            drain=self._drain.run(),
+            chores=self._drain.run_chores(),
+            maintenance=self._maintain(),
+            contexts=self._contexts.run(),
+            index=self._index_worker.run(),
+            embedding=self._index_worker.run_embedding(),
+            staleness=self._staleness.run(),
+            heads=self._heads.run(),
+            llm=self._llm.run(after=servers[0].answers),
+            watching=self._watch.run(),
+            notes=self._notes.run(),
+            home=self._check_home(),
+        )
+
+    async def _close(self) -> None:
+        await asyncio.to_thread(self._writer.close)
+        await asyncio.to_thread(self._index.close)
+        self._store.close()
+
+    async def _maintain(self) -> None:
+        run, checked = self._maintenance.run, self._contexts.touch_all
+        chores = run(self._settings, self._tombstones, on_checked=checked, on_change=self._stored)
+        files = unreported.MemoryFileWorker(self._store, self._record, self._home, self._health)
+        await asyncio.gather(chores, self._imports.run(), files.run())
+
+    def _pipeline(self, model: LazyModel) -> Pipeline:
+        return Pipeline(
+            self._store,
+            self._spool,
+            settings=self._settings,
+            places=PlaceCache(),
+            now_ms=now_ms,
+            ahead=Prefetcher(self._home.spool, self._settings),
+            embedder=model,
+            tombstones=self._tombstones,
+            probes=self._home.probes,
+            index=self._index,
+            give_way=lambda: self._mcp.give_way(self._writer.is_awaited),
+        )
+
+    def _servers(self, http_listener: socket.socket) -> list[HttpServer]:
+        servers = [HttpServer(app(self._handlers(), self._mcp), http_listener, name="http")]
+        if port := self._settings.http_port:
+            try:
+                token = ensure_token(self._home)
+                listener = listen_tcp(port)
+            except OSError as error:
+                what = error.filename or f"port {port}"
+                self._health.degrade("http", f"{what} cannot be used: {error.strerror}")
+            else:
+                guard = Guard(token=token, port=port, admit=listener.admit)
+                served = app(self._handlers(), self._mcp, guard=guard)
+                servers.append(HttpServer(served, listener, name="http on TCP"))
+                self._http = f"http://127.0.0.1:{port}"
+                self._connections = listener.connections
+        return servers
+
+    def _handlers(self) -> Handlers:
+        return Handlers(
+            memory=self._memory,
+            status=self._status,
+            post=lambda body: requests.post_events(body, self._record),
+            take_past=lambda body: requests.import_events(body, self._record),
+            end_import=self._maintenance.end_import,
+            schema=generic.schema,
+            openapi=lambda: document(generic.schema(), Status),
+            ask=self._commands.answer,
+            recall=self._recall,
+            stop=self._stopping.set,
+        )
+
+    def _recall(self, envelope: bytes) -> bytes:
+        """Answer `hooks/recall`, in the thread of a request."""
+        if not self._settings.recall_hooks:
+            return b""
+        return requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
+
+    def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
+        """Store the events of a request, in its thread; return after the commit."""
+        receipts = self._writer.record(events, project_id)
+        self._noted({receipt.project_id for receipt in receipts})
+        self._loop.call_soon_threadsafe(self._contexts.touch_noted, events, project_id)
+        if any(isinstance(event.body, Forget) for event in events):
+            self._maintenance.take_out_deleted()
+        return receipts
+
+    def _stored(self, projects: Iterable[int | None]) -> None:
+        touched = list(projects)
+        workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
+        for each in (*workers, self._heads, self._llm, self._watch):
+            each.touch(touched)
+
+    def _noted(self, projects: Iterable[int | None]) -> None:
+        self._loop.call_soon_threadsafe(self._stored, list(projects))
+
+    def _revised(self, projects: frozenset[int]) -> None:
+        """Touch the context files of projects whose items changed validity; in any thread."""
+        self._loop.call_soon_threadsafe(self._contexts.touch, projects)
+
+    def _status(self) -> Status:
+        status = Status(
+            pid=os.getpid(),
+            uptime_ms=now_ms() - self._started_ms,
+            degraded=self._health.text(),
+            http=self._http,
+            http_connections=self._connections(),
+            model=self._settings.model,
+            vectors=self._index.embedded(),
+            to_embed=self._index.to_embed(),
+            watched=self._watch.shown(),
+            following=self._settings.follow,
+            importing=importing(self._home, self._imports.done),
+            redacting=self._maintenance.redacting,
+            home=str(self._home.root),
+        )
+        try:
+            status = with_store(
+                status, self._home, RequestStore(self._store), self._writer.restricted()
+            )
+            folders = self._notes.shown()
+            status = msgspec.structs.replace(status, llm=self._llm.status(), note_folders=folders)
+        except StoreUnavailable as error:
+            status = without_store(status, self._home, error)
+        return with_spool(status, self._home)
+
+    def _obey_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self._obey)
+
+    def _obey(self) -> None:
+        if self._stopping.is_set():  # the second signal: nothing is lost, the spool keeps it
+            os._exit(1)
+        self._stopping.set()
+
+    def _put_in_home(self, name: str) -> None:
+        if name in {self._home.note_folders.name, ""}:
+            self._notes.look()
+        if name in {self._home.importing.name, ""}:
+            self._imports.wake()
+
+    async def _check_home(self) -> None:
+        while True:  # until HomeLost: a successor must be the only daemon
+            await asyncio.sleep(CHECK_HOME_S)
+            self._guard.check()

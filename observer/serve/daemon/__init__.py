@@ -1,1 +1,0 @@
-"""The one background process of a home: it stores what hooks spooled and answers the fronts."""

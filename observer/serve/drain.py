@@ -1,0 +1,171 @@
+"""Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool.
+
+The daemon is woken when something was put into its home: by the kernel, else by polling. Promises:
+an event stays in the spool until it is stored; a store that cannot write is retried with increasing
+pauses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from observer.core.clock import now_ms
+from observer.core.errors import StoreUnavailable
+from observer.ingest.pipeline import Pipeline
+from observer.local.spool import Spool
+from observer.serve.inotify import Call, WatchLimitReached, WatchLost, watch_folders
+from observer.serve.worker import Health, OnChange, Worker, WriterThread, heard
+
+POLL_S = 0.2
+
+Wakes = Mapping[Path, Callable[[str], None]]
+"""By folder, what is called with the name of a file that appeared there; "" for any."""
+
+
+async def watch(wakes: Wakes, health: Health, *, growing: Collection[Path] = ()) -> None:
+    """Call what belongs to a folder soon after something was put there, until cancelled.
+
+    In the files of folders that are `growing` lines are appended, too.
+    """
+    try:
+        await _follow(wakes, growing)
+    except (WatchLost, WatchLimitReached) as error:
+        health.degrade("watch", f"{error}; looking every {POLL_S:g} s instead")
+    while True:
+        await asyncio.sleep(POLL_S)
+        for wake in wakes.values():
+            wake("")
+
+
+async def _follow(wakes: Wakes, growing: Collection[Path]) -> None:
+    loop, call = asyncio.get_running_loop(), Call()
+    arrivals = [str(folder) for folder in wakes if folder not in growing]
+    watched = watch_folders(map(str, wakes), arrivals=arrivals, step_ms=0)
+    thread = ThreadPoolExecutor(1, thread_name_prefix="home watch")
+    try:
+        while True:
+            for path in map(Path, await loop.run_in_executor(thread, partial(watched.wait, call))):
+                if path in wakes:
+                    raise WatchLost(f"{path} is gone")
+                wakes[path.parent](path.name)
+    finally:
+        call.set()
+        thread.submit(watched.close)
+        thread.shutdown(wait=False)
+
+
+log = logging.getLogger(__name__)
+
+LOOK_ANYWAY_S = 30.0
+"""Drain at least this often, in case a change was not reported."""
+BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+NOTIFY_EVERY_S = 15.0
+"""Least time between two notifications in a long drain: each costs a tenth of a commit."""
+IDLE_CHECK_S = 60.0
+SWEEP_S = 3600.0
+ABANDONED_MS = 86_400_000
+"""A temporary file this old belongs to a hook that was killed."""
+
+
+class DrainWorker(Worker):
+    """Drains one spool; `wake` starts a round.
+
+    Args:
+        pipeline: stores events.
+        spool: what is drained.
+        writer: the thread that writes.
+        health: as of `Worker`.
+        on_stored: called with the projects in which something was stored, soon after the commit.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        spool: Spool,
+        writer: WriterThread,
+        *,
+        health: Health,
+        on_stored: OnChange,
+    ) -> None:
+        super().__init__(health)
+        self._pipeline = pipeline
+        self._spool = spool
+        self._writer = writer
+        self._on_stored = on_stored
+        self._failures = 0
+
+    async def run(self) -> None:
+        """Drain whenever woken, until cancelled."""
+        while True:
+            self._news.clear()
+            if await self._drained():
+                self._failures = 0
+                await heard(self._news, within_s=LOOK_ANYWAY_S)
+            else:
+                # Not woken by news: a burst of hooks must not hammer a store that is full.
+                await asyncio.sleep(BACKOFF_S[min(self._failures, len(BACKOFF_S) - 1)])
+                self._failures += 1
+
+    async def finish(self, *, wait_s: float) -> None:
+        """Drain once more, for `wait_s` at most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await self._drained()
+
+    async def run_chores(self) -> None:
+        """Close idle sessions and sweep the spool, until cancelled."""
+        next_sweep = 0.0
+        while True:
+            await self._attempt("close_idle", self._close_idle, quiet=StoreUnavailable)
+            if time.monotonic() >= next_sweep:
+                await self._attempt("sweep", self._sweep, quiet=StoreUnavailable)
+                next_sweep = time.monotonic() + SWEEP_S
+            await asyncio.sleep(IDLE_CHECK_S)
+
+    async def drain(self) -> None:
+        """Store everything that is in the spool now.
+
+        Raises:
+            StoreUnavailable: the store cannot write; what is left stays in the spool.
+        """
+        touched: set[int] = set()
+        next_notice = 0.0
+        try:
+            while (drained := await self._writer.run(self._pipeline.drain)).entries:
+                touched |= drained.projects
+                if time.monotonic() >= next_notice:
+                    self._notify(touched)
+                    next_notice = time.monotonic() + NOTIFY_EVERY_S
+        finally:
+            self._notify(touched)
+        # Only an emptied spool proves that nothing is stuck; a transaction without rows may
+        # succeed on a full disk.
+        self._health.recover("store")
+
+    def _notify(self, touched: set[int]) -> None:
+        if touched:
+            self._on_stored(frozenset(touched))
+            touched.clear()
+
+    async def _close_idle(self) -> None:
+        if not await asyncio.to_thread(self._spool.is_empty):
+            return  # a session that looks silent may go on in what is not stored yet
+        if projects := await self._writer.run(self._pipeline.close_idle):
+            self._on_stored(projects)
+
+    async def _sweep(self) -> None:
+        before_ms = now_ms() - ABANDONED_MS
+        swept = await asyncio.to_thread(self._spool.sweep, before_ms=before_ms)
+        if swept:
+            log.info("removed %d unfinished files of killed hooks", swept)
+
+    async def _drained(self) -> bool:
+        # The writer reports what keeps the store from writing.
+        return await self._attempt("drain", self.drain, quiet=StoreUnavailable)

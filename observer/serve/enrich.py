@@ -1,0 +1,291 @@
+"""The requests to a language model: notes about finished work, facts from conversations.
+
+Promises: the largest cost of a request is counted before it is sent, so that no crash spends more
+than the day's tokens; a failed request stores nothing, and makes the next pause longer; only the
+writer's thread writes, between two batches of events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+import msgspec
+
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput, ObserverError
+from observer.core.events import Enriched, Event
+from observer.core.filters import Filters
+from observer.core.model import UNASSIGNED, Item, iso, seq_of
+from observer.llm import prompt
+from observer.llm import reply as answer
+from observer.llm.client import LlmClient
+from observer.llm.prompt import ANSWER_TOKENS, LlmPrompt
+from observer.llm.reply import AskFailed, LlmReply
+from observer.memory.values import Extracted
+from observer.projects.policy import Policies
+from observer.serve.worker import Services, Worker
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
+from observer.tools.status import LlmStatus, day_of
+from observer.upkeep.home_guard import HomeLost
+
+log = logging.getLogger(__name__)
+
+PAUSE_S = 2.0
+PAUSES_S = (15.0, 60.0, 300.0, 900.0, 3600.0)
+"""After failures in a row."""
+LOOK_AGAIN_S = 300.0
+"""While the day's tokens are spent: clocks are changed, and computers sleep."""
+ITEMS = 200
+"""Most items of a session that are read for its prompt."""
+UNUSABLE_IN_A_ROW = 3
+"""Unusable answers in a row after which the model is reported, not the question blamed."""
+DAY_MS = 86_400_000
+
+
+class Budget:
+    """The day's tokens: reserved before a request, corrected by its actual cost.
+
+    Args:
+        store: keeps what was spent, also across restarts.
+        daily_tokens: the limit.
+    """
+
+    def __init__(self, store: Store, *, daily_tokens: int) -> None:
+        self._store = store
+        self._daily_tokens = daily_tokens
+
+    def take(self, day: str, tokens: int) -> bool:
+        """Reserve the tokens of one request; return False if the day has fewer left."""
+        with self._store.write() as writer:
+            if writer.spending(day).tokens + tokens > self._daily_tokens:
+                return False
+            writer.spend(day, tokens=tokens, requests=1)
+        return True
+
+    def correct(self, day: str, by_tokens: int) -> None:
+        """Add the tokens that a request cost beyond its reservation; negative gives back."""
+        if by_tokens:
+            with self._store.write() as writer:
+                writer.spend(day, tokens=by_tokens)
+
+
+class EnrichWorker(Worker):
+    """Asks about finished sessions and items, one request at a time.
+
+    Args:
+        model: the name stored with what the model writes.
+        services: the daemon's parts.
+        daily_tokens: the limit.
+        pause_s: between two requests, and before the first after something was stored.
+        pauses_s: after the first, second, … failure in a row; the last for all further ones.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        services: Services,
+        daily_tokens: int,
+        *,
+        pause_s: float = PAUSE_S,
+        pauses_s: Sequence[float] = PAUSES_S,
+    ) -> None:
+        super().__init__(services.health)
+        self._model = model
+        self._services = services
+        self._budget = Budget(services.store, daily_tokens=daily_tokens)
+        self._policies = Policies()
+        self._pause_s = pause_s
+        self._pauses_s = pauses_s
+        self._given_up: set[tuple[int, int]] = set()
+        self._failures = 0
+        self._problem: str | None = None
+        self._is_spent = False
+        self._next_ms: int | None = None
+
+    def status(self, status: LlmStatus) -> LlmStatus:
+        """Return the status with the last problem and the time of the next request."""
+        return msgspec.structs.replace(
+            status,
+            is_spent=self._is_spent,
+            problem=self._problem,
+            next_at=iso(self._next_ms) if self._next_ms else None,
+        )
+
+    async def run(self, client: LlmClient) -> None:
+        """Ask about one thing after the other, the newest first, until cancelled."""
+        while True:
+            self._news.clear()
+            pause_s = await self._round(client)
+            if pause_s is None:
+                await self._news.wait()
+                pause_s = self._pause_s
+            await asyncio.sleep(pause_s)
+
+    async def _round(self, client: LlmClient) -> float | None:
+        """Ask about one item; return the pause after it, None for until woken."""
+        self._next_ms, self._is_spent = None, False
+        try:
+            return await self._enrich_one(client)
+        except HomeLost:
+            raise
+        except ObserverError as error:
+            return self._failed(str(error))
+        except Exception as error:
+            log.exception("enriching failed")
+            return self._failed(f"{type(error).__name__}; see the log")
+
+    async def _enrich_one(self, client: LlmClient) -> float | None:
+        if not await asyncio.to_thread(self._services.spool.is_empty):
+            return self._pause_s  # a session that looks over may go on in what is not stored yet
+        item = await asyncio.to_thread(self._next)
+        if item is None:
+            return None
+        asked = await asyncio.to_thread(self._prompt, item)
+        day = day_of(now_ms())
+        taken = asked.tokens + ANSWER_TOKENS
+        run = self._services.writer.run
+        if not await run(self._budget.take, day, taken):
+            return self._spent()
+        try:
+            reply = await client.ask(asked)
+        except AskFailed as error:
+            cost = taken if error.tokens is None else error.tokens
+            await run(self._budget.correct, day, cost - taken)
+            return self._refused(error, item)
+        # Stored before the reservation is corrected: a crash between must not ask again.
+        pause_s = await self._keep(item, reply.text)
+        await run(self._budget.correct, day, reply.tokens - taken)
+        return pause_s
+
+    async def _keep(self, item: Item, text: str) -> float:
+        try:
+            body = answer.enriched(item, text, model=self._model)
+        except BadInput as error:
+            return self._refused(AskFailed(error.message, is_asked_wrong=True), item)
+        project_id = item.project_id or UNASSIGNED
+        ingest = self._services.pipeline.ingest
+        receipts = await self._services.writer.run(ingest, [_event(body)], project_id)
+        if receipts[0].seq is None:  # written before, and lost since: the log has it
+            self._give_up(item)
+        self._services.on_change([project_id])
+        self._failures = 0
+        self._problem = None
+        self._services.health.recover("llm")
+        return self._pause_s
+
+    def _next(self) -> Item | None:
+        with self._services.store.read() as reader:
+            apart = sorted(self._policies.unshared(reader.projects()))
+            waiting = reader.unenriched(limit=1 + len(self._given_up), without=apart)
+        return next(
+            (one for one in waiting if (one.id, one.updated_ms) not in self._given_up), None
+        )
+
+    def _prompt(self, item: Item) -> LlmPrompt:
+        with self._services.store.read() as reader:
+            if item.kind == "summary":
+                return prompt.of_session(item, _items_of_session(reader, item))
+            seq = seq_of(item.id)
+            first = [one for one in reader.log(after_seq=seq - 1, limit=1) if one.seq == seq]
+            return prompt.of_observation(item, first[0].event.body if first else None)
+
+    def _refused(self, error: AskFailed, item: Item) -> float:
+        if error.is_asked_wrong:
+            self._give_up(item)
+        is_one_question = error.is_asked_wrong and self._failures + 1 < UNUSABLE_IN_A_ROW
+        return self._failed(str(error), at_least_s=error.wait_s, is_shown=not is_one_question)
+
+    def _give_up(self, item: Item) -> None:
+        """Skip an item until it changes or the daemon restarts."""
+        self._given_up.add((item.id, item.updated_ms))
+
+    def _failed(self, problem: str, *, at_least_s: float = 0.0, is_shown: bool = True) -> float:
+        """Record a failure; return the pause after it, which grows with each in a row."""
+        pause_s = max(self._pauses_s[min(self._failures, len(self._pauses_s) - 1)], at_least_s)
+        self._failures += 1
+        self._problem = problem
+        self._wait(pause_s)
+        log.info("a language model did not answer, waiting %.0f s: %s", pause_s, problem)
+        if is_shown:
+            self._services.health.degrade("llm", problem)
+        return pause_s
+
+    def _spent(self) -> float:
+        until_s = (DAY_MS - now_ms() % DAY_MS) / 1000
+        self._is_spent = True
+        self._wait(until_s)
+        return min(until_s, LOOK_AGAIN_S)
+
+    def _wait(self, wait_s: float) -> None:
+        self._next_ms = now_ms() + int(wait_s * 1000)
+
+
+def _items_of_session(reader: StoreReader, summary: Item) -> list[Item]:
+    """Return the items of a session without personal notes, newest first."""
+    session = reader.session(summary.session_id or 0)
+    where = Filters(
+        project_id=summary.project_id,
+        session_id=summary.session_id,
+        since_ms=session.started_ms if session else None,
+        until_ms=summary.updated_ms + 1,
+    )
+    return reader.recent(where, limit=ITEMS)
+
+
+def _event(body: Enriched) -> Event:
+    return Event(
+        # The same for the same state of the item, so that the log cannot hold it twice.
+        id=f"enriched-{body.item}-{body.as_of_ms}",
+        at_ms=now_ms(),
+        client="observer",
+        body=body,
+        author="system",
+    )
+
+
+WAIT_S = 50.0
+"""For an answer; MCP clients give up after a minute."""
+
+
+class Extractor:
+    """Extracts facts from conversations; `daily_tokens` is the limit of the day."""
+
+    def __init__(
+        self, model: str, client: LlmClient, services: Services, daily_tokens: int
+    ) -> None:
+        self._model = model
+        self._client = client
+        self._run = services.writer.run
+        self._budget = Budget(services.store, daily_tokens=daily_tokens)
+
+    async def extracted(self, messages: Sequence[str]) -> Extracted:
+        """Return the facts of a conversation worth keeping, from a text for each message.
+
+        Raises:
+            AskFailed: there is no answer, or the day's tokens are spent.
+            BadInput: the conversation is too long, or the answer unusable.
+        """
+        reply = await self._paid(prompt.of_conversation(messages))
+        return Extracted(facts=answer.facts(reply.text), model=self._model)
+
+    async def _paid(self, asked: LlmPrompt) -> LlmReply:
+        """Ask, and count the cost."""
+        day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS
+        if not await self._run(self._budget.take, day, taken):
+            raise AskFailed(
+                "the day's tokens of the language model are spent",
+                hint="leave infer out, or raise llm_daily_tokens",
+            )
+        cost: int | None = None
+        try:
+            reply = await self._client.ask(asked)
+            cost = reply.tokens
+        except AskFailed as error:
+            cost = error.tokens
+            raise
+        finally:
+            await self._run(self._budget.correct, day, 0 if cost is None else cost - taken)
+        return reply

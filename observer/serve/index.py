@@ -1,0 +1,154 @@
+"""Keeps the index up to date with the store, and embeds items without a vector of the model.
+
+The daemon lives for days: memory that one large piece of work needed is given back to the system.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import logging
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from observer.core.errors import ObserverError, StoreUnavailable
+from observer.index import Index
+from observer.index.embed.lazy_model import LazyModel
+from observer.ingest.pipeline import Pipeline
+from observer.serve.worker import Health, Worker, WriterThread, heard
+from observer.store.interface import Store
+
+
+def give_memory_back() -> None:
+    """Give back free memory of the C allocator to the system; does nothing without glibc."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError):
+        return  # not glibc
+    trim(0)
+
+
+log = logging.getLogger(__name__)
+
+PAUSE_S = 0.3
+"""Changes within this time are indexed together; a search does not wait for it."""
+QUIET_S = 2.0
+"""After this long without changes the index is compacted, and memory given back."""
+GIVE_BACK_S = 10.0
+"""Where it is never quiet memory is given back so often: 2 ms, and a few for the next search."""
+BATCH = 16
+"""Items embedded at a time: half a second with a model that is slow."""
+STILL_S = 20.0
+LATEST_S = 300.0
+"""Changes are embedded once nothing more came for `STILL_S`, after `LATEST_S` at the latest: the
+items of a session change with each of its events."""
+
+
+class IndexWorker(Worker):
+    """Two tasks: `run` refreshes the index, `run_embedding` embeds; `touch` wakes both."""
+
+    def __init__(
+        self,
+        store: Store,
+        index: Index,
+        model: LazyModel,
+        *,
+        pipeline: Pipeline,
+        writer: WriterThread,
+        health: Health,
+    ) -> None:
+        super().__init__(health)
+        self._store = store
+        self._index = index
+        self._model = model
+        self._pipeline = pipeline
+        self._writer = writer
+        self._stored = asyncio.Event()
+        self._gave_back_s = time.monotonic()
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Wake if something was stored, also in no project, as the notes of a folder may be."""
+        if any(True for _ in projects):
+            self.wake()
+
+    def wake(self) -> None:
+        """Wake both tasks."""
+        super().wake()
+        self._stored.set()
+
+    async def run(self) -> None:
+        """Index what is stored, soon after it is, until cancelled; compact the index when idle."""
+        while True:
+            is_fresh = await self._did(self._refresh)
+            await asyncio.sleep(PAUSE_S)
+            if is_fresh and not await self._has_news(within_s=QUIET_S):
+                await self._did(self._tidy)
+            await self._news.wait()
+            self._news.clear()
+
+    async def run_embedding(self) -> None:
+        """Embed all items without a vector, then those that come, until cancelled."""
+        after = await self._embed_from(0)
+        if not self._model.problem:
+            with suppress(ObserverError):  # they do no harm, and the next start drops them
+                await self._writer.run(self._pipeline.drop_other_vectors)
+        while True:
+            await self._stored.wait()
+            await self._still()
+            after = await self._embed_from(after)
+
+    async def _still(self) -> None:
+        """Wait until nothing is stored any more, or for long enough."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LATEST_S):
+                while self._stored.is_set():
+                    self._stored.clear()
+                    await heard(self._stored, within_s=STILL_S)
+        self._stored.clear()
+
+    async def _did(self, work: Callable[[], None]) -> bool:
+        return await self._attempt_in_thread("index", work, quiet=StoreUnavailable)
+
+    async def _has_news(self, *, within_s: float) -> bool:
+        await heard(self._news, within_s=within_s)
+        return self._news.is_set()
+
+    async def _embed_from(self, after: int) -> int:
+        """Embed everything after a change; return the last change that was embedded."""
+        self._model.start()
+        try:
+            while (then := await self._embed(after)) != after:
+                after = then
+                self._news.set()
+        except ObserverError as error:
+            log.info("embedding waits: %s", error)
+        if self._model.problem:
+            self._health.degrade("model", self._model.problem)
+        return after
+
+    async def _embed(self, after: int) -> int:
+        """Embed a batch, and rest for as long: others need the processor more."""
+        if self._model.problem:
+            return after
+        began_s = time.monotonic()
+        made = await asyncio.to_thread(self._pipeline.embedded, after, limit=BATCH)
+        took_s = time.monotonic() - began_s
+        await self._writer.run(self._pipeline.keep_embedded, made)
+        await asyncio.sleep(took_s)
+        return made.last_change
+
+    def _tidy(self) -> None:
+        """Compact the index and give back memory: after 10,000 items 46 of 215 MB stay in use."""
+        self._index.tidy()
+        self._give_back()
+
+    def _refresh(self) -> None:
+        with self._store.read() as reader:
+            self._index.refresh(reader)
+        if time.monotonic() - self._gave_back_s > GIVE_BACK_S:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        give_memory_back()
+        self._gave_back_s = time.monotonic()

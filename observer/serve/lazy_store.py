@@ -1,0 +1,178 @@
+"""A store that opens when it is first needed, and retries while it cannot.
+
+So a daemon with a full disk, a read-only home or a database of a newer version runs, reports what
+is wrong, and recovers once that is fixed. Opening repairs a damaged database, and finishes a purge
+that was interrupted.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from observer.core.clock import now_ms
+from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.core.paths import Home
+from observer.store.database import SqliteStore
+from observer.store.interface import OwnedStore
+from observer.store.reader import StoreReader
+from observer.store.writer import Writer
+from observer.upkeep.carry_out import complete
+from observer.upkeep.home_guard import HomeGuard
+from observer.upkeep.restore import Progress, open_owned, repair_if_damaged, unshown
+
+
+class LazyStore:
+    """Implements `store.interface.OwnedStore` over a store that may not be open yet.
+
+    Args:
+        open_store: returns the real store, or raises `StoreUnavailable`.
+
+    `damage` is the damage found by any use of it, empty if there is none; `doing` says how far it
+    has come while opening takes long.
+    """
+
+    def __init__(self, open_store: Callable[[], OwnedStore]) -> None:
+        self._open_store = open_store
+        self._opening = threading.Lock()
+        self._store: OwnedStore | None = None
+        self.damage = ""
+        self.doing = ""
+
+    @contextmanager
+    def read(self) -> Iterator[StoreReader]:
+        """See `Store.read`."""
+        with self._recording_damage(), self._opened().read() as reader:
+            yield reader
+
+    @contextmanager
+    def write(self) -> Iterator[Writer]:
+        """See `Store.write`."""
+        with self._recording_damage(), self._opened().write() as writer:
+            yield writer
+
+    @property
+    def lost_events(self) -> int:
+        """See `OwnedStore.lost_events`; 0 while it is not open."""
+        return self._store.lost_events if self._store else 0
+
+    @property
+    def rescues(self) -> int:
+        """See `OwnedStore.rescues`; 0 while it is not open."""
+        return self._store.rescues if self._store else 0
+
+    def checkpoint(self) -> None:
+        """See `OwnedStore.checkpoint`."""
+        with self._recording_damage():
+            self._opened().checkpoint()
+
+    def compact(self) -> None:
+        """See `OwnedStore.compact`."""
+        with self._recording_damage():
+            self._opened().compact()
+
+    def empty_log(self) -> bool:
+        """See `OwnedStore.empty_log`."""
+        with self._recording_damage():
+            return self._opened().empty_log()
+
+    def adopt(self, anew: Path, projects: Collection[int], *, gone: Collection[int]) -> int:
+        """See `OwnedStore.adopt`."""
+        with self._recording_damage():
+            return self._opened().adopt(anew, projects, gone=gone)
+
+    def backup(self, copy: Path) -> None:
+        """See `OwnedStore.backup`."""
+        with self._recording_damage():
+            self._opened().backup(copy)
+
+    def check(self) -> str:
+        """See `Store.check`."""
+        return self._opened().check()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        with self._opening:
+            if self._store is not None:
+                self._store.close()
+
+    @contextmanager
+    def _recording_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreDamaged as error:
+            self.damage = error.message
+            raise
+
+    @contextmanager
+    def progress(self, name: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Say in `doing` how far opening has come; see `remake.Progress`."""
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            self.doing = f"{name}: {done:,} of {total:,} events"
+
+        advance(0)
+        try:
+            yield advance
+        finally:
+            self.doing = ""
+
+    def _opened(self) -> OwnedStore:
+        with self._opening:
+            if self._store is None:
+                self._store = self._open_store()
+            return self._store
+
+
+class RequestStore:
+    """The same store for requests, which are not kept waiting while it takes long to open."""
+
+    def __init__(self, store: LazyStore) -> None:
+        self._store = store
+
+    def read(self) -> AbstractContextManager[StoreReader]:
+        """See `Store.read`."""
+        return self._opened().read()
+
+    def write(self) -> AbstractContextManager[Writer]:
+        """See `Store.write`."""
+        return self._opened().write()
+
+    def check(self) -> str:
+        """See `Store.check`."""
+        return self._opened().check()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self._store.close()
+
+    def _opened(self) -> LazyStore:
+        if doing := self._store.doing:
+            raise StoreUnavailable(doing, hint="wait; what is spooled is stored then")
+        return self._store
+
+
+log = logging.getLogger(__name__)
+
+
+def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> SqliteStore:
+    """Repair the database, finish an interrupted purge, open it, and add it to the guard.
+
+    `progress` shows what takes long.
+
+    Raises:
+        StoreUnavailable: it cannot be opened, or not be repaired yet.
+    """
+    repair_if_damaged(home, now_ms=now_ms, progress=progress)
+    # After the repair: a backup may have brought back purged events.
+    if finished := complete(home, open_owned):
+        log.info("%d purged events were taken out of the database", finished.events)
+    store = SqliteStore(home.database, backups=home.backups)
+    guard.own(home.database)
+    return store

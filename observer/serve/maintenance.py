@@ -1,0 +1,334 @@
+"""Chores of the daemon while it is idle: checkpoints, checks for damage, copies, the home's lease.
+
+The write-ahead log is moved into the database file, so that a copy of that file alone holds nearly
+everything. A log that was deleted in use is reported, and events that hooks could not write are
+shown by `status` for a while.
+
+The pages of the database are read slice by slice. Damage found here, or by a command, is recorded
+and the daemon exits; it restarts at once, repairs, and goes on. Hooks spool meanwhile.
+
+A copy is made while others read and write, verified page by page and by SQLite's own check, and
+only if something was stored since the last one. Kept are the newest, one of each of the last seven
+days, and one of each of the last four weeks; the oldest go first if all together are too large.
+Copies from before migrations, and those that a person made, are never deleted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.core.paths import Home, make_private
+from observer.local import refusals
+from observer.local.spool import Spool
+from observer.serve.lazy_store import LazyStore
+from observer.serve.retention import RetentionWorker
+from observer.serve.worker import Health, OnChange, Worker, WriterThread
+from observer.store.interface import OwnedStore
+from observer.store.pages import PAGE_BYTES, damaged_pages
+from observer.store.tombstones import Tombstones
+from observer.tools.status import REMEMBERED_MS
+from observer.upkeep import home_guard
+from observer.upkeep.losses import losses, request_repair
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 5.0
+SLICE_PAGES = 512
+"""2 MiB, 1 to 3 ms: a database of 1 GB is checked in 43 minutes."""
+REST_S = 600.0
+"""Between two checks of the whole database."""
+REPAIR_EVERY_MS = 600_000
+"""A disk that damages all that is written must not be filled with repaired databases."""
+
+
+class IntegrityWorker(Worker):
+    """Checks the pages of the database against their checksums.
+
+    Args:
+        on_checked: called whenever the whole database was checked.
+    """
+
+    def __init__(
+        self,
+        store: LazyStore,
+        spool: Spool,
+        writer: WriterThread,
+        home: Home,
+        health: Health,
+        *,
+        on_checked: Callable[[], object],
+    ) -> None:
+        super().__init__(health)
+        self._store = store
+        self._spool = spool
+        self._writer = writer
+        self._home = home
+        self._on_checked = on_checked
+        self._next_page = 0
+        self._rests_until = 0.0
+        self._asked_before_ns = home.damage.stat().st_mtime_ns if home.damage.exists() else 0
+
+    async def run(self) -> None:
+        """Check a slice every few seconds, until cancelled.
+
+        Raises:
+            StoreDamaged: the database has to be repaired, which the next daemon does.
+        """
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            await self._attempt("integrity", self._check, quiet=(OSError, StoreUnavailable))
+            if self._is_asked():
+                raise StoreDamaged("a command found the database damaged")
+            if found := self._store.damage:
+                self._request_repair(found)
+
+    def _is_asked(self) -> bool:
+        """Return True if a command found damage since this daemon started."""
+        try:
+            return self._home.damage.stat().st_mtime_ns != self._asked_before_ns
+        except FileNotFoundError:
+            return False
+
+    async def _check(self) -> None:
+        if time.monotonic() < self._rests_until:
+            return
+        if not await asyncio.to_thread(self._spool.is_empty):
+            return
+        # In the writer's thread, which moves pages into the file: none is half written.
+        found = await self._writer.run(_slice, self._home.database, self._next_page)
+        if found is None:
+            self._next_page, self._rests_until = 0, time.monotonic() + REST_S
+            self._on_checked()
+        elif found:
+            self._store.damage = f"{self._home.database}: page {found[0]} was changed on the disk"
+        else:
+            self._next_page += SLICE_PAGES
+
+    def _request_repair(self, found: str) -> None:
+        last = max((loss.at_ms for loss in losses(self._home)), default=0)
+        if now_ms() - REPAIR_EVERY_MS < last <= now_ms():
+            self._health.degrade("damage", f"{found}, again; it is repaired once more later")
+            return
+        try:
+            request_repair(self._home, found)
+        except OSError as error:
+            self._health.degrade("damage", f"{found}; it cannot be repaired: {error}")
+            return
+        raise StoreDamaged(found)
+
+
+def _slice(database: Path, first: int) -> list[int] | None:
+    """Return the damaged pages of a slice, None behind the end of the file."""
+    if database.stat().st_size <= first * PAGE_BYTES:
+        return None
+    return damaged_pages(database, first=first, count=SLICE_PAGES)
+
+
+LOW_DISK_BYTES = 256 << 20
+"""Disk space that must stay free beside a copy."""
+DAYS, WEEKS = 7, 4
+COPY_EVERY_S = 600.0
+CHORES_EVERY_S = 30.0
+FIRST_AFTER_S = 60.0
+"""A daemon that has just started has other things to do."""
+_NAME = re.compile(r"-auto-([0-9]{8}T[0-9]{6}Z)-([0-9]+)\.db$")
+
+
+class BackupWorker(Worker):
+    """Makes the daemon's copies of one database.
+
+    Args:
+        every_hours: time between two copies; 0 for no copies.
+        disk_percent: most of the disk that all together may take; the newest is always kept.
+    """
+
+    def __init__(
+        self, store: OwnedStore, home: Home, health: Health, *, every_hours: int, disk_percent: int
+    ) -> None:
+        super().__init__(health)
+        self._store = store
+        self._home = home
+        self._every_ms = every_hours * 3_600_000
+        self._disk_percent = disk_percent
+
+    async def run(self) -> None:
+        """Make a copy whenever one is due, until cancelled."""
+        await asyncio.sleep(FIRST_AFTER_S)
+        while True:
+            await self._attempt_in_thread("backup", lambda: self.copy(now_ms()))
+            await asyncio.sleep(COPY_EVERY_S)
+
+    def copy(self, at_ms: int) -> Path | None:
+        """Make a copy if one is due and there is room; return its path, None if none was made.
+
+        Raises:
+            StoreUnavailable: it cannot be written, or what was written is damaged.
+            OSError: the folder cannot be read or written.
+        """
+        known = copies(self._home)
+        if not self._every_ms or (known and 0 <= at_ms - made_ms(known[-1]) < self._every_ms):
+            return None
+        with self._store.read() as reader:
+            newest, totals = reader.newest_seq(), reader.totals()
+        if not newest or (known and _newest_seq(known[-1]) == newest):
+            return None
+        make_private(self._home.backups)
+        free_bytes = shutil.disk_usage(self._home.backups).free
+        if free_bytes < totals.size_bytes + LOW_DISK_BYTES:
+            log.info("no copy of the database is made: %d MiB are free", free_bytes >> 20)
+            return None
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at_ms / 1000))
+        path = self._home.backups / f"{self._home.database.stem}-auto-{stamp}-{newest}.db"
+        self._store.backup(path)
+        self._drop(at_ms)
+        return path
+
+    def _drop(self, at_ms: int) -> None:
+        most_bytes = shutil.disk_usage(self._home.backups).total * self._disk_percent // 100
+        keep = kept(copies(self._home), at_ms)
+        while len(keep) > 1 and sum(path.stat().st_size for path in keep) > most_bytes:
+            keep.pop(0)
+        for path in copies(self._home):
+            if path not in keep:
+                path.unlink()
+
+
+def copies(home: Home) -> list[Path]:
+    """Return the daemon's own copies, oldest first."""
+    found = home.backups.glob(f"{home.database.stem}-auto-*.db")
+    return sorted(path for path in found if _NAME.search(path.name))
+
+
+def made_ms(path: Path) -> int:
+    """Return when a copy was made, from its name, in UTC milliseconds."""
+    return int(datetime.strptime(_named(path)[0], "%Y%m%dT%H%M%S%z").timestamp() * 1000)
+
+
+def kept(paths: Sequence[Path], at_ms: int) -> list[Path]:
+    """Return the copies to keep, oldest first: the newest, one of each day, one of each week."""
+    found = set(paths[-1:])
+    for period_ms, count in ((86_400_000, DAYS), (7 * 86_400_000, WEEKS)):
+        newest = {made_ms(path) // period_ms: path for path in paths}
+        this = at_ms // period_ms
+        found |= {path for period, path in newest.items() if period > this - count}
+    return sorted(found)
+
+
+def _newest_seq(path: Path) -> int:
+    return int(_named(path)[1])
+
+
+def _named(path: Path) -> tuple[str, str]:
+    ((stamp, seq),) = _NAME.findall(path.name)
+    return stamp, seq
+
+
+class MaintenanceWorker(Worker):
+    """The chores of one database and spool: checkpoints, integrity, backups, retention."""
+
+    def __init__(
+        self, store: LazyStore, spool: Spool, writer: WriterThread, home: Home, health: Health
+    ) -> None:
+        super().__init__(health)
+        self._store = store
+        self._spool = spool
+        self._writer = writer
+        self._home = home
+        self._rescues = 0
+        self._loop = asyncio.get_running_loop()
+        self._retention: RetentionWorker | None = None
+
+    @property
+    def redacting(self) -> int:
+        """Stored events that are being redacted, since a value in them was recognised later."""
+        return self._retention.redacting if self._retention else 0
+
+    def end_import(self) -> None:
+        """Have what was imported linked soon; called in any thread."""
+        self._writer.end_import()
+        self.take_out_deleted()
+
+    def take_out_deleted(self) -> None:
+        """Have what was deleted for good taken out soon, if it is due; called in any thread."""
+        if self._retention:
+            self._loop.call_soon_threadsafe(self._retention.wake)
+
+    async def run(
+        self,
+        settings: Settings,
+        tombstones: Tombstones,
+        *,
+        on_checked: Callable[[], object],
+        on_change: OnChange,
+    ) -> None:
+        """Run all chores until cancelled.
+
+        Args:
+            settings: how often copies are made, and how long what is kept.
+            tombstones: those that the pipeline looks at.
+            on_checked: as of `IntegrityWorker`.
+            on_change: called with projects whose items retention has changed.
+
+        Raises:
+            StoreDamaged: as `IntegrityWorker.run`.
+        """
+        store, home, health = self._store, self._home, self._health
+        integrity = IntegrityWorker(
+            store, self._spool, self._writer, home, health, on_checked=on_checked
+        )
+        backups = BackupWorker(
+            store,
+            home,
+            health,
+            every_hours=settings.backup_hours,
+            disk_percent=settings.backup_disk_percent,
+        )
+        self._retention = RetentionWorker(
+            store,
+            self._spool,
+            self._writer,
+            home,
+            settings,
+            tombstones=tombstones,
+            health=health,
+            on_change=on_change,
+        )
+        chores = (self._keep(), integrity.run(), backups.run(), self._retention.run())
+        await asyncio.gather(*chores)
+
+    async def _keep(self) -> None:
+        try:
+            make_private(self._home.logs)
+            await asyncio.to_thread(refusals.prepare, self._home.refused)
+        except OSError as error:
+            self._health.degrade("refusals", f"hooks cannot count what they refuse: {error}")
+        beats_at = 0.0
+        while True:
+            if time.monotonic() >= beats_at:
+                await asyncio.to_thread(home_guard.renew, self._home)
+                beats_at = time.monotonic() + home_guard.BEAT_S
+            await asyncio.sleep(CHORES_EVERY_S)
+            await self._attempt("maintenance", self._look, quiet=(OSError, StoreUnavailable))
+            if self._store.rescues > self._rescues:
+                self._rescues = self._store.rescues
+                log.error("the write-ahead log was deleted in use; what it held was saved")
+
+    async def _look(self) -> None:
+        if await asyncio.to_thread(self._spool.is_empty):
+            await self._writer.run(self._store.checkpoint)
+        await asyncio.to_thread(self._forget_old_refusals)
+
+    def _forget_old_refusals(self) -> None:
+        found = refusals.read(self._home.refused)
+        if found and found.last_ms < now_ms() - REMEMBERED_MS:
+            refusals.reset(self._home.refused)

@@ -1,0 +1,310 @@
+"""Keeps the notes of note folders like their files: a scan at the start, then what the kernel says.
+
+One thread does it, batch by batch, so that a folder of thousands of notes holds up neither the
+storing of events nor a query. Where the kernel watches no more folders, they are scanned now and
+then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import ConfigInvalid, NotFound, StoreUnavailable
+from observer.core.paths import Home, is_inside
+from observer.ingest.projection import Embedder
+from observer.notes.folders.folders import IGNORE, NoteFolder, NoteFolders
+from observer.notes.folders.note_files import SyncReport
+from observer.notes.folders.sync import FolderSync
+from observer.notes.folders.tree import is_note
+from observer.serve.inotify import (
+    Call,
+    FolderWatch,
+    WatchLimitReached,
+    WatchLost,
+    most_folders,
+    watch_folders,
+)
+from observer.serve.worker import Health, WriterThread
+from observer.store.interface import Store
+from observer.store.writer import Writer
+from observer.tools.status import NotedFolder
+
+log = logging.getLogger(__name__)
+
+STEP_MS = 100
+"""Changes of files within this time are taken up together."""
+SCAN_S = 60.0
+"""How often folders are scanned that the kernel does not watch, or that are not there."""
+MANY = 1_000
+"""From so many changed files on the folder is scanned instead."""
+NAMED = 3
+"""Files that are not stored and are named; the others are counted."""
+RETRY_S = 5.0
+REST = 0.25
+"""Seconds of pause for each second of work, so that others have the processor."""
+
+
+class NoteFolderWorker:
+    """Follows the note folders of a home.
+
+    Args:
+        store: what is read.
+        writer: the thread that writes.
+        home: where the list of folders is.
+        settings: which folders nothing is recorded of.
+        health: where folders are reported that cannot be read.
+        on_change: called with projects whose notes changed, in any thread.
+        embedder: makes the vectors of notes.
+    """
+
+    def __init__(  # noqa: PLR0913 - parts of the daemon
+        self,
+        store: Store,
+        writer: WriterThread,
+        home: Home,
+        settings: Settings,
+        health: Health,
+        *,
+        on_change: Callable[[Iterable[int | None]], None],
+        embedder: Embedder | None = None,
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._listed = NoteFolders(home)
+        self._exclude = settings.exclude
+        self._health = health
+        self._on_change = on_change
+        self._embedder = embedder
+        self._syncs: dict[NoteFolder, FolderSync] = {}
+        self._skipped: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._due: set[NoteFolder] = set()
+        self._watch: FolderWatch | None = None
+        self._watched: frozenset[str] = frozenset()
+        self._folders: dict[NoteFolder, list[str]] = {}
+        self._next_scan_s = 0.0
+        self._is_first = True
+        self._over = threading.Event()
+        self._call = Call()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="notes")
+
+    def look(self) -> None:
+        """Note that the list of folders may have changed; in any thread."""
+        self._call.set()
+
+    def shown(self) -> tuple[NotedFolder, ...]:
+        """Return the folders with their notes, and what of them is not stored; in any thread.
+
+        Raises:
+            StoreUnavailable: the notes cannot be counted.
+        """
+        with self._store.read() as reader:
+            notes = reader.noted_folders()
+        return tuple(
+            NotedFolder(
+                name=each.name,
+                path=each.path,
+                notes=notes.get(each.path, 0),
+                files=known.progress.files if known.progress else None,
+                unread=len(known.progress.left) if known.progress else 0,
+                skipped_files=len(skipped),
+                skipped=tuple(f"{path} ({reason})" for path, reason in skipped[:NAMED]),
+            )
+            for each, known in list(self._syncs.items())
+            for skipped in [self._skipped.get(each.path, ())]
+        )
+
+    def sync(self, folder: NoteFolder, paths: Sequence[str]) -> None:
+        """See `Keeper.sync`."""
+        self._report(folder, self._followed(folder).sync(paths))
+
+    def drop(self, folder: NoteFolder) -> None:
+        """See `Keeper.drop`."""
+        dropped = (self._syncs.pop(folder, None) or self._sync_of(folder)).drop()
+        self._skipped.pop(folder.path, None)
+        self._folders.pop(folder, None)
+        self._due.discard(folder)
+        self._on_change(dropped)
+
+    def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
+        """See `Keeper.catch_up`; what is left is read soon after.
+
+        The files are looked at, whatever the kernel has said of them: its word may be on the way,
+        and some file systems say nothing.
+        """
+        done = self._followed(folder).catch_up(within_s=within_s, is_over=self._over.is_set)
+        self._report(folder, done)
+        if done.is_late:
+            self._due.add(folder)
+            self._call.set()
+        return done
+
+    async def run(self) -> None:
+        """Follow the folders until cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                await loop.run_in_executor(self._thread, self._round)
+        finally:
+            self._over.set()
+            self._call.set()
+            self._thread.shutdown(wait=False)
+
+    def _round(self) -> None:
+        try:
+            self._follow_list()
+            self._scan_due()
+            self._wait()
+            self._health.recover("note folders")
+        except (ConfigInvalid, NotFound, WatchLimitReached) as error:
+            self._health.degrade("note folders", str(error))
+            self._over.wait(RETRY_S)
+        except StoreUnavailable:
+            self._over.wait(RETRY_S)  # the store's own part of the health has it
+        except (OSError, WatchLost) as error:
+            self._health.degrade("note folders", str(error))
+            self._over.wait(RETRY_S)
+        except Exception as error:
+            log.exception("the notes of a folder were not read")
+            self._health.degrade("note folders", f"{type(error).__name__}: {error}; see the log")
+            self._over.wait(RETRY_S)
+
+    def _follow_list(self) -> None:
+        # Known before listed: a folder may be added, and its notes read, meanwhile.
+        known = list(self._syncs)
+        if self._is_first:
+            with self._store.read() as reader:
+                stored = [NoteFolder(name="", path=path) for path in reader.noted_folders()]
+        listed = self._listed.all()
+        if self._is_first:
+            paths = {each.path for each in listed}
+            known += [each for each in stored if each.path not in paths]
+            self._is_first = False
+        for folder in known:
+            if folder not in listed:
+                self.drop(folder)
+        for folder in listed:
+            self._followed(folder)
+
+    def _followed(self, folder: NoteFolder) -> FolderSync:
+        """Return what keeps a folder, which is scanned soon if it is new; in any thread."""
+        if known := self._syncs.get(folder):
+            return known
+        made = self._syncs.setdefault(folder, self._sync_of(folder))
+        self._due.add(folder)
+        self._call.set()
+        return made
+
+    def _scan_due(self) -> None:
+        if time.monotonic() >= self._next_scan_s:
+            self._due.update(each for each in list(self._syncs) if each not in self._folders)
+            self._next_scan_s = time.monotonic() + SCAN_S
+        problem: NotFound | None = None
+        for folder in list(self._due):
+            self._due.discard(folder)
+            known = self._followed(folder)
+            try:
+                # Watched before it is scanned, so that nothing changes unseen between them.
+                self._folders[folder] = known.walk().folders
+                self._rewatch()
+                self._report(folder, known.scan(go_on=self._rest))
+            except NotFound as error:
+                self._folders.pop(folder, None)
+                problem = error
+        if problem:
+            raise problem
+
+    def _rewatch(self) -> None:
+        """Have the kernel watch the folders that were found, and no others."""
+        wanted = frozenset(
+            f"{folder.path}/{below}".rstrip("/")
+            for folder, found in list(self._folders.items())
+            for below in found
+        )
+        if wanted == self._watched and self._watch:
+            return
+        before, self._watch, self._watched = self._watch, None, frozenset()
+        if before:
+            before.close()
+        if not wanted:
+            return
+        if len(wanted) > most_folders():
+            self._folders.clear()
+            raise WatchLimitReached(f"{len(wanted):,} folders are too many to watch")
+        try:
+            self._watch = watch_folders(sorted(wanted), step_ms=STEP_MS)
+            self._watched = wanted
+        except (WatchLost, WatchLimitReached):
+            self._folders.clear()  # they are scanned now and then
+            raise
+
+    def _wait(self) -> None:
+        """Wait for changes, and store them."""
+        wait_s = max(self._next_scan_s - time.monotonic(), 0.0)
+        changed: set[str] = set()
+        try:
+            if self._watch:
+                changed = self._watch.wait(self._call, wait_ms=int(wait_s * 1000))
+            else:
+                self._call.wait(wait_s)
+        except WatchLost as error:
+            log.info("note folders are watched anew: %s", error)
+            self._watch, self._watched = None, frozenset()
+            self._due.update(self._syncs)
+            self._over.wait(1.0)
+            return
+        finally:
+            self._call.clear()
+        for folder, known in list(self._syncs.items()):
+            self._take_up(folder, known, changed)
+
+    def _take_up(self, folder: NoteFolder, known: FolderSync, changed: Iterable[str]) -> None:
+        paths = []
+        for path in changed:
+            if not is_inside(path, folder.path):
+                continue
+            below = os.path.relpath(path, folder.path)
+            if below in {".", IGNORE} or path in self._watched or Path(path).is_dir():
+                is_hidden = any(name[0] == "." for name in below.split("/") if name != ".")
+                if below == IGNORE or not is_hidden:
+                    self._due.add(folder)
+            elif is_note(below):
+                paths.append(below)
+        if len(paths) > MANY:
+            self._due.add(folder)
+        elif paths:
+            self._report(folder, known.sync(paths, go_on=self._rest))
+
+    def _report(self, folder: NoteFolder, report: SyncReport) -> None:
+        if report.changed or report.gone:
+            self._on_change({report.project_id})
+        self._skipped[folder.path] = report.skipped
+
+    def _sync_of(self, folder: NoteFolder) -> FolderSync:
+        return FolderSync(
+            self._store,
+            self._write,
+            folder,
+            exclude=self._exclude,
+            now_ms=now_ms,
+            embedder=self._embedder,
+        )
+
+    def _write(self, work: Callable[[Writer], None]) -> None:
+        self._writer.call(self._in_transaction, work)
+
+    def _in_transaction(self, work: Callable[[Writer], None]) -> None:
+        with self._store.write() as writer:
+            work(writer)
+
+    def _rest(self, worked_s: float) -> bool:
+        """Leave the processor to others; return False if the daemon stops: the next one goes on."""
+        return not self._over.wait(REST * worked_s)

@@ -1,0 +1,455 @@
+"""The daemon's servers: HTTP under uvicorn, MCP lines on their own socket, and their listeners.
+
+Listeners are private Unix sockets, and a loopback TCP port if one is configured. Promises: only
+processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by a
+crash is replaced, but only by the holder of the home's lock. MCP is imported when a client first
+connects, in a thread, since that takes over a second and nothing else waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import socket
+import stat
+import struct
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+import uvicorn
+
+from observer.core.errors import DaemonUnavailable
+from observer.core.paths import Home, read_plain
+from observer.local.client import PROTOCOL, peer_uid
+from observer.memory.api import Memory
+from observer.serve.kept_openings import KeptOpenings
+from observer.tools.status import HttpConnections
+
+BACKLOG = 512
+"""HttpConnections that wait while the daemon is busy; twenty editors start at once."""
+MOST_CONNECTIONS = 64
+"""Most connections of the loopback port; up to twice as many until old ones are closed."""
+MOST_WAITING = 32
+"""Most of them that one peer has without having shown the token."""
+RETRY_AFTER_S = 1
+_FULL = orjson.dumps(
+    {
+        "error": {
+            "code": "daemon-unavailable",
+            "message": f"there are {MOST_CONNECTIONS} connections, or {MOST_WAITING} of this peer"
+            " that have shown no token",
+            "hint": f"try again in {RETRY_AFTER_S} s, with the token",
+        }
+    }
+)
+REFUSAL = (
+    b"HTTP/1.1 503 Service Unavailable\r\n"
+    b"Content-Type: application/json\r\nConnection: close\r\n"
+    b"Observer-Protocol: %d\r\nRetry-After: %d\r\nContent-Length: %d\r\n\r\n%b"
+) % (PROTOCOL, RETRY_AFTER_S, len(_FULL), _FULL)
+"""What a connection is answered that there is no room for."""
+
+
+class PrivateSocket(socket.socket):
+    """A listening Unix socket that closes connections of other users."""
+
+    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
+        """Return the next connection of this user; others are closed unread."""
+        while True:
+            connection, address = super().accept()
+            with suppress(OSError):
+                if peer_uid(connection) == os.getuid():
+                    return connection, address
+            connection.close()
+
+
+class _Guest(NamedTuple):
+    """A connection from an address; `peer` is its host, and its user where the kernel says it."""
+
+    connection: socket.socket
+    address: tuple[str, int]
+    peer: tuple[str, int | None]
+
+
+class LoopbackSocket(socket.socket):
+    """A listening TCP socket that lets go of who only stays when there are too many.
+
+    Any user and any page of a browser may connect, and nobody has shown a token before the request
+    is read: idle connections must not use up the daemon's descriptors. One that has shown it stays.
+    Without room for a newcomer the oldest that waits goes, of the same peer if it has too many;
+    both are answered by `REFUSAL`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(socket.AF_INET, socket.SOCK_STREAM)
+        self._waiting: list[_Guest] = []
+        self._known: list[_Guest] = []
+        self._leaving: list[_Guest] = []
+        self._refused = 0
+
+    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
+        """Return the next connection that there is room for."""
+        while True:
+            connection, address = super().accept()
+            user = user_at(address, connection.getsockname())
+            guest = _Guest(connection, address, (address[0], user))
+            self._forget_gone()
+            if self._has_room(guest):
+                self._waiting.append(guest)
+                return connection, address
+            self._refused += 1
+            _refuse(connection)
+            connection.close()
+
+    def admit(self, address: tuple[str, int]) -> None:
+        """Note that the connection from an address has shown the token."""
+        self._forget_gone()
+        self._known += [each for each in self._waiting if each.address == address]
+        self._waiting = [each for each in self._waiting if each.address != address]
+
+    def connections(self) -> HttpConnections:
+        """Return how many there are; in any thread."""
+        is_there = [each.connection.fileno() >= 0 for each in self._known]
+        waiting = [each.connection.fileno() >= 0 for each in self._waiting]
+        return HttpConnections(
+            known=sum(is_there),
+            waiting=sum(waiting),
+            refused=self._refused,
+            most=MOST_CONNECTIONS,
+            most_waiting=MOST_WAITING,
+        )
+
+    def _has_room(self, newcomer: _Guest) -> bool:
+        """Return True if there is room for one more, after letting go of another if need be."""
+        inside = len(self._waiting) + len(self._known)
+        if inside + len(self._leaving) >= 2 * MOST_CONNECTIONS:
+            return False
+        counts = Counter(each.peer for each in self._waiting)
+        crowd = newcomer.peer
+        if counts[crowd] < MOST_WAITING:
+            if inside < MOST_CONNECTIONS:
+                return True
+            if not counts:
+                return False
+            crowd = max(counts, key=counts.__getitem__)
+        oldest = next(each for each in self._waiting if each.peer == crowd)
+        self._waiting.remove(oldest)
+        self._leaving.append(oldest)  # whoever serves it closes it, perhaps after many have come
+        self._refused += 1
+        _refuse(oldest.connection)
+        return True
+
+    def _forget_gone(self) -> None:
+        for guests in (self._waiting, self._known, self._leaving):
+            guests[:] = [each for each in guests if each.connection.fileno() >= 0]
+
+
+def _refuse(connection: socket.socket) -> None:
+    """Answer a connection without serving it, as far as that needs no waiting."""
+    with suppress(OSError):  # it has hung up itself
+        connection.settimeout(0)
+        with suppress(BlockingIOError):  # it does not read
+            connection.send(REFUSAL)
+        connection.shutdown(socket.SHUT_WR)
+        with suppress(BlockingIOError):  # what is not read would reset it, the answer unread
+            connection.recv(1 << 16)
+        connection.shutdown(socket.SHUT_RD)
+
+
+def user_at(theirs: tuple[str, int], ours: tuple[str, int]) -> int | None:
+    """Return whose the other end of a loopback connection is; None where the kernel does not say.
+
+    Source: sock_diag(7), one socket by its addresses: /proc/net/tcp takes 20 ms where it is long.
+    """
+    if not hasattr(socket, "AF_NETLINK"):  # not Linux
+        return None
+    ends = struct.pack(
+        ">HH4s12x4s12x", theirs[1], ours[1], *(socket.inet_aton(end[0]) for end in (theirs, ours))
+    )
+    asked = struct.pack("=BBBBI", socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _EVERY_STATE)
+    asked += ends + struct.pack("=III", 0, _EVERY_STATE, _EVERY_STATE)
+    header = struct.pack("=IHHII", 16 + len(asked), _SOCK_DIAG_BY_FAMILY, 1, 0, 0)
+    with (
+        suppress(OSError),
+        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel,
+    ):
+        kernel.settimeout(0)
+        kernel.send(header + asked)
+        said = kernel.recv(4096)
+        if len(said) >= _UID.size and struct.unpack_from("=4xH", said)[0] == _SOCK_DIAG_BY_FAMILY:
+            return int(_UID.unpack_from(said)[0])
+    return None
+
+
+_NETLINK_SOCK_DIAG, _SOCK_DIAG_BY_FAMILY, _EVERY_STATE = 4, 20, 0xFFFFFFFF
+_UID = struct.Struct("=16x4x48x12xI")
+"""Of struct nlmsghdr and struct inet_diag_msg: header, state, addresses, queues, the user's id."""
+
+
+def make_run_folder(home: Home) -> Path:
+    """Create the sockets' folder, 0700 and ours, and return it.
+
+    Raises:
+        DaemonUnavailable: it is a link, not a folder, or another user's, so perhaps an attack.
+    """
+    folder, inside = home.run, home.root / "run"
+    if inside.is_symlink() or folder != inside:
+        _clear(inside)  # the home was moved, and its path became shorter or longer
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise DaemonUnavailable(
+            f"{folder} is not a folder of yours", hint="remove it, or choose another OBSERVER_HOME"
+        )
+    folder.chmod(0o700)
+    if folder != inside:
+        inside.symlink_to(folder)  # how the pump finds the sockets of a long home
+    return folder
+
+
+@contextmanager
+def listen(path: Path) -> Iterator[PrivateSocket]:
+    """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
+
+    Enter the block only while holding the home's lock. The file is removed at the end, unless it
+    belongs to another daemon by then.
+    """
+    path.unlink(missing_ok=True)
+    with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        ours = path.lstat().st_ino
+        path.chmod(0o600)
+        listener.listen(BACKLOG)
+        try:
+            yield listener
+        finally:
+            with suppress(OSError):
+                if path.lstat().st_ino == ours:
+                    path.unlink()
+
+
+def listen_tcp(port: int) -> LoopbackSocket:
+    """Open a loopback port.
+
+    Raises:
+        OSError: the port is in use.
+    """
+    listener = LoopbackSocket()
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def ensure_token(home: Home) -> str:
+    """Return the bearer token of the TCP port; created once, mode 0600, and kept.
+
+    Raises:
+        OSError: the file cannot be read or written, or is not ASCII.
+    """
+    with suppress(FileNotFoundError):
+        token = read_plain(home.token).decode("ascii", "replace").strip()
+        if "\ufffd" in token:
+            raise OSError(errno.EILSEQ, "it is not ASCII text", str(home.token))
+        if token:
+            return token
+    token = secrets.token_urlsafe(32)
+    fresh = home.token.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(token + "\n")
+    fresh.replace(home.token)
+    return token
+
+
+def _clear(inside: Path) -> None:
+    """Remove the link at `<home>/run`, or the folder with what a dead daemon left in it."""
+    if inside.is_symlink():
+        inside.unlink()
+    elif inside.exists():
+        shutil.rmtree(inside)
+
+
+FAREWELL_S = 3
+"""How long a request in progress may take once the daemon stops."""
+Converse = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
+
+
+class HttpServer(uvicorn.Server):
+    """uvicorn without its signal handlers and its ten ticks a second.
+
+    Args:
+        app: the ASGI application.
+        listener: a listening socket; closed at the end.
+        name: for the log.
+    """
+
+    def __init__(self, app: Any, listener: socket.socket, *, name: str) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is api.http
+        super().__init__(
+            uvicorn.Config(
+                app,
+                ws="none",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=FAREWELL_S,
+            )
+        )
+        self.name = name
+        self._listener = listener
+        self._leaving = asyncio.Event()
+        self.answers = asyncio.Event()
+        """Set once requests are answered."""
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve on the listener until `leave`."""
+        await super().serve([*(sockets or []), self._listener])
+
+    async def main_loop(self) -> None:
+        """Set `answers`, and wait for `leave`."""
+        self.answers.set()
+        await self._leaving.wait()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the daemon."""
+        yield
+
+    def leave(self) -> None:
+        """Accept no more requests, finish those in progress, and end."""
+        self._leaving.set()
+
+
+async def serve_lines(listener: socket.socket, converse: Converse) -> None:
+    """Run `converse` on each connection of a listening socket until cancelled; then close all."""
+    conversations: set[asyncio.Task[None]] = set()
+
+    def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(converse(reader, writer))
+        conversations.add(task)  # asyncio itself keeps only weak references
+        task.add_done_callback(conversations.discard)
+
+    server = await asyncio.start_unix_server(greet, sock=listener)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        server.close()
+        for task in conversations:
+            task.cancel()
+        await asyncio.gather(*conversations, return_exceptions=True)
+
+
+if TYPE_CHECKING:
+    from observer.serve.mcp.server import Hello, McpFront, McpHttp
+
+
+GIVE_WAY_SHARE = 1.0
+"""How long a thread waits for calls at most, as a share of its work: a backlog goes on at half its
+speed while somebody asks without a pause."""
+GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
+"""How long it waits at most at a time: several searches."""
+
+
+IMPORT_WITHIN_S = 10.0
+"""When MCP is imported if nobody connects: what waits in the spool goes first."""
+
+
+class LazyMcp:
+    """The MCP servers of one daemon; early requests wait for the import."""
+
+    def __init__(self, memory: Memory, openings: KeptOpenings, rules_chars: int) -> None:
+        self._memory = memory
+        self.openings = openings
+        self._rules_chars = rules_chars
+        self._front: McpFront | None = None
+        self._asked = asyncio.Event()
+        self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
+        self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
+
+    async def serve(self, listener: socket.socket, *, after: asyncio.Event) -> None:
+        """Import at the first connection, and serve the socket and HTTP, until cancelled.
+
+        Args:
+            listener: the listening MCP socket.
+            after: set once the import may take the processor's time.
+        """
+        await after.wait()
+        await self._connection(listener)
+        front, http = await asyncio.to_thread(
+            _import, self._memory, self._rules_chars, self.openings.greeted
+        )
+        self._front = front
+        async with http.running(), asyncio.TaskGroup() as tasks:
+            self._http.set_result(http)
+            tasks.create_task(serve_lines(listener, front.serve_stream))
+            tasks.create_task(self.openings.run(front))
+
+    async def _connection(self, listener: socket.socket) -> None:
+        """Wait for the first connection, at most `IMPORT_WITHIN_S`."""
+        loop = asyncio.get_running_loop()
+        loop.add_reader(listener, self._asked.set)
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._asked.wait(), IMPORT_WITHIN_S)
+        finally:
+            loop.remove_reader(listener)
+
+    def leave(self) -> None:
+        """End the connections that would last as long as their clients."""
+        if self._http.done() and not self._http.cancelled():
+            self._http.result().leave()
+
+    def calls(self) -> int:
+        """Return the number of calls that are being answered; safe from any thread."""
+        return self._front.calls() if self._front else 0
+
+    def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
+        """Let calls that are being answered go first; for one thread that has much to do.
+
+        `is_awaited` returns True while somebody waits for that thread itself, which then hurries.
+        """
+        began_s = time.monotonic()
+        worked_s = began_s - self._resumed_s
+        may_wait_s = min(GIVE_WAY_S, self._may_wait_s + GIVE_WAY_SHARE * worked_s)
+        until_s = began_s + may_wait_s
+        while self.calls() and not is_awaited() and time.monotonic() < until_s:
+            time.sleep(GIVE_WAY_STEP_S)
+        self._resumed_s = time.monotonic()
+        self._may_wait_s = may_wait_s - (self._resumed_s - began_s)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Do nothing: `serve` runs the endpoint, for every listener."""
+        yield
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is api.http
+        """Answer one request to the HTTP endpoint."""
+        self._asked.set()
+        endpoint = await asyncio.shield(self._http)
+        await endpoint(scope, receive, send)
+
+
+def _import(
+    memory: Memory, rules_chars: int, greeted: Callable[[Hello], None]
+) -> tuple[McpFront, McpHttp]:
+    from observer.serve.mcp import server  # noqa: PLC0415 - over a second
+
+    front = server.McpFront(memory, rules_chars=rules_chars, greeted=greeted)
+    return front, server.McpHttp(front)

@@ -1,0 +1,324 @@
+"""Takes up what no hook reports: commits, memory files, and imports in the background.
+
+Commits are read whenever HEAD of a work tree has moved. The notes of memory files are kept as the
+files are, once those of a folder were imported. Imports and followed sessions are a process of low
+priority, kept running; what is asked is in the home (`importers.queued`), so that a restarted
+daemon goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.disk import replace
+from observer.core.errors import ObserverError
+from observer.core.events import Event
+from observer.core.model import UNASSIGNED, Place
+from observer.core.paths import Home, is_inside, read_plain
+from observer.core.value import decode_json
+from observer.git.status import is_under_way
+from observer.importers.jsonl import Problems
+from observer.importers.run import FinishedImports
+from observer.importers.shelf.memory_files import NAME, changes, find
+from observer.importers.source import FoundSession
+from observer.ingest.commits import NO_COMMIT, unreported_commits, with_session
+from observer.local.spool import Spool
+from observer.notes.values import Record
+from observer.projects import PlaceCache
+from observer.serve.worker import Health, Worker, heard
+from observer.store.interface import Store
+
+LOOK_S = 30.0
+"""How often the work trees are looked at."""
+SETTLED_S = 10.0
+"""A HEAD that stands still for so long has been reported, if its hooks run: their reports say whose
+session it was, and come first."""
+SESSIONS = 8
+"""Sessions of a project, the latest, among whose commands a commit's is looked for."""
+BEFORE_MS, AFTER_MS = 60_000, 600_000
+"""When the command that made a commit may have ended, before and after the commit's time."""
+
+
+class HeadWorker(Worker):
+    """Follows HEAD of every known work tree.
+
+    Args:
+        store: names the work trees.
+        record: stores events, in the worker's thread.
+        home: keeps where each HEAD was seen last.
+        health: as of `Worker`.
+        settled_s: how long a HEAD has to stand still.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        record: Record,
+        home: Home,
+        *,
+        health: Health,
+        settled_s: float = SETTLED_S,
+    ) -> None:
+        super().__init__(health)
+        self._store = store
+        self._record = record
+        self._file = home.heads
+        self._spool = Spool(home.spool)
+        self._private = home.spool / "private"
+        self._settled_s = settled_s
+        self._places = PlaceCache()
+        self._seen = self._read()
+        self._moved: dict[str, tuple[str, float]] = {}
+
+    async def run(self) -> None:
+        """Look at the work trees now and then, until cancelled."""
+        while True:
+            self._news.clear()
+            await self._attempt_in_thread("commits", self.look)
+            await asyncio.sleep(1)
+            await heard(self._news, within_s=self._settled_s if self._moved else LOOK_S)
+
+    def look(self) -> None:
+        """Record what was committed where HEAD has moved and stands still again.
+
+        Raises:
+            ObserverError: a repository, or the store, cannot be read or written; others were read.
+        """
+        if not self._spool.is_empty():
+            return  # perhaps a hook's report
+        with self._store.read() as reader:
+            projects = [each for each in reader.projects() if each.id != UNASSIGNED]
+        before, problem = dict(self._seen), None
+        for project in projects:
+            for root in project.roots:
+                place = self._places.at(root)
+                if place.root == root and place.git:
+                    try:
+                        self._follow(place, project.id)
+                    except ObserverError as error:
+                        problem = error
+        if self._seen != before:
+            replace(self._file, msgspec.json.encode(self._seen))
+        if problem:
+            raise problem
+
+    def _follow(self, place: Place, project_id: int) -> None:
+        head, name = place.commit or NO_COMMIT, _name(place.root)
+        seen = self._seen.get(name)
+        if seen is None:  # what was committed before is for an import to read
+            self._seen[name] = head
+        if seen in {None, head}:
+            self._moved.pop(name, None)
+        elif self._has_settled(name, head) and not self._is_paused(place.root, now_ms()):
+            if not place.commit or is_under_way(place.root):
+                return
+            if events := self._events(place, seen, project_id):
+                self._record(events, None)
+            self._seen[name] = head
+
+    def _has_settled(self, name: str, head: str) -> bool:
+        stood, since_s = self._moved.get(name, ("", 0.0))
+        if stood != head:
+            since_s = time.monotonic()
+            self._moved[name] = head, since_s
+        return time.monotonic() - since_s >= self._settled_s
+
+    def _events(self, place: Place, seen: str, project_id: int) -> list[Event]:
+        """Return what is to be recorded, without what was committed in private or in a pause."""
+        found = [
+            each
+            for each in unreported_commits(place, seen)
+            # A commit's time has no milliseconds.
+            if not any(self._is_paused(place.root, each.at_ms + rest) for rest in (0, 999))
+            and not (self._private / each.dedup.rpartition(":")[2]).exists()
+        ]
+        with self._store.read() as reader:
+            sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
+            return [
+                with_session(
+                    event,
+                    [
+                        recorded
+                        for session in sessions
+                        for recorded in reader.recorded_near(
+                            session.id,
+                            from_ms=event.at_ms - BEFORE_MS,
+                            to_ms=event.at_ms + AFTER_MS,
+                        )
+                    ],
+                )
+                for event in found
+            ]
+
+    def _is_paused(self, root: str, at_ms: int) -> bool:
+        return self._spool.pauses.covers(at_ms, [root])
+
+    def _read(self) -> dict[str, str]:
+        with suppress(OSError, msgspec.MsgspecError):
+            return decode_json(read_plain(self._file), dict[str, str])
+        return {}
+
+
+def _name(root: str) -> str:
+    """Return a name of a work tree that says nothing about it: a purge leaves the file alone."""
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
+
+
+LOOK_EVERY_S = 60.0
+
+
+class MemoryFileWorker(Worker):
+    """Looks at the memory files of the folders of which some were imported.
+
+    Args:
+        store: has their notes, and the roots of projects.
+        record: stores events.
+        home: knows what was imported, and what is paused.
+        health: as of `Worker`.
+    """
+
+    def __init__(self, store: Store, record: Record, home: Home, health: Health) -> None:
+        super().__init__(health)
+        self._store = store
+        self._record = record
+        self._home = home
+        self._pauses = Spool(home.spool).pauses
+        self._seen: list[FoundSession] | None = None
+
+    async def run(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            await self._attempt_in_thread("memory files", self.look)
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    def look(self) -> None:
+        """Store what has changed since the last look."""
+        imported = FinishedImports(self._home.imports).names(NAME)
+        if not imported:
+            return
+        folders = self._folders(imported)
+        found = find(folders, Problems())
+        if found == self._seen:
+            return
+        settings = config.load(self._home)
+        with self._store.read() as reader:
+            events = changes(reader, folders, settings, now_ms=now_ms())
+        if events:
+            self._record(events, None)
+        self._seen = found
+
+    def _folders(self, imported: frozenset[str]) -> Sequence[Path]:
+        """Return the folders of imported files in which nothing is paused."""
+        with self._store.read() as reader:
+            roots = {root for project in reader.projects() for root in project.roots}
+        within = {root for root in roots if any(is_inside(name, root) for name in imported)}
+        if not all(any(is_inside(name, root) for root in within) for name in imported):
+            within.add(str(Path.home()))
+        at_ms = now_ms()
+        return [
+            Path(root)
+            for root in sorted(within)
+            if Path(root).is_dir() and not self._pauses.covers(at_ms, [root])
+        ]
+
+
+IMPORT_LOOK_S = 60.0
+"""How often it is looked for an import, and a process that failed is started again."""
+_LEAVE_S = 5.0
+_COMPLAINT_BYTES = 4096
+
+
+class _Progress(msgspec.Struct):
+    done: int
+
+
+class ImportWorker(Worker):
+    """Runs `observer import --worker` while there is something for it to do.
+
+    Args:
+        home: may name an import in the background.
+        health: as of `Worker`.
+        follows: whether the settings name sources to follow.
+    """
+
+    def __init__(self, home: Home, health: Health, *, follows: bool) -> None:
+        super().__init__(health)
+        self._home = home
+        self._follows = follows
+        self.done = 0
+
+    async def run(self) -> None:
+        """Start the process whenever it is needed, until cancelled."""
+        while True:
+            self._news.clear()
+            is_needed = self._follows or self._home.importing.exists()
+            is_fine = not is_needed or await self._attempt("import", self._work)
+            if is_fine:
+                await heard(self._news, within_s=IMPORT_LOOK_S)
+            else:
+                await asyncio.sleep(IMPORT_LOOK_S)
+
+    async def _work(self) -> None:
+        """Run the process until it ends.
+
+        Raises:
+            ObserverError: it failed, with what it said.
+            OSError: it cannot be started.
+        """
+        self.done = 0
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "observer", "import", "--worker"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd="/",
+        )
+        try:
+            said = await self._listen(process)
+        finally:
+            await _end(process)
+        if process.returncode:
+            raise ObserverError(said or f"the import ended with exit code {process.returncode}")
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> str:
+        """Note how far it is until it ends; return what it complained of last."""
+        complained = asyncio.create_task(_complaint(process))
+        while line := await _line(process.stdout):
+            with suppress(msgspec.DecodeError):
+                self.done = decode_json(line, _Progress).done
+        return await complained
+
+
+async def _complaint(process: asyncio.subprocess.Process) -> str:
+    kept = b""
+    while line := await _line(process.stderr):
+        kept = line[:_COMPLAINT_BYTES] if line.startswith(b"error: ") else kept
+    return kept.decode(errors="replace").removeprefix("error: ").strip()
+
+
+async def _line(stream: asyncio.StreamReader | None) -> bytes:
+    return await stream.readline() if stream else b""
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Let the process leave, which it does between two groups of sessions; kill it if it stays."""
+    if process.stdin:
+        process.stdin.close()
+    try:
+        async with asyncio.timeout(_LEAVE_S):
+            await process.wait()
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()

@@ -1,0 +1,429 @@
+"""Reports the saves of people who work beside an agent: of editors and tools that have no hooks.
+
+Hooks report what agents write. What a person saves in an editor, a formatter or a generator writes
+is known only here, and is worth knowing for one reason: an agent that goes on has to hear that a
+file is not as it left it. So nothing else is kept: no history of the files, no text that git has.
+
+One thread waits for inotify events in the folders of recent projects. When the writing has settled
+it asks git what differs and reads that; when hooks have had their time it asks the store what they
+reported, records the rest as events, and withdraws what a hook reports later. What git itself wrote
+(a checkout of ten thousand files) is left out: git's hooks report it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from typing import Literal, NamedTuple, TypeAlias
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import NotFound, StoreUnavailable
+from observer.core.events import AnyBody, Event, Forget
+from observer.core.paths import is_inside
+from observer.ingest.duplicates import WINDOW_MS, path_written
+from observer.ingest.file_changes import (
+    Save,
+    bulk_change_event,
+    has_effect,
+    merge_saves,
+    save_event,
+)
+from observer.local.spool import Spool
+from observer.notes.values import Record
+from observer.serve.inotify import Call
+from observer.serve.watch_set import WatchSet
+from observer.serve.worker import Health
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
+from observer.tools.status import Watched
+
+MOST_WAIT_MS = 60_000
+"""The saves of an editor that saves all the time are reported at least this often."""
+MOST_SAVES = 8
+"""Most separate saves of one file that wait; each holds the whole text."""
+
+Where = tuple[str, str]
+"""A work tree, and a path in it."""
+
+
+class PendingSaves:
+    """The waiting saves of all trees, by file, in their order."""
+
+    def __init__(self) -> None:
+        self._saves: dict[Where, list[Save]] = {}
+        self._from_ms: dict[Where, int] = {}
+        self._to_ms: dict[Where, int] = {}
+
+    def __bool__(self) -> bool:
+        """Return True if anything waits."""
+        return bool(self._saves)
+
+    def add(self, root: str, saves: Iterable[Save], *, now_ms: int) -> None:
+        """Add saves."""
+        for save in saves:
+            where = root, save.path
+            waiting = self._saves.setdefault(where, [])
+            self._from_ms.setdefault(where, now_ms)
+            self._to_ms[where] = now_ms
+            waiting.append(save)
+            if len(waiting) > MOST_SAVES:
+                waiting[:2] = [merge_saves(*waiting[:2])]
+
+    def due_ms(self) -> int | None:
+        """Return when the next file is due, None if nothing waits."""
+        return min(map(self._due_ms, self._saves), default=None)
+
+    def due(self, now_ms: int) -> dict[str, list[list[Save]]]:
+        """Return, by tree, the saves of each file that have waited long enough; they stay."""
+        found: dict[str, list[list[Save]]] = {}
+        for where, saves in self._saves.items():
+            if self._due_ms(where) <= now_ms:
+                found.setdefault(where[0], []).append(list(saves))
+        return found
+
+    def drop(self, root: str, paths: Iterable[str]) -> None:
+        """Remove the saves of files, which were reported."""
+        for path in paths:
+            for kept in (self._saves, self._from_ms, self._to_ms):
+                kept.pop((root, path), None)
+
+    def _due_ms(self, where: Where) -> int:
+        return min(self._to_ms[where] + WINDOW_MS, self._from_ms[where] + MOST_WAIT_MS)
+
+
+def unreported(saves: Iterable[Save], reported_ms: Iterable[int]) -> Save | None:
+    """Return one file's saves, joined, that no hook reported at these times; None for none."""
+    times = list(reported_ms)
+    left = [save for save in saves if not is_reported(save, times)]
+    whole = reduce(merge_saves, left) if left else None
+    return whole if whole and has_effect(whole) else None
+
+
+def is_reported(save: Save, reported_ms: Iterable[int]) -> bool:
+    """Return True if a hook's report at one of the times may be that of the save."""
+    return any(save.from_ms - WINDOW_MS <= at_ms <= save.to_ms + WINDOW_MS for at_ms in reported_ms)
+
+
+CLIENT = "watch"
+ROUTE = "watch/write"
+MANY = 25
+"""More files than this at once become one event: a generator wrote them, not a person."""
+LATE_REPORT_MS = 600_000
+"""How late a hook may report a write that was reported here already."""
+
+_NO_AGENTS = frozenset({"git", "bash", "zsh", "fish", CLIENT})
+
+
+Author: TypeAlias = Literal["person", "system"]
+
+
+class _Reported(NamedTuple):
+    save: Save
+    root: str
+    item: int
+    at_ms: int
+
+    @property
+    def path(self) -> str:
+        return f"{self.root}/{self.save.path}"
+
+
+class SaveReporter:
+    """Reports saves, and remembers them as long as a hook may still report them too."""
+
+    def __init__(self, store: Store, spool: Spool, record: Record) -> None:
+        self._store = store
+        self._spool = spool
+        self._record = record
+        self._reported: list[_Reported] = []
+
+    @property
+    def may_be_too_early(self) -> bool:
+        """Return True if a hook may still report something that was reported here."""
+        return bool(self._reported)
+
+    def report(self, root: str, files: Sequence[Sequence[Save]]) -> bool:
+        """Report the saves of each file as one write; return False if it is too early to know.
+
+        Raises:
+            StoreUnavailable: nothing was reported.
+        """
+        if not self._spool.is_empty():
+            return False  # a hook may have reported it, and the event is not stored yet
+        files = [[save for save in saves if not self._is_paused(save, root)] for saves in files]
+        if not any(files):
+            return True
+        with self._store.read() as reader:
+            hooks = self._hook_writes(reader, [save for saves in files for save in saves])
+            is_certain = not _is_agent_at_work(reader, root)
+        left = [
+            unreported(saves, hooks.get(f"{root}/{saves[0].path}", ())) for saves in files if saves
+        ]
+        saves = sorted((save for save in left if save), key=lambda save: save.to_ms)
+        if len(saves) > MANY:
+            self._record([_event(bulk_change_event(saves, root), root, saves[0].to_ms)], None)
+        elif saves:
+            self._record_each(saves, root, author="person" if is_certain else "system")
+        return True
+
+    def _record_each(self, saves: Sequence[Save], root: str, *, author: Author) -> None:
+        events = [_event(save_event(save, root), root, save.to_ms, author=author) for save in saves]
+        receipts = self._record(events, None)
+        self._reported += [
+            _Reported(save, root, receipt.item, now_ms())
+            for save, receipt in zip(saves, receipts, strict=True)
+            if receipt.item is not None
+        ]
+
+    def withdraw(self) -> None:
+        """Delete the reports of writes that hooks, which know more, reported after all.
+
+        Raises:
+            StoreUnavailable: try again.
+        """
+        self._reported = [one for one in self._reported if one.at_ms > now_ms() - LATE_REPORT_MS]
+        if not self._reported:
+            return
+        with self._store.read() as reader:
+            hooks = self._hook_writes(reader, [one.save for one in self._reported])
+        twice = [
+            one
+            for one in self._reported
+            if is_reported(one.save, hooks.get(f"{one.root}/{one.save.path}", ()))
+        ]
+        if twice:
+            gone = [_event(Forget(item=one.item), one.root, now_ms()) for one in twice]
+            self._record(gone, None)
+            self._reported = [one for one in self._reported if one not in twice]
+
+    def _is_paused(self, save: Save, root: str) -> bool:
+        pauses = self._spool.pauses
+        return pauses.covers(save.from_ms, [root]) or pauses.covers(save.to_ms, [root])
+
+    def _hook_writes(self, reader: StoreReader, saves: Collection[Save]) -> dict[str, list[int]]:
+        """Return when hooks reported writes around the time of the saves, by the file's real path.
+
+        What hooks reported in a paused session counts as reported, too, and is not recorded.
+        """
+        from_ms = min(save.from_ms for save in saves) - WINDOW_MS
+        to_ms = max(save.to_ms for save in saves) + WINDOW_MS
+        found: dict[str, list[int]] = {}
+        for recorded in reader.written_near(from_ms=from_ms, to_ms=to_ms):
+            event = recorded.event
+            if event.route != ROUTE and (path := path_written(event)):
+                found.setdefault(_real_path(path), []).append(event.at_ms)
+        for path, at_ms in self._spool.pauses.withheld(from_ms=from_ms, to_ms=to_ms):
+            found.setdefault(_real_path(path), []).append(at_ms)
+        return found
+
+
+def _event(body: AnyBody, folder: str, at_ms: int, *, author: Author = "system") -> Event:
+    return Event(
+        id=uuid.uuid4().hex,
+        at_ms=at_ms,
+        client=CLIENT,
+        body=body,
+        cwd=folder,
+        roots=(folder,),
+        route=ROUTE,
+        author=author,
+    )
+
+
+def _real_path(path: str) -> str:
+    """Return a path by its folder's real name; the file itself may be gone."""
+    folder, _, name = path.rpartition("/")
+    try:
+        return f"{os.path.realpath(folder)}/{name}"
+    except ValueError:  # NUL or lone surrogates
+        return path
+
+
+def _is_agent_at_work(reader: StoreReader, root: str) -> bool:
+    """Return True if an agent whose writes have no hooks may have been the author."""
+    here = {project.id for project in reader.projects() if root in project.roots}
+    return any(
+        session.client not in _NO_AGENTS
+        and (session.project_id in here or is_inside(session.cwd, root))
+        for session in reader.sessions(active=True, limit=50)
+    )
+
+
+SETTLED_S = 0.5
+"""After this long without a change, the writing has settled."""
+UNSETTLED_MS = 5_000
+"""A file that is written all the time is read this often."""
+LOCKED_MS = 60_000
+"""After this long git's lock counts as stale."""
+MOST_CHANGED = 2_000
+"""Most separate paths of one tree; with more, the tree is scanned as a whole."""
+
+
+class _Changed:
+    """The paths of one tree that changed, and since when."""
+
+    def __init__(self, since_ms: int) -> None:
+        self.since_ms = since_ms
+        self.paths: set[str] = set()
+
+
+class WatchLoop:
+    """The rounds of the watch thread.
+
+    Args:
+        watched: the watched trees.
+        reporter: reports saves.
+        call: set to begin a round at once.
+    """
+
+    def __init__(self, watched: WatchSet, reporter: SaveReporter, *, call: Call) -> None:
+        self._watched = watched
+        self._reporter = reporter
+        self._call = call
+        self._pending = PendingSaves()
+        self._changed: dict[str, _Changed] = {}
+        self._last_change_s = 0.0
+
+    def round(self) -> None:
+        """Wait for something to do, and do it.
+
+        Raises:
+            StoreUnavailable: nothing is lost, the next round reports it.
+        """
+        self._note(self._watched.refresh_if_due())
+        self._note(self._watched.wait(self._call, wait_s=self._wait_s()))
+        if self._changed and time.monotonic() - self._last_change_s >= SETTLED_S:
+            self._look()
+        self._report(now_ms())
+        self._reporter.withdraw()
+
+    def end(self) -> None:
+        """Read and report all changes at once.
+
+        Raises:
+            StoreUnavailable: they are lost.
+        """
+        self._watched.close()
+        self._look()
+        self._report(sys.maxsize)
+
+    def _wait_s(self) -> float:
+        due_ms = self._pending.due_ms()
+        waits = [self._watched.wait_s()]
+        waits += [SETTLED_S] if self._changed else []
+        waits += [max((due_ms - now_ms()) / 1000, SETTLED_S)] if due_ms is not None else []
+        return min(waits)
+
+    def _note(self, paths: Collection[str]) -> None:
+        at_ms = now_ms()
+        for path in paths:
+            tree = self._watched.tree_of(path)
+            if tree is None or not tree.concerns(path):
+                continue
+            changed = self._changed.setdefault(tree.root, _Changed(at_ms))
+            changed.paths.add(path)
+            if len(changed.paths) > MOST_CHANGED:
+                changed.paths = {tree.root}
+            is_restless = at_ms - changed.since_ms > UNSETTLED_MS
+            self._last_change_s = self._last_change_s if is_restless else time.monotonic()
+
+    def _look(self) -> None:
+        """Read what changed, except in trees where git is at work."""
+        at_ms = now_ms()
+        for root, changed in list(self._changed.items()):
+            tree = self._watched.tree(root)
+            if tree and tree.is_busy and at_ms - changed.since_ms < LOCKED_MS:
+                continue
+            del self._changed[root]
+            if tree is None or not self._watched.update(tree, changed.paths):
+                continue
+            try:
+                saves = tree.look(changed.paths, since_ms=changed.since_ms, now_ms=now_ms())
+            except NotFound as error:
+                self._watched.give_up(tree, str(error))
+                continue
+            self._pending.add(root, saves, now_ms=now_ms())
+
+    def _report(self, at_ms: int) -> None:
+        for root, files in self._pending.due(at_ms).items():
+            if self._reporter.report(root, files):
+                self._pending.drop(root, [saves[0].path for saves in files])
+
+
+log = logging.getLogger(__name__)
+
+RETRY_S = 5.0
+
+
+class WatchWorker:
+    """The watch as a task of the daemon.
+
+    Args:
+        record: stores events; called in the watch's own thread.
+    """
+
+    def __init__(
+        self, store: Store, spool: Spool, record: Record, settings: Settings, *, health: Health
+    ) -> None:
+        self._is_wanted = settings.watch
+        self._health = health
+        self._watched = WatchSet(store, settings, health)
+        self._reporter = SaveReporter(store, spool, record)
+        self._over = threading.Event()
+        self._call = Call()
+        self._watch = WatchLoop(self._watched, self._reporter, call=self._call)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Note that something was stored in these projects, which may not be watched yet."""
+        if self._watched.is_news(projects) or self._reporter.may_be_too_early:
+            self._call.set()
+
+    def shown(self) -> tuple[Watched, ...]:
+        """Return the trees that are watched, and those that are not, with reasons."""
+        return self._watched.shown()
+
+    async def run(self) -> None:
+        """Watch until cancelled; only sleep if the settings turn the watch off."""
+        loop = asyncio.get_running_loop()
+        try:
+            while self._is_wanted:
+                await loop.run_in_executor(self._thread, self._round)
+            await asyncio.Event().wait()
+        finally:
+            self._over.set()
+            self._call.set()
+
+    async def finish(self) -> None:
+        """Report the remaining changes; call it once `run` has ended."""
+        if self._is_wanted:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
+        self._thread.shutdown()
+
+    def _round(self) -> None:
+        try:
+            self._watch.round()
+        except StoreUnavailable:
+            self._over.wait(RETRY_S)  # the store's own part of the health has it
+        except OSError as error:
+            self._health.degrade("watching", str(error))
+            self._over.wait(RETRY_S)
+        except Exception as error:
+            log.exception("watching failed")
+            self._health.degrade("watching", f"{type(error).__name__}: {error}; see the log")
+            self._over.wait(RETRY_S)
+
+    def _end(self) -> None:
+        try:
+            self._watch.end()
+        except Exception:
+            log.exception("the last writes were not reported")

@@ -1,0 +1,145 @@
+"""Labels for items that are out of date, superseded, unapproved or suspicious.
+
+Also the row that marks what a language model wrote about an item.
+"""
+
+from __future__ import annotations
+
+import orjson
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from observer.core.model import Item, Reason, Validity
+from observer.core.moment import day
+from observer.tools.tool import ResultRow
+
+HASH = 10
+"""Characters of a commit's name that are shown."""
+SUBJECT = 80
+"""Most characters of what has changed, in a list."""
+LEAST_SHARE = 0.1
+"""Of what an item touched, that must have changed to be said in a list."""
+
+_MINUTE_MS = 60_000
+_SPANS = ((1440, "day"), (60, "hour"), (1, "minute"))
+_FORMS: dict[Reason, str] = {
+    "changed": "{stale}: {mark.subject} changed{when}",
+    "deleted": "{stale}: {mark.subject} removed{when}",
+    "renamed": "{mark.subject} is now {mark.path}",
+    "reverted": "reverted{when}",
+    "elsewhere": "its commit is not in this history",
+    "superseded": "superseded by #{mark.target}{before}",
+    "supersedes": "replaces #{mark.target}{before}",
+    "amended": "amended by #{mark.target}{before}",
+    "amends": "amends #{mark.target}{before}",
+}
+
+
+def labels(item: Item, *, whole: bool = False) -> list[str]:
+    """Return a short text for each caveat of an item: approval, suspicion, expiry, validity.
+
+    Unless `whole`, long lists of names are cut, files that were moved are only counted if there
+    are several, and changes to less than `LEAST_SHARE` of what an item touched are left out:
+    a large commit of last month is stale a little, and would say so in more words than its own.
+    """
+    if whole:
+        return [*_of_note(item), *(_label(each, item) for each in item.validity)]
+    marks = [each for each in item.validity if each.share >= LEAST_SHARE]
+    moved = [each for each in marks if each.reason == "renamed"]
+    if len(moved) > 1:
+        marks = [each for each in marks if each.reason != "renamed"]
+    said = [_label(replace(each, subject=_cut(each.subject)), item) for each in marks]
+    return [*_of_note(item), *said, *([f"{len(moved)} files moved"] if len(moved) > 1 else [])]
+
+
+def _cut(names: str) -> str:
+    return names if len(names) <= SUBJECT else f"{names[: SUBJECT - 1]}…"
+
+
+def with_suspicion(item: Item, text: str) -> str:
+    """Return a text of an item, prefixed with the item's suspicion if there is one."""
+    return f"(suspicious: {item.suspicion}) {text}" if item.suspicion else text
+
+
+def _of_note(item: Item) -> list[str]:
+    """Return the labels of a note: approval, suspicion, expiry."""
+    said: list[str] = [item.approval] if item.approval else []
+    if item.suspicion:
+        said.append(f"suspicious: {item.suspicion}")
+    if item.expires_ms is not None:
+        said.append(f"holds until {day(item.expires_ms)}")
+    return said
+
+
+def _label(mark: Validity, item: Item) -> str:
+    form = _FORMS[mark.reason]
+    if mark.reason == "elsewhere" and mark.branch:
+        form = "on branch {mark.branch}, not here"
+    stale = "stale" if mark.share >= 1 else f"stale in part ({mark.share:.0%})"
+    return form.format(mark=mark, stale=stale, when=_when(mark, item), before=_before(mark))
+
+
+def _before(mark: Validity) -> str:
+    """Return the day and title of the other item."""
+    _, _, title = mark.subject.partition(" ")
+    return f" of {day(mark.since_ms)}: {title}" if title else ""
+
+
+def _when(mark: Validity, item: Item) -> str:
+    """Return the commit, and how long after the item it came."""
+    where = f" in {mark.commit[:HASH]}" if mark.commit else ""
+    if not mark.since_ms:
+        return where
+    minutes = max(0, mark.since_ms - item.created_ms) // _MINUTE_MS
+    for length, name in _SPANS:
+        if count := minutes // length:
+            return f"{where}, {count} {name}{'s' if count > 1 else ''} after"
+    return f"{where}, soon after"
+
+
+def json_characters(shell: int, item: Item, *texts: str) -> int:
+    """Return how many characters a row of an item has as JSON.
+
+    Args:
+        shell: characters of the row without its texts, an id of 0 and a comma included.
+        item: what the row is of; its type and its labels count too.
+        texts: the other texts of the row.
+    """
+    said = labels(item)
+    shown = (item.type, *texts, *said)
+    listed = len(',"validity":[]') + len('"",') * len(said) if said else 0
+    return (
+        shell
+        + len(str(item.id))
+        + sum(len(orjson.dumps(text).decode()) - 2 for text in shown)
+        + listed
+    )
+
+
+class Written(ResultRow):
+    """What the language model `by` wrote; every other field of an item is made without one.
+
+    `is_outdated` is true if the item has changed since.
+    """
+
+    by: str
+    narrative: str
+    learned: str | None
+    next_steps: str | None
+    concepts: str | None
+    is_outdated: bool
+
+
+def written(item: Item) -> Written | UnsetType:
+    """Return the row of what a model wrote about an item, UNSET if nothing was."""
+    wrote = item.enrichment
+    if wrote is None:
+        return UNSET
+    return Written(
+        by=wrote.model,
+        narrative=wrote.narrative,
+        learned=wrote.learned or None,
+        next_steps=wrote.next_steps or None,
+        concepts=", ".join(wrote.concepts) or None,
+        is_outdated=item.updated_ms > wrote.as_of_ms,
+    )

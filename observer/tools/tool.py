@@ -1,0 +1,430 @@
+"""Tools: typed functions over the memory, with the metadata that clients need.
+
+Knows JSON and its schemas but no protocol; `serve.mcp` serves the tools. Promises that a tool's
+function only ever gets values of the types and ranges that its signature states. Values that no
+store, file system or index takes alike (NUL, halves of surrogate pairs, numbers beyond what JSON's
+readers agree on, endless nesting) end here, in one sentence that names the argument. What a client
+sent is in the agent's context already: an answer does not send it again.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from types import MappingProxyType, NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
+import orjson
+from msgspec import Meta
+
+from observer.core.errors import BadInput, Incomplete, ObserverError
+from observer.core.json_text import dump
+from observer.core.value import decode_json
+from observer.tools.fence import mapped
+
+Result = TypeVar("Result", bound=msgspec.Struct)
+
+_PLAIN_LISTS = (list[int], list[str], list[int | str])
+
+Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
+
+
+@dataclass(frozen=True, slots=True)
+class PersonQuestion:
+    """A question to the person, not to the agent; `yes` does it, and returns the answer then.
+
+    `key` is another one for each question; `label` stands beside what is ticked.
+    """
+
+    key: str
+    text: str
+    label: str
+    yes: Callable[[], ToolResult[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult(Generic[Result]):
+    """A tool's answer: text for a model to read, and the same as a typed result.
+
+    `is_error` marks a refusal whose result says what to do instead; `is_json` marks a text that
+    clients parse. `notice` says what the answer does not know. `question` is for the person, where
+    their client can ask them. `image` is shown beside the text: its media type, and its bytes in
+    base64.
+    """
+
+    text: str
+    result: Result
+    is_error: bool = False
+    is_json: bool = False
+    notice: str = ""
+    question: PersonQuestion | None = None
+    image: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRpcError:
+    """The error object of JSON-RPC; `data` is any JSON."""
+
+    code: int
+    message: str
+    data: dict[str, Any]  # the toolset's own JSON
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of results: null where a field's type says so; `UNSET` fields are left out."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool.
+
+    Args:
+        run: keyword arguments in, `ToolResult` out; its docstring is the description, its
+            annotations are the schemas.
+        title: for people.
+        is_read_only: the tool changes nothing.
+        is_destructive: the tool may delete something.
+        is_always_loaded: clients that load tools on demand should load this one at once.
+        aliases: other names under which clients know a parameter.
+        refusal: turns the tool's errors into protocol errors; without it they are answered as text.
+        is_fenced: its text stands in a fence below the label, and its JSON has the label in a field
+            more; not where clients know both from elsewhere: there the label is one line above.
+    """
+
+    run: Callable[..., ToolResult[Any]]  # each tool has its own result
+    title: str
+    is_read_only: bool = True
+    is_destructive: bool = False
+    is_always_loaded: bool = False
+    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    refusal: Callable[[ObserverError], JsonRpcError] | None = None
+    is_fenced: bool = True
+
+    @property
+    def name(self) -> str:
+        """Return the name under which clients call it."""
+        return self.run.__name__
+
+    @cached_property
+    def description(self) -> str:
+        """Return the docstring, which says when to use the tool."""
+        return inspect.getdoc(self.run) or ""
+
+    @cached_property
+    def parameters(self) -> type[msgspec.Struct]:
+        """Return the struct that arguments are converted to."""
+        hints = get_type_hints(self.run, include_extras=True)
+        signature = inspect.signature(self.run)
+        fields = [
+            (name, bounded(hints[name]))
+            if parameter.default is parameter.empty
+            else (name, bounded(hints[name]), parameter.default)
+            for name, parameter in signature.parameters.items()
+        ]
+        return msgspec.defstruct(self.name, fields, frozen=True, kw_only=True)
+
+    @cached_property
+    def _types(self) -> dict[str, object]:
+        hints = get_type_hints(self.run, include_extras=True)
+        return {name: _bare(hints[name]) for name in inspect.signature(self.run).parameters}
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        """Return the parameters by every name that means one of them, as `_spelled` writes it."""
+        names = {name: name for name in self._types} | dict(self.aliases)
+        return {_spelled(name): meant for name, meant in names.items()}
+
+    @cached_property
+    def input_schema(self) -> Schema:
+        """Return the JSON Schema of the arguments, without defaults that are empty."""
+        schema = _schema(self.parameters)
+        del schema["title"]
+        for parameter in schema["properties"].values():
+            if not parameter.get("default", True):
+                del parameter["default"]
+        return schema
+
+    @cached_property
+    def output_schema(self) -> Schema:
+        """Return the JSON Schema of the result: its fields and the JSON type of each.
+
+        The fields of rows are not described: clients that show a model this schema pay for it with
+        every request, and a row explains itself.
+        """
+        (result,) = get_args(get_type_hints(self.run)["return"])
+        fields: Schema = {}
+        for each in get_args(result) or (result,):
+            fields |= _schema(each)["properties"]
+        return {"type": "object", "properties": {name: _outer(fields[name]) for name in fields}}
+
+    def call(self, arguments: Mapping[str, Any]) -> ToolResult[Any]:
+        """Check the arguments and run the tool.
+
+        Models write null for what they leave out, a list or object as JSON text, a list as text
+        separated by commas or as its only element, and an id as a number where text is expected;
+        all of these are accepted.
+
+        A parameter is known in any case, with or without hyphens and underscores. One that the tool
+        does not have is ignored, and the answer or the refusal says so: clients add their own.
+
+        Raises:
+            Incomplete: a required argument is missing.
+            BadInput: an argument is of the wrong type or out of range.
+            ObserverError: as the tool's function raises.
+        """
+        named = {self._meant(name): value for name, value in arguments.items()}
+        given = {
+            name: _coerced(value, self._types[name])
+            for name, value in named.items()
+            if value is not None and name in self._types
+        }
+        about = ignored((name for name in named if name not in self._types), self._types)
+        try:
+            check(given)
+            checked = msgspec.convert(given, self.parameters, strict=False)
+        except msgspec.ValidationError as error:
+            required = {
+                each.name for each in msgspec.structs.fields(self.parameters) if each.required
+            }
+            refusal = BadInput if required <= given.keys() else Incomplete
+            raise refusal(
+                f"{self.name} refused its arguments: {error}",
+                hint=about or f"it takes {', '.join(self._types)}",
+            ) from error
+        answer = self.run(**msgspec.structs.asdict(checked))
+        if not about:
+            return answer
+        return replace(answer, notice="; ".join(filter(None, (answer.notice, about))))
+
+    def _meant(self, name: str) -> str:
+        return name if name in self._types else self._spellings.get(_spelled(name), name)
+
+
+def _spelled(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _bare(annotation: object) -> object:
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if isinstance(annotation, UnionType):
+        annotation = next(part for part in get_args(annotation) if part is not NoneType)
+    return annotation
+
+
+def _coerced(value: object, wanted: object) -> object:
+    if wanted is str and type(value) is int:
+        return str(value)
+    if wanted in _PLAIN_LISTS and type(value) is int:
+        return [value]
+    if wanted in _PLAIN_LISTS and isinstance(value, str) and not value.lstrip().startswith("["):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    if (get_origin(wanted) or wanted) in {list, dict} and isinstance(value, str):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return value
+
+
+def _outer(field: Schema) -> Schema:
+    """Return the JSON type of a field as a schema; empty if it varies."""
+    kind = "object" if "$ref" in field else field.get("type")
+    return {"type": kind} if kind else {}
+
+
+def _schema(type_: type) -> Schema:
+    (root,), parts = msgspec.json.schema_components([type_], ref_template="#/$defs/{name}")
+    name = root["$ref"].rpartition("/")[2]
+    schema: Schema = parts.pop(name)
+    return {**schema, "$defs": parts} if parts else schema
+
+
+LARGEST_INTEGER = 2**53 - 1
+"""Source: RFC 8259, section 6: beyond it, readers of JSON do not agree on a number."""
+MOST_CHARS = 1_000_000
+"""Most characters of one text."""
+DEEPEST = 32
+"""Most lists and objects in each other."""
+MOST_REPEATED = 200
+"""Most consecutive characters of an argument in an answer."""
+MOST_EXPLAINED = 1_000
+"""Most characters of an error's message, and of its hint."""
+_BLOCK = 50
+_RUN = 3
+"""More than `MOST_REPEATED` characters of an argument hold at least so many whole blocks in a row;
+fewer are at most 198 characters of it: two blocks, and less than one at each side."""
+_NAMED = 5
+
+Json = Any  # of any shape
+
+
+def bounded(hint: object) -> object:
+    """Return an annotation in which every integer and number has a smallest and a largest value."""
+    if hint is int or hint is float:
+        return _with_bounds(hint, ())
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        inner, *meta = parts
+        if inner is int or inner is float:
+            return _with_bounds(inner, meta)
+        return Annotated[bounded(inner), *meta]
+    if origin is UnionType or origin is Union:
+        return Union[tuple(bounded(part) for part in parts)]  # noqa: UP007 - of a computed tuple
+    return list[bounded(parts[0])] if origin is list else hint  # type: ignore[misc]  # computed
+
+
+def _with_bounds(kind: object, meta: Sequence[Any]) -> object:
+    metas = [each for each in meta if isinstance(each, Meta)]
+    low = any(each.ge is not None or each.gt is not None for each in metas)
+    high = any(each.le is not None or each.lt is not None for each in metas)
+    missing = Meta(
+        ge=None if low else -LARGEST_INTEGER,
+        le=None if high else LARGEST_INTEGER,
+    )
+    return Annotated[kind, *meta] if low and high else Annotated[kind, *meta, missing]
+
+
+def check(arguments: Mapping[str, Json]) -> None:
+    """Raise for a value that is never accepted, whatever the tool.
+
+    Raises:
+        BadInput: NUL, half of a surrogate pair, a number that is none or too large, a text that is
+            too long or lists and objects too deep in each other; names the argument.
+    """
+    for name, value in arguments.items():
+        fault = _fault(value, DEEPEST)
+        if fault:
+            raise BadInput(f"{shortened(name, 40)!r} {fault}", hint="send it without that")
+
+
+def _fault(value: Json, depth: int) -> str:
+    if isinstance(value, str):
+        return _fault_of_text(value)
+    if isinstance(value, int | float):
+        is_fine = abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value)
+        return "" if is_fine else "is a number out of range"
+    if not isinstance(value, list | dict):
+        return ""
+    if not depth:
+        return f"is nested more than {DEEPEST} levels deep"
+    inner = [*value, *value.values()] if isinstance(value, dict) else value
+    return next(filter(None, (_fault(each, depth - 1) for each in inner)), "")
+
+
+def _fault_of_text(text: str) -> str:
+    if len(text) > MOST_CHARS:
+        return f"is longer than {MOST_CHARS:,} characters"
+    if "\0" in text:
+        return "holds a NUL character"
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        return "is not valid UTF-8: it holds half of a surrogate pair"
+    return ""
+
+
+def shortened(text: str, most: int) -> str:
+    """Return text of at most `most` characters, a cut marked by an …."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def explained(error: ObserverError, arguments: Mapping[str, Json]) -> ObserverError:
+    """Return the error with a message and a hint that repeat little of the arguments."""
+    answer = Echoes(arguments)
+    error.message = shortened(answer.taken_out(error.message), MOST_EXPLAINED)
+    error.hint = shortened(answer.taken_out(error.hint), MOST_EXPLAINED)
+    return error
+
+
+def ignored(names: Iterable[str], known: Iterable[str]) -> str:
+    """Return the word about parameters that a tool does not have; empty for none."""
+    shown = [shortened(name, 40) for name in names]
+    if not shown:
+        return ""
+    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
+    return f"ignored: {', '.join(shown[:_NAMED])}{more} (it takes {', '.join(known)})"
+
+
+class Echoes:
+    """What a call's arguments hold that an answer must not repeat at length."""
+
+    def __init__(self, arguments: Mapping[str, Json]) -> None:
+        self._long = [text for text in _texts(arguments) if len(text) > MOST_REPEATED]
+
+    def taken_out(self, answer: str) -> str:
+        """Return a text in which no more than `MOST_REPEATED` characters of an argument follow.
+
+        Of each longer stretch its beginning is left, and an …; in a text as long as the argument
+        this takes one look for each 50 characters.
+        """
+        if len(answer) > MOST_REPEATED:
+            for argument in self._long:
+                answer = _cut(answer, argument)
+        return answer
+
+    def taken_out_of_json(self, text: str) -> str:
+        """Return JSON as text that repeats no argument at length; as it is without a long one."""
+        if not self._long:
+            return text
+        return dump(self.taken_out_of(decode_json(text, list))).decode()
+
+    def taken_out_of(self, value: Json) -> Json:
+        """Return JSON in which no text or name repeats an argument at length."""
+        return mapped(value, self.taken_out) if self._long else value
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield name
+            yield from _texts(each)
+
+
+def _cut(answer: str, argument: str) -> str:
+    blocks = [answer[at : at + _BLOCK] for at in range(0, len(answer), _BLOCK)]
+    kept: list[str] = []
+    for is_repeated, run in groupby(blocks, key=_Follower(argument).holds):
+        found = list(run)
+        kept += [found[0], "…"] if is_repeated and len(found) >= _RUN else found
+    return "".join(kept)
+
+
+class _Follower:
+    """Says of the blocks of an answer, one after the other, whether an argument holds them.
+
+    Where one goes on as the argument does the argument is not searched again: a megabyte that is
+    repeated whole would be, 20,000 times.
+    """
+
+    def __init__(self, argument: str) -> None:
+        self._argument, self._next = argument, 0
+
+    def holds(self, block: str) -> bool:
+        if not self._argument.startswith(block, self._next):
+            self._next = max(self._argument.find(block), 0)
+            if not self._argument.startswith(block, self._next):
+                return False
+        self._next += len(block)
+        return True

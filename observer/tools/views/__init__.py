@@ -1,1 +1,0 @@
-"""Values as text for models, terminals and context files."""

@@ -1,0 +1,152 @@
+"""Carries out a purge, from the first step or from wherever a killed process came to.
+
+Its order is kept in the home until it is done, and removed last. Every step may be repeated: the
+tombstones are known then, the events gone, the files empty.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import msgspec
+
+from observer.core.disk import create, settle
+from observer.core.errors import StoreUnavailable
+from observer.core.paths import Home, read_plain
+from observer.core.value import Value, decode_json
+from observer.redaction.seen import SEEN
+from observer.store.tombstones import Tombstones
+from observer.upkeep.redact import redact_files, with_secrets
+from observer.upkeep.shred import clear_derived, clear_text, finder, left, shred
+from observer.upkeep.take_out import (
+    Advance,
+    Open,
+    Removal,
+    clean,
+    clean_copies,
+    derive_if_needed,
+    is_clean,
+    marks_of,
+)
+
+
+class PurgeOrder(Value):
+    """Events by their `seq`, texts that go from all files of the home; `redacts` secrets too."""
+
+    seqs: tuple[int, ...]
+    texts: tuple[str, ...] = ()
+    redacts: bool = False
+
+
+def begin(home: Home, order: PurgeOrder) -> None:
+    """Write an order down: from now on it is carried out, by whoever comes next.
+
+    Raises:
+        OSError: the home cannot be written; nothing was begun.
+    """
+    unfinished = home.root / f".{home.purging.name}"
+    shred(unfinished)
+    create(unfinished, msgspec.json.encode(order))
+    unfinished.replace(home.purging)
+    settle(home.root)
+
+
+def begun(home: Home) -> PurgeOrder | None:
+    """Return the order that is not carried out yet, None if there is none.
+
+    Raises:
+        StoreUnavailable: there is one that cannot be read.
+    """
+    shred(home.root / f".{home.purging.name}")  # never begun
+    try:
+        return decode_json(read_plain(home.purging), PurgeOrder)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise StoreUnavailable(
+            f"{home.purging} cannot be read: {error}", hint="delete it, and purge again"
+        ) from error
+
+
+def end(home: Home) -> None:
+    """Take an order as carried out."""
+    # Under its name it would be overwritten before it is gone: a kill between the two would leave
+    # an order that nobody can read, and no start would get past it.
+    unfinished = home.root / f".{home.purging.name}"
+    home.purging.replace(unfinished)
+    settle(home.root)
+    shred(unfinished)
+    settle(home.root)
+
+
+class PurgeReceipt(Value):
+    """What went: events of the log, files by where they were, copies by name.
+
+    `redacted` counts secrets by their kind, in `redacted_events` of the log. `left` are files of
+    the home that hold a text, or a secret, all the same: settings, and others' files.
+    """
+
+    events: int = 0
+    redacted_events: int = 0
+    redacted: dict[str, int] = msgspec.field(default_factory=dict)
+    tombstones: int = 0
+    files: dict[str, int] = msgspec.field(default_factory=dict)
+    backups: dict[str, str] = msgspec.field(default_factory=dict)
+    left: tuple[str, ...] = ()
+
+
+def carry_out(
+    home: Home, asked: PurgeOrder, open_store: Open, *, advance: Advance = lambda _: None
+) -> PurgeReceipt:
+    """Do what an order says, which `order.begin` has written down; the caller holds the home.
+
+    Raises:
+        StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes on.
+        OSError: a file cannot be written; as above.
+    """
+    text = finder(asked.texts)
+    SEEN.use(home.seen)
+    SEEN.forget(asked.texts)
+    tombstones = Tombstones(home.tombstones)
+    with closing(open_store(home.database, home.backups)) as store:
+        with store.read() as reader:
+            tombstones.add(marks_of(reader, asked.seqs))  # those that are gone have theirs
+        what = Removal(tombstones, text, asked.redacts)
+        cleaned = clean(store, what, advance=advance)
+        store.compact()
+    backups = clean_copies(home, open_store, what)
+    clear_derived(home)
+    files = clear_text(home, text) if text else {}
+    if asked.redacts:
+        files |= redact_files(home)
+    end(home)
+    return PurgeReceipt(
+        events=cleaned.gone,
+        redacted_events=cleaned.redacted.events,
+        redacted=dict(cleaned.redacted.kinds),
+        tombstones=len(tombstones),
+        files=files,
+        backups=backups,
+        left=(*(left(home, text) if text else ()), *(with_secrets(home) if asked.redacts else ())),
+    )
+
+
+def complete(home: Home, open_store: Open) -> PurgeReceipt | None:
+    """Finish what was begun, and clean a database that is older than what was purged.
+
+    Returns None where there was nothing to do.
+    """
+    if asked := begun(home):
+        return carry_out(home, asked, open_store)
+    tombstones = Tombstones(home.tombstones)
+    if not home.database.exists():
+        return None
+    with closing(open_store(home.database, home.backups)) as store:
+        derive_if_needed(store)
+        if not tombstones:
+            return None
+        with store.read() as reader:
+            if is_clean(reader, tombstones):
+                return None
+    begin(home, nothing := PurgeOrder(seqs=()))
+    return carry_out(home, nothing, open_store)

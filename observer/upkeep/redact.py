@@ -1,0 +1,196 @@
+"""Applies today's redaction rules to what was stored under those of its day.
+
+An event keeps its id, place and time; its text is replaced as it would be if it came now. Doing it
+twice changes nothing, so that a pass that was killed is simply begun again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from observer.core.disk import create
+from observer.core.events import Event
+from observer.core.model import Project
+from observer.core.paths import Home
+from observer.redaction.redact import redact, redact_bytes, redact_text
+from observer.store.purging import StoredText
+from observer.store.reader import StoreReader
+from observer.store.writer import Writer
+from observer.upkeep.shred import is_abandoned, supersede
+
+BATCH = 500
+"""Events in memory at a time."""
+_MARK = re.compile(rb"\[redacted:([a-z0-9_-]+)\]|(\[private\])|(redacted-[0-9a-f]{16})")
+_IDENTITY, _PRIVATE, _OTHER = "identity", "private", "other"
+
+_event = msgspec.json.Decoder(Event).decode
+_json = msgspec.json.Encoder().encode
+
+
+class Redacted(NamedTuple):
+    """How many events held secrets, and how many secrets of each kind there were.
+
+    A name of a project that held one counts as a secret, but not as an event. `notes` are the
+    items of note folders that hold one, to be read again from their files. It is false for none.
+    """
+
+    events: int = 0
+    kinds: Counter[str] = Counter()  # noqa: RUF012 - never changed
+    notes: frozenset[int] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.events or self.kinds)
+
+
+def secrets_in(reader: StoreReader) -> Redacted:
+    """Return what `redact_log` would do; changes nothing."""
+    return _redacted_of(reader, _leave, _leave)
+
+
+def redact_log(writer: Writer) -> Redacted:
+    """Redact every event, and what is known of projects; what is derived is left to the caller."""
+    return _redacted_of(writer, writer.put_texts, writer.put_project)
+
+
+def _redacted_of(
+    reader: StoreReader,
+    put_texts: Callable[[StoredText], object],
+    put_project: Callable[[Project], object],
+) -> Redacted:
+    kinds: Counter[str] = Counter()
+    events = 0
+    for before, after in _changes(reader):
+        put_texts(after)
+        events += 1
+        kinds += _kinds(before, after)
+    for project, cleaned in renamed(reader):
+        put_project(cleaned)
+        kinds += _marked(_json(project), _json(cleaned))
+    notes = set()
+    for item, held in reader.noted_texts():
+        if (kept := redact_bytes(held)) != held:
+            notes.add(item)
+            kinds += _marked(held, kept)
+    return Redacted(events, kinds, frozenset(notes))
+
+
+def _leave(_: object) -> None:
+    """Change nothing."""
+
+
+def redact_files(home: Home) -> dict[str, int]:
+    """Redact what no decoder understood, and what killed hooks left; count the files by folder.
+
+    What has a name in `spool/new` is redacted when it is stored.
+    """
+    gone = {"spool/bad": 0, "spool/tmp": 0}
+    for path in _plain(home.spool / "bad"):
+        gone["spool/bad"] += _redacted(path)
+    for path in _plain(home.spool / "tmp"):
+        if is_abandoned(path, home.spool / "new"):
+            gone["spool/tmp"] += _redacted(path)
+    return {name: count for name, count in gone.items() if count}
+
+
+def files_with_secrets(home: Home) -> dict[str, int]:
+    """Return what `redact_files` would do; changes nothing, and waits for no hook."""
+    held = {}
+    for name in ("bad", "tmp"):
+        if count := sum(map(_has_secret, _plain(home.spool / name))):
+            held[f"spool/{name}"] = count
+    return held
+
+
+def with_secrets(home: Home) -> list[str]:
+    """Return the copies of a person's own files that hold secrets, by name.
+
+    They are what the person wrote, and what an installer would put back.
+    """
+    files = (path for path in _plain(home.backups) if ".db" not in path.name)
+    return [str(path.relative_to(home.root)) for path in files if _has_secret(path)]
+
+
+def _changes(reader: StoreReader) -> Iterator[tuple[StoredText, StoredText]]:
+    """Yield the texts of events that hold a secret, as they are and as they should be."""
+    seen = 0
+    while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
+        for stored in batch:
+            cleaned = redacted_text(stored)
+            if cleaned != stored:
+                yield stored, cleaned
+        seen = batch[-1].seq
+
+
+def redacted_text(stored: StoredText) -> StoredText:
+    """Return the text of an event as it should be."""
+    stored = stored._replace(
+        root=redact_text(stored.root),
+        branch=redact_text(stored.branch),
+        commit=redact_text(stored.commit),
+    )
+    try:
+        event = _event(stored.data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):  # damaged: what it means is unknown
+        return stored._replace(data=redact_bytes(stored.data))
+    cleaned = redact(event)
+    if cleaned is event:
+        return stored
+    return stored._replace(dedup=cleaned.dedup, client=cleaned.client, data=_json(cleaned))
+
+
+def renamed(reader: StoreReader) -> Iterator[tuple[Project, Project]]:
+    """Yield projects whose names hold a secret, as they are and as they should be."""
+    for project in reader.projects():
+        cleaned = msgspec.structs.replace(
+            redact(project), uuid=project.uuid, root_commit=project.root_commit
+        )
+        if cleaned != project:
+            yield project, cleaned
+
+
+def _kinds(before: StoredText, after: StoredText) -> Counter[str]:
+    """Count the secrets of an event by kind; its root and branch stand in the data as well."""
+    if before.data != after.data:
+        return _marked(before.data, after.data)
+    beside = (f"{one.root}\n{one.branch}\n{one.commit}".encode() for one in (before, after))
+    return _marked(*beside)
+
+
+def _marked(before: bytes, after: bytes) -> Counter[str]:
+    return (_marks(after) - _marks(before)) or Counter({_OTHER: 1})
+
+
+def _marks(data: bytes) -> Counter[str]:
+    return Counter(
+        kind.decode() if kind else _PRIVATE if private else _IDENTITY
+        for kind, private, _identity in _MARK.findall(data)
+    )
+
+
+def _redacted(path: Path) -> bool:
+    data = path.read_bytes()
+    cleaned = redact_bytes(data)
+    if cleaned == data:
+        return False
+    beside = path.with_name(f".{path.name}")
+    beside.unlink(missing_ok=True)  # of a process that was killed over it
+    create(beside, cleaned)
+    supersede(path, by=beside)
+    return True
+
+
+def _has_secret(path: Path) -> bool:
+    data = path.read_bytes()
+    return redact_bytes(data) != data
+
+
+def _plain(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            yield path

@@ -1,0 +1,267 @@
+"""Finds a text in bytes, in events and in the home's files, and overwrites the files that hold it.
+
+A text is found however it was written down: plain, or escaped for JSON any times over. Of an event
+it is said where it stands, but for the name of the branch that the event happened on.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import shutil
+import time
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from observer.core.disk import settle
+from observer.core.errors import BadInput
+from observer.core.paths import Home, flush
+from observer.local.logs import ShellLogs
+from observer.store.purging import StoredEvent
+
+SHORTEST = 3
+"""Characters of the shortest text that may be looked for: fewer stand everywhere."""
+
+_BLANKS = (
+    rb"(?:[\s\x1c-\x1f]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f"
+    rb"|\xe3\x80\x80|\\+[nrtfv]|\\+u(?:000[9a-dA-D]|001[c-fC-F]|0020|0085|00[aA]0|1680"
+    rb"|20[0-2][0-9a-fA-F]|205[fF]|3000))+"
+)
+"""What `str.split` takes for blanks, in UTF-8 and escaped."""
+_ESCAPED_TOO = {
+    '"': rb"\\*\"", "\\": rb"\\+", "/": rb"\\*/", "\b": rb"(?:\x08|\\+b|\\+u0008)"
+}  # fmt: skip
+
+
+def finder(texts: Iterable[str]) -> re.Pattern[bytes] | None:
+    """Return what finds any of the texts in bytes; None for none.
+
+    Blanks fit any blanks, so that a text over several lines is found where it was joined to one.
+
+    Raises:
+        BadInput: a text is too short to be distinctive.
+    """
+    forms: dict[bytes, object] = {}
+    for text in texts:
+        if len(text.strip()) < SHORTEST:
+            raise BadInput(
+                f"{text!r} is too short to be looked for", hint=f"give {SHORTEST} characters"
+            )
+        composed = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
+        forms |= dict.fromkeys(map(_form, (text, *composed)))
+    return re.compile(b"|".join(forms)) if forms else None
+
+
+def _form(text: str) -> bytes:
+    return _BLANKS.join(b"".join(map(_character, word)) for word in text.split())
+
+
+def _character(one: str) -> bytes:
+    if one in _ESCAPED_TOO:
+        return _ESCAPED_TOO[one]
+    if one.isascii() and one.isalnum():
+        return one.encode()
+    plain = re.escape(one.encode("utf-8", "surrogatepass"))
+    units = one.encode("utf-16-be", "surrogatepass").hex()
+    escaped = b"".join(rb"\\+u" + _any_case(units[at : at + 4]) for at in range(0, len(units), 4))
+    return rb"(?:%b|%b)" % (plain, escaped)
+
+
+def _any_case(digits: str) -> bytes:
+    return "".join(
+        f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits
+    ).encode()
+
+
+_AROUND = ("id", "id", "client", "folder", "branch", "commit")
+_WHOLE = ("its record",)
+
+
+def places(text: re.Pattern[bytes], stored: StoredEvent) -> tuple[str, ...]:
+    """Return in which fields an event holds a text; none where it does not.
+
+    A text that is the name of the branch it happened on is not looked for there: it says what the
+    event is about as little as the time does.
+    """
+    if not text.search(stored.held):
+        return ()
+    try:
+        event = orjson.loads(stored.data)
+    except orjson.JSONDecodeError:
+        return _WHOLE
+    around = stored.held[len(stored.data) + 1 :].split(b"\n")
+    if not isinstance(event, dict) or len(around) != len(_AROUND):
+        return _WHOLE
+    if text.fullmatch(around[4]):
+        around[4] = b""
+        event.pop("branch", None)
+    body = event.pop("body", {})
+    said = {**event, **body} if isinstance(body, dict) else event
+    found = [name for name, value in said.items() if any(map(text.search, _texts(value)))]
+    found += [name for name, value in zip(_AROUND, around, strict=True) if text.search(value)]
+    is_held = found or text.search(orjson.dumps(said)) or text.search(b"\n".join(around))
+    return tuple(dict.fromkeys(found)) or (_WHOLE if is_held else ())
+
+
+def _texts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        yield value.encode("utf-8", "surrogatepass")
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from (*_texts(name), *_texts(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+YOUNG_S = 2.0
+"""A hook that lives makes a name for its file long before."""
+_CHUNK_BYTES = 1 << 20
+_REASON = ".reason"
+PROGRAM = "venv"
+"""Where `scripts/start` installs observer in its home."""
+
+
+def shred(path: Path, *, keep: bool = False) -> None:
+    """Overwrite a file and delete it, or with `keep` empty it; one that is gone is not an error."""
+    with suppress(FileNotFoundError):
+        if path.is_symlink() or not path.is_file():
+            path.unlink()
+            return
+        with path.open("r+b") as file:
+            _overwrite(file)
+        if not keep:
+            path.unlink()
+
+
+def supersede(path: Path, by: Path) -> None:
+    """Put a file that is on the disk in place of another one, and overwrite that.
+
+    Whoever is killed meanwhile leaves either of them, whole.
+    """
+    with path.open("r+b") as file:
+        by.replace(path)
+        # Else a power failure could bring the name back to bytes that are gone.
+        settle(path.parent)
+        _overwrite(file)
+
+
+def _overwrite(file: BinaryIO) -> None:
+    left = os.fstat(file.fileno()).st_size
+    while left > 0:
+        left -= file.write(bytes(min(left, _CHUNK_BYTES)))
+    file.flush()
+    flush(file.fileno())
+    file.truncate(0)
+
+
+def clear_derived(home: Home) -> None:
+    """Delete index, contexts, stand-ins of repositories, side derivations, reminders, and logs.
+
+    All of it is made anew where it is needed.
+    """
+    for folder in (home.index, home.context, home.run / "git", home.expiring):
+        discard(folder)
+    shred(home.reminders)
+    for path in _files(home.logs):
+        if path != home.refused:
+            # Hooks and a daemon go on appending to these two.
+            shred(path, keep=path.name in {"daemon.log", "hooks.log"})
+    ShellLogs(home.spool / "shell").blank()
+
+
+def clear_text(home: Home, text: re.Pattern[bytes]) -> dict[str, int]:
+    """Delete what holds a text in the spool and beside the copies of the database; count it.
+
+    So is the list of what was imported: without it everything is read, and nothing stored, again.
+    What has a name in `spool/new` came after the purge had begun, and is an event of its own.
+    """
+    gone = {"spool/bad": 0, "spool/tmp": 0, "backups": 0, home.imports.name: 0}
+    for path in _files(home.spool / "bad"):
+        whole = path.with_name(path.name.removesuffix(_REASON))
+        if path.exists() and holds(path, text):
+            shred(whole)
+            shred(whole.with_name(whole.name + _REASON))
+            gone["spool/bad"] += 1
+    for path in _files(home.spool / "tmp"):
+        if is_abandoned(path, home.spool / "new") and holds(path, text):
+            shred(path)
+            gone["spool/tmp"] += 1
+    for path in _files(home.backups):
+        if path.suffix != ".db" and holds(path, text):
+            shred(path)
+            gone["backups"] += 1
+    gone[home.note_versions.name] = _clear_versions(home.note_versions, text)
+    if holds(home.imports, text):
+        shred(home.imports)
+        gone[home.imports.name] += 1
+    return {name: count for name, count in gone.items() if count}
+
+
+def _clear_versions(folder: Path, text: re.Pattern[bytes]) -> int:
+    """Delete what was in note folders and holds a text; return how many changes these were of."""
+    found = [
+        place
+        for place in sorted(folder.glob("*"))
+        if any(holds(path, text) for path in _files(place))
+    ]
+    for place in found:
+        discard(place)
+    return len(found)
+
+
+def left(home: Home, text: re.Pattern[bytes]) -> list[str]:
+    """Return the files of the home that hold a text, or are called so, by name.
+
+    An observer that is installed there is not of the memory.
+    """
+    names = (str(path.relative_to(home.root)) for path in _files(home.root) if path != home.purging)
+    return [
+        name
+        for name in names
+        if not name.startswith(f"{PROGRAM}/") and holds(home.root / name, text)
+    ]
+
+
+def holds(path: Path, text: re.Pattern[bytes]) -> bool:
+    """Return True if a text stands in a file's bytes or in its name."""
+    if text.search(os.fsencode(path.name)):
+        return True
+    if path.is_symlink():
+        return text.search(os.fsencode(path.readlink())) is not None
+    try:
+        with path.open("rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                return False
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
+                return text.search(held) is not None
+    except FileNotFoundError:
+        return False
+
+
+def is_abandoned(path: Path, names: Path) -> bool:
+    """Return True if no hook will make an event of a file any more."""
+    with suppress(FileNotFoundError):
+        age_s = time.time() - path.stat().st_mtime
+        if 0 <= age_s < YOUNG_S:
+            time.sleep(YOUNG_S - age_s)
+    return not (names / path.name).exists()
+
+
+def discard(folder: Path) -> None:
+    """Overwrite and delete a folder with its files; one that is not there is not an error."""
+    for path in _files(folder):
+        shred(path)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or path.is_file():
+            yield path
