@@ -190,7 +190,8 @@ def test_the_installed_wheel_remembers_and_finds(installed: Run, home: Home, unt
         return bool(status["vectors"] == status["to_embed"] > 0)
 
     until(is_embedded)
-    found = json.loads(installed("observer", "search", "shopping basket sum is wrong", "--json"))
+    words = ("shopping basket sum is wrong", "--explain", "--json")
+    found = json.loads(installed("observer", "search", *words))
     assert any(each["meaning_rank"] for each in found["why"]), "nothing is found by its meaning"
     installed("observer", "down")
 
