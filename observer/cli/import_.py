@@ -35,8 +35,7 @@ from observer.core.moment import day, moment_ms
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, size_text
 from observer.git.log import count_commits
-from observer.importers import git
-from observer.importers.registry import source_called, sources
+from observer.importers.registry import commits, source_called, sources
 from observer.importers.run import (
     FATES,
     LOOK_EVERY_S,
@@ -142,7 +141,7 @@ def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -
     folder = str((working_folder() / (paths[0] if paths else ".")).resolve())
     if paths and not Path(folder).is_dir():
         raise BadInput(f"there is no folder {paths[0]}", hint="name one that is there")
-    events = git.commits(folder)
+    events = commits(folder)
     client.ensure_daemon(home(), wait_s=20)
     seen = stored = purged = expired = 0
     with progress(Path(folder).name, count_commits(folder)) as advance:

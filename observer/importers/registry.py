@@ -1,15 +1,40 @@
-"""The importers of sessions: the rows of the modules of `shelf`."""
+"""The importers of sessions: the rows of the modules of `shelf`.
+
+A repository's history as commit events: memory on day one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
 
+from observer.core.errors import NotFound
+from observer.core.events import Event
 from observer.core.plugins import modules_of
+from observer.git.log import commit_history
 from observer.importers.source import SessionSource
+from observer.ingest.commits import import_events
+from observer.projects import detect_place
+
+
+def commits(folder: str) -> Iterator[Event]:
+    """Return the events of all commits that HEAD contains, parents before children.
+
+    Importing again, from a clone too, stores nothing twice: the events' ids and `dedup` follow
+    from the repository and the commit.
+
+    Raises:
+        NotFound: the folder lies in no repository that can be a project.
+        ObserverError: while iterating, git found the repository damaged.
+    """
+    place = detect_place(folder)
+    if not place.git:
+        raise NotFound(f"no git repository around {folder}", hint="name a folder of one")
+    return import_events(place, commit_history(place.root))
+
 
 SHELF = "observer.importers.shelf"
 

@@ -1,6 +1,8 @@
 """Answers to the questions of reading commands, from the daemon or in the asking process.
 
 Both give the same answer. Most are MCP tools with additions for people.
+
+Explain a project's context: reason and cost of each line, and what is left out.
 """
 
 from __future__ import annotations
@@ -22,13 +24,15 @@ from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, S
 from observer.core.model import Item, Session, iso
 from observer.core.moment import minute, span
 from observer.core.paths import home
+from observer.core.text import counted
 from observer.core.value import TokenUsage
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
 from observer.search.dates import day_start_ms
 from observer.search.handles import SearchOptions
+from observer.search.start import CardFact, Start
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
-from observer.tools import compact, explain, note_api, render, rows
+from observer.tools import compact, note_api, render, rows
 from observer.tools.asking import (
     NO_START,
     CommandReply,
@@ -51,7 +55,74 @@ from observer.tools.render import (
     project_names,
     said,
 )
-from observer.tools.tool import ToolResult
+from observer.tools.tool import ResultRow, ToolResult
+
+
+class ExplainedLine(ResultRow):
+    """A line of a context.
+
+    `tokens` is its cost. An `id` of 0 cannot be fetched.
+    """
+
+    id: int
+    text: str
+    why: str
+    tokens: int
+
+
+class LeftOut(ResultRow):
+    """An item that is not in the context, and the reason."""
+
+    id: int
+    title: str
+    why: str
+
+
+class Explanation(ResultRow):
+    """A session's start, explained."""
+
+    token_budget: int
+    tokens_used: int
+    lines: list[ExplainedLine]
+    left_out: list[LeftOut]
+
+
+def explained(start: Start) -> Explanation:
+    """Explain what a session is given at its start."""
+    return Explanation(
+        token_budget=start.budget_tokens,
+        tokens_used=start.used_tokens,
+        lines=[_line(line) for line in start.lines],
+        left_out=[
+            LeftOut(id=one.item, title=render.one_line(one.title), why=one.why)
+            for one in start.omitted
+        ],
+    )
+
+
+def explained_text(explanation: Explanation) -> str:
+    """Return an explanation as text: each line, which names its reason, and its cost below it."""
+    lines = [f"{explanation.tokens_used:,} of {explanation.token_budget:,} tokens"]
+    for each in explanation.lines:
+        lines += [each.text, f"    {counted(each.tokens, 'token')}"]
+    if explanation.left_out:
+        lines.append("left out:")
+        lines += [
+            f"{f'#{one.id} ' if one.id else ''}{one.title}\n    why: {one.why}"
+            for one in explanation.left_out
+        ]
+    return "\n".join(lines)
+
+
+def _line(line: CardFact) -> ExplainedLine:
+    shown = render.card_line(line)
+    return ExplainedLine(
+        id=line.item,
+        text=shown,
+        why=line.why,
+        tokens=render.tokens(f"{shown}\n"),
+    )
+
 
 Question = Callable[..., CommandReply]
 Row = dict[str, Any]  # printed as JSON, or as a line of a table
@@ -252,8 +323,8 @@ def _explain_context(
     )
     if not (start.lines or start.omitted or asked.is_json):
         return CommandReply(NO_START)
-    explanation = explain.explained(start)
-    return _as_asked(asked, ToolResult(explain.text(explanation), explanation))
+    explanation = explained(start)
+    return _as_asked(asked, ToolResult(explained_text(explanation), explanation))
 
 
 def _account(

@@ -19,9 +19,8 @@ from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Recorded, item_id
 from observer.core.paths import Home
 from observer.git.status import uncommitted_paths
-from observer.importers.git import commits
 from observer.importers.jsonl import Problems
-from observer.importers.registry import sources
+from observer.importers.registry import commits, sources
 from observer.importers.source import events_of as events_of_group
 from observer.importers.source import groups
 from observer.index.embed.lazy_model import LazyModel

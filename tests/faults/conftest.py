@@ -21,7 +21,7 @@ from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
 from observer.git.status import uncommitted_paths
-from observer.importers.git import commits
+from observer.importers.registry import commits
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool

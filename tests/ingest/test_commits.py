@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.events import Checkout, Commit, Custom, Event, Prompt
 from observer.core.paths import Home
-from observer.importers.git import commits
+from observer.importers.registry import commits
 from observer.ingest import commits as arrivals
 from observer.ingest.commits import incoming_commits as arrived
 from observer.ingest.commits import without_owner

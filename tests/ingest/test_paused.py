@@ -10,7 +10,7 @@ import pytest
 
 from observer.core.events import Commit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
-from observer.importers.git import commits
+from observer.importers.registry import commits
 from observer.ingest.pipeline import Pipeline
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool

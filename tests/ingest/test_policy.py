@@ -11,7 +11,7 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import Commit, Event
 from observer.core.paths import Home
-from observer.importers.git import commits
+from observer.importers.registry import commits
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import PrefetchRequest, pages
 from observer.local.spool import Spool

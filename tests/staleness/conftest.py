@@ -12,7 +12,7 @@ from observer.core.config import Settings
 from observer.core.events import Command, Commit, Edit, Event, FileWrite, Remember, SessionEnd
 from observer.core.filters import Filters
 from observer.core.model import Item, Validity
-from observer.importers.git import commits
+from observer.importers.registry import commits
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.projects import PlaceCache

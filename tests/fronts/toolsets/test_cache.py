@@ -16,7 +16,7 @@ from observer.core.model import Session, item_id
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.store.database import SqliteStore
-from observer.tools.cache import LONGEST, MOST, GitAnswers, ResponseCache
+from observer.tools.core import CACHED, LONGEST, GitAnswers, ResponseCache
 from observer.tools.registry import tools_of
 from observer.tools.tool import ToolResult
 
@@ -85,7 +85,7 @@ def test_few_are_kept_and_no_long_one(kept: ResponseCache) -> None:
     kept.answer("x", made("one"))
     kept.answer("long", made("x" * (LONGEST + 1)))
     assert kept.answer("long", made("anew")).text == "anew"
-    for number in range(MOST):
+    for number in range(CACHED):
         kept.answer(number, made("more"))
     assert kept.answer("x", made("two")).text == "two"
 
