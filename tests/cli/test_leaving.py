@@ -160,7 +160,7 @@ def test_hooks_in_other_repositories_go_with_those_of_git(run: Run, user: Path, 
     for shop in shops:
         git(shop, "commit", "-q", "--allow-empty", "-m", "Unseen")
         assert not (shop / ".git/hooks/post-commit").exists()
-    assert list((user / ".observer/local/spool/new").iterdir()) == []
+    assert list((user / ".observer/spool/new").iterdir()) == []
 
 
 @pytest.mark.slow
