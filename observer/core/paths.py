@@ -70,7 +70,7 @@ class Home:
     losses = _at("losses.json")
     """What was repaired, and which events were lost; see `upkeep.losses`."""
     quiet = _at("quiet.json")
-    """Which clients were announced to have gone quiet; see `serve.quiet`."""
+    """Which clients were announced to have gone quiet; see `serve.contexts`."""
     made_folders = _at("made-folders.json")
     """Which folders installations made; see `clients.config_files.file_edits`."""
     installed_roots = _at("installed-roots")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients import quiet
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import install, perform
 from observer.core.config import Settings
@@ -20,8 +21,7 @@ from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import open_memory
 from observer.projects import PlaceCache
-from observer.serve import quiet
-from observer.serve.quiet import QuietNotice
+from observer.serve.contexts import QuietNotice
 from observer.store.database import SqliteStore
 
 DAY_MS = 86_400_000
