@@ -264,11 +264,12 @@ _NAME = r"[A-Za-z_$][\w$]{0,64}"
 _STEP = rf"(?:\.|::|->|\?\.){_NAME}"
 _CALL = lazy(rf"{_NAME}(?:{_STEP}){{0,8}}[(\[{{]|[(\[{{&*!:]")
 _ATTRIBUTE = lazy(rf"{_NAME}(?:{_STEP}){{1,8}}")
-_TYPE = lazy(r"(?:\w{1,32}\.)?[A-Z]\w{0,24}?(?:Key|Token|Secret|Password|Credential)\w{0,12}")
+_TYPE = lazy(r"(?:\w{1,32}\.)?[A-Z]\w{0,24}?(?:Key|Token|Secret|Password|Credential)\w{0,12}|[A-Z]\w*<.*")
 _STRING_ENDED = lazy(r"\s|[,)\]+;:.]+(?:\s|\Z)")
 """How text begins behind a quote that was not the first of a pair, as in `"token=" + x`."""
 _PATH = lazy(r"(?:~|\.{1,2}|[A-Za-z]:|(?:op|https?|file):/)?[/\\][\w./\\ @-]{0,256}")
 _PLAIN = lazy(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
+_STATEMENTS = lazy(r"[;,](?:let|var|\w[\w$.]*\()|[)\]}][;,.)]")
 
 
 def _is_code(key: _Key, value: str) -> bool:
@@ -278,8 +279,8 @@ def _is_code(key: _Key, value: str) -> bool:
         return True
     if key.is_variable or (key.is_quoted and secrets.mixes(value)):
         return False
-    is_variable = not key.is_quoted and secrets.is_variable(value)
-    return is_variable or (not key.word.is_password and secrets.is_expression(value))
+    is_bare_code = not key.is_quoted and (secrets.is_variable(value) or _STATEMENTS.search(value))
+    return bool(is_bare_code) or (not key.word.is_password and secrets.is_expression(value))
 
 
 def _is_listed_word(key: _Key, value: str) -> bool:
