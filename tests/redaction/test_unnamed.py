@@ -35,11 +35,11 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
         "phase2Removed?: number;",
         "[^A-Za-z0-9_.%-]",
         "0x00007f8d8Fbd9700: 0x1b89dB315277a5",
-        "/static/Chunk-4a.f8/page&Tab7-x.y",
-        "this.type = types$1.braceL",
+        "see shop/chunk/page&Tab7-x.yz",
+        "this.type === types$1.braceR ||",
         "{@link ox#Envelope1559.Rpc}",
         "readonly parseInt8?: boolean",
-        "if (a && !resolveLinks$1) return",
+        "entry.isLink() && !resolveLinks$1 && other",
         "Array<[QueryKey, TQueryFnData | undefined]>",
         "signature of credentials: Uint8Array",
         "for (const token of all) { linesCount++; }",
@@ -48,7 +48,7 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
         "validatePassword: ReturnType<typeof createPassword>",
         "const token = get()  // eslint-disable-next-line",
         "password=null;let t=1",
-        "// The key is in shop-admin/build/Chunk4aF8xQ2/page-7Kd2pQ9xLm3Z_x1",
+        "token in shop-admin/build/Chunk4aF8xQ2aB/page-7Kd2pQ9xLm3Z_x1",
     ],
 )
 def test_ids_digests_and_code_stay(text: str) -> None:
