@@ -264,11 +264,14 @@ _NAME = r"[A-Za-z_$][\w$]{0,64}"
 _STEP = rf"(?:\.|::|->|\?\.){_NAME}"
 _CALL = lazy(rf"{_NAME}(?:{_STEP}){{0,8}}[(\[{{]|[(\[{{&*!:]")
 _ATTRIBUTE = lazy(rf"{_NAME}(?:{_STEP}){{1,8}}")
-_TYPE = lazy(r"(?:\w{1,32}\.)?[A-Z]\w{0,24}?(?:Key|Token|Secret|Password|Credential)\w{0,12}")
+_TYPE = lazy(
+    r"(?:\w{1,32}\.)?[A-Z]\w{0,24}?(?:Key|Token|Secret|Password|Credential|Array|String)\w{0,12}|[A-Za-z]\w*<[A-Za-z].*"
+)
 _STRING_ENDED = lazy(r"\s|[,)\]+;:.]+(?:\s|\Z)")
 """How text begins behind a quote that was not the first of a pair, as in `"token=" + x`."""
 _PATH = lazy(r"(?:~|\.{1,2}|[A-Za-z]:|(?:op|https?|file):/)?[/\\][\w./\\ @-]{0,256}")
 _PLAIN = lazy(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
+_STATEMENTS = lazy(r"[;,](?:let|var|\w[\w$.]*\()|[)\]}][;,.)]")
 
 
 def _is_code(key: _Key, value: str) -> bool:
@@ -278,8 +281,8 @@ def _is_code(key: _Key, value: str) -> bool:
         return True
     if key.is_variable or (key.is_quoted and secrets.mixes(value)):
         return False
-    is_variable = not key.is_quoted and secrets.is_variable(value)
-    return is_variable or (not key.word.is_password and secrets.is_expression(value))
+    is_bare_code = not key.is_quoted and (secrets.is_variable(value) or _STATEMENTS.search(value))
+    return bool(is_bare_code) or (not key.word.is_password and secrets.is_expression(value))
 
 
 def _is_listed_word(key: _Key, value: str) -> bool:
@@ -419,6 +422,8 @@ _NAME_TAIL = lazy(r"(?:w(?:or)?d|wort|phrase|code)?s?(?![a-z])(?P<more>[A-Za-z0-
 _DIRECT = lazy(rf"[{_SIGNS}]{{1,40}}+")
 _STATEMENT = lazy(r"\spass[ \t]*(?:#.*)?(?:\r?\n|\Z)")
 """One of Python."""
+_LONG_PATH = lazy(r"(?=.{41})(?:.{0,255}[-_./:])??[A-Za-z]?[a-z]{3,}[-_./:]")
+"""Long names with a word in them, as of files, packages and pages."""
 _VERB = lazy(r"pass(?<=[^\w.-]pass)\b")
 _RESULT = lazy(r"(?<!\w)PASS: ")
 _DATA_LENGTH = 24
@@ -451,7 +456,8 @@ def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         is_inserted = gap[0] == ", " and text.startswith(",", end)
         is_joined = gap[0].strip() != "" and (is_inserted or "," not in gap[0])
         is_id = word.is_weak and is_hex(value) and (gap[0] != "=" or "-" in value)
-        if not is_id and (is_drawn(value) or is_made_up(value, word, is_joined=is_joined)):
+        is_other = is_id or _LONG_PATH.match(value)
+        if not is_other and (is_drawn(value) or is_made_up(value, word, is_joined=is_joined)):
             return Span(start, end, word.name)
     if word.gate in ACCOUNTS:
         return _behind(text, tail.end(), word)
@@ -504,7 +510,11 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
     is_below = lines == 1 and text[start - 1] == "\n" and text[end : end + 1] in {"", "\n"}
     if words > 7 or lines > 2 or (lines and not is_close and (is_hex(value) or not is_below)):
         return None
-    if ";" in between or ("[redacted:" in between and between.endswith("]")):
+    if (
+        _LONG_PATH.match(value)
+        or ";" in between
+        or ("[redacted:" in between and between.endswith("]"))
+    ):
         return None
     is_joined = (is_close and "," not in between) or (
         words < 4 and word.is_password and not set(between) & set(",;(){}[]")

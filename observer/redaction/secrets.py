@@ -41,7 +41,8 @@ _STAND_INS, _BEGINNINGS = tuple(WORDS["stand_ins"]), tuple(WORDS["beginnings"])
 _VARIABLE = re.compile(
     r"(.)\1*"  # xxxx, ****
     r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}
-    r"|%\(?\w*\)?s?%?",  # %s, %(x)s, %X%
+    r"|%{1,2}\(?\w*\)?s?%{0,2}"  # %s, %(x)s, %X%, %%x%%
+    r"|0x(?:[0-9a-f]{8}|[0-9a-f]{40})",  # where a contract or its function is
     re.DOTALL,
 )
 

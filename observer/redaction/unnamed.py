@@ -76,8 +76,9 @@ _ARGUMENT = lazy(r"([a-z][\w.-]{1,40})[\"']?[ \t][\"']\Z")
 _LINE_END = lazy(r"[\"']?;?[ \t]*(?:\n|\Z)")
 _SIGNS = lazy(r"[!#$%&?@^~]")
 _CODE = lazy(
-    r"%[0-9A-F]{2}|\*|#/|~\w+\.|~\d|&\w+;|\$\w+\$|://|[A-Za-z][?!]\Z|\w@[\w-]+\.|\w@[A-Z]+\Z|[aA0]-[zZ9]"
-    r"|\?[A-Za-z]\w*[.:]|\?\d:|\$LATEST|->|=[\w!]|\.\w{1,4}#|[a-z]#\d{1,6}\Z|#L\d"
+    r"%[0-9A-F]{2}|\*|#/|~\w+\.|~\d|&\w+;|&#\d+\Z|\$\w+\$|://|(?=.*&).*(?:[A-Za-z]{3}/|/[A-Za-z]{3})|\w\?\Z|[A-Za-z]!\Z|\w@[\w-]+\."
+    r"|\w@[A-Z]+\Z|[aA0]-[zZ9]|\A!?[A-Za-z_]+\d?\$\d{1,2}(?:[?.]|\Z)"
+    r"|\w\?[A-Za-z.:-]|\?\d:|\$LATEST|->|=[\w!]|\.\w{1,4}#|[a-z]#\d{1,6}\Z|#L\d|\A\w+#[A-Z][a-z]{2}"
     r"|\^d?\d|[$!]\.[a-z]|_As[A-Z]|NaN|\A(?:x\d\d|\w+\.)[!$#]"
 )
 _PICTURE = lazy(r".*(?i:abcdefg|012345)|[MmLlHhVvCcSsQqTtAaZz\d.-]+\Z")
@@ -136,7 +137,7 @@ def _is_key(value: str) -> bool:
 
 def _stands_alone(text: str, start: int, end: int, *, needs_name: bool) -> bool:
     """Return True if a value is no part of code, and no digest, id or place by its name."""
-    if text[start - 1 : start] in tuple("([{)]<") or text[end : end + 1] in tuple("([{])"):
+    if text[start - 1 : start] in tuple("([{)]<\\") or text[end : end + 1] in tuple("([{])"):
         return False
     before = text[max(0, start - 90) : start]
     found = _NAME.search(before)

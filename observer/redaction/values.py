@@ -29,19 +29,25 @@ _NO_VALUE = lazy(
     r"|(?i:sha|md|utf|rfc|iso|base|v|aes|rsa|hs|es|rs)-?\d+(?![A-Za-z0-9]{6})"
     # Names, variables, attributes, settings.
     r"|[$%@&*~^?#]+\\?[A-Za-z_:.]+\Z|(?:[a-z_]{2,16}\d?|[a-z]+(?:[A-Z][a-z]+)+)=[\w$]|[A-Z_]{2,40}=|(?:\w+,)+\w+\Z"
-    r"|[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|[~.]?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z"
+    r"|[a-z]+(?:_[a-z0-9]+)+\Z|[A-Z]+(?:_[A-Z0-9]+)+\Z|(?:[~.]|!{1,2})?[A-Za-z_][\w$]*(?:[?!]?\.[A-Za-z_][\w$]*)+(?:[+-]\d)?\Z"
     r"|[A-Za-z]+\$\d\Z|\$[A-Za-z_]\w*[|/;:]|[A-Za-z_$][\w$]*(?:\.[\w$]+)+[=(\[?|&]"
 )
-_CODE = lazy(r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==(?!\Z)|\\[a-z]")
+_CODE = lazy(
+    r"[(){}\[\]]|\w(?:->|::|=>)\w|&&|\|\||==(?!\Z)|\\[a-z]"
+    r"|[A-Za-z]\+\+\Z|\?\.[A-Za-z]|\w!=|\w!\d;|[A-Za-z]{2,}:[a-z!]\w*[.=!]"
+)
 DIGESTS = lazy(r"sha|md5|hash|digest|commit|checksum|fingerprint|etag|integrity|revision|uuid|\bid")
 _CAMEL = lazy(
     r"(?=.*[A-Z])(?:[A-Z]?[a-z]++\d{0,5})++(?:[A-Z]{2,4}\d?)?"
-    r"|(?=.*[A-Z])(?:(?:[A-Z]{1,6}|[A-Z]{0,4}[a-z]{2,})\d{0,3}(?:[-_.]\d{0,3}|\Z|(?=[A-Z]))[-_.]?)++"
+    r"|(?=.*[A-Z])(?:(?:[A-Z]{1,6}v?|[A-Z]{0,4}[a-z]{2,})\d{0,3}(?:[-_.]\d{0,3}|\Z|(?=[A-Z]))[-_.]?)++"
+    r"|[A-Z]?(?:[A-Z]?[a-z]{3,}|[A-Z][a-z](?=[A-Z][a-z]{3}))+"
 )
 """Names of code, types, licences."""
 _BASE64 = lazy(r"(?=.{0,20}[A-Z])(?=.{0,20}[a-z])[A-Za-z0-9+/]{20,}={0,2}")
+_TYPE = lazy(r"[A-Za-z]+\d{1,2}[A-Z][a-z]{3,}[A-Za-z]*_?")
+"""Types and names with a number in their middle: `Uint8Array`."""
 _NAMES = lazy(
-    r"pass|secret|token|key|cred|auth|user|name|your|the-|-of-|-and-|-for-|-to-|-a-|-in-|based",
+    r"pass|secret|token|key|cred|auth|user|name|your|the-|-of-|-and-|-for-|-to-|-a-|-in-|based|eslint",
     re.IGNORECASE,
 )
 SYMBOLS = lazy(r"[!#$%&*+=?@^~]")
@@ -92,7 +98,8 @@ def is_made_up(value: str, word: SecretName, *, is_joined: bool) -> bool:
     if symbols:
         return len(value) >= 8 and not (value.isupper() or (value.islower() and not has_digit))
     takes_plain = word.is_password or word.gate == "credential"
-    return is_joined and takes_plain and len(value) >= 8 and not set(value) & set("/:")
+    is_typed_name = set(value) & set("/:") or _TYPE.fullmatch(value)
+    return is_joined and takes_plain and len(value) >= 8 and not is_typed_name
 
 
 def looks_secret(value: str, word: SecretName) -> bool:
