@@ -22,8 +22,8 @@ VERBS = word_set(
     """
     Add Answer Attach Begin Build Buy Check Choose Close Compare Copy Count Create Delete
     Download Drop End Find Forget Give Have Index Insert Keep Leave Lend Load Make Map Move Name
-    Note Open Parse Raise Read Refuse Remember Replace Resolve Restore Return Run See Send Set
-    Start Take Turn Undo Wait Write Yield
+    Note Open Parse Put Raise Read Refuse Remember Replace Resolve Restore Return Run See Send Set
+    Show Spend Start Take Turn Undo Wait Write Yield
     """
 )
 """What a function does, in the first word of its docstring; a property is named for what it is."""

@@ -372,7 +372,9 @@ def _draft(memory: Memory, what: str, project: str | None) -> Draft:
     try:
         course = memory.accounts.of_session(what, limit=MOST)
     except NotFound:
-        hits = memory.search(what, project=project, limit=HITS).above_floor().hits
+        narrow = SearchOptions(types=(*drafts.TYPES, "summary"))
+        of_topic = memory.search(what, project=project, limit=HITS, narrow=narrow)
+        hits = of_topic.above_floor().hits
         items: Sequence[Item] = memory.accounts.as_of_now([hit.item for hit in hits])
         title = what
         sessions: Sequence[Session] = ()

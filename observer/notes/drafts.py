@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -51,25 +51,23 @@ class Draft(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A heading and the items below it: what their lines begin with, and which they are."""
+    """A heading and the items below it: what their lines begin with, and their types."""
 
     heading: str
     category: str
-    holds: Callable[[Item], bool]
-
-
-def _of(*types: str) -> Callable[[Item], bool]:
-    return lambda item: item.type in types
+    types: tuple[str, ...]
 
 
 SECTIONS = (
-    Section("Asked", "asked", _of("turn")),
-    Section("Decided", "decision", _of("decision", "constraint", "rule", "preference")),
-    Section("Why", "finding", _of("heuristic", "fact")),
-    Section("Tried and dropped", "rejected", _of("rejected")),
-    Section("Resolved", "fix", _of("fix")),
-    Section("Done", "commit", _of("commit")),
+    Section("Asked", "asked", ("turn",)),
+    Section("Decided", "decision", ("decision", "constraint", "rule", "preference")),
+    Section("Why", "finding", ("heuristic", "fact")),
+    Section("Tried and dropped", "rejected", ("rejected",)),
+    Section("Resolved", "fix", ("fix",)),
+    Section("Done", "commit", ("commit",)),
 )
+TYPES = tuple(type_ for section in SECTIONS for type_ in section.types)
+"""What a draft about a topic is made of."""
 
 
 def decision_record(title: str, items: Iterable[Item], sessions: Sequence[Session] = ()) -> Draft:
@@ -81,7 +79,7 @@ def decision_record(title: str, items: Iterable[Item], sessions: Sequence[Sessio
     parts = [
         (section.heading, [_line(section.category, _said(item), item) for item in found])
         for section in SECTIONS
-        if (found := [item for item in usable if section.holds(item)])
+        if (found := [item for item in usable if item.type in section.types])
     ]
     standing = standing_checks(usable, sessions)
     checks = {item.title.partition(":")[0]: item for item in standing}

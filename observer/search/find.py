@@ -277,6 +277,8 @@ Source: development sets; 13 % of the ten best hits are below, and to leave them
 points of nDCG@10.
 """
 
+LOOKED_UP = 3
+"""Words that one item holds all of look something up, and are no task that goes on."""
 NEWEST, PLACE = 0.6, 3
 """What the newest work counts for beside what fits best, by shares of 1 / (`PLACE` + its place).
 
@@ -365,7 +367,9 @@ def search(
     wanted, filters, found = look_up(sources, text, filters, now_ms=now_ms, legs=legs, most=most)
     if not wanted.words and wanted.notice != NO_WORD:
         return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
-    newest = [] if wanted.expression else _newest(sources.reader, filters)
+    # Of other projects the newest says nothing about what is asked here.
+    is_task = filters.project_id is not None and not wanted.expression
+    newest = _newest(sources.reader, filters) if is_task else []
     is_open = bool(newest) and found.by_chance > max(MANY, SHARE * sources.view.size)
     key: Key = order
     if is_open:
@@ -378,13 +382,16 @@ def search(
     hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
     # What an expression asks for need not be words: what it must not be, or not hold.
     hits = [hit for hit in hits if wanted.expression or _is_found(hit)]
-    ordered = _once(sorted(outranked(with_newer(loader, hits)), key=key))
+    ordered = sorted(outranked(with_newer(loader, hits)), key=key)
+    ordered = ordered if filters.types else _once(ordered)
     if any(hit.item.kind == "note" for hit in ordered):
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
-    # What no item holds is no question of what is new.
-    if newest and any(hit.signals.terms for hit in ordered):
+    # What no item holds is no question of what is new, nor are a few words that one item holds.
+    held = max((len(hit.signals.terms) for hit in ordered), default=0)
+    is_lookup = not is_open and held == len(wanted.words) <= LOOKED_UP
+    if newest and held and not is_lookup:
         fused = _fused(ordered, newest, PLACE if is_open else NEWEST, now_ms=now_ms)
         ordered = fused[: max(limit, len(ordered))]
     notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]

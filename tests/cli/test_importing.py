@@ -175,11 +175,11 @@ def test_everything_is_imported_once(run: Run, home: Home, sessions: Callable[[i
     (shop.parent / ".bash_history").write_text("git status\n")
     ran = run("import", "--yes")
     assert "0 events of 1 session stored, 10 known already" in ran.out
-    assert ran.out.endswith("bash: 1 event stored, 0 known already\n")
+    assert "bash: 1 event stored, 0 known already\n" in ran.out
     (shop.parent / ".bash_history").write_text("git status\ngit log\n")
-    last = run("import", "--yes").out.splitlines()[-2:]
-    assert last[1] == "bash: 1 event stored, 1 known already"
-    assert last[0].startswith("bash  ")
+    last = run("import", "--yes").out.splitlines()
+    assert "bash: 1 event stored, 1 known already" in last
+    assert any(line.startswith("bash  ") for line in last)
     assert f"left out: 1 corrupt line, first {path}:" in ran.err
 
 

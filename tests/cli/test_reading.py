@@ -151,7 +151,6 @@ def test_what_was_recorded_cannot_steer_the_terminal(run: Run, fill: Fill, app: 
         pytest.param(("install", "bash", "--dry-run"), 0, id="install"),
         pytest.param(("why", "cart.py"), 3, id="why"),
         pytest.param(("import", "git"), 3, id="import"),
-        pytest.param(("doctor", "recall"), 3, id="recall"),
     ],
 )
 def test_a_folder_that_was_deleted_meanwhile_is_still_one_to_ask_from(

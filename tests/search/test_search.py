@@ -490,13 +490,13 @@ def titles_of_newest(hits: Sequence[Hit]) -> list[str]:
 
 
 def test_the_last_piece_of_each_session_stands_among_what_fits_best(worked: Sources) -> None:
-    found = run(worked, "round the total of zebras and badgers").hits
+    found = run(worked, "round the total of zebras and badgers", project_id=HERE).hits
     assert titles_of_newest(found)[:5] == ["", "", "", "Till", ""]
     assert all(hit in SearchHits(hits=found).above_floor().hits for hit in found)
 
 
 def test_the_newest_work_comes_first_where_words_choose_nothing(worked: Sources) -> None:
-    found = run(worked, "shelves").hits
+    found = run(worked, "shelves", project_id=HERE).hits
     assert titles_of_newest(found)[:3] == ["Till", "Move the shop", ""]
 
 
@@ -505,11 +505,26 @@ def test_behind_it_stands_the_newest_that_holds_the_words(filled: Filled, an_ite
     older = [an_item(n, title=f"shelves shelves {n}", created_ms=n) for n in range(1, 200)]
     newer = an_item(300, title="Mend what the shelves of a shop stand on", created_ms=300)
     work = an_item(301, type="turn", title="Till", files_modified=("a.py",), created_ms=301)
-    assert titles(run(filled(*older, newer, work), "shelves"))[:2] == ["Till", newer.title]
+    assert titles(run(filled(*older, newer, work), "shelves", project_id=HERE))[:2] == [
+        "Till",
+        newer.title,
+    ]
+
+
+def test_across_projects_the_newest_work_says_nothing(worked: Sources) -> None:
+    found = run(worked, "round the total of zebras and badgers").hits
+    assert not any(hit.signals.is_newest for hit in found)
+
+
+def test_a_few_words_that_one_item_holds_look_it_up(filled: Filled, an_item: Make) -> None:
+    older = an_item(1, type="turn", title="Count the zebras", created_ms=1)
+    work = an_item(2, type="turn", title="Till", files_modified=("a.py",), created_ms=2)
+    found = run(filled(older, work), "count zebras", project_id=HERE)
+    assert titles(found) == ["Count the zebras"]
 
 
 def test_the_newest_work_that_fits_best_is_not_marked(worked: Sources) -> None:
-    found = run(worked, "till zebras and badgers").hits
+    found = run(worked, "till zebras and badgers", project_id=HERE).hits
     assert found[0].item.title == "Till"
     assert not found[0].signals.is_newest
 

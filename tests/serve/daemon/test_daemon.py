@@ -322,7 +322,7 @@ def test_in_quiet_the_database_file_alone_holds_everything(
         finally:
             found.close()
 
-    until(lambda: copied_events() == 5)
+    until(lambda: copied_events() == 5, wait_s=60)  # chores are done every 30 s
 
 
 def test_a_log_deleted_under_the_daemon_loses_nothing(

@@ -142,7 +142,7 @@ def test_a_daemon_with_a_damaged_database_mends_it_and_goes_on(
     assert within("backup").returncode == 0
     assert within("backup", str(home.database)).returncode == 2  # it is there already
     pid = client.daemon_pid(home)
-    until(lambda: home.database.stat().st_size > 20 * PAGE)
+    until(lambda: home.database.stat().st_size > 20 * PAGE, wait_s=60)  # chores: every 30 s
     for page in range(5, 15):
         damage(home.database, page)
     assert within("post", "command", "command=make meanwhile").returncode == 0

@@ -43,6 +43,7 @@ OTHER = {
     "backup_disk_percent": "1",
     "retention_days": "365",
     "retention_by_type": "command=90",
+    "retention_by_folder": "/srv/shop=90",
     "max_home_mb": "5000",
     "forget_grace_hours": "1",
     "log_level": "debug",
