@@ -278,7 +278,8 @@ points of nDCG@10.
 """
 
 LOOKED_UP = 3
-"""Words that one item holds all of look something up, and are no task that goes on."""
+"""So few words are looked up: what holds all of them stands before the newest work. That finds as
+much of what is edited next in one repository, and .01 more in another, which only scores."""
 NEWEST, PLACE = 0.6, 3
 """What the newest work counts for beside what fits best, by shares of 1 / (`PLACE` + its place).
 
@@ -388,11 +389,11 @@ def search(
         others = [hit for ids in lists for hit in loader.hits(ids[: max(step, _LOOKED_AT)])]
         ordered = together(ordered, others, _nearness(sources.reader, others))
     ordered = ordered[: len(hits)]
-    # What no item holds is no question of what is new, nor are a few words that one item holds.
-    held = max((len(hit.signals.terms) for hit in ordered), default=0)
-    is_lookup = not is_open and held == len(wanted.words) <= LOOKED_UP
-    if newest and held and not is_lookup:
+    # What no item holds is no question of what is new.
+    if newest and any(hit.signals.terms for hit in ordered):
         fused = _fused(ordered, newest, PLACE if is_open else NEWEST, now_ms=now_ms)
+        if len(wanted.words) <= LOOKED_UP and not is_open:
+            fused.sort(key=lambda hit: len(hit.signals.terms) < len(wanted.words))
         ordered = fused[: max(limit, len(ordered))]
     notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]
     if ordered:

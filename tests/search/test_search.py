@@ -518,9 +518,10 @@ def test_across_projects_the_newest_work_says_nothing(worked: Sources) -> None:
 
 def test_a_few_words_that_one_item_holds_look_it_up(filled: Filled, an_item: Make) -> None:
     older = an_item(1, type="turn", title="Count the zebras", created_ms=1)
-    work = an_item(2, type="turn", title="Till", files_modified=("a.py",), created_ms=2)
-    found = run(filled(older, work), "count zebras", project_id=HERE)
-    assert titles(found) == ["Count the zebras"]
+    half = an_item(2, type="turn", title="Count the badgers", created_ms=2)
+    work = an_item(3, type="turn", title="Till", files_modified=("a.py",), created_ms=3)
+    found = run(filled(older, half, work), "count zebras", project_id=HERE)
+    assert titles(found) == ["Count the zebras", "Count the badgers", "Till"]
 
 
 def test_the_newest_work_that_fits_best_is_not_marked(worked: Sources) -> None:
