@@ -73,6 +73,7 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
         address(value)  # a password in it must not reach the file
     if name in config.LIMITS:
         _agreed(name, value, yes=yes, as_json=as_json)
+    before = getattr(config.written(home()), name)
     is_running = put_in_force(home(), name, value)
     if as_json:
         emit({name: value})
@@ -82,6 +83,8 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
     say(f"{name} is {_shown(value) or 'empty'}, in force {since}")
     if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
         note(f"but where {variable} is set, as it is here, that holds instead")
+    if name in config.LISTS and (gone := [str(one) for one in before if one not in value]):
+        note(f"no longer: {', '.join(gone)} (set replaces the whole list)")
     if name == "exclude" and value:
         note(f"what was stored of it before stays; take it out: observer purge --file {value[-1]}")
     if is_running and (degraded := current(home()).degraded):

@@ -88,6 +88,13 @@ def test_a_setting_is_changed_and_comments_stay(run: Run, home: Home) -> None:
     assert home.config.read_text() == '# mine\nlog_level = "debug" # quiet\n'
 
 
+def test_what_a_list_holds_no_longer_is_named(run: Run) -> None:
+    run("config", "set", "exclude", "/a", "/b")
+    assert (
+        "no longer: /a (set replaces the whole list)" in run("config", "set", "exclude", "/b").err
+    )
+
+
 def test_a_list_is_set_from_its_words(run: Run, home: Home) -> None:
     assert run("config", "set", "exclude", "/a", "/b", "--json").json == {"exclude": ["/a", "/b"]}
     assert run("config", "--help").code == 0
