@@ -66,6 +66,8 @@ def decision(path: Path) -> PolicyDecision:
         from observer.tools.status import paused, paused_text  # noqa: PLC0415 - of pauses only
 
         why = f"paused {paused_text(paused(pauses[0]))}"
+    if not why and os.environ.get("OBSERVER_PRIVATE", "0") not in {"", "0"}:
+        why = "OBSERVER_PRIVATE is set in this shell"
     bare = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
     if not policy.root:
         return bare

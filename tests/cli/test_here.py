@@ -60,6 +60,15 @@ def test_it_says_what_is_recorded_of_whom_and_what_the_last_agent_got(
     )  # fmt: skip
 
 
+def test_a_private_shell_is_not_recorded(
+    run: Run, worked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(worked)
+    monkeypatch.setenv("OBSERVER_PRIVATE", "1")
+    said = f"{worked}: not recorded: OBSERVER_PRIVATE is set in this shell"
+    assert rows(run)["here"] == said
+
+
 def test_it_says_why_nothing_is_recorded(run: Run, worked: Path, home: Home) -> None:
     run("config", "set", "exclude", str(worked))
     assert rows(run)["here"] == f"{worked}: not recorded: `exclude` in config.toml"
