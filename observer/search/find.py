@@ -395,6 +395,7 @@ def search(
         if len(wanted.words) <= LOOKED_UP and not is_open:
             fused.sort(key=lambda hit: len(hit.signals.terms) < len(wanted.words))
         ordered = fused[: max(limit, len(ordered))]
+    ordered = _grouped(ordered)
     notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]
     if ordered:
         notices.append(_nearness_of(ordered))
@@ -431,6 +432,12 @@ def _once(hits: Sequence[Hit]) -> list[Hit]:
         if hit.item.type not in (_TURN, "summary")
         or first.setdefault((hit.item.session_id, hit.item.title), hit.item.type) == hit.item.type
     ]
+
+
+def _grouped(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits with those that hold no word of the query together, first if the best is one."""
+    is_first = bool(hits) and is_merely_near(hits[0].signals)
+    return sorted(hits, key=lambda hit: is_merely_near(hit.signals) != is_first)
 
 
 def _nearness_of(hits: Sequence[Hit]) -> str:

@@ -37,6 +37,7 @@ NEWEST = "newest work"
 """Mark of a hit that is shown because it is the newest work, whatever fits the query."""
 
 NEAR_IN_MEANING = "near in meaning"
+WITH_WORDS = "with words of the query, and the newest work"
 """Headings of the hits that hold no word of the query, and of the others beside them."""
 
 LONGEST_CONTENT = 1_600
@@ -181,9 +182,16 @@ def hits(
     """
     texts = excerpts(found) if texts is None else texts
     lines = [f"({remark})" for remark in remarks if remark]
+    has_near = any(is_merely_near(hit.signals) for hit in found)
+    group = ""
     for hit, text in zip(found, texts, strict=True):
-        heads = " · ".join(filter(None, (heading(hit.item, name), mark(hit))))
-        lines.append(_under(heads, text, hit.item))
+        said = mark(hit)
+        heads = NEAR_IN_MEANING if said == NEAR_IN_MEANING else WITH_WORDS
+        if has_near and heads != group:
+            group = heads
+            lines.append(f"{group}:")
+        more = f" · {said}" if said == NEWEST else ""
+        lines.append(_under(f"{heading(hit.item, name)}{more}", text, hit.item))
     return "\n".join([*lines, *([] if found else ["nothing found"])])
 
 

@@ -721,8 +721,11 @@ def test_a_word_that_means_nothing_finds_nothing_and_says_so(filled: Filled, wor
     assert (found.hits, found.notice) == ((), NOTHING_NEAR)
 
 
-def test_what_is_near_in_meaning_is_marked(filled: Filled) -> None:
+def test_what_is_near_in_meaning_stands_apart(filled: Filled) -> None:
     found = run(filled("banana", "apple", "cherry pie", meanings=True), "avocado cherry")
-    first, *shown = render.hits(found.hits, lambda _: "", remarks=(found.notice,)).splitlines()
-    assert first == f"({SOME_NEAR})"
-    assert ["near in meaning" in line for line in shown] == ["cherry" not in line for line in shown]
+    shown = render.hits(found.hits, lambda _: "", remarks=(found.notice,)).splitlines()
+    assert [line for line in shown if line.startswith("(") or line.endswith(":")] == [
+        f"({SOME_NEAR})",
+        "near in meaning:",
+        "with words of the query, and the newest work:",
+    ]
