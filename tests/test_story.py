@@ -123,7 +123,9 @@ def test_what_a_hook_saw_is_what_an_agent_is_shown(
         anchor = found.structured_content["observations"][0]["id"]
         around = await client.call_tool("timeline", {"anchor_id": anchor, "depth_before": 9})
         context = await client.call_tool("get_context", {"project": "shop"})
-        ids = [found.structured_content["summaries"][0]["id"]]
+        asked = {"query": "cart total", "project": "shop", "type": "summary"}
+        summed = await client.call_tool("search", asked)
+        ids = [summed.structured_content["summaries"][0]["id"]]
         records = await client.call_tool("get_observations", {"ids": ids})
         (record,) = records.structured_content["observations"]
         return tools, record["answers"], around.structured_content, context

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients import quiet
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import install, perform
 from observer.core.config import Settings
@@ -21,6 +20,7 @@ from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import open_memory
 from observer.projects import PlaceCache
+from observer.serve import contexts
 from observer.serve.contexts import QuietNotice
 from observer.store.database import SqliteStore
 
@@ -37,8 +37,8 @@ def now_ms() -> int:
 @pytest.fixture(autouse=True)
 def used(home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Claude Code, installed a week ago and used just now."""
-    monkeypatch.setattr(quiet, "FIRST_AFTER_S", 0.0)
-    monkeypatch.setattr(quiet, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(contexts, "FIRST_AFTER_S", 0.0)
+    monkeypatch.setattr(contexts, "LOOK_EVERY_S", 0.0)
     perform(install("claude-code", current_context(home)), home, at_ms=1)
     week_ago = time.time() - 7 * 86_400
     os.utime(home.hooks, (week_ago, week_ago))
