@@ -175,13 +175,9 @@ def with_git_command(
 
 def _merged(made: Item, items: Items, more: Items) -> tuple[Item, Items]:
     """Return the items of several operations of one line, with the links of `made` merged."""
-    every = {item.id: item for item in items}
-    for item in more:
-        if item.id == made.id:
-            made = replace(item, links=(*made.links, *item.links))
-            every[item.id] = made
-        else:
-            every[item.id] = item
+    for item in (item for item in more if item.id == made.id):
+        made = replace(item, links=(*made.links, *item.links))
+    every = {item.id: item for item in (*items, *more, made)}
     return made, tuple(every.values())
 
 

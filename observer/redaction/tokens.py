@@ -94,14 +94,13 @@ def token_secrets(text: str, runs: str) -> Iterator[Span]:
     """
     for token in _present(text, runs):
         for match in token.pattern.finditer(text):
-            if _is_issued(text, match):
+            digest = _IN_DIGEST.search(text, max(0, match.start() - 90), match.start())
+            if not digest and _is_issued(match):
                 yield Span(match.start(), match.end(), token.name)
 
 
-def _is_issued(text: str, match: re.Match[str]) -> bool:
-    """Return True for what looks drawn and is no digest, as in `sha256=sk_…`."""
-    if _IN_DIGEST.search(text, max(0, match.start() - 90), match.start()):
-        return False
+def _is_issued(match: re.Match[str]) -> bool:
+    """Return True for what looks drawn."""
     groups = match.groupdict("")
     if drawn := groups.get("issued"):
         return (

@@ -511,6 +511,16 @@ def test_behind_it_stands_the_newest_that_holds_the_words(filled: Filled, an_ite
     ]
 
 
+def test_of_the_newest_work_five_pieces_are_shown(filled: Filled, an_item: Make) -> None:
+    held = an_item(1, title="count zebras of the northern herds", created_ms=1)
+    work = [
+        an_item(n, type="turn", title=f"Till {n}", session_id=n, files_modified=("a.py",))
+        for n in range(2, 10)
+    ]
+    found = run(filled(held, *work), "count all zebras of the herds", project_id=HERE)
+    assert sum(hit.signals.is_newest for hit in found.hits) == 5
+
+
 def test_across_projects_the_newest_work_says_nothing(worked: Sources) -> None:
     found = run(worked, "round the total of zebras and badgers").hits
     assert not any(hit.signals.is_newest for hit in found)
