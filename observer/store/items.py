@@ -148,17 +148,6 @@ class ItemReads(AnchorReads):
         found = self._items(f"id {AMONG} AND (? OR deleted_ms IS NULL)", values)
         return found[0] if found else None
 
-    def distrusted(self, now_ms: int) -> list[int]:
-        """Return the ids of all items that `core.filters.is_trusted` refuses."""
-        rows = self._rows(
-            "SELECT id FROM item INDEXED BY item_doubtful WHERE deleted_ms IS NULL"
-            # As the index has it, which is not chosen else.
-            " AND (suspicion <> '' OR approval = 'provisional' OR expires_ms IS NOT NULL)"
-            " AND (suspicion <> '' OR approval = 'provisional' OR expires_ms <= ?) ORDER BY id",
-            (now_ms,),
-        )
-        return [row[0] for row in rows]
-
     def history(self, item_id: int) -> list[Recorded]:
         """Return the events that made and changed a note, by `seq`; also of a deleted one."""
         rows = self._rows(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
 from observer.core.events import AnyBody, Command, Event, FileWrite, Intent, Prompt, kind_of
-from observer.core.filters import Filters, is_trusted
+from observer.core.filters import Filters
 from observer.core.model import (
     UNASSIGNED,
     Enrichment,
@@ -571,23 +571,6 @@ def test_any_text_can_be_stored(store: Store, text: str) -> None:
     put(store, item)
     with store.read() as reader:
         assert reader.items([item.id]) == [item]
-
-
-def test_what_may_not_be_shown_unasked_is_listed(store: Store) -> None:
-    items = [
-        an_item(1, kind="note"),
-        an_item(2, kind="note", suspicion="orders"),
-        an_item(3, kind="note", expires_ms=9),
-        an_item(4, kind="note", expires_ms=10),
-        an_item(5, suspicion="orders"),
-        an_item(6, kind="note", approval="provisional"),
-        an_item(7, kind="note", approval="approved"),
-        an_item(8, kind="note", suspicion="orders", deleted_ms=5),
-    ]
-    put(store, *items)
-    with store.read() as reader:
-        listed = reader.distrusted(9)
-    assert listed == [one.id for one in items[:7] if not is_trusted(one, 9)] == [8, 12, 20, 24]
 
 
 def test_of_projects_that_are_left_out_nothing_is_found(store: Store) -> None:
