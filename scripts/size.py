@@ -57,6 +57,11 @@ def imported_by(path: Path, names: dict[str, Path]) -> set[str]:
     return found & names.keys()
 
 
+def needs_of(names: dict[str, Path]) -> dict[str, set[str]]:
+    """Return the other modules of the package that each imports."""
+    return {name: imported_by(path, names) - {name} for name, path in names.items()}
+
+
 def floors_of(needs: dict[str, set[str]]) -> dict[str, int]:
     """Return the floor of each room, from 1; `needs` has no cycle (a test holds that)."""
 
@@ -70,7 +75,7 @@ def floors_of(needs: dict[str, set[str]]) -> dict[str, int]:
 def figures() -> dict[str, int]:
     """Return all figures, by the name of their limit."""
     names = modules()
-    needs = {name: imported_by(path, names) - {name} for name, path in names.items()}
+    needs = needs_of(names)
     importers = Counter(target for targets in needs.values() for target in targets)
     rooms: dict[str, set[str]] = {}
     for name, targets in needs.items():

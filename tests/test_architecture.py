@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import size
+from size import name_of
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "observer"
@@ -85,12 +87,7 @@ MODULE_LINES = 600
 FUNCTION_LINES = 40
 
 
-def name_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-NAMES = frozenset(map(name_of, MODULES))
+NAMES = size.modules()
 
 
 def part_of(module: str) -> str:
@@ -99,7 +96,7 @@ def part_of(module: str) -> str:
 
 @cache
 def nodes_of(path: Path) -> list[ast.AST]:
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return list(ast.walk(size.tree_of(path)))
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -327,19 +324,9 @@ def test_an_unsafe_part_of_gitpython_is_seen(source: str, part: str) -> None:
     assert part in unsafe_parts_of_gitpython(source)
 
 
-def internal_imports(path: Path) -> Iterator[str]:
-    """Yield the modules of observer that a module imports, wherever in it."""
-    for node in nodes_of(path):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in NAMES)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            parts = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (part if part in NAMES else node.module for part in parts)
-
-
 def test_no_module_is_in_an_import_cycle() -> None:
     """Imports inside functions and for type checkers count too."""
-    waiting = {name_of(path): set(internal_imports(path)) - {name_of(path)} for path in MODULES}
+    waiting = size.needs_of(NAMES)
     while free := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
         waiting = {name: needs for name, needs in waiting.items() if name not in free}
     assert not waiting, f"in or above a cycle: {sorted(waiting)}"
@@ -357,12 +344,12 @@ BEHAVIOURS = {
 
 @pytest.mark.parametrize(("module", "most"), BEHAVIOURS.items())
 def test_a_behaviour_can_be_read_without_the_rest(module: str, most: int) -> None:
-    needs = {name_of(path): set(internal_imports(path)) for path in MODULES}
+    needs = size.needs_of(NAMES)
     needed, waiting = {module}, [module]
     while waiting:
         # Whoever asks the store reads what its methods promise, not how they are made.
         asks = waiting.pop()
-        further = (needs[asks] & NAMES) - needed if part_of(asks) != "store" else set()
+        further = needs[asks] - needed if part_of(asks) != "store" else set()
         needed |= further
         waiting += further
     assert len(needed) <= most, sorted(needed)

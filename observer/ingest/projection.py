@@ -495,10 +495,10 @@ class LaterWork:
 
     def listed(self, whole: Recorded, folds: Folds) -> Iterator[tuple[int, PrintedStatus]]:
         """Yield sessions that left files open where `git status` was printed, and what it says."""
-        shown = session_commits.listed_in(whole) if whole.root else None
-        others = [left for left in self._before(whole, folds) if left.dirty] if shown else []
-        here = [left for left in others if is_inside(left.session.cwd, whole.root)]
-        yield from ((left.session.id, shown) for left in here if shown)
+        if shown := (session_commits.listed_in(whole) if whole.root else None):
+            others = (left for left in self._before(whole, folds) if left.dirty)
+            here = (left for left in others if is_inside(left.session.cwd, whole.root))
+            yield from ((left.session.id, shown) for left in here)
 
     def rewritten(self, recorded: Recorded, became: Collection[str], folds: Folds) -> Iterator[int]:
         """Yield sessions that name one of the commits that an event replaces or takes back."""

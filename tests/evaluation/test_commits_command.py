@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import evaluate
 import pytest
 
 from observer.core.paths import Home
+from tests.cli.conftest import Ran
 
 Git = Callable[..., str]
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 Run = Callable[..., Ran]
