@@ -22,6 +22,7 @@ from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
 from observer.observations import git_commands
+from observer.projects.gone import printed_commits
 from observer.search.standing_checks import standing_checks
 from observer.store.reader import StoreReader
 
@@ -104,7 +105,7 @@ def committer(reader: StoreReader, project_id: int, origin: BlamedCommit) -> Ses
 
 
 def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[Session, str]]:
-    """Yield the calls of `git commit` during which a commit was made, with what they printed."""
+    """Yield the calls during which a commit was made, with what they printed."""
     for at_ms in {origin.authored_ms, origin.committed_ms}:
         known = map(reader.session, reader.sessions_between(at_ms, at_ms + CALL_MS))
         for session in filter(None, known):
@@ -119,11 +120,14 @@ def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[S
 def _has_begun(body: Command, ended_ms: int, at_ms: int) -> bool:
     """Return True if a command commits, and had begun at a time."""
     took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
-    return ended_ms - took_ms < at_ms + SECOND_MS and _commits(body.command)
+    return ended_ms - took_ms < at_ms + SECOND_MS and _commits(body)
 
 
-def _commits(command: str) -> bool:
-    return "git" in command and any(map(git_commands.commits, simple_commands(command)))
+def _commits(body: Command) -> bool:
+    is_asked = "git" in body.command and any(
+        map(git_commands.commits, simple_commands(body.command))
+    )
+    return is_asked or bool(printed_commits(body.output))  # whatever ran git
 
 
 def prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:
