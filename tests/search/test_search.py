@@ -18,6 +18,7 @@ from observer.search.find import (
     NEWEST_FIRST,
     NOTHING_HELD,
     NOTHING_NEAR,
+    ONLY_RECORDS,
     SOME_NEAR,
     SearchHits,
     search,
@@ -639,12 +640,13 @@ def days_ago(an_item: Make, *days: int, **fields: Any) -> list[Item]:
 @pytest.mark.parametrize("text", ["", "   ", "\0"])
 def test_no_query_browses_the_newest(filled: Filled, an_item: Make, text: str) -> None:
     items = [
-        *days_ago(an_item, 3, 1, 2),
+        *days_ago(an_item, 300, 1, 200),
         an_item(9, title="Use tabs", kind="note", type="decision"),
     ]
     found = run(filled(*items), text, limit=3)
-    assert [hit.item.id for hit in found.hits] == [36, 4, 8]
+    assert [hit.item.id for hit in found.hits] == [36, 4, 800]
     assert found.notice == NEWEST_FIRST
+    assert found.above_floor() == found
     assert [hit.item.id for hit in run(filled(), text, types=("decision",)).hits] == [36]
 
 
@@ -729,6 +731,15 @@ def test_what_shares_nothing_with_the_query_is_not_shown(filled: Filled, an_item
 def test_a_word_that_means_nothing_finds_nothing_and_says_so(filled: Filled, word: str) -> None:
     found = run(filled("banana", "apple", "cherry", meanings=True), word)
     assert (found.hits, found.notice) == ((), NOTHING_NEAR)
+
+
+def test_words_that_only_records_hold_are_said_to_be_there(filled: Filled, an_item: Make) -> None:
+    ran = an_item(9, title="make deploy", kind="record", type="command")
+    sources = filled(ran, "banana", "apple", "cherry", meanings=True)
+    where = ONLY_RECORDS.format(types="command")
+    assert run(sources, "deploy").notice == f"{where}, and nothing is near in meaning"
+    assert run(sources, "avocado deploy").notice.startswith(f"{where}; what was found is merely")
+    assert titles(run(sources, "deploy", types=("command",))) == ["make deploy"]
 
 
 def test_what_is_near_in_meaning_stands_apart(filled: Filled) -> None:
