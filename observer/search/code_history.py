@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -178,8 +179,9 @@ class CodeChange(Value):
     `sessions` are those behind the change, the surest first; `committers` others that made the
     commit of what these wrote.
 
-    `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts, `checks` runs of
-    tests and other tools that judge the code, failures that passed later left out; oldest first.
+    `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts that touched or
+    named the file, `checks` runs of tests and other tools that judge the code, failures that passed
+    later left out; oldest first.
     """
 
     origin: BlamedCommit
@@ -231,7 +233,7 @@ def _change(
     until_ms = _end(work, _commit(reader, piece, work))
     made = _made_by(reader, piece, origin, marks, commit)
     sessions = made.sessions[:SESSIONS]
-    ids = {None, *(each.id for each in sessions)}
+    ids, names = {None, *(each.id for each in sessions)}, {piece.path, *work.paths}
     edits = [each for each in made.edits if each.session_id in ids]
     asked: list[Item] = []
     around: list[Item] = []
@@ -252,7 +254,7 @@ def _change(
         committers=made.committers,
         asked=_last(asked),
         edits=_last(edits),
-        tried=_last(each for each in around if each.type in ATTEMPTS),
+        tried=_last(each for each in around if each.type in ATTEMPTS and _is_about(each, names)),
         checks=_last(standing_checks(around, sessions)),
     )
 
@@ -453,8 +455,20 @@ def _edits(
 
 
 def _names(item: Item, symbol: str) -> bool:
-    last = symbol.rpartition(".")[2]
-    return any(last in text for text in (item.title, item.subtitle, item.narrative, *item.facts))
+    return _holds(item, symbol.rpartition(".")[2])
+
+
+def _is_about(item: Item, paths: Iterable[str]) -> bool:
+    """Return True if an item touched a file, or names it."""
+    touched = (*item.files_modified, *item.files_read)
+    return any(
+        any(touches(one, path) for one in touched) or _holds(item, PurePosixPath(path).name)
+        for path in paths
+    )
+
+
+def _holds(item: Item, word: str) -> bool:
+    return any(word in text for text in (item.title, item.subtitle, item.narrative, *item.facts))
 
 
 def _sessions(
