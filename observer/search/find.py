@@ -389,7 +389,8 @@ def search(
     loader.fetch([item for ids in lists for item in ids[:step]])
     hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
     # What an expression asks for need not be words: what it must not be, or not hold.
-    hits = [hit for hit in hits if wanted.expression or _is_found(hit)]
+    means = _means_something(wanted)
+    hits = [hit for hit in hits if wanted.expression or _is_found(hit, means=means)]
     ordered = sorted(outranked(with_newer(loader, hits)), key=key)
     ordered = ordered if filters.types else _once(ordered)
     if any(hit.item.kind == "note" for hit in ordered):
@@ -413,9 +414,19 @@ def search(
     )
 
 
-def _is_found(hit: Hit) -> bool:
-    """Return True if a hit holds a word of the query, or is near enough to what it means."""
-    return has_signal(hit.signals) or (hit.item.kind != "summary" and is_merely_near(hit.signals))
+def _is_found(hit: Hit, *, means: bool) -> bool:
+    """Return True if a hit holds a word of the query, or is near enough to what it `means`."""
+    is_near = means and hit.item.kind != "summary" and is_merely_near(hit.signals)
+    return has_signal(hit.signals) or is_near
+
+
+def _means_something(wanted: QueryPlan) -> bool:
+    """Return True if the model knows a word of a plan, or may know it by its parts.
+
+    Made-up words are near to short texts by chance, as near as what says the same in other words.
+    """
+    words = [piece for word in wanted.words for piece in pieces(word)]
+    return any(not word.isascii() or word.casefold() in known_words() for word in words)
 
 
 def _newest_holding(

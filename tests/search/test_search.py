@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from observer.search.find import (
     SearchHits,
     search,
 )
-from observer.search.rank import Hit, HitSignals, fit
+from observer.search.rank import NEAR, Hit, HitSignals, fit
 from observer.store.database import SqliteStore
 from observer.tools import render
 
@@ -731,6 +732,26 @@ def test_what_shares_nothing_with_the_query_is_not_shown(filled: Filled, an_item
 def test_a_word_that_means_nothing_finds_nothing_and_says_so(filled: Filled, word: str) -> None:
     found = run(filled("banana", "apple", "cherry", meanings=True), word)
     assert (found.hits, found.notice) == ((), NOTHING_NEAR)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        pytest.param("fruit", True, id="known"),
+        pytest.param("repidipi mewalome", False, id="made-up"),
+        pytest.param("fruitBowl", True, id="known-by-a-part"),
+        pytest.param("repidipi 水果", True, id="of-another-script"),
+    ],
+)
+def test_made_up_words_are_near_to_nothing(filled: Filled, text: str, *, is_found: bool) -> None:
+    sources = filled("banana", "apple", "cherry", meanings=True)
+    encode = sources.encode
+    towards, aside = encode("a"), encode("z")
+    assert towards is not None
+    assert aside is not None
+    turned = (towards + 3 * aside) / np.linalg.norm(towards + 3 * aside)
+    hits = run(sources._replace(encode=lambda *_: turned), text).hits
+    assert any(hit.signals.semantic < NEAR for hit in hits) is is_found
 
 
 def test_words_that_only_records_hold_are_said_to_be_there(filled: Filled, an_item: Make) -> None:
