@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import Item, columns_of
-from observer.core.text import listed
+from observer.core.text import counted, listed
 from observer.core.value import Value
 from observer.index import View, pieces
 from observer.index.embed.registry import known_words
@@ -345,7 +345,7 @@ class SearchHits(Value):
         )
         if len(strong) == len(self.hits):
             return self
-        left_out = f"{len(strong)} strong, {len(self.hits) - len(strong)} weak left out"
+        left_out = f"{counted(len(self.hits) - len(strong), 'weak hit')} left out"
         has_near = any(is_merely_near(hit.signals) for hit in strong)
         said = self.notice if has_near else self.notice.removesuffix(SOME_NEAR).rstrip("; ")
         notice = "; ".join(filter(None, (said, left_out)))

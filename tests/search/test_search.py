@@ -690,7 +690,7 @@ def test_weak_hits_are_left_out_and_counted(filled: Filled) -> None:
     assert len(found.hits) == 4
     strong = found.above_floor()
     assert titles(strong) == ["the login cookie expires soon", "login cookie expires"]
-    assert strong.notice == "2 strong, 2 weak left out"
+    assert strong.notice == "2 weak hits left out"
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_what_fits_far_less_well_is_left_out_and_counted(calls: Calls) -> None:
         recall("invoice rounding half even total"),
     )
     assert [row["id"] for row in recalled(found)] == [4]
-    said = "1 strong, 1 weak left out"
+    said = "1 weak hit left out"
     assert said in found.structured_content["notice"]
     assert said in found.content[0].text
 
