@@ -66,7 +66,7 @@ def _heard(home: Home, root: str) -> dict[str, Any]:
         sessions = reader.sessions(project_id=project.id, limit=SESSIONS)
     known = clients()
     files = {one.client: known[one.client].context_file for one in sessions if one.client in known}
-    last = next((one for one in sessions if files.get(one.client)), None)
+    last = next((one for one in sessions if one.client in heard and files.get(one.client)), None)
     file = mirror(home, root) / (files[last.client] if last else ANYONES)
     given: dict[str, Any] = {"given": str(file)} if file.is_file() else {}
     if last:

@@ -405,7 +405,7 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
         emit(rows)
         return
     table(
-        ("client", "found", "offers", "installed", "tried", "newest stored"),
+        ("client", "found", "offers", "installed", "tried", "last heard"),
         [
             (
                 row.client,

@@ -16,6 +16,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from msgspec.structs import replace
 
 from observer.commands import command_line
+from observer.commands.command_line import SimpleCommand
+from observer.commands.runners import program_name
 from observer.core.events import Command, FileChange
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
@@ -44,11 +46,12 @@ _PULL = lazy_pattern(
 
 _COMMITTED = lazy_pattern(
     r"^\[(?P<branch>[^\]\s]{1,200})[^\]\n]{0,40} [0-9a-f]{7,64}\] [^\n]*"
-    r"(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed",
+    r"(?:(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed)?",
     re.MULTILINE,
 )
+"""How git says what it made, whoever ran it; what counts the files may be cut off."""
 _STAGED = 60
-_TAKING = (["add"], ["commit"])
+_TAKING = frozenset({"add", "commit"})
 _ALL = "*"
 _EVERY = frozenset({"-A", "--all", ".", "-u", "-a", "-am"})
 
@@ -226,20 +229,25 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
     """Return the state after what git printed of commits, and of the work tree.
 
     A commit holds the files that were added since the last, or all that are open if it is of as
-    many.
+    many. Which program ran git is all the same.
     """
-    if "git" not in body.command:
+    parts = [one for one in command_line.simple_commands(body.command) if not one.looks]
+    made = list(_COMMITTED.finditer(body.output)) if parts else []
+    if not made and "git" not in body.command:
         return state
-    parts = [git_commands.words_of(one) for one in command_line.simple_commands(body.command)]
-    given = [word for words in parts if words[:1] in _TAKING for word in words[1:]]
+    taking = [words for one in parts if (words := _git_words(one, is_git=bool(made)))]
     places = (
         _ALL if word in _EVERY else relative(word, recorded.root, recorded.event.cwd)
-        for word in given
+        for words in taking
+        for word in words[1:]
     )
     state = replace(state, staged=distinct((*state.staged, *places), _STAGED))
-    for found in _COMMITTED.finditer(body.output):
+    is_committing = any(words[0] == "commit" for words in taking)
+    for found in made:
+        if not (found["files"] or is_committing):
+            continue  # a line of a log may look like it
         open_now, staged = open_files(state), state.staged
-        is_all = _ALL in staged or int(found["files"]) >= len(open_now)
+        is_all = _ALL in staged or int(found["files"] or 0) >= len(open_now)
         taken = {path for path in open_now if is_all or (staged and is_within(path, staged))}
         files = {
             path: replace(_committed_file(one), printed=found["branch"]) if path in taken else one
@@ -248,6 +256,19 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
         state = replace(state, files=files, staged=())
     shown, written = listed_in(recorded), written_files(state)
     return with_uncommitted(state, written, shown, recorded.event.at_ms) if shown else state
+
+
+def _git_words(part: SimpleCommand, *, is_git: bool) -> list[str]:
+    """Return the words of `git add` or `git commit`, whatever runs it; none of anything else.
+
+    Args:
+        part: the command that may do so.
+        is_git: whether its program is git by another name, where nothing in it has that name.
+    """
+    names = map(program_name, part.words)
+    place = next((at for at, name in enumerate(names) if name == "git"), 0 if is_git else None)
+    words = [] if place is None else command_line.git_words(part.words[place:])
+    return words if words and words[0] in _TAKING else []
 
 
 def with_operation(state: SessionState, operation: GitOperation) -> SessionState:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
 from observer.observations import git_commands
+from observer.projects.gone import printed_commits
 from observer.search.standing_checks import standing_checks
 from observer.store.reader import StoreReader
 
@@ -104,7 +106,7 @@ def committer(reader: StoreReader, project_id: int, origin: BlamedCommit) -> Ses
 
 
 def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[Session, str]]:
-    """Yield the calls of `git commit` during which a commit was made, with what they printed."""
+    """Yield the calls during which a commit was made, with what they printed."""
     for at_ms in {origin.authored_ms, origin.committed_ms}:
         known = map(reader.session, reader.sessions_between(at_ms, at_ms + CALL_MS))
         for session in filter(None, known):
@@ -119,11 +121,14 @@ def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[S
 def _has_begun(body: Command, ended_ms: int, at_ms: int) -> bool:
     """Return True if a command commits, and had begun at a time."""
     took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
-    return ended_ms - took_ms < at_ms + SECOND_MS and _commits(body.command)
+    return ended_ms - took_ms < at_ms + SECOND_MS and _commits(body)
 
 
-def _commits(command: str) -> bool:
-    return "git" in command and any(map(git_commands.commits, simple_commands(command)))
+def _commits(body: Command) -> bool:
+    is_asked = "git" in body.command and any(
+        map(git_commands.commits, simple_commands(body.command))
+    )
+    return is_asked or bool(printed_commits(body.output))  # whatever ran git
 
 
 def prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:
@@ -174,8 +179,9 @@ class CodeChange(Value):
     `sessions` are those behind the change, the surest first; `committers` others that made the
     commit of what these wrote.
 
-    `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts, `checks` runs of
-    tests and other tools that judge the code, failures that passed later left out; oldest first.
+    `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts that touched or
+    named the file, `checks` runs of tests and other tools that judge the code, failures that passed
+    later left out; oldest first.
     """
 
     origin: BlamedCommit
@@ -227,7 +233,7 @@ def _change(
     until_ms = _end(work, _commit(reader, piece, work))
     made = _made_by(reader, piece, origin, marks, commit)
     sessions = made.sessions[:SESSIONS]
-    ids = {None, *(each.id for each in sessions)}
+    ids, names = {None, *(each.id for each in sessions)}, {piece.path, *work.paths}
     edits = [each for each in made.edits if each.session_id in ids]
     asked: list[Item] = []
     around: list[Item] = []
@@ -248,7 +254,7 @@ def _change(
         committers=made.committers,
         asked=_last(asked),
         edits=_last(edits),
-        tried=_last(each for each in around if each.type in ATTEMPTS),
+        tried=_last(each for each in around if each.type in ATTEMPTS and _is_about(each, names)),
         checks=_last(standing_checks(around, sessions)),
     )
 
@@ -449,8 +455,20 @@ def _edits(
 
 
 def _names(item: Item, symbol: str) -> bool:
-    last = symbol.rpartition(".")[2]
-    return any(last in text for text in (item.title, item.subtitle, item.narrative, *item.facts))
+    return _holds(item, symbol.rpartition(".")[2])
+
+
+def _is_about(item: Item, paths: Iterable[str]) -> bool:
+    """Return True if an item touched a file, or names it."""
+    touched = (*item.files_modified, *item.files_read)
+    return any(
+        any(touches(one, path) for one in touched) or _holds(item, PurePosixPath(path).name)
+        for path in paths
+    )
+
+
+def _holds(item: Item, word: str) -> bool:
+    return any(word in text for text in (item.title, item.subtitle, item.narrative, *item.facts))
 
 
 def _sessions(

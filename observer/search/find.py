@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import Item, columns_of
+from observer.core.text import counted, listed
 from observer.core.value import Value
 from observer.index import View, pieces
 from observer.index.embed.registry import known_words
@@ -306,10 +307,13 @@ _ECHOES = 3
 
 NEWEST_FIRST = "the newest first, since no word was given"
 
-MERELY_NEAR = "nothing holds any of these words; what was found is merely near in meaning"
-SOME_NEAR = "some hold none of these words, and are merely near in meaning"
 NOTHING_HELD = "nothing holds any of these words"
+MERELY_NEAR = f"{NOTHING_HELD}; what was found is merely near in meaning"
 NOTHING_NEAR = f"{NOTHING_HELD}, and nothing is near in meaning"
+ONLY_RECORDS = "only records of type {types} hold any of these words: name the type to see them"
+SOME_NEAR = "some hold none of these words, and are merely near in meaning"
+RECORDS = 50
+"""Newest records with words of a query that are looked at for their types."""
 
 
 class SearchHits(Value):
@@ -326,8 +330,11 @@ class SearchHits(Value):
     def above_floor(self) -> SearchHits:
         """Return the strong hits, which the best always is; what is left out is counted.
 
-        Weak is what holds fewer words than another hit, and fits far less well than the best.
+        Weak is what holds fewer words than another hit, and fits far less well than the best;
+        what is listed by its age is neither.
         """
+        if not any(hit.fit for hit in self.hits):
+            return self
         fits = [max(hit.fit, hit.score) for hit in self.hits]  # a newer one has but its score
         terms = [len(hit.signals.terms) for hit in self.hits]
         least, most = FLOOR * max(fits, default=0), max(terms, default=0)
@@ -338,7 +345,7 @@ class SearchHits(Value):
         )
         if len(strong) == len(self.hits):
             return self
-        left_out = f"{len(strong)} strong, {len(self.hits) - len(strong)} weak left out"
+        left_out = f"{counted(len(self.hits) - len(strong), 'weak hit')} left out"
         has_near = any(is_merely_near(hit.signals) for hit in strong)
         said = self.notice if has_near else self.notice.removesuffix(SOME_NEAR).rstrip("; ")
         notice = "; ".join(filter(None, (said, left_out)))
@@ -382,7 +389,8 @@ def search(
     loader.fetch([item for ids in lists for item in ids[:step]])
     hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
     # What an expression asks for need not be words: what it must not be, or not hold.
-    hits = [hit for hit in hits if wanted.expression or _is_found(hit)]
+    means = _means_something(wanted)
+    hits = [hit for hit in hits if wanted.expression or _is_found(hit, means=means)]
     ordered = sorted(outranked(with_newer(loader, hits)), key=key)
     ordered = ordered if filters.types else _once(ordered)
     if any(hit.item.kind == "note" for hit in ordered):
@@ -397,18 +405,28 @@ def search(
         ordered = fused[: max(limit, len(ordered))]
     ordered = _grouped(ordered)
     notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]
-    if ordered:
-        notices.append(_nearness_of(ordered))
-    elif not (any(notices) or wanted.expression):
-        notices.append(NOTHING_HELD if NO_MEANING in found.degraded else NOTHING_NEAR)
+    if ordered or not (any(notices) or wanted.expression):
+        notices.append(
+            _held(sources, wanted, filters, ordered, has_meaning=NO_MEANING not in found.degraded)
+        )
     return SearchHits(
         hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
     )
 
 
-def _is_found(hit: Hit) -> bool:
-    """Return True if a hit holds a word of the query, or is near enough to what it means."""
-    return has_signal(hit.signals) or (hit.item.kind != "summary" and is_merely_near(hit.signals))
+def _is_found(hit: Hit, *, means: bool) -> bool:
+    """Return True if a hit holds a word of the query, or is near enough to what it `means`."""
+    is_near = means and hit.item.kind != "summary" and is_merely_near(hit.signals)
+    return has_signal(hit.signals) or is_near
+
+
+def _means_something(wanted: QueryPlan) -> bool:
+    """Return True if the model knows a word of a plan, or may know it by its parts.
+
+    Made-up words are near to short texts by chance, as near as what says the same in other words.
+    """
+    words = [piece for word in wanted.words for piece in pieces(word)]
+    return any(not word.isascii() or word.casefold() in known_words() for word in words)
 
 
 def _newest_holding(
@@ -440,10 +458,25 @@ def _grouped(hits: Sequence[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: is_merely_near(hit.signals) != is_first)
 
 
-def _nearness_of(hits: Sequence[Hit]) -> str:
-    """Return what is said of hits without any word of the query."""
+def _held(
+    sources: Sources, wanted: QueryPlan, filters: Filters, hits: Sequence[Hit], *, has_meaning: bool
+) -> str:
+    """Return what is said where some of the hits, or all, hold no word of the query."""
     near = sum(is_merely_near(hit.signals) for hit in hits)
-    return MERELY_NEAR if near == len(hits) else SOME_NEAR if near else ""
+    if near < len(hits):
+        return SOME_NEAR if near else ""
+    said = MERELY_NEAR if hits else NOTHING_NEAR if has_meaning else NOTHING_HELD
+    types = _records_with(sources, wanted, filters)
+    return said.replace(NOTHING_HELD, ONLY_RECORDS.format(types=types)) if types else said
+
+
+def _records_with(sources: Sources, wanted: QueryPlan, filters: Filters) -> str:
+    """Return the types of the records that hold a word of a plan, which finds none of them."""
+    if filters.kinds or "record" in searched(filters) or wanted.expression:
+        return ""
+    words = " OR ".join(map(quoted, wanted.words))
+    ids = sources.reader.match(words, replace(filters, kinds=("record",)), limit=RECORDS)
+    return listed(sorted({item.type for item in sources.reader.items(ids)}))
 
 
 def _newest(reader: StoreReader, filters: Filters) -> list[Item]:

@@ -35,14 +35,13 @@ def standing_checks(items: Iterable[Item], sessions: Iterable[Session] = ()) -> 
     links = (link for each in found if each.type == "fix" for link in each.links)
     fixed = {link.target for link in links if link.kind == "fixes"}
     checks = [each for each in found if is_check(each)]
-    # The first fact is the command.
-    passed_ms = {each.facts[:1]: each.created_ms for each in checks if each.category != FAILED}
-    passed = {(session.id, head) for session in sessions for head in _passed(session)}
+    passed_ms = {_ran(_line(each)): each.created_ms for each in checks if each.category != FAILED}
+    passed = {(session.id, _ran(head)) for session in sessions for head in _passed(session)}
     for each in checks:
         if each.category != FAILED or not (
             each.id in fixed
-            or passed_ms.get(each.facts[:1], 0) > each.created_ms
-            or (each.session_id, _head(each)) in passed
+            or passed_ms.get(_ran(_line(each)), 0) > each.created_ms
+            or (each.session_id, _ran(_line(each))) in passed
         ):
             yield each
 
@@ -53,7 +52,12 @@ def _passed(session: Session) -> Iterator[str]:
     return (head for head, ran in known.commands.items() if ran.ok)
 
 
-def _head(item: Item) -> str:
-    """Return what the command of an item chiefly ran, as the state of its session names it."""
-    line = item.facts[0].removeprefix("$ ") if item.facts else ""
-    return command_line.parse_command_line(line).head
+def _line(item: Item) -> str:
+    """Return the command line of an item, which is its first fact."""
+    return item.facts[0].removeprefix("$ ") if item.facts else ""
+
+
+def _ran(line: str) -> str:
+    """Return what a command line chiefly ran, whatever it was run by: `uv run`, or nothing."""
+    parts = command_line.leading_commands(command_line.simple_commands(line))
+    return "; ".join(" ".join(part.words) for part in parts)

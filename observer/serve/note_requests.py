@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.pairs import How, Settlement
 from observer.notes.values import Author, Changes, Note, Similar
+from observer.observations.note_reducer import note_type
+from observer.search.start import NOTE_TYPES
 from observer.tools.note_api import row, stands
 from observer.tools.render import project_names
 
@@ -94,9 +97,11 @@ def remember(memory: Memory, body: bytes) -> JsonObject:
     """Carry out POST /remember.
 
     Raises:
-        BadInput: the body is not what is documented; and as `Notes.remember`.
+        BadInput: the body is not what is documented; a type that no note has; and as
+            `Notes.remember`.
     """
     asked = decoded(body, Remembering)
+    _check_type(memory, asked.type)
     note = msgspec.convert(asked, Note, from_attributes=True)
     kept = memory.notes.remember(note, project=asked.project, folder=asked.cwd, author=asked.author)
     return {
@@ -110,6 +115,15 @@ def remember(memory: Memory, body: bytes) -> JsonObject:
         "near": [_near(one) | {"stands": stands(one.item)} for one in kept.near],
         "dangling": kept.dangling,
     }
+
+
+def _check_type(memory: Memory, name: str) -> None:
+    """Refuse a type that is neither one of ours nor that of a note: nobody would look for it."""
+    known = dict.fromkeys((*NOTE_TYPES, *memory.notes.counts("type")))
+    if (spelled := note_type(name)) not in known:
+        near = get_close_matches(spelled, known, n=2)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"one of: {', '.join(known)}"
+        raise BadInput(f"no type of notes {name[:80]!r}", hint=hint)
 
 
 def _near(one: Similar) -> JsonObject:
@@ -139,6 +153,7 @@ def change(memory: Memory, body: bytes) -> JsonObject:
     notes = memory.notes
     match asked:
         case EditRequest():
+            _check_type(memory, asked.changes.type or "")
             do: Callable[..., Item] = partial(notes.edit, asked.id, asked.changes)
         case UndoRequest():
             do = partial(_undoing(memory, asked).undo, asked.id)

@@ -7,9 +7,11 @@ what users are shown; it is pure.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -29,8 +31,8 @@ from observer.store.anchors import Anchor, AnchorSet, WorktreeView
 from observer.store.interface import Store
 from observer.store.writer import Writer
 
-NAMED = 3
-"""Most symbols or files that one `Validity.subject` names."""
+NAMED, COMMIT_CHARS = 3, 10
+"""Most symbols or files that one `Validity.subject` names, and characters of a commit there."""
 
 
 def validity(anchor_set: AnchorSet, *, branch: str) -> list[Validity]:
@@ -69,22 +71,29 @@ def _elsewhere(
 
 
 def _moved_on(off: Sequence[Anchor], landed: Sequence[Anchor]) -> Validity:
-    gone = [anchor for anchor in off if anchor.reason == "deleted"]
-    is_gone = len(gone) == len(off)
-    first = min(off, key=lambda anchor: anchor.since_ms)
+    """Return what changed: one commit for all of it, or each behind the names that it changed."""
+    off = sorted(off, key=lambda anchor: (anchor.since_ms or sys.maxsize, anchor.commit))
+    commits = {anchor.commit for anchor in off}
+    is_gone = all(anchor.reason == "deleted" for anchor in off)
     return Validity(
         reason="deleted" if is_gone else "changed",
-        subject=_named(off),
-        commit=first.commit,
+        subject=_named(off, has_commits=len(commits) > 1),
+        commit=off[0].commit if len(commits) == 1 else "",
         share=round(len(off) / len(landed), 3),
-        since_ms=first.since_ms,
+        since_ms=off[0].since_ms,
     )
 
 
-def _named(off: Sequence[Anchor]) -> str:
-    names = list(dict.fromkeys(_name(anchor) for anchor in off))
+def _named(off: Sequence[Anchor], *, has_commits: bool) -> str:
+    names: dict[str, str] = {}
+    for anchor in off:
+        names.setdefault(_name(anchor), anchor.commit[:COMMIT_CHARS] * has_commits)
+    runs = groupby(islice(names.items(), NAMED), key=itemgetter(1))
+    said = [
+        ", ".join(name for name, _ in run) + f" in {commit}" * bool(commit) for commit, run in runs
+    ]
     more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(said) + (f" and {more} more" if more > 0 else "")
 
 
 def _name(anchor: Anchor) -> str:

@@ -155,11 +155,17 @@ _KEPT = (
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
 
+# What was imported has an id of the import's making: nobody reported it.
 _LAST_REPORTS = """
 SELECT client, max(at_ms) FROM (
-    SELECT client, last_ms AS at_ms, project_id FROM session
+    SELECT client, last_ms AS at_ms, project_id FROM session WHERE coalesce(
+        (SELECT id FROM event WHERE session_id = session.id ORDER BY at_ms DESC, seq DESC LIMIT 1),
+        ''
+    ) NOT GLOB 'import-*'
     UNION ALL
-    SELECT * FROM (SELECT client, at_ms, project_id FROM event ORDER BY seq DESC LIMIT 20000)
+    SELECT client, at_ms, project_id
+    FROM (SELECT id, client, at_ms, project_id FROM event ORDER BY seq DESC LIMIT 20000)
+    WHERE id NOT GLOB 'import-*'
 ) WHERE client <> '' AND coalesce(project_id = ?, TRUE) GROUP BY client
 """
 
@@ -217,7 +223,8 @@ class PurgeReads(Reads):
     def last_reports(self, project_id: int | None = None) -> Mapping[str, int]:
         """Return when each client last reported something, by its name; in one project, or any.
 
-        Of reports that belong to no session only the newest 20,000 events are looked at.
+        What was imported is no report. Of reports that belong to no session only the newest 20,000
+        events are looked at.
         """
         return dict(self._rows(_LAST_REPORTS, (project_id,)))
 

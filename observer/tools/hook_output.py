@@ -61,7 +61,6 @@ def write(
     Raises:
         OSError: the home cannot be written.
     """
-    tokens = min(settings.context_tokens, MOST_CHARACTERS // 4)
     clients = _clients(memory, project)
     written = 0
     for root in project.roots:
@@ -72,7 +71,7 @@ def write(
         render = partial(
             documents.context,
             project,
-            tokens=tokens,
+            tokens=budget(settings),
             uncommitted=look,
             exists=partial(existing, root),
             notice=notice,
@@ -84,6 +83,17 @@ def write(
         files = {client: render(client=client.name) for client in clients}
         written += _write_all(folder, text, dict.fromkeys(_wrapping(), text) | files)
     return written
+
+
+def budget(settings: Settings) -> int:
+    """Return the most tokens of a file."""
+    return min(settings.context_tokens, MOST_CHARACTERS // 4)
+
+
+def shown_from(home: Home, folder: str) -> str:
+    """Return the root whose files a hook prints in a folder; "" where it prints none."""
+    around = (Path(folder), *Path(folder).parents)
+    return next((str(one) for one in around if (mirror(home, str(one)) / ANYONES).is_file()), "")
 
 
 def existing(root: str, paths: Collection[str]) -> frozenset[str]:

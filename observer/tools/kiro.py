@@ -189,7 +189,8 @@ class Kiro:
             KiroSearchResult(
                 observations=self._observations([*steps, *reads][:limit]),
                 summaries=self._summaries([one for one in items if one.kind == "summary"]),
-            )
+            ),
+            notice="" if items or reads else found.notice,
         )
 
     def timeline(
@@ -359,5 +360,5 @@ def _exactly(row: type[Row], of: ResultRow) -> Row:
     return row(**{name: None if value is UNSET else value for name, value in values.items()})
 
 
-def _as_json(result: Row) -> ToolResult[Row]:
-    return ToolResult(msgspec.json.encode(result).decode(), result, is_json=True)
+def _as_json(result: Row, *, notice: str = "") -> ToolResult[Row]:
+    return ToolResult(msgspec.json.encode(result).decode(), result, is_json=True, notice=notice)

@@ -5,7 +5,7 @@ Replies and errors are worded as its documentation words them: agents were taugh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, cast, get_args
 
 import msgspec
@@ -18,9 +18,8 @@ from observer.core.model import Item, iso
 from observer.memory.api import Memory
 from observer.notes.pairs import How, OpenPairs, Pair, Settlement
 from observer.notes.values import Note, Remembered, Similar
-from observer.search.find import SearchHits
 from observer.search.handles import SearchOptions
-from observer.search.rank import NEWER, Hit, HitSignals
+from observer.search.rank import Hit
 from observer.tools import render
 from observer.tools.labels import labels
 from observer.tools.note_api import final, pair_lines, stands
@@ -44,12 +43,6 @@ FACT_TYPES = {
 
 CONFIDENCE = 0.5
 """Of a note about which nothing else is said."""
-LEAST_MEANING = 0.25
-"""The least cosine at which a note that holds no word of a query is recalled.
-
-Source: of 66 queries without sense or about something else, the nearest of 1,200 texts is at .24
-at most; of 150 real questions about these texts, .91 have their answer nearer.
-"""
 
 _NAMES_OF_TYPES = {type_: name for name, type_ in FACT_TYPES.items()}
 
@@ -206,7 +199,7 @@ class MemoryTool:
                 return self._remember(note)
             case "recall":
                 wanted = parse_filters(
-                    type=_type(fact_type) if fact_type else ",".join(FACT_TYPES.values()),
+                    type=_type(fact_type) if fact_type else self._kept_types(),
                     category=category, since=since,
                     until=until, session=session, branch=branch, now_ms=now_ms(),
                 )  # fmt: skip
@@ -276,20 +269,23 @@ class MemoryTool:
         here = self._here()
         project = None if is_everywhere else self._memory.place_of(here)
         found = self._memory.at(here).recall(query, limit=limit, project=project, narrow=wanted)
-        kept, far = _near_enough(found)
+        found = found.above_floor()
         # Of notes of all projects each says whose it is.
         name = render.project_names(self._memory.projects() if is_everywhere else ())
-        memories = [_recalled(hit, name(hit.item.project_id)) for hit in kept]
-        left_out = "left out, too far from the query: " + ", ".join(f"#{one}" for one in far)
+        memories = [_recalled(hit, name(hit.item.project_id)) for hit in found.hits]
         outcome = MemoryToolResult(
             action="recall",
             message=f"{len(memories)} found",
             memories=memories,
-            notice=(found.notice if kept else "") or UNSET,
             degraded=found.degraded or UNSET,
         )
         text = msgspec.json.encode(memories).decode()
-        return ToolResult(text, outcome, notice=left_out if far else "")
+        return ToolResult(text, outcome, notice=found.notice)
+
+    def _kept_types(self) -> str:
+        """Return the types of this tool that notes have, or all if none has one."""
+        there = self._memory.notes.counts("type")
+        return ",".join([one for one in FACT_TYPES.values() if one in there] or FACT_TYPES.values())
 
     def _forget(self, handle: str) -> ToolResult[MemoryToolResult]:
         if handle == "":
@@ -354,23 +350,6 @@ def _remarks(kept: Remembered) -> list[str]:
     if kept.dangling:
         remarks.append("No note is called so yet: " + render.one_line(", ".join(kept.dangling)))
     return remarks
-
-
-def _is_about(signals: HitSignals) -> bool:
-    return signals.fts5 > 0 or signals.semantic >= LEAST_MEANING
-
-
-def _near_enough(found: SearchHits) -> tuple[Sequence[Hit], list[int]]:
-    """Return the hits that are about the query, and the ids of those that are not.
-
-    A note that took the place of a hit has no signal of its own.
-    """
-    strong = found.above_floor().hits
-    about = {hit.item.id for hit in strong if _is_about(hit.signals)}
-    newer = (hit for hit in strong if any(one.reason in NEWER for one in hit.item.validity))
-    about |= {hit.item.id for hit in newer if about}
-    kept = [hit for hit in strong if hit.item.id in about]
-    return kept, [hit.item.id for hit in found.hits if hit.item.id not in about]
 
 
 def _recalled(hit: Hit, project: str) -> Recalled:

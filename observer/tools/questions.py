@@ -26,13 +26,13 @@ from observer.core.moment import minute, span
 from observer.core.paths import home
 from observer.core.text import counted
 from observer.core.value import TokenUsage
-from observer.memory.accounts import uncommitted_at
+from observer.git.status import uncommitted_paths
 from observer.memory.api import Memory
 from observer.search.dates import day_start_ms
 from observer.search.handles import SearchOptions
 from observer.search.start import CardFact, Start
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
-from observer.tools import compact, note_api, render, rows
+from observer.tools import compact, hook_output, note_api, render, rows
 from observer.tools.asking import (
     NO_START,
     CommandReply,
@@ -42,7 +42,6 @@ from observer.tools.asking import (
     scope_line,
 )
 from observer.tools.documents import Documents
-from observer.tools.hook_output import existing
 from observer.tools.parse_filters import parse_filters
 from observer.tools.registry import tools_of
 from observer.tools.render import (
@@ -309,18 +308,26 @@ def _combined(problems: Sequence[ObserverError]) -> NotFound:
 def _explain_context(
     memory: Memory, asked: CommandRequest, *, project: str | None, client: str
 ) -> CommandReply:
-    """Explain what a session start prints in that folder."""
-    here = None if project else memory.project_at(asked.folder)
-    found = here or memory.project(project or "")
-    around = [root for root in found.roots if Path(asked.folder).is_relative_to(root)]
-    root = max(around or found.roots[-1:], key=len, default="")
-    start = Documents(memory, str).start(
-        found,
-        tokens=config.load(home()).context_tokens,
-        client=client,
-        uncommitted=uncommitted_at(found, asked.folder),
-        exists=partial(existing, root),
-    )
+    """Explain what a session start prints in that folder.
+
+    Where no file was written yet, that is what it would hold.
+    """
+    named = memory.project(project) if project else None
+    folder = named.roots[-1] if named and named.roots else asked.folder
+    root = hook_output.shown_from(home(), folder)
+    found = memory.project_at(root or folder)
+    around = [one for one in found.roots if Path(folder).is_relative_to(one)] if found else []
+    root = root or max(around, key=len, default="")
+    tokens = hook_output.budget(config.load(home()))
+    start = Start(lines=(), budget_tokens=tokens, used_tokens=0)
+    if found and Path(root).is_dir():
+        start = Documents(memory, partial(str, root)).start(
+            found,
+            tokens=tokens,
+            client=client,
+            uncommitted=partial(uncommitted_paths, root),
+            exists=partial(hook_output.existing, root),
+        )
     if not (start.lines or start.omitted or asked.is_json):
         return CommandReply(NO_START)
     explanation = explained(start)

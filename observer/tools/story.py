@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.model import Item, Project, Session
+from observer.core.model import UNASSIGNED, Item, Project, Session
 from observer.memory.api import Memory
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import CodeChange
@@ -74,7 +74,8 @@ class Browse:
 
     def projects(self) -> ToolResult[Projects]:
         """List the projects that have memories."""
-        found = [_project_row(project) for project in self._memory.projects()]
+        known = (project for project in self._memory.projects() if project.id != UNASSIGNED)
+        found = list(map(_project_row, known))
         lines = (
             " · ".join(map(render.one_line, [row.name, *(row.folders or ()), row.uuid]))
             for row in found

@@ -178,14 +178,6 @@ def test_doctor_goes_on_where_it_may_not_look(
     assert hooks["found"] == f"{home.hooks}: Permission denied"
 
 
-def test_a_folder_of_no_project_has_nothing_to_explain(
-    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    ran = run("context", "--explain")
-    assert (ran.code, ran.err.partition("\n")[0]) == (3, "error: no project is known here")
-
-
 def test_a_folder_of_no_project_has_an_empty_context(
     run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -202,7 +202,7 @@ def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:
     )
     asked = ("search", "deploy the blue shop", "--type", "command")
     said = run(*asked).out
-    assert "1 strong, 1 weak left out" in said
+    assert "1 weak hit left out" in said
     assert "deploy it" not in said
     assert "deploy it" in run(*asked, "--weak").out
 

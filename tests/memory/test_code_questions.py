@@ -161,6 +161,16 @@ def test_what_was_tried_and_checked_is_shown(work: Work, shown: Shown) -> None:
     assert "passes (3 passed" in change.tried[0].narrative
 
 
+def test_a_fix_of_another_file_was_not_tried_for_this_one(work: Work) -> None:
+    work.write(FIRST)
+    lint = {"command": "eslint web.js"}
+    work.tell(Command(**lint, output="web.js\n  1:1  error  x  no-undef\n", exit_code=1))
+    work.write("let x\n", "web.js")
+    work.tell(Command(**lint, output="", exit_code=0))
+    work.commit("Add login")
+    assert [len(work.why(f"{file}:1").changes[0].tried) for file in ("auth.py", "web.js")] == [0, 1]
+
+
 def test_a_failure_that_passed_later_is_no_check_of_the_change(work: Work) -> None:
     work.write(FIRST)
     red = work.tell(Command(command="pytest", output=FAILED, exit_code=1))

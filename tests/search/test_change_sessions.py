@@ -16,19 +16,19 @@ COMMIT = BlamedCommit(hash="ab" * 20, authored_ms=AT_MS, committed_ms=AT_MS)
 
 
 @pytest.mark.parametrize(
-    ("project", "command", "is_found"),
+    ("project", "command", "output", "is_found"),
     [
-        pytest.param(HERE, "git commit -m x", True, id="it-committed"),
-        pytest.param(HERE, "make commit", False, id="it-ran-no-git"),
-        pytest.param(ELSEWHERE, "git commit -m x", False, id="it-committed-elsewhere"),
+        pytest.param(HERE, "git commit -m x", "x", True, id="it-committed"),
+        pytest.param(HERE, "make commit", "x", False, id="it-ran-no-git"),
+        pytest.param(HERE, "./ship", "[main abababa] x\n", True, id="git-says-so"),
+        pytest.param(ELSEWHERE, "git commit -m x", "x", False, id="it-committed-elsewhere"),
     ],
 )
 def test_who_committed_ran_git_in_the_project(
-    store: SqliteStore, project: int, command: str, *, is_found: bool
+    store: SqliteStore, project: int, command: str, output: str, *, is_found: bool
 ) -> None:
-    event = Event(
-        id="e", at_ms=AT_MS + 10, client="c", session="s", body=Command(command=command, output="x")
-    )
+    body = Command(command=command, output=output)
+    event = Event(id="e", at_ms=AT_MS + 10, client="c", session="s", body=body)
     recorded = Recorded(seq=1, event=event, project_id=project, session_id=1)
     session = Session(
         id=1, external="s", client="c", project_id=project, started_ms=AT_MS, last_ms=AT_MS + 20

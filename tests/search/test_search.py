@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,11 +19,12 @@ from observer.search.find import (
     NEWEST_FIRST,
     NOTHING_HELD,
     NOTHING_NEAR,
+    ONLY_RECORDS,
     SOME_NEAR,
     SearchHits,
     search,
 )
-from observer.search.rank import Hit, HitSignals, fit
+from observer.search.rank import NEAR, Hit, HitSignals, fit
 from observer.store.database import SqliteStore
 from observer.tools import render
 
@@ -639,12 +641,13 @@ def days_ago(an_item: Make, *days: int, **fields: Any) -> list[Item]:
 @pytest.mark.parametrize("text", ["", "   ", "\0"])
 def test_no_query_browses_the_newest(filled: Filled, an_item: Make, text: str) -> None:
     items = [
-        *days_ago(an_item, 3, 1, 2),
+        *days_ago(an_item, 300, 1, 200),
         an_item(9, title="Use tabs", kind="note", type="decision"),
     ]
     found = run(filled(*items), text, limit=3)
-    assert [hit.item.id for hit in found.hits] == [36, 4, 8]
+    assert [hit.item.id for hit in found.hits] == [36, 4, 800]
     assert found.notice == NEWEST_FIRST
+    assert found.above_floor() == found
     assert [hit.item.id for hit in run(filled(), text, types=("decision",)).hits] == [36]
 
 
@@ -687,7 +690,7 @@ def test_weak_hits_are_left_out_and_counted(filled: Filled) -> None:
     assert len(found.hits) == 4
     strong = found.above_floor()
     assert titles(strong) == ["the login cookie expires soon", "login cookie expires"]
-    assert strong.notice == "2 strong, 2 weak left out"
+    assert strong.notice == "2 weak hits left out"
 
 
 @pytest.mark.parametrize(
@@ -729,6 +732,35 @@ def test_what_shares_nothing_with_the_query_is_not_shown(filled: Filled, an_item
 def test_a_word_that_means_nothing_finds_nothing_and_says_so(filled: Filled, word: str) -> None:
     found = run(filled("banana", "apple", "cherry", meanings=True), word)
     assert (found.hits, found.notice) == ((), NOTHING_NEAR)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        pytest.param("fruit", True, id="known"),
+        pytest.param("repidipi mewalome", False, id="made-up"),
+        pytest.param("fruitBowl", True, id="known-by-a-part"),
+        pytest.param("repidipi 水果", True, id="of-another-script"),
+    ],
+)
+def test_made_up_words_are_near_to_nothing(filled: Filled, text: str, *, is_found: bool) -> None:
+    sources = filled("banana", "apple", "cherry", meanings=True)
+    encode = sources.encode
+    towards, aside = encode("a"), encode("z")
+    assert towards is not None
+    assert aside is not None
+    turned = (towards + 3 * aside) / np.linalg.norm(towards + 3 * aside)
+    hits = run(sources._replace(encode=lambda *_: turned), text).hits
+    assert any(hit.signals.semantic < NEAR for hit in hits) is is_found
+
+
+def test_words_that_only_records_hold_are_said_to_be_there(filled: Filled, an_item: Make) -> None:
+    ran = an_item(9, title="make deploy", kind="record", type="command")
+    sources = filled(ran, "banana", "apple", "cherry", meanings=True)
+    where = ONLY_RECORDS.format(types="command")
+    assert run(sources, "deploy").notice == f"{where}, and nothing is near in meaning"
+    assert run(sources, "avocado deploy").notice.startswith(f"{where}; what was found is merely")
+    assert titles(run(sources, "deploy", types=("command",))) == ["make deploy"]
 
 
 def test_what_is_near_in_meaning_stands_apart(filled: Filled) -> None:

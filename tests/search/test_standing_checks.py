@@ -45,6 +45,8 @@ def test_only_commands_are_checks() -> None:
 
 def test_a_failure_that_passed_later_no_longer_stands() -> None:
     red = ran("biome check src: 2 errors", category="failed", line="biome check src")
+    boxed = ran("rtk biome check src: no such file", category="failed", line="rtk biome check src")
     green = ran("biome check src", number=2)
+    assert list(standing_checks([boxed, green])) == [green]
     assert list(standing_checks([red, ran("ls", number=3)])) == [red]
     assert list(standing_checks([green, red])) == [green]

@@ -10,6 +10,7 @@ import pytest
 from observer.core.events import Command, Forget, Prompt
 from observer.core.model import seq_of
 from observer.store.tombstones import Tombstones
+from observer.tools.labels import labels
 from observer.upkeep.take_out import Removal, clean, marks_of
 
 from .conftest import LOGIN, Story
@@ -25,6 +26,16 @@ def test_a_commit_is_stale_once_its_symbol_changed(story: Story) -> None:
     (said,) = story.said(item)
     assert (said.reason, said.subject, said.commit, said.share) == ("changed", "login", later, 1.0)
     assert said.since_ms > story.item(item).created_ms
+
+
+def test_each_name_stands_with_the_commit_that_changed_it(story: Story) -> None:
+    item = story.shown_commit(story.commit(auth__py=LOGIN))
+    first = story.commit(auth__py=LATER)
+    second = story.commit(auth__py=LATER.replace("user.check", "user.check_twice"))
+    (said,) = story.said(item)
+    assert said.subject == f"logout in {first[:10]}, login in {second[:10]}"
+    (label,) = labels(story.item(item))
+    assert label.startswith(f"stale in part (50%): {said.subject} changed, ")
 
 
 def test_a_change_of_another_part_of_the_file_says_nothing(story: Story) -> None:

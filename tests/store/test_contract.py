@@ -481,6 +481,20 @@ def test_sessions_are_found_by_id_by_name_and_by_idleness(store: Store) -> None:
         assert writer.idle_sessions(before_ms=9) == [old]
 
 
+def test_what_was_imported_is_no_report(store: Store) -> None:
+    imported, live = recorded(9), recorded(2)
+    imported = msgspec.structs.replace(
+        imported, event=msgspec.structs.replace(imported.event, id="import-9"), session_id=9
+    )
+    with store.write() as writer:
+        for one in (live, imported):
+            writer.append(one, stored_ms=1)
+        writer.put_session(a_session(9, last_ms=9_000, external="old"))
+        assert writer.last_reports() == {"x": 2_000}
+        writer.put_session(a_session(1, last_ms=5_000))
+        assert writer.last_reports(UNASSIGNED) == {"x": 5_000}
+
+
 def test_children_are_of_the_same_client_and_project(store: Store) -> None:
     parent = a_session(1, external="p", parent="p")
     children = [a_session(number, external=f"c{number}", parent="p") for number in (2, 3)]

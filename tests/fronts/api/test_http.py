@@ -183,6 +183,26 @@ def test_a_body_over_the_limit_is_refused(client: TestClient, is_shown: bool) ->
 # --- notes ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("name", "is_known", "hint"),
+    [
+        pytest.param("decison", False, "did you mean decision?", id="misspelled"),
+        pytest.param("zebra", False, "one of: constraint, rule, decision", id="unlike-any"),
+        pytest.param("General!", True, "", id="by-another-name"),
+        pytest.param("playbook", True, "", id="of-a-note-that-is-there"),
+    ],
+)
+def test_a_type_that_no_note_has_is_refused(
+    client: TestClient, memory: Memory, name: str, hint: str, *, is_known: bool
+) -> None:
+    kept = memory.notes.remember(Note(content="Ask first", type="playbook"), project="my-api")
+    body = {"content": "Use JWT", "project": "my-api", "type": name}
+    edit = {"action": "edit", "id": kept.item.id, "changes": {"type": name, "content": "Ask"}}
+    for answer in (client.post("/remember", json=body), client.post("/note", json=edit)):
+        assert answer.is_success is is_known
+        assert hint in answer.text
+
+
 def test_a_note_is_remembered_and_forgotten(client: TestClient) -> None:
     note = {"content": "tabs, not spaces", "project": "my-api", "type": "preference"}
     kept = client.post("/remember", json=note)

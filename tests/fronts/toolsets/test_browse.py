@@ -21,7 +21,7 @@ def tools(memory: Memory, tmp_path: Any) -> dict[str, Tool]:
 def test_projects_are_listed_by_every_name_that_finds_them(tools: dict[str, Tool]) -> None:
     answer = tools["projects"].call({})
     rows = {row.name: row for row in answer.result.projects}
-    assert {"my-api", "other"} <= set(rows)
+    assert set(rows) == {"my-api", "other"}
     assert rows["my-api"].uuid in answer.text
 
 

@@ -102,6 +102,12 @@ def test_the_operators_of_the_document_find(call: Call, query: str) -> None:
     assert item_id(12) in [row["id"] for row in found["observations"]]
 
 
+def test_a_nonsense_word_finds_nothing_and_says_so(call: Call) -> None:
+    (found,) = call(("search", {"query": "wumpelgrunz"}))
+    assert (found["observations"], found["summaries"]) == ([], [])
+    assert found["notice"].startswith("nothing holds any of these words")
+
+
 def test_an_unknown_project_is_an_empty_answer(call: Call) -> None:
     found, context = call(
         ("search", {"query": "jwt", "project": "nowhere"}),

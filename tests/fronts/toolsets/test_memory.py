@@ -98,13 +98,14 @@ def test_recall_is_labelled_as_recorded_data_before_all_else(calls: Calls) -> No
     assert recalled(found)[0]["fact_type"] == "decision"
 
 
-def test_nonsense_finds_nothing(calls: Calls) -> None:
+def test_nonsense_finds_nothing_and_says_so(calls: Calls) -> None:
     (found,) = calls("memory", recall("xqzv blorp frumious"))
     assert recalled(found) == []
     assert found.structured_content["message"] == "0 found"
+    assert found.structured_content["notice"].startswith("nothing holds any of these words")
 
 
-def test_what_is_too_far_from_the_query_is_left_out_and_named(calls: Calls) -> None:
+def test_what_fits_far_less_well_is_left_out_and_counted(calls: Calls) -> None:
     *_, found = calls(
         "memory",
         remember("the invoice rounding uses half even, the invoice total is exact"),
@@ -112,7 +113,7 @@ def test_what_is_too_far_from_the_query_is_left_out_and_named(calls: Calls) -> N
         recall("invoice rounding half even total"),
     )
     assert [row["id"] for row in recalled(found)] == [4]
-    said = "left out, too far from the query: #8"
+    said = "1 weak hit left out"
     assert said in found.structured_content["notice"]
     assert said in found.content[0].text
 
