@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from observer.cli.policy import decision
+from observer.cli.session import reading
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import evidence, installed
 from observer.clients.registry import clients
@@ -20,7 +21,6 @@ from observer.core.paths import Home, working_folder
 from observer.core.text import age_text
 from observer.core.value import Value
 from observer.search.handles import around
-from observer.store.database import SqliteStore
 from observer.tools.hook_output import ANYONES, SESSIONS, mirror
 
 OWN = "observer"
@@ -57,7 +57,7 @@ def here(home: Home) -> Here | None:
 
 def _heard(home: Home, root: str) -> dict[str, Any]:
     """Return which clients were heard in a project, and the context of the last agent."""
-    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+    with reading(home) as reader:
         project = around(reader.projects(), root)
         if project is None:
             return {}

@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.output import breakdown, emit, json_option, named_project, note, progress, say
-from observer.cli.session import open_memory
+from observer.cli.session import open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
@@ -28,7 +28,6 @@ from observer.core.text import counted, one_line
 from observer.core.value import Value
 from observer.notes.folders.folders import NoteFolders, places_holding
 from observer.redaction.seen import SEEN
-from observer.store.database import SqliteStore
 from observer.store.purging import DerivedItem
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, PurgeReceipt, carry_out
@@ -74,7 +73,7 @@ def redacted(here: Home) -> PurgeReceipt:
         OSError: a file cannot be written.
     """
     todo = PurgeOrder(seqs=(), redacts=True)
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         total = reader.totals().events
     order.begin(here, todo)
     with progress("redacting", total) as advance:
@@ -83,13 +82,13 @@ def redacted(here: Home) -> PurgeReceipt:
 
 def has_secrets(here: Home) -> bool:
     """Return True if today's rules find a secret in the log."""
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         return bool(secrets_in(reader))
 
 
 def _secrets(here: Home) -> RedactPreview:
     SEEN.use(here.seen)
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         found = secrets_in(reader)
     return RedactPreview(
         events=found.events,
@@ -242,7 +241,7 @@ def _hidden_text() -> str:
 def _preview(here: Home, asked: Criteria) -> PurgePreview:
     text = finder([asked.text] if asked.text else [])
     files = tuple(left(here, text)) if text else ()
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         why = reasons(reader, asked)
         kinds = Counter(one.kind for one in reader.stored_events() if one.seq in why)
         made = reader.items_from(why.keys())

@@ -7,7 +7,7 @@ spool is not found, which a note on stderr says.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from observer.cli.output import note
@@ -22,6 +22,20 @@ from observer.local.spool import Spool
 
 if TYPE_CHECKING:
     from observer.memory.api import Memory
+    from observer.store.reader import StoreReader
+
+
+@contextmanager
+def reading(here: Home) -> Iterator[StoreReader]:
+    """Read the database of a home as it is now.
+
+    Raises:
+        StoreUnavailable: there is none yet, or it cannot be read.
+    """
+    from observer.store.database import SqliteStore  # noqa: PLC0415 - as below
+
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        yield reader
 
 
 @contextmanager
@@ -33,21 +47,19 @@ def open_memory() -> Iterator[Memory]:
         ConfigInvalid: the settings cannot be read.
     """
     # Half a second, which a command that asks the daemon does without.
-    from observer.memory.opening import reading, refuse_unsettled  # noqa: PLC0415
+    from observer.memory import opening  # noqa: PLC0415
     from observer.store.database import SqliteStore  # noqa: PLC0415
 
     here = home()
     settings = config.load(here)
-    refuse_unsettled(here)
+    opening.refuse_unsettled(here)
     store = SqliteStore(here.database, read_only=True)
-    if store.lost_events:
-        lost = counted(store.lost_events, "event")
-        note(f"note: the newest {lost} cannot be read here; repair it with: observer up")
-    _mention_waiting(here)
-    try:
-        yield reading(store, here, settings).at(str(working_folder()))
-    finally:
-        store.close()
+    with closing(store):
+        if store.lost_events:
+            lost = counted(store.lost_events, "event")
+            note(f"note: the newest {lost} cannot be read here; repair it with: observer up")
+        _mention_waiting(here)
+        yield opening.reading(store, here, settings).at(str(working_folder()))
 
 
 def project_here(memory: Memory) -> Project | None:

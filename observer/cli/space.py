@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from typing import Any
 
 import msgspec
 
 from observer.cli.output import emit, say, table
+from observer.cli.session import reading
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
@@ -17,7 +17,6 @@ from observer.core.moment import minute
 from observer.core.paths import Home
 from observer.core.text import counted, size_text
 from observer.core.value import Value
-from observer.store.database import SqliteStore
 from observer.upkeep import size_cap
 from observer.upkeep.size_cap import NOTHING, EventVolume, amounts, plus
 from observer.upkeep.take_out import deletions
@@ -81,7 +80,7 @@ def show_going(here: Home, settings: Settings) -> bool:
     """Print what a daemon with these settings deletes, by type; return whether that is anything."""
     if not here.database.exists():
         return False
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         seqs, files = deletions(reader, here, settings, now_ms=now_ms())
         parts = _by(amounts(reader, seqs), lambda _, kind: kind) if seqs else {}
     if parts:
@@ -99,7 +98,7 @@ def _volumes(name: str, parts: Mapping[str, EventVolume]) -> None:
 
 def _measured(here: Home) -> Space:
     settings = config.load(here)
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         found = amounts(reader)
         names = {project.id: project.name for project in reader.projects()}
         gone = amounts(reader, deletions(reader, here, settings, now_ms=now_ms()).seqs)
