@@ -342,7 +342,7 @@ def test_a_link_to_nowhere_is_shown_to_be_moved(
 def test_doctor_names_a_folder_in_the_place_of_a_file(run: Run, home: Home, name: str) -> None:
     (home.root / name).mkdir(parents=True)
     shown = json.loads(run("doctor", "--json").out)["checks"]
-    files = next(check for check in shown if check["name"] == "files")
+    files = next(check for check in shown if check["name"] == "home")
     assert files["found"] == f"{home.root / name}: Is a directory"
     assert files["hint"] == "move it away; it is made anew"
 
