@@ -35,7 +35,7 @@ from observer.upkeep.carry_out import complete
 @click.group(
     "doctor",
     cls=Group,
-    later={"speed": "measure"},
+    later={"speed": "doctor.speed"},
     invoke_without_command=True,
     epilog="Example: observer doctor --fix",
 )
