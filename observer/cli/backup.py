@@ -95,7 +95,7 @@ def _ensure_folder(folder: Path, *, asks: bool, as_json: bool) -> None:
     if asks and not folder.exists():
         confirm_once(
             f"There is no folder {folder}. Make it?",
-            refusal=f"there is no folder {folder}",
+            refusal=f"nothing was copied to {folder}, which is not there",
             as_json=as_json,
             hint="make it, or add --yes",
         )

@@ -80,7 +80,8 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
         return
     waiting = config.unconfirmed(home(), config.written(home())) if name in config.LIMITS else ()
     since = f"once you agree: observer config set {waiting[0]}" if waiting else "from now on"
-    say(f"{name} is {_shown(value) or 'empty'}, in force {since}")
+    again = "; the daemon was restarted for it" if is_running else ""
+    say(f"{name} is {_shown(value) or 'empty'}, in force {since}{again}")
     if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
         note(f"but where {variable} is set, as it is here, that holds instead")
     if name in config.LISTS and (gone := [str(one) for one in before if one not in value]):
@@ -109,7 +110,7 @@ def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
     if is_going and not yes:
         confirm_once(
             "Delete it for good, and from now on whatever reaches the limit?",
-            refusal="nothing was changed, and nothing deleted: there is no terminal to ask on",
+            refusal="nothing was changed, and nothing deleted",
             as_json=as_json,
             hint="if that may go, add --yes",
         )
@@ -119,7 +120,7 @@ def _known(name: str) -> str:
     names = [known for known, _default, _meaning in config.describe()]
     if name not in names:
         near = get_close_matches(name, names)
-        raise BadInput(f"no setting {name!r}", hint=did_you_mean(near, "observer config", ""))
+        raise BadInput(f"no setting {name!r}", hint=did_you_mean(near, "see: observer config"))
     return name
 
 

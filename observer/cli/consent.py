@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from observer.cli.output import note
 from observer.clients.attribution import attribute
 from observer.core.errors import BadInput, CapturedUserOnly
 
@@ -32,8 +33,10 @@ def confirm_once(
 
     Raises:
         BadInput: there is nobody to ask, with the refusal and the hint.
-        click.Abort: the answer was no.
+        click.Abort: the answer was no, which the refusal says.
     """
     if as_json or not sys.stdin.isatty():
-        raise BadInput(refusal, hint=hint)
-    click.confirm(question, abort=True)
+        raise BadInput(f"{refusal}: there is no terminal to ask on", hint=hint)
+    if not click.confirm(question):
+        note(refusal)
+        raise click.Abort

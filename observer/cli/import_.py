@@ -222,7 +222,7 @@ def import_sessions(
         if how.asks:
             confirm_once(
                 f"Import {_contents(new)}?",
-                refusal="nothing was imported: there is no terminal to ask on",
+                refusal="nothing was imported",
                 as_json=how.as_json,
             )
         client.ensure_daemon(home, wait_s=20)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import F, emit, json_option, note, say, table
+from observer.cli.output import F, emit, json_option, note, progress, say, table
 from observer.cli.session import mention_paused
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
@@ -200,7 +200,8 @@ def _leave(
             say(_described(outcome, dry_run=False))
     if not (memory or yes):
         memory = click.confirm(f"Delete the memory too, {held}? Nothing brings it back.")
-    left = [str(one) for one in (home_guard.delete(here) if memory else [here.root])]
+    kept = home_guard.delete(here, progress=progress) if memory else [here.root]
+    left = [str(one) for one in kept]
     if as_json:
         emit({"taken_out": outcomes, "left": left})
         return
@@ -405,7 +406,7 @@ def show_list(context: InstallContext, *, as_json: bool) -> None:
         emit(rows)
         return
     table(
-        ("client", "found", "offers", "installed", "tried", "newest stored"),
+        ("client", "found", "offers", "installed", "tried", "last report"),
         [
             (
                 row.client,

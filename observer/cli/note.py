@@ -28,7 +28,7 @@ from observer.cli.output import (
     say,
     scope_options,
 )
-from observer.cli.session import open_memory, project_here
+from observer.cli.session import LINKS, known_types, nearly, open_memory, project_here
 from observer.clients.attribution import attribute
 from observer.core import config, moment
 from observer.core.errors import BadInput, NotFound, ObserverError, remedy
@@ -58,7 +58,9 @@ item_argument = click.argument("handle", metavar="ID|UUID")
     epilog="Example: observer note --tag auth --layer state",
 )
 @scope_options
-@click.option("--type", "types", default="", help="Only these types, e.g. decision,rule.")
+@click.option(
+    "--type", "types", default="", callback=known_types, help="Only these, e.g. decision,rule."
+)
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="Only notes of this layer.")
 @click.option("--scope", type=click.Choice(get_args(Scope)), help="Only notes of this scope.")
@@ -195,6 +197,8 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: 
     if not target:
         _list_links(handle, as_json=as_json)
         return
+    if near := nearly(kind, LINKS):
+        raise BadInput(f"no kind of link {kind!r}", hint=f"did you mean {near}?")
     action = "unlink" if remove else "link"
     _change(handle, action, as_json=as_json, target=target, kind=kind)
 

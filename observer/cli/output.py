@@ -268,19 +268,3 @@ def scope_options(command: F) -> F:
 def _absolute(handle: str) -> str:
     is_relative = handle in {".", ".."} or handle.startswith(("./", "../"))
     return os.path.normpath(working_folder() / handle) if is_relative else handle
-
-
-def filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that restrict what is found."""
-    for option in (
-        click.option("--until", default="", help="Only before then."),
-        click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago."),
-        click.option("--branch", default="", help="Only of this git branch."),
-        click.option("--session", default="", help="Only of this session, by its id."),
-        click.option(
-            "--file", "files", multiple=True, help="Only what touched this file or folder."
-        ),
-        click.option("--type", "type", default="", help="Only these types, e.g. commit,decision."),
-    ):
-        command = option(command)
-    return command

@@ -23,7 +23,6 @@ from observer.cli.commands import did_you_mean
 from observer.cli.output import (
     emit,
     escaped,
-    filter_options,
     json_option,
     limit_option,
     named_project,
@@ -32,15 +31,16 @@ from observer.cli.output import (
     scope_options,
     table,
 )
-from observer.cli.session import open_memory
+from observer.cli.session import known_types, open_memory
 from observer.clients.config_files.context import shipped
 from observer.core import moment
-from observer.core.errors import NotFound, ObserverError
+from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
 from observer.core.paths import home, working_folder
 from observer.core.text import one_line
 from observer.local import client
 from observer.tools.asking import (
+    FIRST_SESSION,
     NO_START,
     CommandReply,
     CommandRequest,
@@ -59,7 +59,12 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 @click.option(
     "--limit", "-n", type=click.IntRange(1, MOST_RESULTS), help="So many, weak ones too; else 10."
 )
-@filter_options
+@click.option("--type", default="", callback=known_types, help="Types, e.g. commit,decision.")
+@click.option("--file", "files", multiple=True, help="Only what touched this file or folder.")
+@click.option("--session", default="", help="Only of this session, by its id.")
+@click.option("--branch", default="", help="Only of this git branch.")
+@click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago.")
+@click.option("--until", default="", help="Only before then.")
 @click.option("--failed", is_flag=True, help="Only commands and tool calls that failed.")
 @click.option("--notes", is_flag=True, help="Only notes.")
 @click.option("--category", default="", help="Only notes of this category.")
@@ -99,7 +104,7 @@ def _known_client(name: str) -> None:
     if name not in clients():
         near = get_close_matches(name, clients(), n=1)
         raise NotFound(
-            f"no client {name!r}", hint=did_you_mean(near, "observer install --list", "")
+            f"no client {name!r}", hint=did_you_mean(near, "see: observer install --list")
         )
 
 
@@ -165,7 +170,7 @@ def sessions_command(*, as_json: bool, **options: Any) -> None:  # noqa: ANN401 
     say(reply.scope)
     if not rows:
         why = "no session goes on" if options["active"] else "no session yet"
-        more = "leave out --active" if options["active"] else "connect a client: observer install"
+        more = "leave out --active" if options["active"] else FIRST_SESSION
         say(nothing(why, more, everywhere=reply.scope == scope_line("")))
         return
     columns = ("id", "client", "project", "status", "last active", "events", "what for")
@@ -193,13 +198,17 @@ def show_projects(*, as_json: bool) -> None:
 
 @click.command("today", epilog="Example: observer today --days 7 --all")
 @scope_options
-@click.option("--days", type=click.IntRange(1, 366), default=1, help="So many, today included.")
+@click.option("--days", type=click.IntRange(1), default=1, help="So many, today included.")
 @json_option
-def today_command(*, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the options above
+def today_command(*, days: int, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what happened: sessions, commits, files, fixes, notes."""
-    ask("account", as_json=as_json, **options)
+    if days > MOST_DAYS:
+        hint = f"for longer: observer search --since {days}d, or observer sessions -n 500"
+        raise BadInput(f"--days {days:,} is more than a year", hint=hint)
+    ask("account", as_json=as_json, days=days, **options)
 
 
+MOST_DAYS = 366
 WAIT_S = 5.0
 """Longest wait for the daemon's answer: a frozen one never gives it."""
 

@@ -6,13 +6,18 @@ spool is not found, which a note on stderr says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
+
+import click
 
 from observer.cli.output import note
 from observer.core import config
 from observer.core.clock import now_ms
+from observer.core.errors import NotFound
+from observer.core.filters import Filters
 from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
@@ -65,6 +70,37 @@ def open_memory() -> Iterator[Memory]:
 def project_here(memory: Memory) -> Project | None:
     """Return the known project around the current folder."""
     return memory.project_at(str(working_folder()))
+
+
+TYPES = (
+    *("turn", "commit", "fix", "decision", "compaction", "summary"),
+    *("fact", "preference", "context", "constraint", "heuristic", "rejected", "rule"),
+    *("command", "file-write", "tool-use", "delegation", "research", "checkout"),
+)
+"""Types of items that observer itself gives; a note may have any other."""
+LINKS = ("supersedes", "amends", "explicit")
+NEAR = 0.75
+"""Likeness of a typing error: `desicion` to `decision`."""
+
+
+def nearly(word: str, known: Sequence[str]) -> str:
+    """Return the known word that another is nearly, "" if it is one or is like none."""
+    near = () if word in known else get_close_matches(word, known, n=1, cutoff=NEAR)
+    return "".join(near)
+
+
+def known_types(_context: click.Context, _option: click.Parameter, given: str) -> str:
+    """Return types as they were given, with commas between them.
+
+    Raises:
+        NotFound: one is nearly a type that there is, and nothing is of it.
+    """
+    for word in map(str.strip, given.split(",")):
+        if near := nearly(word, TYPES):
+            with reading(home()) as reader:
+                if not reader.ids(Filters(types=(word,)), limit=1):
+                    raise NotFound(f"nothing is of type {word!r}", hint=f"did you mean {near}?")
+    return given
 
 
 def mention_damaged(count: int) -> None:

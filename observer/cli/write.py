@@ -12,6 +12,7 @@ import click
 import orjson
 
 from observer.cli.output import emit, json_option, named_project, note, respond, say
+from observer.cli.session import TYPES, nearly
 from observer.clients import generic
 from observer.clients.attribution import attribute
 from observer.core.clock import now_ms
@@ -69,6 +70,9 @@ def remember_command(
     where = f" in {kept['project']}" if kept["project"] else ""
     say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
     _remark(kept)
+    if near := nearly(fields["type"], TYPES):
+        note(f"{fields['type']} is a type of its own; for {near}:")
+        note(f"  observer note edit {kept['id']} --type {near}")
 
 
 def _remark(kept: dict[str, Any]) -> None:

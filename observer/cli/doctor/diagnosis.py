@@ -349,7 +349,7 @@ def _client(
     if quiet := find_quiet(client, context, last, at_ms=now_ms()):
         return wrong(name, str(quiet), quiet.hint)
     at_ms = last_report(client, last)
-    heard = f"last event {age_text(now_ms() - at_ms)} ago" if at_ms else "no event yet"
+    heard = f"last report {age_text(now_ms() - at_ms)} ago" if at_ms else "no report yet"
     return well(name, f"{parts}; {heard}")
 
 
