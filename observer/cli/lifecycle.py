@@ -92,7 +92,9 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.uptime_ms is not None:
         lines.insert(1, ("uptime", age_text(status.uptime_ms)))
     if status.model:
-        found = f"{counted(status.vectors, 'item')} found by meaning too"
+        left = status.to_embed - status.vectors
+        of = f" of {status.to_embed:,}" if left > 0 else ""
+        found = f"{status.vectors:,}{of} items found by meaning too"
         lines.append(("model", f"{status.model}: {found}"))
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))

@@ -100,7 +100,8 @@ def respond(value: object, text: str, *, as_json: bool, remark: str = "") -> Non
     if as_json:
         emit(value)
         return
-    say(text)
+    if text:
+        say(text)
     if remark:
         note(remark)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import breakdown, emit, json_option, named_project, note, progress, say
+from observer.cli.output import breakdown, emit, json_option, named_project, progress, respond, say
 from observer.cli.session import open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
@@ -49,20 +49,20 @@ class RedactPreview(Value):
 def redact(here: Home, *, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Redact what is stored by today's rules: log, all that is derived, spool, logs and backups."""
     shown = _secrets(here)
-    if not as_json:
-        _show_secrets(shown)
-    if dry_run:
-        if as_json:
-            emit({"dry_run": True, **asdict(shown)})
+    lines = [f"{counted(shown.events, 'event')} with secrets{breakdown(shown.secrets)}"]
+    for where, count in shown.files.items():
+        lines.append(f"{where}: {counted(count, 'file')} with secrets")
+    lines += [f"backups: {shown.backups} to look through"] * bool(shown.backups)
+    lines += _copies(shown.left)
+    if _looked(shown, lines, ends=dry_run, dry_run=dry_run, as_json=as_json):
         return
     if not yes:
         confirm_once("Redact it for good?", refusal="nothing was redacted", as_json=as_json)
     with alone_and_drained(here):
         receipt = redacted(here)
-    if as_json:
-        emit(asdict(receipt))
-    else:
-        _report_secrets(receipt)
+    done = f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}"
+    text = "\n".join((done, *_became(receipt, "redacted")))
+    respond(asdict(receipt), text, remark="\n".join(_copies(receipt.left)), as_json=as_json)
 
 
 def redacted(here: Home) -> PurgeReceipt:
@@ -99,32 +99,30 @@ def _secrets(here: Home) -> RedactPreview:
     )
 
 
-def _show_secrets(shown: RedactPreview) -> None:
-    say(f"{counted(shown.events, 'event')} with secrets{breakdown(shown.secrets)}")
-    for where, count in shown.files.items():
-        say(f"{where}: {counted(count, 'file')} with secrets")
-    if shown.backups:
-        say(f"backups: {shown.backups} to look through")
-    _warn_of(shown.left)
+def _looked(
+    shown: RedactPreview | PurgePreview,
+    lines: Iterable[str],
+    *,
+    ends: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> bool:
+    """Show what would go, as JSON only where it `ends` with that; return whether it does."""
+    if not as_json:
+        say("\n".join(lines))
+    elif ends:
+        emit({"dry_run": dry_run, **asdict(shown)})
+    return ends
 
 
-def _report_secrets(receipt: PurgeReceipt) -> None:
-    say(f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}")
-    say_of_files(receipt, "redacted")
-    _warn_of(receipt.left)
+def _became(receipt: PurgeReceipt, done: str) -> list[str]:
+    """Return what became of files outside of the log."""
+    files = [f"{where}: {counted(n, 'file')} {done}" for where, n in receipt.files.items()]
+    return files + [f"backups/{name}: {became}" for name, became in receipt.backups.items()]
 
 
-def say_of_files(receipt: PurgeReceipt, done: str) -> None:
-    """Say what became of files outside of the log."""
-    for where, count in receipt.files.items():
-        say(f"{where}: {counted(count, 'file')} {done}")
-    for name, became in receipt.backups.items():
-        say(f"backups/{name}: {became}")
-
-
-def _warn_of(left: tuple[str, ...]) -> None:
-    for name in left:
-        note(f"a secret stays in {name}, a copy of a file of yours")
+def _copies(left: Iterable[str]) -> list[str]:
+    return [f"a secret stays in {name}, a copy of a file of yours" for name in left]
 
 
 SHOWN = 10
@@ -156,7 +154,7 @@ class PurgePreview(Value):
 @named_project("Name, folder or remote of a project.")
 @click.option("--session", default="", help="A session, by its id.")
 @click.option("--file", default="", help="What touched this file or folder.")
-@click.option("--client", "of_client", default="", help="What this client reported.")
+@click.option("--client", default="", help="What this client reported.")
 @click.option("--since", default="", help="From then on: 2026-11-21, or 7d for ago.")
 @click.option("--until", default="", help="Before then.")
 @click.option("--secrets", is_flag=True, help="Secrets alone, by today's rules, wherever they are.")
@@ -182,33 +180,25 @@ def purge_command(
         return
     asked = _criteria(ids, **options)
     shown = _preview(here, asked)
-    if not as_json:
-        _show(shown)
-    if dry_run or not (shown.events or shown.files or (asked.text and shown.note_files)):
-        if as_json:
-            emit({"dry_run": dry_run, **asdict(shown)})
+    is_all = dry_run or not (shown.events or shown.files or (asked.text and shown.note_files))
+    if _looked(shown, _described(shown), ends=is_all, dry_run=dry_run, as_json=as_json):
         return
     if not yes:
         confirm_once("Purge it for good?", refusal="nothing was purged", as_json=as_json)
     receipt = _purged(here, asked)
     kept = _kept_in_text(here, asked)
-    if as_json:
-        emit({**asdict(receipt), "note_files": kept})
-    else:
-        _report(receipt, kept)
+    done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"
+    text = "\n".join((done, *_became(receipt, "deleted"), *_in_notes(kept)))
+    remarks = [f"still held by {name}, which is left as it is" for name in receipt.left]
+    remarks.append(
+        "copies outside of the home are as they were; one put in its place is cleaned at the start"
+    )
+    value = {**asdict(receipt), "note_files": kept}
+    respond(value, text, remark="\n".join(remarks), as_json=as_json)
 
 
-def _criteria(  # noqa: PLR0913 - one of each, all optional
-    ids: tuple[str, ...],
-    *,
-    text: str,
-    query: str,
-    project: str | None,
-    session: str,
-    file: str,
-    of_client: str,
-    since: str,
-    until: str,
+def _criteria(
+    ids: tuple[str, ...], *, text: str, project: str | None, since: str, until: str, **named: str
 ) -> Criteria:
     at_ms = now_ms()
     project_id: int | None = None
@@ -220,14 +210,11 @@ def _criteria(  # noqa: PLR0913 - one of each, all optional
     return Criteria(
         ids=items,
         text=_hidden_text() if text == "-" else text,
-        query=query,
         project_id=project_id,
-        session=session,
-        file=file,
-        client=of_client,
         since_ms=moment_ms(since, now_ms=at_ms),
         until_ms=moment_ms(until, now_ms=at_ms),
         owner=config.owner(config.load(home())),
+        **named,
     )
 
 
@@ -290,39 +277,26 @@ def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
             return carry_out(here, todo, open_here, advance=advance)
 
 
-def _show(shown: PurgePreview) -> None:
+def _described(shown: PurgePreview) -> Iterator[str]:
+    """Yield what would be purged, a line each."""
     if shown.on_branch:
         stays = f"{counted(shown.on_branch, 'event')} happened on the branch of that name"
-        say(f"{stays}, and stay; nothing else of them holds it")
+        yield f"{stays}, and stay; nothing else of them holds it"
     if not (shown.events or shown.files or shown.note_files):
-        say("nothing is stored of it; look what is: observer search --all")
+        yield "nothing is stored of it; look what is: observer search --all"
         return
-    say(f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}")
-    say(f"why: {', '.join(f'{why} ({count:,})' for why, count in shown.why.items())}")
-    say(f"{counted(shown.items, 'item')}{breakdown(shown.types)}")
-    for title in shown.titles:
-        say(f"  {title}")
+    yield f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}"
+    yield f"why: {', '.join(f'{why} ({count:,})' for why, count in shown.why.items())}"
+    yield f"{counted(shown.items, 'item')}{breakdown(shown.types)}"
+    yield from (f"  {title}" for title in shown.titles)
     if shown.items > len(shown.titles):
-        say(f"  and {shown.items - len(shown.titles):,} more")
+        yield f"  and {shown.items - len(shown.titles):,} more"
     if shown.files:
-        say(f"held by: {', '.join(shown.files)}")
-    _show_kept(shown.note_files)
+        yield f"held by: {', '.join(shown.files)}"
+    yield from _in_notes(shown.note_files)
 
 
-def _show_kept(note_files: Sequence[str]) -> None:
-    if not note_files:
-        return
-    more = f" and {len(note_files) - SHOWN:,} more" if len(note_files) > SHOWN else ""
-    say(f"in your notes, which stay: {', '.join(note_files[:SHOWN])}{more}")
-    note("change these files: what they hold is read from them again")
-
-
-def _report(receipt: PurgeReceipt, kept: Sequence[str]) -> None:
-    say(f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}")
-    say_of_files(receipt, "deleted")
-    for name in receipt.left:
-        note(f"still held by {name}, which is left as it is")
-    _show_kept(kept)
-    note(
-        "copies outside of the home are as they were; one put in its place is cleaned at the start"
-    )
+def _in_notes(files: Sequence[str]) -> list[str]:
+    more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
+    line = f"in your notes, which stay: {', '.join(files[:SHOWN])}{more}"
+    return [line, "change these files: what they hold is read from them again"] if files else []
