@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import F, emit, json_option, note, progress, say, table
+from observer.cli.output import emit, json_option, note, progress, say, table
 from observer.cli.session import mention_paused
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
@@ -38,7 +37,6 @@ from observer.core.model import iso
 from observer.core.moment import minute_of
 from observer.core.paths import Home, home
 from observer.core.text import counted, listed
-from observer.core.value import Value
 from observer.local import client
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
@@ -51,13 +49,12 @@ if TYPE_CHECKING:
 Planner = Callable[[str, InstallContext], InstallPlan]
 
 
-def targets_argument(*, required: bool) -> Callable[[F], F]:
-    """Return the argument with the names of clients."""
-    choice = click.Choice((*installable(), *SERVICES))
-    metavar = "CLIENT..." if required else "[CLIENT]..."
-    return click.argument("targets", nargs=-1, required=required, type=choice, metavar=metavar)
-
-
+targets_argument = click.argument(
+    "targets",
+    nargs=-1,
+    type=click.Choice((*installable(), *SERVICES)),
+    metavar="[CLIENT]...",
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes, make none.")
 project_option = click.option(
     "--project",
@@ -83,7 +80,7 @@ tools_option = click.option(
 
 
 @click.command("install", epilog="Example: observer install claude-code git bash --dry-run")
-@targets_argument(required=False)
+@targets_argument
 @click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
 @project_option
 @tools_option
@@ -111,7 +108,7 @@ def install_command(
 
 
 @click.command("uninstall", epilog="Example: observer uninstall cursor")
-@targets_argument(required=False)
+@targets_argument
 @click.option("--all", "is_all", is_flag=True, help="Take out everything, and record nothing.")
 @click.option("--memory", is_flag=True, help="With --all, the memory too; nothing brings it back.")
 @project_option
@@ -265,21 +262,6 @@ def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
     return "\n".join(lines)
 
 
-class Listed(Value):
-    """One client as `--list` shows it.
-
-    `found` is the path that shows that it is on the machine; `offers` what an installation makes
-    of it, `installed` what is there of that; `last_at` when it last reported something.
-    """
-
-    client: str
-    found: str
-    offers: tuple[str, ...]
-    installed: tuple[str, ...]
-    tried: str
-    last_at: str | None
-
-
 def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json: bool) -> int:
     """Install all clients that are found, once their plan was shown and agreed to.
 
@@ -290,19 +272,14 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json:
         BadInput: there is nobody to ask.
         click.Abort: the answer was no.
     """
-    if not (dry_run or yes or (sys.stdin.isatty() and not as_json)):
-        raise BadInput(
-            "nothing was installed: there is no terminal to ask on",
-            hint="add --yes, or --dry-run to look only",
-        )
     found = setups(context)
     if not as_json:
         _show(found, context)
     changing = [one for one in found if one.plan.is_change]
     if not dry_run and changing:
         if not yes:
-            names = counted(len(changing), "client")
-            click.confirm(f"Make these changes for {names}?", abort=True)
+            asked = f"Make these changes for {counted(len(changing), 'client')}?"
+            confirm_once(asked, refusal="nothing was installed", as_json=as_json)
         found = [_performed(one, context) if one.plan.is_change else one for one in found]
     planned = {one.client.name for one in changing}
     done = [one for one in found if one.client.name in planned and not one.problem]
@@ -399,38 +376,35 @@ def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:
 
 
 def show_list(context: InstallContext, *, as_json: bool) -> None:
-    """Print every client that can be installed."""
+    """Print every client that can be installed, what it has, and when it last reported."""
     last = last_reports(context.home)
     rows = [_listed(client, context, last) for client in clients().values() if client.installer]
     if as_json:
         emit(rows)
         return
-    table(
-        ("client", "found", "offers", "installed", "tried", "last report"),
-        [
-            (
-                row.client,
-                _short(row.found, context) or "-",
-                " + ".join(row.offers),
-                " + ".join(row.installed) or "-",
-                row.tried or "unverified",
-                minute_of(row.last_at) if row.last_at else "-",
-            )
-            for row in rows
-        ],
-        spare=("tried", "offers", "found"),
-    )
+    shown = [
+        (
+            row["client"],
+            _short(row["found"], context) or "-",
+            " + ".join(row["offers"]),
+            " + ".join(row["installed"]) or "-",
+            row["tried"] or "unverified",
+            minute_of(row["last_at"]) if row["last_at"] else "-",
+        )
+        for row in rows
+    ]
+    columns = ("client", "found", "offers", "installed", "tried", "last report")
+    table(columns, shown, spare=("tried", "offers", "found"))
 
 
-def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> Listed:
+def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> dict[str, Any]:
     has_hooks = client.sample or client.context_file or not client.is_agent
-    offers = (*(("hooks",) if has_hooks else ()), *(("MCP",) if client.is_agent else ()))
     heard_ms = last_report(client, last)
-    return Listed(
-        client=client.name,
-        found=evidence(client, context),
-        offers=offers,
-        installed=installed_parts(client.name, context),
-        tried=client.tried,
-        last_at=iso(heard_ms) if heard_ms else None,
-    )
+    return {
+        "client": client.name,
+        "found": evidence(client, context),
+        "offers": ["hooks"] * bool(has_hooks) + ["MCP"] * client.is_agent,
+        "installed": installed_parts(client.name, context),
+        "tried": client.tried,
+        "last_at": iso(heard_ms) if heard_ms else None,
+    }

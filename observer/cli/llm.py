@@ -14,7 +14,6 @@ from observer.cli.output import emit, fields, json_option, say
 from observer.core import config
 from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid
-from observer.core.events import Enriched
 from observer.core.model import Item, SummaryFields
 from observer.core.moment import minute_of
 from observer.core.paths import Home, home
@@ -74,7 +73,9 @@ def _try(*, as_json: bool) -> None:
         emit({**about, "answer": wrote})
         return
     say(f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens")
-    fields(_answers(wrote))
+    said = (("narrative", wrote.narrative), ("learned", wrote.learned))
+    said += (("next_steps", wrote.next_steps), ("concepts", ", ".join(wrote.concepts)))
+    fields([(name, text) for name, text in said if text])
 
 
 async def _ask(where: Endpoint) -> LlmReply:
@@ -82,16 +83,6 @@ async def _ask(where: Endpoint) -> LlmReply:
 
     async with LlmClient(where) as client:
         return await client.ask(of_session(SAMPLE, ()))
-
-
-def _answers(wrote: Enriched) -> list[tuple[str, str]]:
-    fields = [
-        ("narrative", wrote.narrative),
-        ("learned", wrote.learned),
-        ("next_steps", wrote.next_steps),
-        ("concepts", ", ".join(wrote.concepts)),
-    ]
-    return [(name, text) for name, text in fields if text]
 
 
 def _status(here: Home, settings: Settings) -> LlmStatus | None:
