@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
-    as_json = "--json" in arguments
+    is_json = "--json" in arguments
     arguments, old = in_todays_words(arguments)
     if old:
         note(f"note: observer {old} is observer {RENAMED[old]} now; the old name goes with 0.2")
@@ -80,7 +80,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(error, StoreDamaged):
             with suppress(OSError):  # the daemon repairs it, now or when it starts
                 request_repair(home(), error.message)
-        return complain(_as_ours(error, arguments), as_json=as_json)
+        return complain(_as_ours(error, arguments), is_json=is_json)
 
 
 def _invoke(arguments: list[str]) -> int:

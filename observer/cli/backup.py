@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from observer.cli.config import write_setting
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import TRIES, alone, open_here, repair_first
-from observer.cli.output import emit, json_option, note, respond, say
+from observer.cli.output import as_json, json_option, note, respond, say
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import installable, installed_parts
 from observer.core import config
@@ -37,7 +37,7 @@ from observer.upkeep.carry_out import complete
 )
 @click.option("--yes", "-y", is_flag=True, help="Make the file's folder without asking.")
 @json_option
-def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json: bool) -> None:
+def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None:
     """Write a verified copy of the database, or of the whole home."""
     here = home()
     if path and bundle:
@@ -48,7 +48,7 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json
     refuse_unsettled(here)
     repair_first(here)
     if target.parent != here.backups:
-        _ensure_folder(target.parent, asks=not yes, as_json=as_json)
+        _ensure_folder(target.parent, asks=not yes)
     if bundle:
         events = pack(here, target, config.owner(config.load(here))).events
     else:
@@ -58,7 +58,6 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json
         {"path": str(target), "bytes": size, "events": events},
         f"{target}: {counted(events, 'event')}, {size_text(size)}, verified",
         remark=f"to use it: observer restore {target}",
-        as_json=as_json,
     )
 
 
@@ -66,7 +65,7 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Take the place of a memory; a copy of it is kept.")
 @json_option
-def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
+def restore_command(*, path: Path, replace: bool) -> None:
     """Restore a file of backup or export, of any machine."""
     refuse_agents("an agent restores nothing")
     here = home()
@@ -76,8 +75,7 @@ def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
         is_other = _keep_owner(here, done.manifest.owner)
     gone = purged.events if purged else 0
     manifest = msgspec.structs.replace(done.manifest, events=done.manifest.events - gone)
-    if as_json:
-        emit(asdict(msgspec.structs.replace(done, manifest=manifest)))
+    if as_json(asdict(msgspec.structs.replace(done, manifest=manifest))):
         return
     left = f"; {counted(gone, 'event')} left out, purged since" if gone else ""
     say(f"restored {counted(manifest.events, 'event')} into {here.root}{left}")
@@ -90,13 +88,12 @@ def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
         note("connect your clients here: observer install")
 
 
-def _ensure_folder(folder: Path, *, asks: bool, as_json: bool) -> None:
+def _ensure_folder(folder: Path, *, asks: bool) -> None:
     """Make the folder of a copy, after asking: a name with a typing error hides a backup."""
     if asks and not folder.exists():
         confirm_once(
             f"There is no folder {folder}. Make it?",
-            refusal=f"nothing was copied to {folder}, which is not there",
-            as_json=as_json,
+            refusal=f"there is no folder {folder}, and nothing was copied",
             hint="make it, or add --yes",
         )
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)

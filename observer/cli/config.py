@@ -19,7 +19,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from observer.cli.commands import Group, did_you_mean
 from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import emit, json_option, note, respond, say, table
+from observer.cli.output import as_json, json_option, note, respond, say, table, wants_json
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
@@ -37,13 +37,12 @@ from observer.tools.status import current
 )
 @json_option
 @click.pass_context
-def config_command(context: click.Context, *, as_json: bool) -> None:
+def config_command(context: click.Context) -> None:
     """List settings with their meaning, or change one."""
     if context.invoked_subcommand is not None:
         return
     values = msgspec.to_builtins(config.written(home()))
-    if as_json:
-        emit(values)
+    if as_json(values):
         return
     rows = [(name, _shown(values[name]), meaning) for name, _default, meaning in config.describe()]
     table(("setting", "value", "meaning"), rows)
@@ -52,11 +51,11 @@ def config_command(context: click.Context, *, as_json: bool) -> None:
 @config_command.command("get", epilog="Example: observer config get http_port")
 @click.argument("name")
 @json_option
-def get_command(*, name: str, as_json: bool) -> None:
+def get_command(*, name: str) -> None:
     """Print the value of one setting."""
     values = msgspec.to_builtins(config.written(home()))
     value = values[_known(name)]
-    respond({name: value}, _shown(value), as_json=as_json)
+    respond({name: value}, _shown(value))
 
 
 @config_command.command("set", epilog="Example: observer config set exclude ~/private ~/mail")
@@ -64,7 +63,7 @@ def get_command(*, name: str, as_json: bool) -> None:
 @click.argument("values", nargs=-1, required=True)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
 @json_option
-def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool) -> None:
+def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     """Change one setting, at once; ask before one deletes."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
@@ -72,11 +71,10 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
     if name == "llm_url" and value:
         address(value)  # a password in it must not reach the file
     if name in config.LIMITS:
-        _agreed(name, value, yes=yes, as_json=as_json)
+        _agreed(name, value, yes=yes)
     before = getattr(config.written(home()), name)
     is_running = put_in_force(home(), name, value)
-    if as_json:
-        emit({name: value})
+    if as_json({name: value}):
         return
     waiting = config.unconfirmed(home(), config.written(home())) if name in config.LIMITS else ()
     since = f"once you agree: observer config set {waiting[0]}" if waiting else "from now on"
@@ -92,7 +90,7 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
         note(f"degraded: {degraded}")
 
 
-def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
+def _agreed(name: str, value: object, *, yes: bool) -> None:
     """Show what a limit deletes, together with the others, and ask, unless that is nothing.
 
     Raises:
@@ -105,13 +103,12 @@ def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
     refuse_agents("an agent sets no limit by which memory is deleted")
     given = msgspec.to_builtins(config.written(home())) | {name: value}
     wanted = config.check(given, source="the command line")
-    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+    with redirect_stdout(sys.stderr) if wants_json() else nullcontext():
         is_going = show_going(home(), wanted)
     if is_going and not yes:
         confirm_once(
             "Delete it for good, and from now on whatever reaches the limit?",
             refusal="nothing was changed, and nothing deleted",
-            as_json=as_json,
             hint="if that may go, add --yes",
         )
 

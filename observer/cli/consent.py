@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from observer.cli.output import note
+from observer.cli.output import note, wants_json
 from observer.clients.attribution import attribute
 from observer.core.errors import BadInput, CapturedUserOnly
 
@@ -26,7 +26,6 @@ def confirm_once(
     question: str,
     *,
     refusal: str,
-    as_json: bool,
     hint: str = "add --yes, or --dry-run to look only",
 ) -> None:
     """Ask whether to go on with what was shown.
@@ -35,7 +34,7 @@ def confirm_once(
         BadInput: there is nobody to ask, with the refusal and the hint.
         click.Abort: the answer was no, which the refusal says.
     """
-    if as_json or not sys.stdin.isatty():
+    if wants_json() or not sys.stdin.isatty():
         raise BadInput(f"{refusal}: there is no terminal to ask on", hint=hint)
     if not click.confirm(question):
         note(refusal)

@@ -14,7 +14,7 @@ import orjson
 
 from observer.cli.commands import Group
 from observer.cli.exclusive import repair_first
-from observer.cli.output import emit, escaped, json_option, note, respond, say
+from observer.cli.output import as_json, escaped, json_option, note, respond, say, wants_json
 from observer.cli.session import mention_damaged, open_memory, reading
 from observer.core import config
 from observer.core.errors import BadInput, NotFound
@@ -49,7 +49,7 @@ VAULT_MARK = ".observer-vault"
 )
 @json_option
 @click.pass_context
-def export_command(context: click.Context, *, vault: Path | None, as_json: bool) -> None:
+def export_command(context: click.Context, *, vault: Path | None) -> None:
     """Print all that is stored, one JSON object a line."""
     if context.invoked_subcommand is not None:
         return
@@ -57,7 +57,7 @@ def export_command(context: click.Context, *, vault: Path | None, as_json: bool)
     if vault:
         count = _write_vault(home(), vault)
         done = f"{counted(count, 'file')} in {vault}"
-        respond({"folder": str(vault), "files": count}, done, as_json=as_json)
+        respond({"folder": str(vault), "files": count}, done)
         return
     out = sys.stdout.buffer
     with open_memory() as memory:
@@ -107,13 +107,13 @@ def _write_vault(here: Home, folder: Path) -> int:
 @export_command.command("attribution", epilog="Example: observer export attribution main..HEAD")
 @click.argument("revision", default="HEAD")
 @json_option
-def attribution_command(*, revision: str, as_json: bool) -> None:
+def attribution_command(*, revision: str) -> None:
     """Print which lines of a commit agents wrote, as a git-ai note."""
     here, root = home(), detect_place(str(working_folder())).root
     if not root:
         raise NotFound("no git repository around this folder", hint="go into one")
     commits = commits_between(root, revision)
-    if len(commits) != 1 and not as_json:
+    if len(commits) != 1 and not wants_json():
         hint = "a note is of one commit: name it, or add --json"
         raise BadInput(f"{revision} is not one commit", hint=hint)
     refuse_unsettled(here)
@@ -122,9 +122,7 @@ def attribution_command(*, revision: str, as_json: bool) -> None:
         found = [commit_shares(reader, root, commit, owner=owner) for commit in commits]
     notes = [(made.commit.hash, git_ai_note(made)) for made in found if made.shares]
     for commit, text in notes:
-        if as_json:
-            emit({"commit": commit, "note": text})
-        else:
+        if not as_json({"commit": commit, "note": text}):
             say(text.rstrip("\n"), is_exact=True)
     if empty := len(found) - len(notes):
         note(f"{counted(empty, 'commit')} without lines that recorded edits hold")

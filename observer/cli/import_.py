@@ -27,6 +27,7 @@ from observer.cli.output import (
     respond,
     say,
     table,
+    wants_json,
 )
 from observer.core import config
 from observer.core.clock import now_ms
@@ -111,7 +112,6 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     dry_run: bool,
     background: bool,
     follow: bool,
-    as_json: bool,
 ) -> None:
     """Import the sessions of the sources that are named, else of all after asking once.
 
@@ -125,20 +125,20 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     plans = plan_import(home(), chosen, choice, finished, os.environ)
     if paths and not plans and not follow:
         _refuse_strange(chosen, paths, finished)
-    if not as_json:
+    if not wants_json():
         _show(plans)
     if dry_run or not any(plan.new for plan in plans):
         outcomes, said = _left(plans, choice, dry_run=dry_run)
     else:
         if not (named or yes):
             asked = f"Import {_contents(plans)}?"
-            confirm_once(asked, refusal="nothing was imported", as_json=as_json)
+            confirm_once(asked, refusal="nothing was imported")
         client.ensure_daemon(home(), wait_s=20)
         outcomes, said = _handed_over(plans, choice) if background else _imported(plans, finished)
-    respond([_outcome(*each) for each in outcomes], said, as_json=as_json)
+    respond([_outcome(*each) for each in outcomes], said)
     if follow and not dry_run:
         client.ensure_daemon(home(), wait_s=20)
-        _follow(chosen, choice, finished, as_json=as_json)
+        _follow(chosen, choice, finished)
 
 
 def _named(words: tuple[str, ...]) -> tuple[list[SessionSource], tuple[Path, ...]]:
@@ -204,7 +204,7 @@ def _handed_over(plans: Sequence[Plan], choice: Choice) -> Outcomes:
     return [(plan, Counter()) for plan in plans], said
 
 
-def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -> None:
+def _import_history(paths: Sequence[str], **options: object) -> None:
     """Import the commits of a repository, one observation each; break off and resume freely."""
     if len(paths) > 1 or any(value for name, value in options.items() if name != "yes"):
         raise BadInput("a history is imported whole", hint="observer import git [FOLDER]")
@@ -227,7 +227,7 @@ def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -
     text += f", {purged:,} purged and left out" if purged else ""
     text += f", {expired:,} older than is kept and left out" if expired else ""
     counts = {"commits": seen, "stored": stored, "purged": purged, "expired": expired}
-    respond({"folder": folder, **counts}, text, as_json=as_json)
+    respond({"folder": folder, **counts}, text)
 
 
 def _report(event: Event) -> dict[str, Any]:
@@ -301,9 +301,7 @@ def _followers(
     ]
 
 
-def _follow(
-    chosen: Iterable[SessionSource], choice: Choice, finished: FinishedImports, *, as_json: bool
-) -> None:
+def _follow(chosen: Iterable[SessionSource], choice: Choice, finished: FinishedImports) -> None:
     """Import what sessions add while they go on, until interrupted."""
     idle_ms = config.load(home()).session_idle_minutes * 60_000
     since_ms = max(choice.since_ms, now_ms() - idle_ms)
@@ -313,8 +311,7 @@ def _follow(
             plan = each.look(now_ms())
             counts = import_planned(home(), plan, finished, to_daemon(home()))
             if counts["stored"]:
-                row = _outcome(plan, counts) if as_json else {}
-                respond([row], _became(plan, counts), as_json=as_json)
+                respond([_outcome(plan, counts)], _became(plan, counts))
             sys.stdout.flush()
         time.sleep(LOOK_EVERY_S)
 

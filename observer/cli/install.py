@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import emit, json_option, note, progress, say, table
+from observer.cli.output import as_json, json_option, note, progress, say, table, wants_json
 from observer.cli.session import mention_paused
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
@@ -98,7 +98,7 @@ def install_command(
     context = current_context(home(), project=options.pop("project"), tools=options.pop("tools"))
     code = 0
     if lists:
-        show_list(context, as_json=options["as_json"])
+        show_list(context)
     elif targets:
         _perform_all(install, [(target, context) for target in targets], **options)
     else:
@@ -144,11 +144,11 @@ def uninstall_command(
     found = everything(context, _roots(context.home))
     if not is_all or options["dry_run"]:
         _list_installed(found, **options)
-        if memory and not options["as_json"]:
+        if memory and not wants_json():
             say(f"the memory would be deleted: {_held(context.home)}")
         note("take some out: observer uninstall CLIENT..., or everything: observer uninstall --all")
         return
-    _leave(context, found, memory=memory, yes=yes, as_json=options["as_json"])
+    _leave(context, found, memory=memory, yes=yes)
 
 
 def _roots(here: Home) -> set[str]:
@@ -159,10 +159,9 @@ def _roots(here: Home) -> set[str]:
     return set()
 
 
-def _list_installed(found: list[Installed], *, dry_run: bool, as_json: bool) -> None:
+def _list_installed(found: list[Installed], *, dry_run: bool) -> None:
     rows = [(one.client, str(path)) for one in found for path in one.paths]
-    if as_json:
-        emit([{"client": client, "path": path} for client, path in rows])
+    if as_json([{"client": client, "path": path} for client, path in rows]):
         return
     if dry_run:
         say("".join(diff(one.plan.edits) for one in found), is_exact=True)
@@ -171,19 +170,17 @@ def _list_installed(found: list[Installed], *, dry_run: bool, as_json: bool) -> 
     say(f"{'' if rows else 'nothing is installed; '}the memory is in {home().root}")
 
 
-def _leave(
-    context: InstallContext, found: list[Installed], *, memory: bool, yes: bool, as_json: bool
-) -> None:
+def _leave(context: InstallContext, found: list[Installed], *, memory: bool, yes: bool) -> None:
     """Take out what was found, record nothing from now on, and delete the memory if asked to."""
     refuse_agents("an agent does not take observer out")
     here = context.home
-    if not as_json:
-        _list_installed(found, dry_run=False, as_json=False)
+    if not wants_json():
+        _list_installed(found, dry_run=False)
     held = _held(here)
     if not yes:
         also = f"delete the memory, {held}, for good" if memory else "record nothing from now on"
         asked = f"Take all of this out, and {also}?"
-        confirm_once(asked, refusal="nothing was taken out", as_json=as_json, hint="add --yes")
+        confirm_once(asked, refusal="nothing was taken out", hint="add --yes")
     outcomes = [_one(one.client, uninstall, one.context, dry_run=False) for one in found]
     # A hook that nobody knows of, in a repository, does nothing without these scripts; the pause
     # is for a daemon that somebody starts to read the memory.
@@ -192,15 +189,14 @@ def _leave(
     Spool(here.spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=UNENDING_MS)
     client.stop(here)
     home_guard.end(here)
-    if not as_json:
+    if not wants_json():
         for outcome in outcomes:
             say(_described(outcome, dry_run=False))
     if not (memory or yes):
         memory = click.confirm(f"Delete the memory too, {held}? Nothing brings it back.")
     kept = home_guard.delete(here, progress=progress) if memory else [here.root]
     left = [str(one) for one in kept]
-    if as_json:
-        emit({"taken_out": outcomes, "left": left})
+    if as_json({"taken_out": outcomes, "left": left}):
         return
     say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
     if memory:
@@ -215,18 +211,13 @@ def _held(here: Home) -> str:
 
 
 def _perform_all(
-    planner: Planner,
-    targets: list[tuple[str, InstallContext]],
-    *,
-    dry_run: bool,
-    as_json: bool,
+    planner: Planner, targets: list[tuple[str, InstallContext]], *, dry_run: bool
 ) -> None:
     # All are planned before the first is performed: a file that does not parse stops them all.
     for target, context in targets:
         planner(target, context)
     outcomes = [_one(target, planner, context, dry_run=dry_run) for target, context in targets]
-    if as_json:
-        emit(outcomes)
+    if as_json(outcomes):
         return
     for outcome in outcomes:
         say(_described(outcome, dry_run=dry_run), is_exact=True)
@@ -262,7 +253,7 @@ def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
     return "\n".join(lines)
 
 
-def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json: bool) -> int:
+def install_found(context: InstallContext, *, yes: bool, dry_run: bool) -> int:
     """Install all clients that are found, once their plan was shown and agreed to.
 
     A probe is sent through what was installed. Returns 1 if it failed, or if a file of a client
@@ -273,20 +264,19 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json:
         click.Abort: the answer was no.
     """
     found = setups(context)
-    if not as_json:
+    if not wants_json():
         _show(found, context)
     changing = [one for one in found if one.plan.is_change]
     if not dry_run and changing:
         if not yes:
             asked = f"Make these changes for {counted(len(changing), 'client')}?"
-            confirm_once(asked, refusal="nothing was installed", as_json=as_json)
+            confirm_once(asked, refusal="nothing was installed")
         found = [_performed(one, context) if one.plan.is_change else one for one in found]
     planned = {one.client.name for one in changing}
     done = [one for one in found if one.client.name in planned and not one.problem]
     probes = [] if dry_run or not done else _probed(done, context)
-    if as_json:
-        emit({"clients": [_outcome(one, dry_run=dry_run) for one in found], "probes": probes})
-    elif not dry_run:
+    rows = [_outcome(one, dry_run=dry_run) for one in found]
+    if not as_json({"clients": rows, "probes": probes}) and not dry_run:
         _report(found, done, probes)
     is_well = all(probe.is_well for probe in probes)
     failed = [one for one in found if isinstance(one.problem, ConfigInvalid)]
@@ -375,12 +365,11 @@ def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:
 # --- the list ------------------------------------------------------------------------------------
 
 
-def show_list(context: InstallContext, *, as_json: bool) -> None:
+def show_list(context: InstallContext) -> None:
     """Print every client that can be installed, what it has, and when it last reported."""
     last = last_reports(context.home)
     rows = [_listed(client, context, last) for client in clients().values() if client.installer]
-    if as_json:
-        emit(rows)
+    if as_json(rows):
         return
     shown = [
         (

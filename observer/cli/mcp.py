@@ -13,7 +13,7 @@ import click
 import orjson
 
 from observer.cli.commands import Group
-from observer.cli.output import emit, json_option, note, say, table
+from observer.cli.output import as_json, json_option, note, say, table
 from observer.clients.config_files.context import current_context
 from observer.clients.config_files.json_entries import snippets
 from observer.core.paths import home
@@ -93,15 +93,14 @@ def mcp_command(context: click.Context, *, tools: str | None) -> int:
 @click.argument("toolsets", required=False, metavar="[NAME,NAME]")
 @click.option("--snippets", "entries", is_flag=True, help="The entry of each client, to add it.")
 @json_option
-def list_command(*, toolsets: str | None, entries: bool, as_json: bool) -> None:
+def list_command(*, toolsets: str | None, entries: bool) -> None:
     """List toolsets and tools with the tokens that each costs."""
     names = chosen(toolsets) if toolsets else ()
     if entries:
-        _show_snippets(",".join(names), as_json=as_json)
+        _show_snippets(",".join(names))
         return
     found = offers(names)
-    if as_json:
-        emit(found)
+    if as_json(found):
         return
     rows = (row for each in found for row in _rows(each))
     table(("toolset", "tool", "tokens", "what for"), rows)
@@ -110,10 +109,9 @@ def list_command(*, toolsets: str | None, entries: bool, as_json: bool) -> None:
     note("choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME")
 
 
-def _show_snippets(tools: str, *, as_json: bool) -> None:
+def _show_snippets(tools: str) -> None:
     found = snippets(current_context(home(), tools=tools))
-    if as_json:
-        emit([one._asdict() for one in found])
+    if as_json([one._asdict() for one in found]):
         return
     for one in found:
         say(f"{one.client}: {one.instruction}")

@@ -9,7 +9,7 @@ import msgspec
 
 from observer.cli.commands import Group
 from observer.cli.config import put_in_force
-from observer.cli.output import emit, json_option, respond, table
+from observer.cli.output import as_json, json_option, respond, table
 from observer.core import config
 from observer.core.errors import BadInput
 from observer.core.paths import home
@@ -24,7 +24,7 @@ from observer.index.embed.registry import ModelInfo
 )
 @json_option
 @click.pass_context
-def model_command(context: click.Context, *, as_json: bool) -> None:
+def model_command(context: click.Context) -> None:
     """List the models that search by meaning, or choose one."""
     if context.invoked_subcommand is not None:
         return
@@ -34,8 +34,7 @@ def model_command(context: click.Context, *, as_json: bool) -> None:
     if used not in {info.name for info in models}:
         models.append(registry.chosen(used, here.models))
     rows = [_row(info, used) for info in models]
-    if as_json:
-        emit(rows)
+    if as_json(rows):
         return
     columns = ("name", "used", "dimensions", "size", "licence", "description")
     spare = ("licence", "dimensions", "size")
@@ -45,7 +44,7 @@ def model_command(context: click.Context, *, as_json: bool) -> None:
 @model_command.command("use", epilog="Example: observer config model use deep")
 @click.argument("name")
 @json_option
-def use_command(*, name: str, as_json: bool) -> None:
+def use_command(*, name: str) -> None:
     """Choose a model, and have all embedded anew with it."""
     # By the daemon, in the background, whether this command waits or is broken off.
     here = home()
@@ -61,7 +60,6 @@ def use_command(*, name: str, as_json: bool) -> None:
         {"model": name, "id": model.id, "dimensions": model.dimensions},
         f"model {name} is in use",
         remark=later,
-        as_json=as_json,
     )
 
 
@@ -69,7 +67,7 @@ def use_command(*, name: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--sha256", required=True, help="SHA-256 of the model's model.toml.")
 @json_option
-def pull_command(*, name: str, sha256: str, as_json: bool) -> None:
+def pull_command(*, name: str, sha256: str) -> None:
     """Download a model if its files are the pinned ones."""
     here = home()
     settings = config.load(here)
@@ -77,7 +75,7 @@ def pull_command(*, name: str, sha256: str, as_json: bool) -> None:
         raise BadInput("no base URL", hint="observer config set model_url URL")
     info = pull(name, settings.model_url, sha256=sha256, folder=here.models)
     done = f"model {name} is in {info.folder}; to use it: observer config model use {name}"
-    respond(_row(info, settings.model), done, as_json=as_json)
+    respond(_row(info, settings.model), done)
 
 
 def _row(info: ModelInfo, used: str) -> dict[str, Any]:

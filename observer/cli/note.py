@@ -19,7 +19,7 @@ from observer.cli.commands import Group
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.note_folder import folder_command
 from observer.cli.output import (
-    emit,
+    as_json,
     json_option,
     limit_option,
     named_project,
@@ -77,7 +77,6 @@ def note_command(
     everywhere: bool,
     waiting: bool,
     limit: int,
-    as_json: bool,
     **given: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """List notes, newest first, or change one of them."""
@@ -99,9 +98,7 @@ def note_command(
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
         name = render.project_names(memory.projects())
-        if as_json:
-            emit([note_api.row(item, name) for item in found])
-        else:
+        if not as_json([note_api.row(item, name) for item in found]):
             say(scope_line(here.name if here else ""))
             like = waiting or wanted != SearchOptions(kinds=("note",))
             more = "leave out an option" if like else "keep one with: observer remember TEXT"
@@ -113,7 +110,7 @@ def note_command(
 @note_command.command("history", epilog="Example: observer note history 142")
 @item_argument
 @json_option
-def history_command(*, handle: str, as_json: bool) -> None:
+def history_command(*, handle: str) -> None:
     """Show all versions of a note, oldest first."""
     with open_memory() as memory:
         found = memory.notes.history(handle)
@@ -124,7 +121,7 @@ def history_command(*, handle: str, as_json: bool) -> None:
         | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
         for one in found
     ]
-    respond(rows, "\n".join(map(note_api.version, found)), as_json=as_json)
+    respond(rows, "\n".join(map(note_api.version, found)))
 
 
 @note_command.command(
@@ -139,51 +136,52 @@ def history_command(*, handle: str, as_json: bool) -> None:
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="A new layer.")
 @click.option("--tag", "tags", multiple=True, help="The new tags, all of them; may be repeated.")
 @json_option
-def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options above
+def edit_command(*, handle: str, content: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - the options above
     """Change a note: its text, or what the options name."""
     given["type"] = given.pop("type_")
     if content:
         given["content"] = sys.stdin.read() if content == ("-",) else " ".join(content)
     changes = {name: value for name, value in given.items() if value not in {None, ()}}
-    _change(handle, "edit", as_json=as_json, changes=changes)
+    _change(handle, "edit", changes=changes)
 
 
 @click.command("undo", epilog="Example: observer undo 142")
 @item_argument
 @json_option
-def undo_command(*, handle: str, as_json: bool) -> None:
+def undo_command(*, handle: str) -> None:
     """Take back a note's last change, or an item's deletion."""
-    _change(handle, "undo", as_json=as_json)
+    _change(handle, "undo")
 
 
 @note_command.command("deleted", epilog="Example: observer note deleted --of ana --undo")
 @click.option("--of", "of", default="", help="Only an owner's: a user_id, or agent:AGENT_ID.")
 @click.option("--undo", is_flag=True, help="Bring all that is listed back.")
 @json_option
-def deleted_command(*, of: str, undo: bool, as_json: bool) -> None:
+def deleted_command(*, of: str, undo: bool) -> None:
     """List what agents deleted for good and can be brought back."""
     refuse_agents("an agent sees no notes of others")
     with open_memory() as memory:
         found = [one for one in memory.deleted() if of in {"", one.item.owner}]
-    if as_json:
-        rows = ((one.item, iso(one.final_ms)) for one in found)
-        emit([{"id": i.id, "owner": i.owner, "title": i.title, "final_at": at} for i, at in rows])
-    else:
-        for one in found:
-            whose = f" of {one.item.owner}" if one.item.owner else ""
-            say(f"#{one.item.id}{whose}: {one.item.title} (until {moment.minute(one.final_ms)})")
+    final = [(one.item, one.final_ms) for one in found]
+    rows = [
+        {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in final
+    ]
+    if not as_json(rows):
+        for item, at_ms in final:
+            whose = f" of {item.owner}" if item.owner else ""
+            say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
         if not found:
             say("no agent's deletion waits; what you forgot comes back with: observer undo ID")
     for one in found if undo else ():
-        _change(str(one.item.id), "undo", as_json=as_json)
+        _change(str(one.item.id), "undo")
 
 
 @note_command.command("approve", epilog="Example: observer note approve 142")
 @item_argument
 @json_option
-def approve_command(*, handle: str, as_json: bool) -> None:
+def approve_command(*, handle: str) -> None:
     """Stand for a note: a rule holds, a suspicion is laid aside."""
-    _change(handle, "approve", as_json=as_json)
+    _change(handle, "approve")
 
 
 @note_command.command("link", epilog="Example: observer note link 142 97 --kind supersedes")
@@ -192,18 +190,18 @@ def approve_command(*, handle: str, as_json: bool) -> None:
 @click.option("--kind", default="explicit", show_default=True, help="supersedes, amends, ...")
 @click.option("--remove", is_flag=True, help="Take such links out instead.")
 @json_option
-def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: bool) -> None:
+def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
     """Link a note to another item, or list its links."""
     if not target:
-        _list_links(handle, as_json=as_json)
+        _list_links(handle)
         return
     if near := nearly(kind, LINKS):
         raise BadInput(f"no kind of link {kind!r}", hint=f"did you mean {near}?")
     action = "unlink" if remove else "link"
-    _change(handle, action, as_json=as_json, target=target, kind=kind)
+    _change(handle, action, target=target, kind=kind)
 
 
-def _list_links(handle: str, *, as_json: bool) -> None:
+def _list_links(handle: str) -> None:
     with open_memory() as memory:
         found = memory.notes.links(handle)
     ways = {
@@ -212,14 +210,14 @@ def _list_links(handle: str, *, as_json: bool) -> None:
     }
     shown = "\n".join(note_api.connections(found.out, found.back))
     none = f"no links: observer note link {handle} OTHER makes one"
-    respond(ways, shown or none, as_json=as_json)
+    respond(ways, shown or none)
 
 
 @note_command.command("review", epilog="Example: observer note review --project shop")
 @named_project("Name, folder or remote; the one around the current folder.")
 @limit_option(20, "Most pairs shown.")
 @json_option
-def review_command(*, project: str | None, limit: int, as_json: bool) -> None:
+def review_command(*, project: str | None, limit: int) -> None:
     """Settle near notes: which replaces or amends the other."""
     with open_memory() as memory:
         chosen = memory.project(project) if project else project_here(memory)
@@ -227,13 +225,8 @@ def review_command(*, project: str | None, limit: int, as_json: bool) -> None:
             raise NotFound("no project is known here", hint="name one: --project NAME")
         found = memory.pairs.open(chosen, limit=limit)
         name = render.project_names(memory.projects())
-    if as_json:
-        emit(
-            [
-                {w: note_api.row(getattr(p, w), name) for w in ("newer", "older")}
-                for p in found.pairs
-            ]
-        )
+    ends = ("newer", "older")
+    if as_json([{e: note_api.row(getattr(p, e), name) for e in ends} for p in found.pairs]):
         return
     say(f"{counted(found.total, 'near pair')} of notes in {chosen.name} not settled")
     if found.degraded:
@@ -260,7 +253,7 @@ def _settle(pair: Pair) -> bool:
     if key == "m" and not merged:
         return True
     asked_for = {"how": _SETTLED[key], "other": pair.older.id, "content": merged}
-    _change(str(pair.newer.id), "settle", as_json=False, **asked_for)
+    _change(str(pair.newer.id), "settle", **asked_for)
     return True
 
 
@@ -268,7 +261,7 @@ def _settle(pair: Pair) -> bool:
 @click.argument("handle", metavar="ID|UUID")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
-def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
+def forget_command(*, handle: str, yes: bool) -> None:
     """Delete an item by its id; observer undo brings it back."""
     client.ensure_daemon(home())
     with open_memory() as memory:
@@ -277,16 +270,14 @@ def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
         shown = render.heading(item, render.project_names(memory.projects()))
     if not yes:
         note(shown)
-        confirm_once(
-            "Forget it?", refusal="nothing was forgotten", as_json=as_json, hint="add --yes"
-        )
+        confirm_once("Forget it?", refusal="nothing was forgotten", hint="add --yes")
     asked = {"id": item_id, "author": attribute(os.environ).author}
     answer = client.call(home(), "POST", "/forget", asked)
     undo = f"bring it back with: observer undo {item_id}"
-    respond(answer, f"forgot {shown}", remark=undo, as_json=as_json)
+    respond(answer, f"forgot {shown}", remark=undo)
 
 
-def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None:
+def _change(handle: str, action: str, **asked: object) -> None:
     client.ensure_daemon(home())
     # A command that an agent runs in its shell is the agent's.
     author = attribute(os.environ).author
@@ -296,7 +287,7 @@ def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None
     done = {"edit": "changed ", "undo": "back to "}.get(action, "")
     text = f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else "")
     undo = f"take it back with: observer undo {after['id']}" if action == "edit" else ""
-    respond(after, text, remark=undo, as_json=as_json)
+    respond(after, text, remark=undo)
 
 
 note_command.add_command(folder_command)
@@ -317,7 +308,7 @@ AT_ONCE_CHARS = 1_200
 @click.option("--reword", is_flag=True, help="Have the configured language model word the lines.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
 @json_option
-def draft_command(  # noqa: PLR0913 - one of each option
+def draft_command(
     *,
     words: tuple[str, ...],
     testing: bool,
@@ -325,7 +316,6 @@ def draft_command(  # noqa: PLR0913 - one of each option
     reword: bool,
     project: str | None,
     target: Path | None,
-    as_json: bool,
 ) -> None:
     """Draft a decision record, a runbook or a skill."""
     what = " ".join(words)
@@ -356,9 +346,7 @@ def draft_command(  # noqa: PLR0913 - one of each option
             "no commands were run together by three sessions yet", hint="ask again in some weeks"
         )
     paths = [_write(target, draft) for draft in made] if target else []
-    if as_json:
-        emit([{"path": draft.path, "text": draft.text} for draft in made])
-    else:
+    if not as_json([{"path": draft.path, "text": draft.text} for draft in made]):
         text = "\n".join(map(str, paths)) or "\n".join(draft.text for draft in made)
         say(text, is_exact=True)
 

@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import zip_longest
 from typing import Any, TextIO, TypeVar
 
@@ -44,21 +45,33 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 """Characters that move a cursor, recolour or reorder text; line feeds and tabs are kept."""
 
 
+_WANTS_JSON: ContextVar[bool] = ContextVar("wants_json", default=False)
+
+
+def wants_json() -> bool:
+    """Return True if the command that runs was given `--json`."""
+    return _WANTS_JSON.get()
+
+
 def json_option(command: F) -> F:
-    """Give a command the option `--json`, as the argument `as_json`, and `--utc`.
+    """Give a command the options `--json` and `--utc`, which what it prints heeds by itself.
 
     It shows local times without that. The daemon, which shows UTC to agents, has neither option.
     """
-    utc = click.option(
-        "--utc",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=lambda _context, _option, given: moment.show_local(is_local=not given),
-        help="Show times in UTC.",
-    )
-    option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-    return option(utc(command))
+    for name, about, heed in (
+        ("--utc", "Show times in UTC.", lambda given: moment.show_local(is_local=not given)),
+        ("--json", "Print JSON instead of text.", _WANTS_JSON.set),
+    ):
+        option = click.option(
+            name,
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=lambda _context, _option, given, heed=heed: heed(given),
+            help=about,
+        )
+        command = option(command)
+    return command
 
 
 def limit_option(default: int, about: str, *, most: int | None = None) -> Callable[[F], F]:
@@ -71,6 +84,13 @@ def limit_option(default: int, about: str, *, most: int | None = None) -> Callab
         show_default=True,
         help=about,
     )
+
+
+def as_json(value: object) -> bool:
+    """Print a value as JSON if that is wanted; return whether it was."""
+    if wants_json():
+        emit(value)
+    return wants_json()
 
 
 def emit(value: object) -> None:
@@ -95,10 +115,9 @@ def say(text: str, *, is_exact: bool = False) -> None:
     click.echo(clean(text) if is_exact else _fitted(clean(text), _width(sys.stdout)))
 
 
-def respond(value: object, text: str, *, as_json: bool, remark: str = "") -> None:
+def respond(value: object, text: str, *, remark: str = "") -> None:
     """Print a value for scripts; for people a text, and a remark to stderr if there is one."""
-    if as_json:
-        emit(value)
+    if as_json(value):
         return
     if text:
         say(text)
@@ -238,9 +257,9 @@ def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda count: shown.advance(task, count)
 
 
-def complain(error: ObserverError, *, as_json: bool) -> int:
+def complain(error: ObserverError, *, is_json: bool) -> int:
     """Print an error to stderr and return its exit code."""
-    if as_json:
+    if is_json:
         problem = {"code": error.code, "message": error.message, "hint": error.hint}
         click.echo(escaped(orjson.dumps({"error": problem})), err=True)
         return error.exit_code

@@ -16,7 +16,16 @@ from msgspec.structs import asdict
 
 from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import breakdown, emit, json_option, named_project, progress, respond, say
+from observer.cli.output import (
+    breakdown,
+    emit,
+    json_option,
+    named_project,
+    progress,
+    respond,
+    say,
+    wants_json,
+)
 from observer.cli.session import open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
@@ -46,7 +55,7 @@ class RedactPreview(Value):
     left: tuple[str, ...]
 
 
-def redact(here: Home, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
     """Redact what is stored by today's rules: log, all that is derived, spool, logs and backups."""
     shown = _secrets(here)
     lines = [f"{counted(shown.events, 'event')} with secrets{breakdown(shown.secrets)}"]
@@ -54,15 +63,15 @@ def redact(here: Home, *, dry_run: bool, yes: bool, as_json: bool) -> None:
         lines.append(f"{where}: {counted(count, 'file')} with secrets")
     lines += [f"backups: {shown.backups} to look through"] * bool(shown.backups)
     lines += _copies(shown.left)
-    if _looked(shown, lines, ends=dry_run, dry_run=dry_run, as_json=as_json):
+    if _looked(shown, lines, ends=dry_run, dry_run=dry_run):
         return
     if not yes:
-        confirm_once("Redact it for good?", refusal="nothing was redacted", as_json=as_json)
+        confirm_once("Redact it for good?", refusal="nothing was redacted")
     with alone_and_drained(here):
         receipt = redacted(here)
     done = f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}"
     text = "\n".join((done, *_became(receipt, "redacted")))
-    respond(asdict(receipt), text, remark="\n".join(_copies(receipt.left)), as_json=as_json)
+    respond(asdict(receipt), text, remark="\n".join(_copies(receipt.left)))
 
 
 def redacted(here: Home) -> PurgeReceipt:
@@ -100,15 +109,10 @@ def _secrets(here: Home) -> RedactPreview:
 
 
 def _looked(
-    shown: RedactPreview | PurgePreview,
-    lines: Iterable[str],
-    *,
-    ends: bool,
-    dry_run: bool,
-    as_json: bool,
+    shown: RedactPreview | PurgePreview, lines: Iterable[str], *, ends: bool, dry_run: bool
 ) -> bool:
     """Show what would go, as JSON only where it `ends` with that; return whether it does."""
-    if not as_json:
+    if not wants_json():
         say("\n".join(lines))
     elif ends:
         emit({"dry_run": dry_run, **asdict(shown)})
@@ -167,7 +171,6 @@ def purge_command(
     secrets: bool,
     dry_run: bool,
     yes: bool,
-    as_json: bool,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """Take events out for good: out of log, index, spool and backups."""
@@ -176,15 +179,15 @@ def purge_command(
     if secrets:
         if ids or any(options.values()):
             raise BadInput("--secrets is of all that is stored", hint="leave the rest out")
-        redact(here, dry_run=dry_run, yes=yes, as_json=as_json)
+        redact(here, dry_run=dry_run, yes=yes)
         return
     asked = _criteria(ids, **options)
     shown = _preview(here, asked)
     is_all = dry_run or not (shown.events or shown.files or (asked.text and shown.note_files))
-    if _looked(shown, _described(shown), ends=is_all, dry_run=dry_run, as_json=as_json):
+    if _looked(shown, _described(shown), ends=is_all, dry_run=dry_run):
         return
     if not yes:
-        confirm_once("Purge it for good?", refusal="nothing was purged", as_json=as_json)
+        confirm_once("Purge it for good?", refusal="nothing was purged")
     receipt = _purged(here, asked)
     kept = _kept_in_text(here, asked)
     done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"
@@ -194,7 +197,7 @@ def purge_command(
         "copies outside of the home are as they were; one put in its place is cleaned at the start"
     )
     value = {**asdict(receipt), "note_files": kept}
-    respond(value, text, remark="\n".join(remarks), as_json=as_json)
+    respond(value, text, remark="\n".join(remarks))
 
 
 def _criteria(

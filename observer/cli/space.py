@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from observer.cli.output import emit, say, table
+from observer.cli.output import as_json, say, table
 from observer.cli.session import reading
 from observer.core import config
 from observer.core.clock import now_ms
@@ -41,11 +41,10 @@ class Space(Value):
     max_home_mb: int
 
 
-def show_space(here: Home, *, as_json: bool) -> None:
+def show_space(here: Home) -> None:
     """Show what takes the space, by part, project and type, and what retention would free."""
     found = _measured(here)
-    if as_json:
-        emit(_with_times(msgspec.to_builtins(found)))
+    if as_json(_with_times(msgspec.to_builtins(found))):
         return
     rows = [(name, size_text(size)) for name, size in found.files.items() if size]
     rows += [

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import click
 import orjson
 
-from observer.cli.output import emit, json_option, named_project, note, respond, say
+from observer.cli.output import as_json, json_option, named_project, note, respond, say
 from observer.cli.session import TYPES, nearly
 from observer.clients import generic
 from observer.clients.attribution import attribute
@@ -53,7 +53,6 @@ def remember_command(
     *,
     content: tuple[str, ...],
     expires: str,
-    as_json: bool,
     **fields: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """Keep a note: a decision, a constraint; - reads it from stdin."""
@@ -64,8 +63,7 @@ def remember_command(
     until = coming_ms(expires, now_ms=now_ms())
     asked = {**fields, "content": text, "cwd": str(working_folder()), "author": author}
     kept = client.call(home(), "POST", "/remember", {**asked, "expires_ms": until})
-    if as_json:
-        emit(kept)
+    if as_json(kept):
         return
     where = f" in {kept['project']}" if kept["project"] else ""
     say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
@@ -93,7 +91,7 @@ def _remark(kept: dict[str, Any]) -> None:
 @click.argument("fields", nargs=-1, metavar="[NAME=TEXT|NAME:=JSON]...")
 @click.option("--wait", is_flag=True, help="Start the daemon and return once it is stored.")
 @json_option
-def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_json: bool) -> None:
+def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool) -> None:
     """Report an event, or several as JSON on stdin."""
     given = _from_stdin() if kind is None else [{"kind": kind, **dict(map(_field, fields))}]
     reports = [_surrounded(report) for report in given]
@@ -103,7 +101,7 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
     else:
         receipts = [_spooled(report) for report in reports]
     done = _became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}"
-    respond(receipts, done, as_json=as_json)
+    respond(receipts, done)
     if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
         note(f"not kept, since such events have no such field: {', '.join(ignored)}")
 

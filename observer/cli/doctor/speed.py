@@ -45,7 +45,7 @@ from observer.cli.doctor.lab import (
     wire,
     yardstick_ms,
 )
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import as_json, json_option, note, say
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.events import Command
@@ -63,7 +63,7 @@ SHARE, QUICK = 0.1, 0.05
 @click.argument("names", nargs=-1, type=click.Choice(PARTS), metavar="[PART]...")
 @click.option("--quick", is_flag=True, help="Half of the rounds.")
 @json_option
-def speed_command(*, names: Sequence[str], quick: bool, as_json: bool) -> None:
+def speed_command(*, names: Sequence[str], quick: bool) -> None:
     """Measure hooks, search, survival, storing and memory here."""
     parts = dict(zip(PARTS, (hooks, found, kills, sizes), strict=True))
     # SIGTERM ends the run as orderly as Ctrl-C.
@@ -72,8 +72,7 @@ def speed_command(*, names: Sequence[str], quick: bool, as_json: bool) -> None:
         options = Options(share=QUICK if quick else SHARE, work=Path(folder).resolve())
         figures = (figure for name in names or PARTS for figure in parts[name](options))
         about = machine()
-        if as_json:
-            emit({"machine": about, "figures": [each.values() for each in figures]})
+        if as_json({"machine": about, "figures": [each.values() for each in figures]}):
             return
         say(about)
         for figure in figures:
