@@ -16,18 +16,20 @@ from observer.local import client
 from observer.tools.status import Status, current, paused_text, spent_text, waiting_text
 from observer.upkeep import home_guard
 
+WAIT_S = 30.0
+"""For a daemon that starts or stops."""
+
 
 @click.command("up", epilog="Example: observer up")
-@click.option("--wait", "wait_s", default=20.0, show_default=True, help="Seconds to wait for it.")
 @click.option("--explain", is_flag=True, help="Say what is recorded, where, and how to stop.")
 @json_option
-def up_command(*, wait_s: float, explain: bool) -> None:
+def up_command(*, explain: bool) -> None:
     """Start the daemon, and return when it answers."""
     home_guard.postpone(home())  # if this is killed, hooks try again some day
-    client.ensure_daemon(home(), wait_s=wait_s)
+    client.ensure_daemon(home(), wait_s=WAIT_S)
     home().waking.unlink(missing_ok=True)
     mention_paused()
-    status = current(home(), wait_s=wait_s)
+    status = current(home(), wait_s=WAIT_S)
     if as_json(status):
         return
     if explain:
@@ -42,11 +44,10 @@ def up_command(*, wait_s: float, explain: bool) -> None:
 
 
 @click.command("down", epilog="Example: observer down")
-@click.option("--wait", "wait_s", default=30.0, show_default=True, help="Seconds to wait for it.")
 @json_option
-def down_command(*, wait_s: float) -> None:
+def down_command() -> None:
     """Stop the daemon once it has stored what waits."""
-    stopped = client.stop(home(), wait_s=wait_s)
+    stopped = client.stop(home(), wait_s=WAIT_S)
     home_guard.end(home())
     text = "observer is down" if stopped else "observer was not running"
     respond({"stopped": stopped}, text)

@@ -7,7 +7,7 @@ schemas of results are not, since clients keep those to themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 import click
 import orjson
@@ -19,59 +19,32 @@ from observer.clients.config_files.json_entries import snippets
 from observer.core.paths import home
 from observer.memory.api import Memory
 from observer.tools import render
-from observer.tools.registry import chosen, tools_of, toolsets
-from observer.tools.tool import ResultRow, Tool
+from observer.tools.registry import Toolset, chosen, tools_of, toolsets
 
 _NO_MEMORY = cast("Memory", None)  # the tools are looked at, not called
 
 
-class ToolOffer(ResultRow):
-    """One tool; `tokens` are about 4 characters each."""
-
-    name: str
-    title: str
-    description: str
-    tokens: int
+Offer = dict[str, Any]
 
 
-class ToolsetOffer(ResultRow):
-    """One toolset; `tokens` is the sum, its guide included."""
-
-    toolset: str
-    guide: str
-    tokens: int
-    tools: list[ToolOffer]
-
-
-def offers(names: Sequence[str]) -> list[ToolsetOffer]:
-    """Return the toolsets of a choice; without one, all.
+def offers(names: Sequence[str]) -> list[Offer]:
+    """Return the toolsets of a choice, without one all; `tokens` are about 4 characters each.
 
     Raises:
         BadInput: two of them have a tool of the same name.
     """
     tools_of(tuple(names), _NO_MEMORY, str)
-    return [_offer(name) for name in names or toolsets()]
+    return [_offer(name, toolsets()[name]) for name in names or toolsets()]
 
 
-def _offer(name: str) -> ToolsetOffer:
-    toolset = toolsets()[name]
-    tools = [_tool(tool) for tool in toolset.tools(_NO_MEMORY, str)]
-    return ToolsetOffer(
-        toolset=name,
-        guide=toolset.guide,
-        tokens=render.tokens(toolset.guide) + sum(tool.tokens for tool in tools),
-        tools=tools,
-    )
-
-
-def _tool(tool: Tool) -> ToolOffer:
-    listed = {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-    return ToolOffer(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        tokens=render.tokens(orjson.dumps(listed).decode()),
-    )
+def _offer(name: str, toolset: Toolset) -> Offer:
+    tools: list[Offer] = []
+    for each in toolset.tools(_NO_MEMORY, str):
+        about = {"name": each.name, "description": each.description}
+        tokens = render.tokens(orjson.dumps({**about, "input_schema": each.input_schema}).decode())
+        tools.append({**about, "title": each.title, "tokens": tokens})
+    tokens = render.tokens(toolset.guide) + sum(each["tokens"] for each in tools)
+    return {"toolset": name, "guide": toolset.guide, "tokens": tokens, "tools": tools}
 
 
 GUIDE_CHARS = 60
@@ -105,7 +78,7 @@ def list_command(*, toolsets: str | None, entries: bool) -> None:
     rows = (row for each in found for row in _rows(each))
     table(("toolset", "tool", "tokens", "what for"), rows)
     if toolsets:
-        note(f"{sum(each.tokens for each in found):,} tokens in all")
+        note(f"{sum(each['tokens'] for each in found):,} tokens in all")
     note("choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME")
 
 
@@ -118,8 +91,8 @@ def _show_snippets(tools: str) -> None:
         say(f"  {one.text}", is_exact=True)
 
 
-def _rows(offer: ToolsetOffer) -> Iterator[tuple[str, str, str, str]]:
-    about = render.one_line(offer.guide, GUIDE_CHARS)
-    yield (offer.toolset, f"({len(offer.tools)} in all)", f"{offer.tokens:,}", about)
-    for tool in offer.tools:
-        yield (offer.toolset, tool.name, f"{tool.tokens:,}", tool.title)
+def _rows(offer: Offer) -> Iterator[tuple[str, str, str, str]]:
+    name, about = offer["toolset"], render.one_line(offer["guide"], GUIDE_CHARS)
+    yield (name, f"({len(offer['tools'])} in all)", f"{offer['tokens']:,}", about)
+    for tool in offer["tools"]:
+        yield (name, tool["name"], f"{tool['tokens']:,}", tool["title"])

@@ -14,7 +14,6 @@ from observer.cli.output import (
     limit_option,
     named_project,
     respond,
-    say,
     table,
 )
 from observer.cli.session import open_memory
@@ -51,10 +50,7 @@ def folder_command(context: click.Context) -> None:
     columns = ("name", "notes", "project", "path")
     if as_json([dict(zip(columns, row, strict=True)) for row in found]):
         return
-    if found:
-        table(columns, found)
-    else:
-        say("no note folders; add one with: observer note folder add PATH")
+    table(columns, found, none="no note folders; add one with: observer note folder add PATH")
 
 
 @folder_command.command("add", epilog="Example: observer note folder add docs/decisions")
@@ -136,14 +132,9 @@ def history_command(*, name: str | None, limit: int) -> None:
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
     if as_json([_change_row(each) for each in found]):
         return
-    if found:
-        rows = [
-            (each.number, minute(each.at_ms), each.act, f"{each.folder}/{each.path}")
-            for each in found
-        ]
-        table(("number", "when", "what", "path"), rows)
-    else:
-        say("no changes; what is older than 30 days is not kept")
+    rows = ((one.number, minute(one.at_ms), one.act, f"{one.folder}/{one.path}") for one in found)
+    none = "no changes; what is older than 30 days is not kept"
+    table(("number", "when", "what", "path"), rows, none=none)
 
 
 def _change_row(change: NoteChange) -> dict[str, object]:

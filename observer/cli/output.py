@@ -148,15 +148,22 @@ def breakdown(counts: Mapping[str, int]) -> str:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, spare: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    spare: Sequence[str] = (),
+    none: str = "",
 ) -> None:
-    """Print rows in aligned columns below their names, numbers to the right.
+    """Print rows in aligned columns below their names, numbers to the right; `none` without rows.
 
     Where a terminal is too narrow, the widest column is folded; where that would leave it less
     than `_ROOMY_CELLS`, the `spare` columns are left out first, in that order.
     """
     texts = (["" if value is None else str(value) for value in row] for row in rows)
     cells = [[" ".join(clean(text).split()) for text in row] for row in texts]
+    if none and not cells:
+        say(none)
+        return
     wide = [max(map(_cells, column)) for column in zip(columns, *cells, strict=True)]
     shown, limit = [*range(len(columns))], _width(sys.stdout)
     if limit:

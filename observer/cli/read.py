@@ -168,19 +168,21 @@ def sessions_command(**options: Any) -> None:  # noqa: ANN401 - the options abov
     if as_json(rows):
         return
     say(scope)
-    if not rows:
-        why = "no session goes on" if options["active"] else "no session yet"
-        more = "leave out --active" if options["active"] else FIRST_SESSION
-        say(nothing(why, more, everywhere=scope == scope_line("")))
-        return
-    columns = ("id", "client", "project", "status", "last active", "events", "what for")
-    table(columns, map(_session, rows), spare=("events", "status", "project", "client"))
-
-
-def _session(row: dict[str, Any]) -> tuple[object, ...]:
-    last = minute_of(row["last_at"])
-    about = one_line(row["request"], 200)
-    return f"s{row['id']}", row["client"], row["project"], row["status"], last, row["events"], about
+    why = "no session goes on" if options["active"] else "no session yet"
+    more = "leave out --active" if options["active"] else FIRST_SESSION
+    none = nothing(why, more, everywhere=scope == scope_line(""))
+    cells = (
+        (
+            f"s{row['id']}",
+            *(row[name] for name in ("client", "project", "status")),
+            minute_of(row["last_at"]),
+            row["events"],
+            one_line(row["request"], 200),
+        )
+        for row in rows
+    )
+    columns = ("id", "client", "project", "status", "last active", "events", "request")
+    table(columns, cells, spare=("events", "status", "project", "client"), none=none)
 
 
 def show_projects() -> None:

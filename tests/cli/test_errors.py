@@ -289,7 +289,7 @@ def at_last() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        *(pytest.param(("up", "--wait", "10"), (name,), id=f"up-{name}") for name in FIFOS),
+        *(pytest.param(("up",), (name,), id=f"up-{name}") for name in FIFOS),
         *(pytest.param(("remember", "x"), (name,), id=f"remember-{name}") for name in FIFOS),
         *(
             pytest.param(words, names, id=f"{words[0]}-{len(names)}")
