@@ -18,8 +18,17 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from observer.cli.commands import Group, did_you_mean
-from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import as_json, json_option, note, respond, say, table, wants_json
+from observer.cli.output import (
+    as_json,
+    confirm_once,
+    json_option,
+    note,
+    refuse_agents,
+    respond,
+    say,
+    table,
+    wants_json,
+)
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain

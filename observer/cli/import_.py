@@ -8,7 +8,7 @@ import select
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ import click
 import msgspec
 
 from observer.cli.commands import did_you_mean
-from observer.cli.consent import confirm_once
 from observer.cli.output import (
+    confirm_once,
     emit,
     json_option,
     named_project,
@@ -215,7 +215,7 @@ def _import_history(paths: Sequence[str], **options: object) -> None:
     client.ensure_daemon(home(), wait_s=20)
     seen = stored = purged = expired = 0
     with progress(Path(folder).name, count_commits(folder)) as advance:
-        for batch in _batches(events):
+        while batch := list(itertools.islice(events, BATCH)):
             receipts = _post([_report(event) for event in batch])
             seen += len(batch)
             stored += sum(receipt["stored"] for receipt in receipts)
@@ -249,12 +249,6 @@ def _post(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         client.ensure_daemon(home(), wait_s=20)  # it was replaced meanwhile; ids prevent duplicates
         receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
     return list(receipts)
-
-
-def _batches(events: Iterable[Event]) -> Iterator[list[Event]]:
-    waiting = iter(events)
-    while batch := list(itertools.islice(waiting, BATCH)):
-        yield batch
 
 
 def _refuse_impossible(

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import as_json, json_option, note, progress, say, table, wants_json
+from observer.cli.output import (
+    as_json,
+    confirm_once,
+    json_option,
+    note,
+    progress,
+    refuse_agents,
+    say,
+    table,
+    wants_json,
+)
 from observer.cli.session import mention_paused
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
@@ -63,18 +72,10 @@ project_option = click.option(
 )
 
 
-def _toolsets(_context: click.Context, _option: click.Parameter, names: str | None) -> str:
-    if not names:
-        return ""
-    from observer.tools.registry import chosen  # noqa: PLC0415 - all that tools need
-
-    return ",".join(chosen(names))
-
-
 tools_option = click.option(
     "--tools",
     metavar="NAME[,NAME]",
-    callback=_toolsets,
+    default="",
     help="Toolsets that the clients are offered; left out, those that they have, or core.",
 )
 
@@ -91,11 +92,16 @@ def install_command(
     *,
     targets: tuple[str, ...],
     lists: bool,
+    tools: str,
     yes: bool,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> int:
     """Make clients report: those named, or all that are found."""
-    context = current_context(home(), project=options.pop("project"), tools=options.pop("tools"))
+    if tools:
+        from observer.tools.registry import chosen  # noqa: PLC0415 - all that tools need
+
+        tools = ",".join(chosen(tools))
+    context = current_context(home(), project=options.pop("project"), tools=tools)
     code = 0
     if lists:
         show_list(context)
@@ -274,7 +280,11 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool) -> int:
         found = [_performed(one, context) if one.plan.is_change else one for one in found]
     planned = {one.client.name for one in changing}
     done = [one for one in found if one.client.name in planned and not one.problem]
-    probes = [] if dry_run or not done else _probed(done, context)
+    probes: list[Diagnosis] = []
+    if done and not dry_run:
+        from observer.cli.doctor.probes import probe_checks  # noqa: PLC0415 - 0.5 s, for this alone
+
+        probes = list(probe_checks(context, [one.client.name for one in done]))
     rows = [_outcome(one, dry_run=dry_run) for one in found]
     if not as_json({"clients": rows, "probes": probes}) and not dry_run:
         _report(found, done, probes)
@@ -290,21 +300,16 @@ def _show(found: list[Setup], context: InstallContext) -> None:
         say(shown, is_exact=True)
     if ours:
         say(f"{counted(len(ours), 'script')} of observer's go into {context.home.hooks}\n")
-    table(
-        ("client", "found", "changes"),
-        [(one.client.name, _short(one.found, context), _changes(one, context)) for one in found],
-    )
+    rows = []
+    for one in found:
+        paths = [_short(str(path), context) for path in _changed(one.plan.edits)]
+        changes = f"left as it is: {one.problem}" if one.problem else ", ".join(paths)
+        rows.append((one.client.name, _short(one.found, context), changes or "nothing to change"))
+    table(("client", "found", "changes"), rows)
     names = {one.client.name for one in found}
     absent = [name for name, client in clients().items() if client.installer and name not in names]
     if absent and not context.project:
         note(f"not found: {', '.join(absent)}")
-
-
-def _changes(one: Setup, context: InstallContext) -> str:
-    if one.problem:
-        return f"left as it is: {one.problem}"
-    paths = _changed(one.plan.edits)
-    return ", ".join(_short(str(path), context) for path in paths) or "nothing to change"
 
 
 def _changed(edits: Iterable[FileEdit]) -> list[Path]:
@@ -324,12 +329,6 @@ def _performed(one: Setup, context: InstallContext) -> Setup:
     except ObserverError as error:
         return one._replace(problem=error)
     return one
-
-
-def _probed(done: list[Setup], context: InstallContext) -> list[Diagnosis]:
-    from observer.cli.doctor.probes import probe_checks  # noqa: PLC0415 - 0.5 s, to try hooks only
-
-    return list(probe_checks(context, [one.client.name for one in done]))
 
 
 def _report(found: list[Setup], done: list[Setup], probes: list[Diagnosis]) -> None:

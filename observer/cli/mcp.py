@@ -6,7 +6,7 @@ schemas of results are not, since clients keep those to themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import click
@@ -75,7 +75,11 @@ def list_command(*, toolsets: str | None, entries: bool) -> None:
     found = offers(names)
     if as_json(found):
         return
-    rows = (row for each in found for row in _rows(each))
+    rows = []
+    for each in found:
+        name, about = each["toolset"], render.one_line(each["guide"], GUIDE_CHARS)
+        rows.append((name, f"({len(each['tools'])} in all)", f"{each['tokens']:,}", about))
+        rows += [(name, one["name"], f"{one['tokens']:,}", one["title"]) for one in each["tools"]]
     table(("toolset", "tool", "tokens", "what for"), rows)
     if toolsets:
         note(f"{sum(each['tokens'] for each in found):,} tokens in all")
@@ -89,10 +93,3 @@ def _show_snippets(tools: str) -> None:
     for one in found:
         say(f"{one.client}: {one.instruction}")
         say(f"  {one.text}", is_exact=True)
-
-
-def _rows(offer: Offer) -> Iterator[tuple[str, str, str, str]]:
-    name, about = offer["toolset"], render.one_line(offer["guide"], GUIDE_CHARS)
-    yield (name, f"({len(offer['tools'])} in all)", f"{offer['tokens']:,}", about)
-    for tool in offer["tools"]:
-        yield (name, tool["name"], f"{tool['tokens']:,}", tool["title"])

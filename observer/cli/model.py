@@ -38,7 +38,13 @@ def model_command(context: click.Context) -> None:
         return
     columns = ("name", "used", "dimensions", "size", "licence", "description")
     spare = ("licence", "dimensions", "size")
-    table(columns, ([_shown(row, name) for name in columns] for row in rows), spare=spare)
+    cells = (
+        row
+        | {"used": "yes" if row["is_used"] else "", "size": size_text(row["size_bytes"])}
+        | {"description": row["problem"] or row["description"]}
+        for row in rows
+    )
+    table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
 
 
 @model_command.command("use", epilog="Example: observer config model use deep")
@@ -83,11 +89,3 @@ def _row(info: ModelInfo, used: str) -> dict[str, Any]:
     folder = "" if info.parts else str(info.folder)
     parts = [part.name for part in info.parts]
     return {**fields, "folder": folder, "parts": parts, "is_used": used in {info.name, folder}}
-
-
-def _shown(row: dict[str, Any], name: str) -> object:
-    if name == "used":
-        return "yes" if row["is_used"] else ""
-    if name == "size":
-        return size_text(row["size_bytes"])
-    return row["problem"] or row[name] if name == "description" else row[name]

@@ -16,14 +16,15 @@ from typing import Any, get_args
 import click
 
 from observer.cli.commands import Group
-from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.note_folder import folder_command
 from observer.cli.output import (
     as_json,
+    confirm_once,
     json_option,
     limit_option,
     named_project,
     note,
+    refuse_agents,
     respond,
     say,
     scope_options,

@@ -1,4 +1,4 @@
-"""What commands share: their options, and their output.
+"""What commands share: their options, their output, and what only a person may do.
 
 JSON for scripts; for people lines and tables of a terminal's width.
 
@@ -22,8 +22,9 @@ import click
 import msgspec
 import orjson
 
+from observer.clients.attribution import attribute
 from observer.core import moment
-from observer.core.errors import ObserverError
+from observer.core.errors import BadInput, CapturedUserOnly, ObserverError
 from observer.core.paths import working_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -103,11 +104,7 @@ def escaped(json: bytes) -> bytes:
     # JSON itself requires that only below 0x20.
     if json.isascii() and b"\x7f" not in json:
         return json
-    return _CONTROL.sub(_escape, json.decode()).encode()
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", json.decode()).encode()
 
 
 def say(text: str, *, is_exact: bool = False) -> None:
@@ -178,18 +175,16 @@ def table(
     for number, row in enumerate([columns, *cells]):
         parts = [_folded(row[at], wide[at], breaks=bool(limit)) for at in shown]
         for line in zip_longest(*parts, fillvalue=""):
-            padded = map(_padded, line, (wide[at] for at in shown), (rights[at] for at in shown))
+            padded = []
+            for at, part in zip(shown, line, strict=True):
+                spaces = " " * (wide[at] - _cells(part))
+                padded.append(spaces + part if rights[at] else part + spaces)
             text = "  ".join(padded).rstrip()
             click.echo(text if number else click.style(text, bold=True))
 
 
 def _total(wide: Sequence[int], shown: Sequence[int]) -> int:
     return sum(wide[at] for at in shown) + 2 * (len(shown) - 1)
-
-
-def _padded(text: str, cells: int, is_right: bool) -> str:  # noqa: FBT001 - of a column
-    spaces = " " * (cells - _cells(text))
-    return spaces + text if is_right else text + spaces
 
 
 def _width(stream: TextIO) -> int:
@@ -295,3 +290,32 @@ def scope_options(command: F) -> F:
 def _absolute(handle: str) -> str:
     is_relative = handle in {".", ".."} or handle.startswith(("./", "../"))
     return os.path.normpath(working_folder() / handle) if is_relative else handle
+
+
+def refuse_agents(message: str) -> None:
+    """Let nobody but a person go on.
+
+    Raises:
+        CapturedUserOnly: an agent runs this, with the message.
+    """
+    if attribute(os.environ).author == "agent":
+        raise CapturedUserOnly(message, hint="ask the person to run it")
+
+
+def confirm_once(
+    question: str,
+    *,
+    refusal: str,
+    hint: str = "add --yes, or --dry-run to look only",
+) -> None:
+    """Ask whether to go on with what was shown.
+
+    Raises:
+        BadInput: there is nobody to ask, with the refusal and the hint.
+        click.Abort: the answer was no, which the refusal says.
+    """
+    if wants_json() or not sys.stdin.isatty():
+        raise BadInput(f"{refusal}: there is no terminal to ask on", hint=hint)
+    if not click.confirm(question):
+        note(refusal)
+        raise click.Abort

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from observer.cli.consent import refuse_agents
-from observer.cli.output import json_option, named_project, note, respond
+from observer.cli.output import json_option, named_project, note, refuse_agents, respond
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
 import click
 from msgspec.structs import asdict
 
-from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.output import (
     breakdown,
+    confirm_once,
     emit,
     json_option,
     named_project,
     progress,
+    refuse_agents,
     respond,
     say,
     wants_json,
@@ -37,7 +38,6 @@ from observer.core.text import counted, one_line
 from observer.core.value import Value
 from observer.notes.folders.folders import NoteFolders, places_holding
 from observer.redaction.seen import SEEN
-from observer.store.purging import DerivedItem
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.upkeep.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
@@ -203,6 +203,10 @@ def purge_command(
 def _criteria(
     ids: tuple[str, ...], *, text: str, project: str | None, since: str, until: str, **named: str
 ) -> Criteria:
+    if text == "-":  # in no command line, and no shell history
+        asks = sys.stdin.isatty()
+        text = click.prompt("Text", hide_input=True, err=True) if asks else sys.stdin.read()
+        text = str(text).strip()
     at_ms = now_ms()
     project_id: int | None = None
     items: tuple[int, ...] = ()
@@ -212,20 +216,13 @@ def _criteria(
             items = tuple(int(one) if one.isdecimal() else memory.resolve(one) for one in ids)
     return Criteria(
         ids=items,
-        text=_hidden_text() if text == "-" else text,
+        text=text,
         project_id=project_id,
         since_ms=moment_ms(since, now_ms=at_ms),
         until_ms=moment_ms(until, now_ms=at_ms),
         owner=config.owner(config.load(home())),
         **named,
     )
-
-
-def _hidden_text() -> str:
-    """Ask for the text, so that it is in no command line and no shell history."""
-    if sys.stdin.isatty():
-        return str(click.prompt("Text", hide_input=True, err=True))
-    return sys.stdin.read().strip()
 
 
 def _preview(here: Home, asked: Criteria) -> PurgePreview:
@@ -246,16 +243,15 @@ def _preview(here: Home, asked: Criteria) -> PurgePreview:
         on_branch=stays,
         items=len(made),
         types=dict(Counter(one.type for one in made).most_common()),
-        titles=tuple(_titled(one, why) for one in made[:SHOWN]),
+        titles=tuple(
+            # The id of a summary is made of its session's, not of an event's.
+            f"#{one.id} {one_line(one.title, TITLE_CHARS)} ({reason})"
+            for one in made[:SHOWN]
+            for reason in [DEPENDS if one.kind == "summary" else why.get(seq_of(one.id), DEPENDS)]
+        ),
         files=files,
         note_files=kept,
     )
-
-
-def _titled(item: DerivedItem, why: Mapping[int, str]) -> str:
-    # The id of a summary is made of its session's, not of an event's.
-    reason = DEPENDS if item.kind == "summary" else why.get(seq_of(item.id), DEPENDS)
-    return f"#{item.id} {one_line(item.title, TITLE_CHARS)} ({reason})"
 
 
 def _kept_in_text(here: Home, asked: Criteria) -> tuple[str, ...]:

@@ -256,7 +256,12 @@ def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply
         is_local=moment.is_local(),
         surroundings=surroundings(),
     )
-    return _of_daemon(asked) or _read_here(asked)
+    if found := _of_daemon(asked):
+        return found
+    from observer.tools.questions import reply  # noqa: PLC0415 - half a second, where no daemon is
+
+    with open_memory() as memory:
+        return reply(memory, asked)
 
 
 def _error(reply: CommandReply) -> ObserverError:
@@ -270,10 +275,3 @@ def _of_daemon(asked: CommandRequest) -> CommandReply | None:
     except (ObserverError, UnicodeError):
         return None
     return msgspec.convert(answered, CommandReply)
-
-
-def _read_here(asked: CommandRequest) -> CommandReply:
-    from observer.tools.questions import reply  # noqa: PLC0415 - half a second, where no daemon is
-
-    with open_memory() as memory:
-        return reply(memory, asked)

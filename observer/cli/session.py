@@ -7,7 +7,7 @@ spool is not found, which a note on stderr says.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
 from observer.local import client
-from observer.local.pauses import EVERYWHERE
+from observer.local.pauses import EVERYWHERE, Pause
 from observer.local.spool import Spool
 
 if TYPE_CHECKING:
@@ -111,7 +111,10 @@ def mention_damaged(count: int) -> None:
 
 def mention_paused() -> None:
     """Say that nothing is recorded, where that is so everywhere."""
-    if any(one.scope == EVERYWHERE for one in Spool(home().spool).pauses.now(now_ms())):
+    pauses: Sequence[Pause] = ()
+    with suppress(OSError):  # the spool has a check, and an error, of its own
+        pauses = Spool(home().spool).pauses.now(now_ms())
+    if any(one.scope == EVERYWHERE for one in pauses):
         note("recording is paused everywhere; record again with: observer pause --end")
 
 

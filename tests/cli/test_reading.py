@@ -108,7 +108,7 @@ def test_the_status_says_when_something_was_stored(run: Run, filled: Home) -> No
 
 @pytest.mark.parametrize(
     ("words", "column"),
-    [(("sessions",), "what for"), (("status", "--projects"), "uuid")],
+    [(("sessions",), "request"), (("status", "--projects"), "uuid")],
     ids=["sessions", "projects"],
 )
 def test_a_listing_into_a_pipe_is_aligned(

@@ -55,7 +55,9 @@ def doctor_command(context: click.Context, /, *, fixes: bool, rebuilds: bool, qu
         return 0
     checks = list(_checks(here, quick=quick))
     done: list[str] = []
-    if fixes and (done := _fixed(here, checks)):
+    wanted = dict.fromkeys(check.fix for check in checks if check.fix and not check.is_well)
+    if fixes and wanted:
+        done = [apply_fix(fix, current_context(here)) for fix in wanted]
         checks = list(_checks(here, quick=quick))
     is_well = all(check.is_well for check in checks)
     if as_json({"is_well": is_well, "checks": checks, "fixed": done}):
@@ -68,7 +70,7 @@ def doctor_command(context: click.Context, /, *, fixes: bool, rebuilds: bool, qu
         (marks[each.is_well], each.name, text) for each, text in zip(checks, found, strict=True)
     ]
     table(("", "check", "found, and what to do"), rows)
-    if not fixes and any(check.fix for check in checks if not check.is_well):
+    if wanted and not fixes:
         say("observer doctor --fix does what is safe of this")
     return 0 if is_well else 1
 
@@ -81,12 +83,6 @@ def _checks(here: Home, *, quick: bool) -> Iterator[Diagnosis]:
     yield from client_checks(context)
     if not quick:
         yield from probe_checks(context)
-
-
-def _fixed(here: Home, checks: list[Diagnosis]) -> list[str]:
-    context = current_context(here)
-    wanted = dict.fromkeys(check.fix for check in checks if check.fix and not check.is_well)
-    return [apply_fix(fix, context) for fix in wanted]
 
 
 def _rebuild(here: Home) -> None:
