@@ -19,7 +19,7 @@ from observer.cli.session import mention_damaged, open_memory, reading
 from observer.core import config
 from observer.core.errors import BadInput, NotFound
 from observer.core.filters import RECORDED_KINDS, is_visible
-from observer.core.model import FORMERLY, Item, Project, Recorded, Session, SummaryFields, iso
+from observer.core.model import FORMERLY, Item, Project, Recorded, Session, iso
 from observer.core.moment import day, minute
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, one_line
@@ -231,28 +231,20 @@ def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
         "ended": iso(session.last_ms),
     }
     ordered = sorted(items, key=lambda one: (one.created_ms, one.id))
-    title = one_line(_first_request(session, ordered), _NAME_CHARS)
+    # Unlike its summary's title, its first request stays the same.
+    asked = next((item.title for item in ordered if item.type == "turn"), session.first_prompt)
+    title = one_line(asked or f"session of {session.client}", _NAME_CHARS)
     parts = [f"# {title}\n"]
     for item in ordered:
-        parts += _summary(item.summary) if item.summary else [_entry(item)]
+        if said := item.summary:
+            answers = ((name, getattr(said, name)) for name in said.__struct_fields__)
+            parts += [f"**{name.replace('_', ' ')}**: {text}\n" for name, text in answers if text]
+            continue
+        lines = (f"  {line}" for line in item.narrative.splitlines() if line.strip())
+        entry = f"- {minute(item.created_ms)} #{item.id} {item.type}: {item.title}"
+        parts.append("\n".join((entry, *lines)))
     name = f"{day(session.started_ms)} {_usable(title)} {session.id}.md"
     return VaultFile(f"{folder}/sessions/{name}", with_fields("", fields) + "\n".join(parts) + "\n")
-
-
-def _first_request(session: Session, ordered: Iterable[Item]) -> str:
-    """Return what a session is named for: unlike its summary's title, that stays the same."""
-    asked = next((item.title for item in ordered if item.type == "turn"), "")
-    return asked or session.first_prompt or f"session of {session.client}"
-
-
-def _summary(said: SummaryFields) -> list[str]:
-    answers = ((name, getattr(said, name)) for name in said.__struct_fields__)
-    return [f"**{name.replace('_', ' ')}**: {text}\n" for name, text in answers if text]
-
-
-def _entry(item: Item) -> str:
-    text = "\n".join(f"  {line}" for line in item.narrative.splitlines() if line.strip())
-    return f"- {minute(item.created_ms)} #{item.id} {item.type}: {item.title}\n{text}".rstrip()
 
 
 def _usable(name: str) -> str:

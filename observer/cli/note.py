@@ -7,7 +7,6 @@ source.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,12 +28,11 @@ from observer.cli.output import (
     say,
     scope_options,
 )
-from observer.cli.session import LINKS, known_types, nearly, open_memory, project_here
-from observer.clients.attribution import attribute
+from observer.cli.session import LINKS, known_types, meant, nearly, on_behalf, open_memory
 from observer.core import config, moment
-from observer.core.errors import BadInput, NotFound, ObserverError, remedy
+from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.events import Layer, Scope
-from observer.core.model import Item, Project, Session, iso
+from observer.core.model import Item, Session, iso
 from observer.core.paths import home
 from observer.core.text import counted
 from observer.llm.endpoint import Endpoint, endpoint
@@ -86,10 +84,7 @@ def note_command(
     types = tuple(filter(None, given.pop("types").split(",")))
     wanted = SearchOptions(kinds=("note",), types=types, **given)
     with open_memory() as memory:
-        if project:
-            here: Project | None = memory.project(project)
-        else:
-            here = None if everywhere else project_here(memory)
+        here = None if everywhere and not project else meant(memory, project)
         # What waits is rare: look further back than what is shown.
         found = memory.notes.list(
             project=here.uuid if here else None,
@@ -221,7 +216,7 @@ def _list_links(handle: str) -> None:
 def review_command(*, project: str | None, limit: int) -> None:
     """Settle near notes: which replaces or amends the other."""
     with open_memory() as memory:
-        chosen = memory.project(project) if project else project_here(memory)
+        chosen = meant(memory, project)
         if chosen is None:
             raise NotFound("no project is known here", hint="name one: --project NAME")
         found = memory.pairs.open(chosen, limit=limit)
@@ -272,18 +267,13 @@ def forget_command(*, handle: str, yes: bool) -> None:
     if not yes:
         note(shown)
         confirm_once("Forget it?", refusal="nothing was forgotten", hint="add --yes")
-    asked = {"id": item_id, "author": attribute(os.environ).author}
-    answer = client.call(home(), "POST", "/forget", asked)
+    answer = on_behalf("/forget", id=item_id)
     undo = f"bring it back with: observer undo {item_id}"
     respond(answer, f"forgot {shown}", remark=undo)
 
 
 def _change(handle: str, action: str, **asked: object) -> None:
-    client.ensure_daemon(home())
-    # A command that an agent runs in its shell is the agent's.
-    author = attribute(os.environ).author
-    body = {"action": action, "id": handle, "author": author, **asked}
-    after = client.call(home(), "POST", "/note", body)
+    after = on_behalf("/note", action=action, id=handle, **asked)
     marks = ", ".join(filter(None, (after["approval"], after["suspicion"])))
     done = {"edit": "changed ", "undo": "back to "}.get(action, "")
     text = f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else "")
@@ -330,18 +320,16 @@ def draft_command(
             "a skill is made of commands, which nobody words anew", hint="leave --reword out"
         )
     with open_memory() as memory:
-        here = None if project else project_here(memory)
-        named = project or (here.uuid if here else None)
+        here = meant(memory, project)
         if what:
-            made = [_draft(memory, what, named)]
+            made = [_draft(memory, what, here.uuid if here else None)]
+        elif here is None:
+            raise NotFound("this folder is in no project", hint="name one with --project")
         else:
-            if named is None:
-                raise NotFound("this folder is in no project", hint="name one with --project")
-            runs = memory.accounts.recent("command", project=named, limit=MOST)
-            name = here.name if here else str(project)
-            made = [drafts.testing(name, runs)] if testing else skills(runs)
+            runs = memory.accounts.recent("command", project=here.uuid, limit=MOST)
+            made = [drafts.testing(here.name, runs)] if testing else skills(runs)
         if reword:
-            made = _all_reworded(memory, made)
+            made = [_reworded(memory, draft) for draft in made]
     if not made:
         raise NotFound(
             "no commands were run together by three sessions yet", hint="ask again in some weeks"
@@ -391,15 +379,11 @@ def _write(target: Path, draft: Draft) -> Path:
             file.write(draft.text)
     except FileExistsError as error:
         raise BadInput(f"{path} is there already", hint="name another place") from error
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be written: {error.strerror}", hint=remedy(error, "name another place")
-        ) from error
     return path
 
 
-def _all_reworded(memory: Memory, made: Sequence[Draft]) -> list[Draft]:
-    """Return drafts with the lines that a language model could say better, and say how many.
+def _reworded(memory: Memory, draft: Draft) -> Draft:
+    """Return a draft with the lines that a language model could say better, and say how many.
 
     A line stands as it was where the model is not asked (personal notes, projects that are kept to
     themselves), does not answer, or says something else.
@@ -407,14 +391,11 @@ def _all_reworded(memory: Memory, made: Sequence[Draft]) -> list[Draft]:
     Raises:
         ConfigInvalid: no language model is configured.
     """
-    here = home()
-    where = endpoint(config.load(here), here)
-    return [_reworded(memory, where, draft) for draft in made]
-
-
-def _reworded(memory: Memory, where: Endpoint, draft: Draft) -> Draft:
+    where = endpoint(config.load(home()), home())
     lines = list(lines_of(draft))
-    may_go = _may_be_sent(memory, lines)
+    apart = Policies().unshared(memory.projects())
+    items = memory.observations(sorted({line.item for line in lines})).items
+    may_go = {i.id for i in items if i.scope != "personal" and i.project_id not in apart}
     found: dict[int, str] = {}
     reasons: list[str] = []
     try:
@@ -434,13 +415,6 @@ def _reworded(memory: Memory, where: Endpoint, draft: Draft) -> Draft:
         return draft
     said = with_words(draft, found)
     return said._replace(text=with_fields(said.text, {"reworded_by": where.model}))
-
-
-def _may_be_sent(memory: Memory, lines: Sequence[DraftLine]) -> frozenset[int]:
-    apart = Policies().unshared(memory.projects())
-    items = memory.observations(sorted({line.item for line in lines})).items
-    shared = (item for item in items if item.scope != "personal" and item.project_id not in apart)
-    return frozenset(item.id for item in shared)
 
 
 def _batches(lines: Sequence[DraftLine]) -> Iterator[list[DraftLine]]:

@@ -6,14 +6,16 @@ spool is not found, which a note on stderr says.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from observer.cli.output import note
+from observer.clients.attribution import attribute
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import NotFound
@@ -67,9 +69,21 @@ def open_memory() -> Iterator[Memory]:
         yield opening.reading(store, here, settings).at(str(working_folder()))
 
 
-def project_here(memory: Memory) -> Project | None:
-    """Return the known project around the current folder."""
-    return memory.project_at(str(working_folder()))
+def meant(memory: Memory, project: str | None) -> Project | None:
+    """Return the project that an option names, else the known one around the current folder.
+
+    Raises:
+        NotFound: none is called so.
+        Ambiguous: several are.
+    """
+    return memory.project(project) if project else memory.project_at(str(working_folder()))
+
+
+def on_behalf(path: str, **body: object) -> Any:  # noqa: ANN401 - JSON as the daemon answers
+    """Have the daemon do something for the person, or the agent in whose shell this runs."""
+    client.ensure_daemon(home())
+    author = attribute(os.environ).author
+    return client.call(home(), "POST", path, {**body, "author": author})
 
 
 TYPES = (

@@ -12,11 +12,11 @@ import click
 import orjson
 
 from observer.cli.output import as_json, json_option, named_project, note, respond, say
-from observer.cli.session import TYPES, nearly
+from observer.cli.session import TYPES, nearly, on_behalf
 from observer.clients import generic
 from observer.clients.attribution import attribute
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, ObserverError, remedy
+from observer.core.errors import BadInput
 from observer.core.events import Layer, Scope
 from observer.core.json_text import dump
 from observer.core.moment import coming_ms
@@ -57,12 +57,9 @@ def remember_command(
 ) -> None:
     """Keep a note: a decision, a constraint; - reads it from stdin."""
     text = sys.stdin.read() if content == ("-",) else " ".join(content)
-    client.ensure_daemon(home())
-    # A command that an agent runs in its shell is the agent's.
-    author = attribute(os.environ).author
     until = coming_ms(expires, now_ms=now_ms())
-    asked = {**fields, "content": text, "cwd": str(working_folder()), "author": author}
-    kept = client.call(home(), "POST", "/remember", {**asked, "expires_ms": until})
+    about = {**fields, "content": text, "cwd": str(working_folder())}
+    kept = on_behalf("/remember", **about, expires_ms=until)
     if as_json(kept):
         return
     where = f" in {kept['project']}" if kept["project"] else ""
@@ -123,15 +120,13 @@ def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _from_stdin() -> list[Any]:
-    given = sys.stdin.buffer.read()
+    given, hint = sys.stdin.buffer.read(), "give a kind and fields, or JSON on stdin"
     if not given.strip():
-        raise BadInput("nothing came on stdin", hint="give a kind and fields, or JSON on stdin")
+        raise BadInput("nothing came on stdin", hint=hint)
     try:
         payload = orjson.loads(given)
     except orjson.JSONDecodeError as error:
-        raise BadInput(
-            f"stdin is not JSON: {error}", hint="give a kind and fields, or JSON on stdin"
-        ) from error
+        raise BadInput(f"stdin is not JSON: {error}", hint=hint) from error
     return payload if isinstance(payload, list) else [payload]
 
 
@@ -168,14 +163,8 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
 def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     generic.report(report, entry_id="check", at_ms=now_ms())
     spool = Spool(home().spool)
-    try:
-        spool.prepare()
-        id_ = spool.append({"client": generic.NAME, "event": report["kind"]}, dump(report))
-    except OSError as error:
-        raise ObserverError(
-            f"the event could not be spooled: {error.filename or home().spool}: {error.strerror}",
-            hint=remedy(error, "see what is wrong: observer doctor"),
-        ) from error
+    spool.prepare()
+    id_ = spool.append({"client": generic.NAME, "event": report["kind"]}, dump(report))
     receipt: dict[str, Any] = {"id": id_, "stored": False}
     unknown = generic.ignored(report)
     return {**receipt, "ignored": unknown} if unknown else receipt
