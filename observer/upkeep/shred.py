@@ -24,6 +24,7 @@ from observer.core.errors import BadInput
 from observer.core.paths import Home, flush
 from observer.local.logs import ShellLogs
 from observer.store.purging import StoredEvent
+from observer.upkeep.home_guard import PROGRAM
 
 SHORTEST = 3
 """Characters of the shortest text that may be looked for: fewer stand everywhere."""
@@ -124,8 +125,6 @@ YOUNG_S = 2.0
 """A hook that lives makes a name for its file long before."""
 _CHUNK_BYTES = 1 << 20
 _REASON = ".reason"
-PROGRAM = "venv"
-"""Where `scripts/start` installs observer in its home."""
 
 
 def shred(path: Path, *, keep: bool = False) -> None:
