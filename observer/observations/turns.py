@@ -118,7 +118,8 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
 
 def with_commit(turn: Turn, subject: str) -> Turn:
     """Return a turn after a commit."""
-    commits = (*turn.commits, one_line(subject, FACT))[-_OF_ONE_KIND:]
+    said = one_line(subject, FACT)
+    commits = (*(one for one in turn.commits if one != said), said)[-_OF_ONE_KIND:]
     return replace(turn, commits=commits, is_noticed=False)
 
 
