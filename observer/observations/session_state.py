@@ -193,7 +193,7 @@ def last_reply(state: SessionState) -> str:
     has_worked = any(file.writes for file in state.files.values())
     if state.reply and has_worked and turn and not turn.files:
         return state.reply
-    return (turn and turns.reply_of(turn)) or state.reply
+    return (turn and turns.opening_of(turn)) or state.reply
 
 
 def key_of(*parts: str) -> str:

@@ -259,14 +259,25 @@ def says_something(turn: Turn) -> bool:
     return bool(is_answer or len(turn.reply) >= _SUBSTANCE)
 
 
-def reply_of(turn: Turn) -> str:
+def opening_of(turn: Turn) -> str:
     """Return how the reply of a turn that is worth finding begins; "" for any other."""
     return one_line(opening(turn.reply), _REPLY) if says_something(turn) else ""
 
 
+def reply_of(made: Item) -> str:
+    """Return the reply that a turn's item quotes."""
+    return f"\n\n{made.narrative}".partition(ASKED)[0].strip()
+
+
 def answer_of(made: Item) -> str:
-    """Return the first paragraph of the reply that a turn's item quotes."""
-    return opening(f"\n\n{made.narrative}".partition(ASKED)[0])
+    """Return how the reply that a turn's item quotes begins."""
+    return one_line(opening(reply_of(made)), _REPLY)
+
+
+def committed_in(made: Item) -> list[str]:
+    """Return the subjects of the commits that a turn's item lists."""
+    subjects = (fact.removeprefix(_COMMITTED) for fact in made.facts)
+    return [one for one, fact in zip(subjects, made.facts, strict=True) if one != fact]
 
 
 def counts_of(turn: Turn) -> str:
