@@ -33,7 +33,7 @@ from observer.observations.drafts import (
     where_of,
 )
 from observer.observations.note_syntax import mentions
-from observer.observations.quoting import finding, names, opening, quoted
+from observer.observations.quoting import finding, matter, names, opening, quoted
 
 TURN = "turn"
 MEMORY, GIT, OTHER = "memory", "git", "other"
@@ -260,8 +260,12 @@ def says_something(turn: Turn) -> bool:
 
 
 def opening_of(turn: Turn) -> str:
-    """Return how the reply of a turn that is worth finding begins; "" for any other."""
-    return one_line(opening(turn.reply), _REPLY) if says_something(turn) else ""
+    """Return how the reply of a turn that is worth finding begins; "" for any other.
+
+    Where files were changed, what stands before the matter says that all went well.
+    """
+    said = (matter(turn.reply) if turn.files else "") or opening(turn.reply)
+    return one_line(said, _REPLY) if says_something(turn) else ""
 
 
 def reply_of(made: Item) -> str:
