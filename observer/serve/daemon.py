@@ -289,6 +289,7 @@ class Daemon:
             contexts=self._contexts.run(),
             index=self._index_worker.run(),
             embedding=self._index_worker.run_embedding(),
+            resting=self._index_worker.run_resting(),
             staleness=self._staleness.run(),
             heads=self._heads.run(),
             llm=self._llm.run(after=servers[0].answers),
