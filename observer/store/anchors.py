@@ -17,6 +17,7 @@ from observer.core.model import FORMERLY, Item, ItemChange, Reason, Validity
 from observer.core.text import one_line
 from observer.core.value import Value
 from observer.store.connection import Reads
+from observer.store.packing import packed, unpacked
 from observer.store.rows import AMONG, ITEM_COLUMNS, Row, among, json_text, put, to_change
 
 ValidityById = Mapping[int, tuple[Validity, ...]]
@@ -412,11 +413,11 @@ class AnchorWrites(AnchorReads):
 
 def _row(anchor_set: AnchorSet) -> Row:
     *values, anchors = msgspec.structs.astuple(anchor_set)
-    return (*values, json_text(anchors))
+    return (*values, packed(json_text(anchors).encode()))
 
 
 def _anchor_set(row: Row) -> AnchorSet:
     values = dict(zip(ANCHOR_SET_FIELDS, row, strict=True))
     values["is_here"] = bool(values["is_here"])
-    values["anchors"] = _anchors(values["anchors"])
+    values["anchors"] = _anchors(unpacked(values["anchors"]))
     return AnchorSet(**values)

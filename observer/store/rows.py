@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from observer.core.model import (
     spaced,
     title_key,
 )
+from observer.store.packing import packed, unpacked
 
 Stored = int | float | str | bytes | None
 """A value as the engine has it."""
@@ -55,7 +56,10 @@ EVENT_COLUMNS = (
     "seq", "id", "dedup", "kind", "client", "project_id", "session_id", "root", "branch",
     "commit_hash", "at_ms", "data", "stored_ms",
 )  # fmt: skip
-"""What an event's checksum is over, in this order."""
+"""What an event's checksum is over, in this order; `data` as it is stored."""
+AROUND = ("id", "dedup", "client", "root", "branch", "commit_hash")
+"""Columns of an event that its `data` repeats, and is packed with."""
+_AROUND, _DATA = tuple(map(EVENT_COLUMNS.index, AROUND)), EVENT_COLUMNS.index("data")
 _NUMBERS = frozenset(("seq", "project_id", "session_id", "at_ms", "stored_ms"))
 
 
@@ -67,6 +71,36 @@ def checksum(*values: Stored) -> int:
 def as_blobs(columns: tuple[str, ...]) -> str:
     """Return columns of events as they are read: text as it stands, since it may not be UTF-8."""
     return ", ".join(name if name in _NUMBERS else f"CAST({name} AS BLOB)" for name in columns)
+
+
+def event_json(*row: Stored) -> bytes:
+    """Return an event as JSON, from its `data` and `AROUND`: a function of the engine."""
+    data, *around = map(_bytes, row)
+    return unpacked(data, b"\n".join(around))
+
+
+EVENT_JSON = f"event_json({as_blobs(('data', *AROUND))})"
+"""The same of a row, as a blob."""
+
+
+def packed_event(*row: Stored) -> bytes:
+    """Return JSON as it is stored, as `data` beside `AROUND`: a function of the engine.
+
+    What is packed already stays as it is.
+    """
+    data, *around = map(_bytes, row)
+    return packed(data, b"\n".join(around))
+
+
+def unpacked_event(values: Sequence[Stored]) -> bytes:
+    """Return an event as JSON from its `EVENT_COLUMNS`."""
+    return event_json(values[_DATA], *(values[place] for place in _AROUND))
+
+
+def as_stored(values: Sequence[Stored]) -> Values:
+    """Return the `EVENT_COLUMNS` of an event whose `data` may be JSON."""
+    data = packed_event(values[_DATA], *(values[place] for place in _AROUND))
+    return (*values[:_DATA], data, *values[_DATA + 1 :])
 
 
 def _bytes(value: Stored) -> bytes:
@@ -214,7 +248,7 @@ RECORDED_COLUMNS = f"checksum, {as_blobs(EVENT_COLUMNS)}"
 
 
 def recorded_row(recorded: Recorded, data: str = "") -> Row:
-    """Return what `event` holds of a recorded event, `stored_ms` left out.
+    """Return what `as_stored` takes of a recorded event, `stored_ms` left out.
 
     `data` is the event as JSON, made here where it was not made before.
     """
@@ -242,11 +276,11 @@ def to_recorded(row: Row) -> Recorded:
         StoreUnavailable: its data was damaged.
     """
     known, *values = row
-    seq, *_, project_id, session_id, root, branch, commit, _at_ms, data, _stored_ms = values
+    seq, *_, project_id, session_id, root, branch, commit, _at_ms, _data, _stored_ms = values
     try:
         if known != checksum(*values):
             raise ValueError("it does not fit its checksum")
-        event = _event(data)
+        event = _event(unpacked_event(values))
     except _DAMAGES as error:
         raise StoreUnavailable(
             f"what is stored of event {seq} is damaged: {error}",

@@ -21,6 +21,7 @@ from observer.store.reader import StoreReader
 from observer.store.rows import (
     ITEM_COLUMNS,
     SESSION_FIELDS,
+    as_stored,
     checksum,
     index_row,
     item_row,
@@ -55,7 +56,7 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites):
 
         Returns False, and changes nothing, if its id, or its `dedup` in its project, is known.
         """
-        row = (*recorded_row(recorded, data), stored_ms)
+        row = as_stored((*recorded_row(recorded, data), stored_ms))
         self._connection.execute(APPEND, (*row, checksum(*row)))
         is_new = self._connection.changes() == 1
         self.grown += is_new

@@ -22,10 +22,11 @@ from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, Session
 from observer.store.connection import NumberedConnection
 from observer.store.database import SqliteStore
-from observer.store.migrations import Migration, migrations, needed
+from observer.store.migrations import PACKED, Migration, migrations, needed
 from observer.store.pages import VFS
+from observer.store.purging import APPEND
 from observer.store.reader import StoreReader
-from observer.store.rows import EVENT_COLUMNS, marks, recorded_row
+from observer.store.rows import EVENT_COLUMNS, checksum, marks, recorded_row
 
 NEWEST = migrations("sqlite")[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
@@ -187,6 +188,19 @@ def test_items_are_behind_until_what_a_migration_made_room_for_is_derived(
         assert writer.totals().is_behind == is_behind
         writer.clear_projection()
         assert not writer.totals().is_behind
+
+
+def test_events_of_an_older_observer_are_packed_but_for_damaged_ones(path: Path) -> None:
+    older = SqliteStore(path, steps=migrations("sqlite")[: PACKED - 1])
+    with closing(older) as store, store.write() as writer:
+        for seq, damage in ((1, 0), (2, 1)):
+            row = (seq, f"e{seq}", *recorded_row(SHOWN)[2:], 1)
+            writer._connection.execute(APPEND, (*row, checksum(*row) + damage))
+    with closing(SqliteStore(path)) as store, store.read() as reader:
+        assert [one.event for one in reader.log()] == [SHOWN.event]
+        rows = reader._connection.execute("SELECT substr(data, 1, 1) FROM event").fetchall()
+        assert rows == [(b"\x01",), ("{",)]
+        assert "event 2 is damaged" in str(reader.damaged())
 
 
 def test_what_a_killed_backup_left_is_taken_for_none(path: Path) -> None:
