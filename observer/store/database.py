@@ -236,7 +236,7 @@ class SqliteStore:
         with self._backed_up(writer, backups) if todo and version else nullcontext():
             for step in todo:
                 self._migrate(writer, step)
-        if version and any(step.number == PACKED for step in todo):
+        if version and any(step.number >= PACKED for step in todo):
             _rewrite(writer)
         self._events = count_events(writer)
         if is_copy:  # what was committed to the database that it replaces no longer counts

@@ -18,7 +18,7 @@ from observer.core.errors import StoreUnavailable
 UNFILLED = range(2, 8)
 """Steps that only make room: what belongs there is found by deriving items from the log anew."""
 PACKED = 18
-"""A step that leaves half of the file unused."""
+"""From this step on each leaves much of the file unused."""
 
 
 class Migration(NamedTuple):

@@ -1,4 +1,4 @@
-"""JSON of the store as bytes that take less: deflated, with what is known before it is read.
+"""Texts of the store as bytes that take less: deflated, with what is known before it is read.
 
 `packing.txt` is made up of what events often hold. It is part of the format: what was packed with
 it can be read with nothing else, so another one needs another mark. What stands in other columns of
@@ -13,17 +13,17 @@ from contextlib import suppress
 from importlib.resources import files
 
 _MARK = b"\x01"
-"""Before what was packed with this text; JSON begins with no such byte."""
+"""Before what was packed with this text; no text begins so."""
 _KNOWN = files("observer.store").joinpath("packing.txt").read_bytes()
-_LEVEL, _RAW, _MOST_MEMORY = 6, -15, 9
+_LEVEL, _RAW = 6, -14
 
 
 def packed(text: bytes, known: bytes = b"") -> bytes:
-    """Return what `unpacked` makes the text of again; what is no JSON stays as it is."""
-    if text[:1] not in {b"{", b"["}:
+    """Return what `unpacked` makes the text of again; what is packed already stays as it is."""
+    if text[:1] == _MARK:
         return text
     packing = zlib.compressobj(
-        _LEVEL, zlib.DEFLATED, _RAW, _MOST_MEMORY, zlib.Z_DEFAULT_STRATEGY, _KNOWN + known
+        _LEVEL, zlib.DEFLATED, _RAW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _KNOWN + known
     )
     made = b"".join((_MARK, packing.compress(text), packing.flush()))
     return min(made, text, key=len)

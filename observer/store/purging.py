@@ -29,7 +29,9 @@ from observer.store.rows import (
     EVENT_COLUMNS,
     EVENT_JSON,
     ITEM_COLUMNS,
+    LONG_TEXTS,
     PROJECT_FIELDS,
+    SAME,
     SESSION_FIELDS,
     Row,
     SalvagedRow,
@@ -304,10 +306,12 @@ class PurgeWrites(PurgeReads):
 
 
 PUT_PROJECT = put("project", f"{', '.join(PROJECT_FIELDS)}, checksum")
+_IS_NEW = "NOT EXISTS (SELECT 1 FROM event WHERE project_id = ?6 AND " + SAME.format("?3") + ")"
 APPEND = (
     f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
-    f" VALUES ({marks(len(EVENT_COLUMNS) + 1)}) ON CONFLICT DO NOTHING"
+    f" SELECT {marks(len(EVENT_COLUMNS) + 1)} WHERE {_IS_NEW} ON CONFLICT DO NOTHING"
 )
+"""Adds an event, unless its id, or its `dedup` in its project, is known."""
 _UNDERIVED = ("llm_spending", "note_file", "note_claim", "note_relation", "note_alias")
 """Tables that are not derived from the log, beside the projects."""
 
@@ -422,15 +426,16 @@ def stored_rows(database: Path) -> Iterator[SalvagedRow]:
 
 
 def packed_texts(database: Path) -> Iterator[bytes]:
-    """Yield what a database holds packed: its events and anchors as JSON, of any schema.
+    """Yield what a database holds packed: events, anchors and long texts of items, of any schema.
 
     Nothing is yielded of what the engine cannot read.
     """
     with suppress(apsw.Error), closing(reading(database)) as connection:
         for row in connection.execute(f"SELECT {as_blobs(('data', *AROUND))} FROM event"):
             yield event_json(*row)
-        for (anchors,) in connection.execute("SELECT CAST(anchors AS BLOB) FROM anchor_set"):
-            yield event_json(anchors)
+        for column, table in (("anchors", "anchor_set"), *((text, "item") for text in LONG_TEXTS)):
+            for row in connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table}"):
+                yield event_json(*row)
 
 
 def facts(database: Path) -> dict[str, str]:

@@ -43,6 +43,11 @@ AMONG = "IN (SELECT value FROM json_each(?))"
 The statement is the same however many they are, so it is prepared once.
 """
 
+KEY_END = 16
+"""Characters at the end of a `dedup` that are in its index: nearly all that is its own."""
+SAME = f"dedup = {{0}} AND dedup <> '' AND substr(dedup, -{KEY_END}) = substr({{0}}, -{KEY_END})"
+"""Says of an event that its `dedup` is a value; `format` puts that in."""
+
 
 class SalvagedRow(NamedTuple):
     """A whole row: its table, its key, and its values in the order of the columns."""
@@ -84,7 +89,7 @@ EVENT_JSON = f"event_json({as_blobs(('data', *AROUND))})"
 
 
 def packed_event(*row: Stored) -> bytes:
-    """Return JSON as it is stored, as `data` beside `AROUND`: a function of the engine.
+    """Return a text as it is stored, `data` beside `AROUND`: a function of the engine.
 
     What is packed already stays as it is.
     """
@@ -142,6 +147,10 @@ _VALUES = {"summary": _summary, "enrichment": to_enrichment}
 """How the columns that hold one value, or NULL, are read."""
 _NARRATIVE = ITEM_FIELDS.index("narrative")
 _VALUE_PLACES = tuple(map(ITEM_FIELDS.index, _VALUES))
+LONG_TEXTS, LONG = ("narrative", "facts", "summary"), 500
+"""Columns of items that are packed where they have so many characters: a twentieth of them, which
+hold most of the bytes. Those of notes in files are read by statements, and stay as they are."""
+_LONG_PLACES = tuple(map(ITEM_FIELDS.index, LONG_TEXTS))
 ITEM_COLUMNS = ", ".join(_RENAMED.get(name, name) for name in ITEM_FIELDS)
 SESSION_FIELDS = Session.__struct_fields__
 PROJECT_FIELDS = Project.__struct_fields__
@@ -183,13 +192,22 @@ def item_row(item: Item) -> Row:
     for place in _VALUE_PLACES:
         if values[place]:
             values[place] = json_text(values[place])
+    for place in () if item.file else _LONG_PLACES:
+        values[place] = _shorter(values[place])
     return tuple(values)
+
+
+def _shorter(text: str | None) -> str | bytes | None:
+    return packed(text.encode()) if text and len(text) >= LONG and text[0] != "\1" else text
 
 
 def to_item(row: Row) -> Item:
     """Build an item from columns in the order of `ITEM_FIELDS`."""
     values = dict(zip(ITEM_FIELDS, row, strict=True))
     try:
+        for name in LONG_TEXTS:
+            if isinstance(values[name], bytes):
+                values[name] = unpacked(values[name]).decode()
         for name, read in _LISTS.items():
             # Most are empty, and need not be decoded.
             values[name] = () if values[name] == _NONE_LISTED else read(values[name])

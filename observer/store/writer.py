@@ -20,6 +20,7 @@ from observer.store.purging import APPEND, PUT_PROJECT, AdoptWrites
 from observer.store.reader import StoreReader
 from observer.store.rows import (
     ITEM_COLUMNS,
+    SAME,
     SESSION_FIELDS,
     as_stored,
     checksum,
@@ -67,7 +68,7 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites):
         event = recorded.event
         row = self._row(
             "SELECT id FROM event WHERE id = ?1"
-            " UNION ALL SELECT id FROM event WHERE project_id = ?2 AND dedup = ?3 AND dedup <> ''",
+            " UNION ALL SELECT id FROM event WHERE project_id = ?2 AND " + SAME.format("?3"),
             (event.id, recorded.project_id, event.dedup),
         )
         return row[0] if row else ""

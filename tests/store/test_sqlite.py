@@ -117,6 +117,10 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 
 BEFORE_TITLE_KEYS = """
+DROP INDEX event_dedup; DROP INDEX anchor_set_base;
+CREATE UNIQUE INDEX event_dedup ON event (project_id, dedup) WHERE dedup <> '';
+CREATE INDEX anchor_set_base ON anchor_set (worktree, base);
+CREATE INDEX anchor_path_item ON anchor_path (worktree, item_id);
 DROP INDEX link_act; DROP INDEX item_doubtful;
 DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation;
 DROP TABLE note_alias; DROP INDEX item_frontmatter; DROP INDEX event_imported; DROP INDEX item_type;
@@ -201,6 +205,18 @@ def test_events_of_an_older_observer_are_packed_but_for_damaged_ones(path: Path)
         rows = reader._connection.execute("SELECT substr(data, 1, 1) FROM event").fetchall()
         assert rows == [(b"\x01",), ("{",)]
         assert "event 2 is damaged" in str(reader.damaged())
+
+
+def test_long_texts_of_an_older_observer_are_packed(path: Path) -> None:
+    long = "a long tale of a cart that was mended " * 20
+    older = SqliteStore(path, steps=migrations("sqlite")[:PACKED])
+    with closing(older) as store, store.write() as writer:
+        writer.put_items([Item(id=4, uuid="u", kind="note", type="fact", title="t")])
+        writer._connection.execute("UPDATE item SET narrative = ?", (long,))
+    with closing(SqliteStore(path)) as store, store.read() as reader:
+        assert [one.narrative for one in reader.items([4])] == [long]
+        ((held,),) = reader._connection.execute("SELECT narrative FROM item").fetchall()
+        assert isinstance(held, bytes)
 
 
 def test_what_a_killed_backup_left_is_taken_for_none(path: Path) -> None:
