@@ -34,6 +34,7 @@ from observer.search.candidates import (
     Leg,
     Sources,
     candidates,
+    is_indexed,
     searched,
 )
 from observer.search.dates import Dated, dated
@@ -370,7 +371,7 @@ def search(
         return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
     # Of other projects the newest says nothing about what is asked here.
     is_task = filters.project_id is not None and not wanted.expression
-    newest = _newest(sources.reader, filters) if is_task else []
+    newest = _newest(sources, filters) if is_task else []
     is_open = bool(newest) and found.by_chance > max(MANY, SHARE * sources.view.size)
     key: Key = order
     if is_open:
@@ -446,7 +447,7 @@ def _nearness_of(hits: Sequence[Hit]) -> str:
     return MERELY_NEAR if near == len(hits) else SOME_NEAR if near else ""
 
 
-def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
+def _newest(sources: Sources, filters: Filters) -> list[Item]:
     """Return the newest turns and commits that changed files, of the newest session only the last.
 
     What else it did, a session that goes on knows itself.
@@ -455,7 +456,7 @@ def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
         return []
     newest: list[Item] = []
     running: int | None = None
-    for item in _latest(reader, filters):
+    for item in _latest(sources, filters):
         if item.session_id is None or item.session_id != running:
             newest.append(item)
             running = running or item.session_id
@@ -464,10 +465,11 @@ def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
     return newest
 
 
-def _latest(reader: StoreReader, filters: Filters) -> Iterator[Item]:
+def _latest(sources: Sources, filters: Filters) -> Iterator[Item]:
     """Yield turns and commits of this machine that changed files, the newest first."""
+    reader, view = sources.reader, sources.view
     work = replace(filters, types=_WORK, kinds=("observation",))
-    ids = reader.ids(work, limit=_RECENT)
+    ids = view.newest(work, _RECENT) if is_indexed(work) else reader.ids(work, limit=_RECENT)
     for start in range(0, len(ids), _AT_ONCE):
         read = [item for item in reader.items(ids[start:][:_AT_ONCE]) if filters.admits(item)]
         theirs = brought(reader, [item.id for item in read])
