@@ -13,7 +13,7 @@ is merely near in meaning counts little.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -219,7 +219,7 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
     return 1 - float((held @ rarities).max() / rarities.sum()) ** 2
 
 
-def by_chance(view: View, query: QueryWords) -> float:
+def _by_chance(view: View, query: QueryWords) -> float:
     """Return about how many items would hold all words of a query if each stood where it may."""
     return view.size * math.exp(-float(view.rarities(query.codes).sum()))
 
@@ -306,7 +306,7 @@ class Candidates:
 
     Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
     multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
-    items may be missing. `by_chance` is how many items may hold all words of the query by chance.
+    items may be missing. `is_narrowed` if only some items might be candidates.
     """
 
     def __init__(
@@ -315,9 +315,9 @@ class Candidates:
         *,
         lists: int,
         degraded: str,
-        by_chance: float = 0.0,
+        is_narrowed: bool = False,
     ) -> None:
-        self.by_chance = by_chance
+        self.is_narrowed = is_narrowed
         self.ids: list[int] = columns["ids"].tolist()
         self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
         self.degraded = degraded
@@ -369,7 +369,7 @@ def candidates(
     *,
     legs: Sequence[Leg] = LEGS,
     most: int = BY_WORDS,
-    only: Sequence[int] | None = None,
+    only: Callable[[float], Sequence[int] | None] = lambda _: None,
 ) -> Candidates:
     """Find what a plan may mean among the items that fit the filters.
 
@@ -379,14 +379,17 @@ def candidates(
         filters: what items must be.
         legs: which ways of finding to take.
         most: candidates that each leg finds of each list.
-        only: the only items that may be candidates; None for any.
+        only: returns the only items that may be candidates, None for any, where so many hold all
+            words of the plan by chance.
     """
     asked = lists_of(filters)
     view = sources.view
     if not wanted.words:
         return Candidates(no_columns(), lists=len(asked), degraded="")
+    query = QueryWords(sources.reader, view, wanted)
+    chosen = only(_by_chance(view, query))
     among, cut = _among(sources.reader, wanted, filters)
-    among = among if only is None else np.array(only, np.int64)
+    among = among if chosen is None else np.array(chosen, np.int64)
     lists = [
         ListRequest(
             view.mask(msgspec.structs.replace(filters, kinds=kinds), among),
@@ -394,7 +397,6 @@ def candidates(
         )
         for kinds in asked
     ]
-    query = QueryWords(sources.reader, sources.view, wanted)
     by_words = view.by_words(query.codes, lists) if "words" in legs else []
     doubt = doubt_of(view, query, by_words)
     vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
@@ -407,7 +409,7 @@ def candidates(
         columns(view, query, vector, lists, Found(by_words, by_vector, doubt)),
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
-        by_chance=by_chance(view, query),
+        is_narrowed=chosen is not None,
     )
 
 

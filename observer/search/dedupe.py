@@ -123,11 +123,12 @@ class Repeats:
 
         `beside` is shown next to it, as a title is.
         """
+        if not text:
+            return text
         title = _key(beside)
-        shown = f"{self._shown} {title} \n"
         parts = sentences(text)
         said = [
-            (part, _stands_in(shown, part, key))
+            (part, _stands_in(self._shown, part, key) or _stands_in(f"\n {title} \n", part, key))
             for part, key in ((part, _key(part)) for part in parts)
             if key != title
         ]
