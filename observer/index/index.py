@@ -291,7 +291,7 @@ class Index:
     def to_embed(self) -> int:
         """Count the items that are to have a vector, as far as they are indexed."""
         with self._lock:
-            return sum(each.to_embed() for each in self._segments)
+            return sum(each.to_embed for each in self._segments)
 
     def close(self) -> None:
         """Write what is not on the disk yet."""

@@ -103,11 +103,13 @@ def excerpt(item: Item, words: Sequence[str] = (), limit: int = SNIPPET_CHARACTE
     if not words:
         return one_line(next(filter(None, (*texts, *names)), ""), limit)
     texts += [f"{label}: {text}" for label, text in written(item)]
-    shown = [snippet(each, limit, words=words) for each in texts if each]
-    rows = [snippet(each, limit, words=words) for each in names if each]
-    counts = [held(each, words) for each in shown] + [held_whole(each, words) for each in rows]
-    best = max(zip(counts, range(0, -len(counts), -1), shown + rows, strict=True), default=None)
-    return one_line(best[2], limit) if best else ""
+    most, best = -1, ""
+    for count, each in (*((held, text) for text in texts), *((held_whole, text) for text in names)):
+        if each and most < len(words):  # none holds more than all of them
+            shown = snippet(each, limit, words=words)
+            if (found := count(shown, words)) > most:
+                most, best = found, shown
+    return one_line(best, limit)
 
 
 def _texts(item: Item, words: Sequence[str]) -> tuple[list[str], list[str]]:
