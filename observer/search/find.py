@@ -59,6 +59,7 @@ from observer.search.rank import (
     is_merely_near,
     order,
     recency,
+    stands_out,
 )
 from observer.store.reader import StoreReader
 
@@ -401,8 +402,7 @@ def search(
     loader.fetch([item for ids in lists for item in ids[:step]])
     hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
     # What an expression asks for need not be words: what it must not be, or not hold.
-    means = _means_something(wanted)
-    hits = [hit for hit in hits if wanted.expression or _is_found(hit, means=means)]
+    hits = hits if wanted.expression else answering(hits, means=_means_something(wanted))
     ordered = sorted(outranked(with_newer(loader, hits)), key=key)
     ordered = ordered if filters.types else _once(ordered)
     if any(hit.item.kind == "note" for hit in ordered):
@@ -415,7 +415,6 @@ def search(
         if len(wanted.words) <= LOOKED_UP and not is_open:
             fused.sort(key=lambda hit: len(hit.signals.terms) < len(wanted.words))
         ordered = fused[: max(limit, len(ordered))]
-    ordered = _grouped(ordered)
     notices = [wanted.notice, *([] if ordered else _unknown(sources, filters))]
     if ordered or not (any(notices) or wanted.expression):
         notices.append(
@@ -426,10 +425,14 @@ def search(
     )
 
 
-def _is_found(hit: Hit, *, means: bool) -> bool:
-    """Return True if a hit holds a word of the query, or is near enough to what it `means`."""
-    is_near = means and hit.item.kind != "summary" and is_merely_near(hit.signals)
-    return has_signal(hit.signals) or is_near
+def answering(hits: Sequence[Hit], *, means: bool) -> list[Hit]:
+    """Return hits that hold a word of the query, or are near to what it `means`.
+
+    Of the latter one at least has to be so near that it is no chance.
+    """
+    near = [hit for hit in hits if hit.item.kind != "summary" and is_merely_near(hit.signals)]
+    has_near = means and any(stands_out(hit.signals) for hit in near)
+    return [hit for hit in hits if has_signal(hit.signals) or (has_near and hit in near)]
 
 
 def _means_something(wanted: QueryPlan) -> bool:
@@ -462,12 +465,6 @@ def _once(hits: Sequence[Hit]) -> list[Hit]:
         if hit.item.type not in (_TURN, "summary")
         or first.setdefault((hit.item.session_id, hit.item.title), hit.item.type) == hit.item.type
     ]
-
-
-def _grouped(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits with those that hold no word of the query together, first if the best is one."""
-    is_first = bool(hits) and is_merely_near(hits[0].signals)
-    return sorted(hits, key=lambda hit: is_merely_near(hit.signals) != is_first)
 
 
 def _held(

@@ -185,13 +185,15 @@ def hits(
 ) -> str:
     """Return found items, best first, behind what must be said about the answer.
 
+    Those that hold no word of the query stand together, in front if the best is one of them.
     `texts` are their `excerpts`, if the caller has them.
     """
     texts = excerpts(found) if texts is None else texts
     lines = [f"({remark})" for remark in remarks if remark]
-    has_near = any(is_merely_near(hit.signals) for hit in found)
-    group = ""
-    for hit, text in zip(found, texts, strict=True):
+    near = [is_merely_near(hit.signals) for hit in found]
+    rows = list(zip(near, found, texts, strict=True))
+    has_near, group = any(near), ""
+    for _, hit, text in sorted(rows, key=lambda row: row[0] != near[0]):
         said = mark(hit)
         heads = NEAR_IN_MEANING if said == NEAR_IN_MEANING else WITH_WORDS
         if has_near and heads != group:

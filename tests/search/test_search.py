@@ -22,6 +22,7 @@ from observer.search.find import (
     ONLY_RECORDS,
     SOME_NEAR,
     SearchHits,
+    answering,
     search,
 )
 from observer.search.rank import NEAR, Hit, HitSignals, fit
@@ -768,6 +769,27 @@ def test_what_is_near_in_meaning_stands_apart(filled: Filled) -> None:
     shown = render.hits(found.hits, lambda _: "", remarks=(found.notice,)).splitlines()
     assert [line for line in shown if line.startswith("(") or line.endswith(":")] == [
         f"({SOME_NEAR})",
+        "near in meaning:",
+        "with words of the query, and the newest work:",
+    ]
+
+
+@pytest.mark.parametrize(("means", "nearest", "count"), [(1, 0.3, 3), (1, 0.15, 1), (0, 0.3, 1)])
+def test_one_near_item_that_is_no_chance_stands_for_those_less_near(
+    an_item: Make, means: int, nearest: float, count: int
+) -> None:
+    signals = (HitSignals(fts5=1), HitSignals(semantic=nearest), HitSignals(semantic=0.1))
+    hits = [Hit(item=an_item(n), score=0.1, signals=each) for n, each in enumerate(signals)]
+    assert len(answering(hits, means=bool(means))) == count
+
+
+def test_what_is_near_is_found_by_its_fit_and_shown_together(filled: Filled) -> None:
+    found = run(filled("banana", "apple", "cherry pie", meanings=True), "avocado cherry").hits
+    near, held = (
+        next(hit for hit in found if bool(hit.signals.fts5) is has) for has in (False, True)
+    )
+    shown = render.hits((near, held, near), lambda _: "").splitlines()
+    assert [line for line in shown if line.endswith(":")] == [
         "near in meaning:",
         "with words of the query, and the newest work:",
     ]
