@@ -361,16 +361,16 @@ def merged(
     Vectors of another model than this one are left behind.
     """
     kept = [np.flatnonzero(~each.buried) for each in segments]
-    order = np.argsort(_joined([each.ids[rows] for each, rows in zip(segments, kept, strict=True)]))
+    order = np.argsort(joined([each.ids[rows] for each, rows in zip(segments, kept, strict=True)]))
     whole = {}
     for name in ("ids", "living", "session", "created", *ATTRIBUTES):
         taken = [each.arrays[name][rows] for each, rows in zip(segments, kept, strict=True)]
-        whole[name] = _joined(taken)[order]
+        whole[name] = joined(taken)[order]
     own = [
         _own_vectors(each, rows, model, dimensions)
         for each, rows in zip(segments, kept, strict=True)
     ]
-    whole["vectors"] = _joined(own)[order]
+    whole["vectors"] = joined(own)[order]
     whole["starts"], whole["tokens"] = _streams(segments, kept, order)
     facts = FileFacts(last_change=segments[-1].last_change, model=model)
     return _segment(whole, facts, mean_length)
@@ -451,7 +451,7 @@ def _streams(
         lengths.append(widths(each.starts)[rows])
         offset += len(each.tokens)
     return gathered(
-        _joined([each.tokens for each in segments]), _joined(begins)[order], _joined(lengths)[order]
+        joined([each.tokens for each in segments]), joined(begins)[order], joined(lengths)[order]
     )
 
 
@@ -470,5 +470,11 @@ def gathered(
     return starts, found
 
 
-def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    return np.concatenate(arrays)
+def joined(arrays: Sequence[NDArray[Any]], kind: type[np.generic] = np.int64) -> NDArray[Any]:
+    """Return arrays one behind the other, of a kind if there are none.
+
+    Of one it is that one, which is not to be changed.
+    """
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.zeros(0, kind)

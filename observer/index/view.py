@@ -26,6 +26,7 @@ from observer.index.segment import (
     attribute,
     damping,
     gathered,
+    joined,
     mean_length,
 )
 from observer.index.tokens import COLUMNS, SEPARATOR, Codes
@@ -133,11 +134,6 @@ def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None)
     chosen = np.zeros(one.size, np.bool_)
     chosen[one.find(among)] = True
     return seen & chosen
-
-
-def joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
-    """Return arrays of a type one behind the other; of one itself, which is not to be changed."""
-    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, kind), *parts])
 
 
 def distinct(places: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -122,7 +122,7 @@ def columns(
         "close": (together - 1).clip(0) / most,
         "phrase": seen.hold(query.codes.tolist()) * float(is_short),
         "exact": exact,
-        "weight": _weights(view, places),
+        "weight": np.where(view.are(places, _QUESTIONS), ASKING, 1.0),
         "held": weights > 0,
         "words": np.array(query.words),
         "words_rank": _ranks(places, found.by_words),
@@ -134,11 +134,6 @@ def no_columns() -> Mapping[str, Column]:
     """Return the figures of no candidate."""
     names = ("ids", "list", *COMPARED, "weight", "held", "words", "words_rank", "meaning_rank")
     return {name: np.zeros(0, np.int64) for name in names}
-
-
-def _weights(view: View, places: Column) -> Column:
-    """Return what the score of each item is multiplied with for its category."""
-    return np.where(view.are(places, _QUESTIONS), ASKING, 1.0)
 
 
 def _ranks(places: Column, found: Sequence[TopK]) -> Column:
