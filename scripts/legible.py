@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from observer.store.pages import salvaged
@@ -11,9 +14,13 @@ from observer.store.rows import unpacked_event
 
 def legible(path: Path) -> bytes:
     """Return the bytes of a file; those of a database are followed by what is packed in it."""
-    found = [path.read_bytes()]
-    if path.suffix == ".db":
-        found += packed_texts(path)
-        rows = (row.values for row in salvaged(path) if row.table == "event")
-        found += map(unpacked_event, rows)
-    return b"\n".join(found)
+    if path.suffix != ".db":
+        return path.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        # A daemon may shorten the file meanwhile, which ends whoever has it mapped.
+        copy = Path(folder, path.name)
+        for ending in ("", "-wal"):
+            with suppress(FileNotFoundError):
+                shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
+        rows = (row.values for row in salvaged(copy) if row.table == "event")
+        return b"\n".join((copy.read_bytes(), *map(unpacked_event, rows), *packed_texts(copy)))

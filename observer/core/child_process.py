@@ -38,7 +38,7 @@ class ChildProcess:
     """
 
     def __init__(self, module: str, *, what: str) -> None:
-        self._command = (sys.executable, "-P", "-c", f"from {module} import main; main()")
+        self._command = _command(module, "main")
         self._what = what
         self._process: subprocess.Popen[bytes] | None = None
         self._is_reliable = True
@@ -125,17 +125,35 @@ def write_message(stream: IO[bytes], message: bytes) -> None:
     stream.flush()
 
 
-def serve(answer: Callable[[bytes], Iterable[bytes]]) -> None:
+def serve(answer: Callable[[bytes], Iterable[bytes]], *, into: IO[bytes] | None = None) -> None:
     """Answer each message of standard input on standard output, until there are no more.
 
-    What runs in the process calls it. Cyclic garbage is not collected: it is short-lived.
+    What runs in the process calls it. Cyclic garbage is not collected: it is short-lived. The
+    answers are closed at the end, also those `into` another process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the daemon, whose end is ours
     gc.disable()
-    with suppress(BrokenPipeError), sys.stdout.buffer as out:
+    with suppress(BrokenPipeError), into or sys.stdout.buffer as out:
         while message := read_message(sys.stdin.buffer):
             for each in answer(message):
                 write_message(out, each)
+
+
+def piped(module: str, main: str, answer: Callable[[bytes], Iterable[bytes]]) -> None:
+    """Do what `serve` does, with the answers taken further by a process that runs another `main`.
+
+    It writes where this one would, and this one ends as it does.
+    """
+    with subprocess.Popen(  # noqa: S603 - ourselves
+        _command(module, main), stdin=PIPE, stdout=sys.stdout
+    ) as process:
+        serve(answer, into=process.stdin)
+    if process.returncode:
+        sys.exit(process.returncode)
+
+
+def _command(module: str, main: str) -> tuple[str, ...]:
+    return sys.executable, "-P", "-c", f"from {module} import {main}; {main}()"
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -1,8 +1,9 @@
 """Reads a long backlog on another core, ahead of the one thread that stores it.
 
-Steps 2 to 5 of an event's way in a process of their own. It changes nothing and owns nothing: what
-it leaves out, because it cannot be read, or because the process died, waits in the spool for
-`Spool.claim`. It ends with its backlog, or at the first page that nobody is there to take.
+Steps 2 to 5 of an event's way in a process of their own, and its analysis, which takes as long, in
+one behind that. They change nothing and own nothing: what they leave out, because it cannot be
+read, or because one died, waits in the spool for `Spool.claim`. They end with their backlog, or at
+the first page that nobody is there to take.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from observer.core.child_process import ChildProcess, serve
+from observer.core.child_process import ChildProcess, piped, serve
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.disk import SpoolEntry
@@ -123,12 +124,17 @@ def _batch(page: Page) -> Batch:
 
 
 def main() -> None:
-    """Write pages to standard output, as standard input asks."""
-    serve(lambda request: map(_encode, pages(_order(request))))
+    """Have pages written to standard output, as standard input asks."""
+    piped(__name__, analysing.__name__, lambda request: map(_encode, pages(_order(request))))
+
+
+def analysing() -> None:
+    """Write the pages of standard input to standard output, with the analysis of each event."""
+    serve(lambda data: [_encode(analysed(_page(data)))])
 
 
 def pages(order: PrefetchRequest) -> Iterator[Page]:
-    """Yield the backlog, oldest first, without what cannot be read."""
+    """Yield the backlog, oldest first, without what cannot be read, not analysed yet."""
     spool = Spool(Path(order.spool))
     preparer = EventPreparer(order.settings, spool, places=PlaceCache(), now_ms=now_ms)
     for entries in _batches(entry for entry in spool.backlog() if entry.id not in order.in_hand):
@@ -162,7 +168,7 @@ def _written(entries: Iterable[SpoolEntry], preparer: EventPreparer) -> Page:
                     one.data,
                     places.setdefault(one.place, len(places)),
                     one.is_expired,
-                    _analysis(one),
+                    EventAnalysis(),
                 )
                 for one in preparer.read(entry)
             ]
@@ -170,5 +176,19 @@ def _written(entries: Iterable[SpoolEntry], preparer: EventPreparer) -> Page:
     return Page(lines, list(places))
 
 
-def _analysis(prepared: EventRecord) -> EventAnalysis:
-    return analyze(prepared.event.body, Where(root=prepared.place.root, cwd=prepared.event.cwd))
+def analysed(page: Page) -> Page:
+    """Return a page with its analyses, without entries of which an event cannot be analysed."""
+    lines = []
+    for line in page.lines:
+        with suppress(Exception):
+            events = [
+                (data, number, is_expired, _analysis(data, page.places[number]))
+                for data, number, is_expired, _ in line.events
+            ]
+            lines.append(msgspec.structs.replace(line, events=events))
+    return Page(lines, page.places)
+
+
+def _analysis(data: str, place: Place) -> EventAnalysis:
+    event = _event(data)
+    return analyze(event.body, Where(root=place.root, cwd=event.cwd))

@@ -28,6 +28,7 @@ from observer.cli.doctor.lab import (
     until,
     wire,
 )
+from observer.cli.doctor.speed import disk_bytes
 from observer.core.filters import Filters
 from observer.index import ListRequest
 from observer.search.candidates import BY_WORDS
@@ -65,8 +66,8 @@ def run(options: Options) -> Iterator[Figure]:
             ):
                 yield from _asked(tool, asks, daemon, items)
             yield Figure("daemon after all this, VmRSS", [rss_mib(daemon)], " MiB")
-            size_mib = sum(p.stat().st_size for p in place.home.index.iterdir()) / 2**20
-            yield Figure("index on disk", [size_mib], " MiB")
+            size_mib = disk_bytes(place) / 2**20
+            yield Figure("database and index on disk", [size_mib], " MiB")
             yield _nearest(place, queries["questions"])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from observer.core.child_process import NICE, write_message
+from observer.core.child_process import NICE, piped, read_message, write_message
 from observer.core.config import Settings
 from observer.core.disk import envelope
 from observer.core.errors import StoreUnavailable
@@ -27,11 +27,14 @@ from observer.ingest.prefetch import (
     Page,
     Prefetcher,
     PrefetchRequest,
+    analysed,
+    analysing,
     main,
     pages,
 )
 from observer.ingest.prepare import EventPreparer
 from observer.local.spool import Spool
+from observer.observations.event_record import EventAnalysis
 from observer.projects import PlaceCache
 from observer.store.interface import Store
 
@@ -284,25 +287,69 @@ def test_a_pipeline_that_closes_ends_its_process(
     assert (ahead._process.is_running, process.returncode) == (False, -signal.SIGKILL)
 
 
+Answered = Callable[[Callable[[], None], object], list[Page]]
+
+
+@pytest.fixture
+def answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answered:
+    """Return what the main function of a process writes for a message."""
+
+    def answered(run: Callable[[], None], message: object) -> list[Page]:
+        asked = io.BytesIO()
+        write_message(asked, msgspec.msgpack.encode(message))
+        asked.seek(0)
+        interrupted = signal.getsignal(signal.SIGINT)
+        with (tmp_path / "out").open("w") as out, monkeypatch.context() as patched:
+            patched.setattr("sys.stdin", io.TextIOWrapper(asked))
+            patched.setattr("sys.stdout", out)
+            try:
+                run()
+            finally:
+                signal.signal(signal.SIGINT, interrupted)
+                gc.enable()
+        shown, found = io.BytesIO((tmp_path / "out").read_bytes()), []
+        while data := read_message(shown):
+            found.append(msgspec.msgpack.decode(data, type=Page))
+        return found
+
+    return answered
+
+
 def test_the_process_writes_pages_behind_their_lengths(
-    fill: Fill, order: PrefetchRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fill: Fill, order: PrefetchRequest, answered: Answered
 ) -> None:
     names = fill(3)
-    asked = io.BytesIO()
-    write_message(asked, msgspec.msgpack.encode(order))
-    asked.seek(0)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(asked))
-    with (tmp_path / "out").open("w") as out, monkeypatch.context() as patched:
-        patched.setattr("sys.stdout", out)
-        interrupted = signal.getsignal(signal.SIGINT)
-        try:
-            main()
-        finally:
-            signal.signal(signal.SIGINT, interrupted)
-            gc.enable()
-    shown = (tmp_path / "out").read_bytes()
-    assert len(shown) == 8 + int.from_bytes(shown[:8], "big")
-    assert [line.id for line in msgspec.msgpack.decode(shown[8:], type=Page).lines] == names
+    (page,) = answered(main, order)
+    assert [line.id for line in page.lines] == names
+
+
+def test_what_is_read_is_analysed_by_the_process_behind(
+    fill: Fill, order: PrefetchRequest, answered: Answered
+) -> None:
+    fill(1)
+    (page,) = pages(order)
+    data = '{"id":"e","at_ms":1,"client":"x","body":{"kind":"custom","name":"n","text":"said"}}'
+    line = msgspec.structs.replace(page.lines[0], events=[(data, 0, False, EventAnalysis())])
+    ((made,),) = [each.lines for each in answered(analysing, Page([line], page.places))]
+    ((kept, _, _, analysis),) = made.events
+    assert kept == data
+    assert analysis.draft is not None
+
+
+def test_what_cannot_be_analysed_is_left_to_the_one_who_stores(
+    fill: Fill, order: PrefetchRequest
+) -> None:
+    fill(2)
+    (page,) = pages(order)
+    broken = msgspec.structs.replace(page.lines[0], events=[("{", 0, False, EventAnalysis())])
+    assert analysed(Page([broken, page.lines[1]], page.places)).lines == analysed(page).lines[1:]
+
+
+def test_a_process_ends_as_the_one_behind_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    with pytest.raises(SystemExit) as ended:
+        piped("os", "abort", lambda _: ())
+    assert ended.value.code == -signal.SIGABRT
 
 
 def test_nothing_makes_no_page(order: PrefetchRequest) -> None:
