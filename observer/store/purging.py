@@ -155,7 +155,8 @@ _KEPT = (
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
 
-# What was imported has an id of the import's making: nobody reported it.
+# What was imported has an id of the import's making, and commits that were read another route than
+# those of git's hooks: nobody reported them. What we store and see ourselves is no client's.
 _LAST_REPORTS = """
 SELECT client, max(at_ms) FROM (
     SELECT client, last_ms AS at_ms, project_id FROM session WHERE coalesce(
@@ -163,10 +164,10 @@ SELECT client, max(at_ms) FROM (
         ''
     ) NOT GLOB 'import-*'
     UNION ALL
-    SELECT client, at_ms, project_id
-    FROM (SELECT id, client, at_ms, project_id FROM event ORDER BY seq DESC LIMIT 20000)
-    WHERE id NOT GLOB 'import-*'
-) WHERE client <> '' AND coalesce(project_id = ?, TRUE) GROUP BY client
+    SELECT client, at_ms, project_id FROM (SELECT * FROM event ORDER BY seq DESC LIMIT 20000)
+    WHERE id NOT GLOB 'import-*' AND (client <> 'git'
+        OR json_valid(data) AND json_extract(data, '$.route') GLOB 'git/*')
+) WHERE client NOT IN ('', 'observer', 'watch') AND coalesce(project_id = ?, TRUE) GROUP BY client
 """
 
 # Damaged data is no JSON; what it was of is unknown.
