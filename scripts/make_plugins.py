@@ -2,6 +2,8 @@
 
     python scripts/make_plugins.py    write plugins/ and the marketplaces anew
 
+Beside them is written what `observer mcp` answers where there is no memory yet.
+
 `plugins/source/` is written by hand: the skill, and two scripts that find the installed observer.
 The rest is generated: a plugin's hooks are those that `observer install` puts into the client's own
 configuration, with the plugin's script in place of ours.
@@ -9,6 +11,7 @@ configuration, with the plugin's script in place of ours.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 import tempfile
@@ -19,7 +22,12 @@ from typing import Any, NamedTuple
 from observer import __version__
 from observer.clients.config_files.context import InstallContext, is_ours
 from observer.clients.installers import install
+from observer.core.config import Settings
 from observer.core.paths import Home
+from observer.local.pump import CARRIED, OPENING
+from observer.memory.opening import reading
+from observer.serve.mcp.server import McpFront
+from observer.store.database import SqliteStore
 from observer.tools.registry import toolsets
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +39,8 @@ DESCRIPTION = "The memory that coding agents lack: what was tried, what failed, 
 AUTHOR = {"name": "observer contributors"}
 KEYWORDS = ["memory", "mcp", "hooks", "history", "decisions"]
 LICENSE = "Apache-2.0"
+OF_ALL = "2025-11-25"
+"""A version of MCP in which every toolset's guide and tools read as in all others."""
 MANIFEST = {
     "name": NAME,
     "version": __version__,
@@ -88,6 +98,7 @@ def files() -> Files:
     found |= _below("plugins/agent-plugin", _agent_plugin())
     found |= _below("plugins/kiro", _kiro_power())
     found |= _below("plugins/mcpb", _mcpb())
+    found[f"observer/local/{CARRIED}"] = asyncio.run(_openings())
     return found | _marketplaces()
 
 
@@ -238,6 +249,32 @@ def _marketplaces() -> Files:
         ".claude-plugin/marketplace.json": _json(claude),
         ".cursor-plugin/marketplace.json": _json(cursor),
     }
+
+
+async def _openings() -> str:
+    """Return what `observer.local.pump.carried` reads: a line for each version and each toolset."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder))
+        store = SqliteStore(home.database)
+        front = McpFront(reading(store, home, Settings()))
+        made = {name: await front.opening("", name, ()) for name in toolsets()}
+        store.close()
+    own = {
+        name: {
+            "guide": results[OF_ALL][OPENING]["instructions"],
+            "tools": results[OF_ALL]["tools/list"]["tools"],
+        }
+        for name, results in made.items()
+    }
+    versions = made["core"]
+    for answers in versions.values():
+        answers["tools/list"]["tools"] = []
+    return f'{{"versions": {_by_line(versions)},\n"toolsets": {_by_line(own)}}}\n'
+
+
+def _by_line(values: Mapping[str, object]) -> str:
+    lines = (f'"{name}": {json.dumps(value)}' for name, value in values.items())
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def _source(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from observer.cli.app import observer
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 PYTHON = """#!/bin/sh
 echo "${0##*/} $*" >>"$LOG"
+[ "$*" != install ] || pwd >>"$LOG"
 case "$*" in
     "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/observer" ;;
     "search "*) exit "$SEARCH_RC" ;;
@@ -39,7 +41,7 @@ class Checkout:
             shutil.copy(SCRIPTS / name, self.root / "scripts")
         (self.root / "pyproject.toml").touch()
 
-    def start(self, *, search_rc: int = 0) -> list[str]:
+    def start(self, *words: str, search_rc: int = 0, stdin: int | None = None) -> list[str]:
         """Run the script; return what it ran, by first words."""
         self._log.write_text("")
         environment = {
@@ -51,7 +53,13 @@ class Checkout:
         }
         script = self.root / "scripts" / "start"
         self.said = subprocess.run(
-            [script], env=environment, cwd=self.root, check=True, capture_output=True, text=True
+            [script, *words],
+            stdin=stdin,
+            env=environment,
+            cwd=self.root,
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
         self.ran = self._log.read_text().splitlines()
         return [" ".join(line.split()[:4]) for line in self.ran]
@@ -74,6 +82,17 @@ def test_a_repository_without_commits_is_no_failure(checkout: Checkout) -> None:
     checkout.start(search_rc=3)
     assert "Nothing yet" in checkout.said
     assert "Read the sessions" in checkout.said
+
+
+def test_clients_are_connected_from_the_repository_that_was_named(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    (tmp_path / "shop").mkdir()
+    ours, theirs = os.openpty()
+    ran = checkout.start("../shop", stdin=theirs)
+    os.close(ours)
+    os.close(theirs)
+    assert ran[ran.index("observer install") + 1] == str(tmp_path / "shop")
 
 
 def test_it_runs_commands_that_there_are(checkout: Checkout) -> None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import copy_context
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import click
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
-    as_json = "--json" in arguments
+    is_json = "--json" in arguments
     arguments, old = in_todays_words(arguments)
     if old:
         note(f"note: observer {old} is observer {RENAMED[old]} now; the old name goes with 0.2")
@@ -79,7 +80,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(error, StoreDamaged):
             with suppress(OSError):  # the daemon repairs it, now or when it starts
                 request_repair(home(), error.message)
-        return complain(_as_ours(error, arguments), as_json=as_json)
+        return complain(_as_ours(error, arguments), is_json=is_json)
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -115,9 +116,18 @@ def _usage(error: click.ClickException, arguments: Sequence[str]) -> BadInput:
     # An option without its value does not know of which command it is.
     named = " ".join(word for word in arguments[:1] if word in COMMANDS)
     path = context.command_path if context else f"observer {named}".rstrip()
-    near = error.possibilities if isinstance(error, click.NoSuchOption) else None
-    is_value = isinstance(error, click.BadParameter) and isinstance(error.param, click.Argument)
-    is_bare = near or (is_value and not isinstance(error, click.MissingParameter))
-    message = error.message if is_bare else error.format_message()
-    message = " ".join(message.split())  # a list of choices has one a line
-    return BadInput(message.rstrip("."), hint=did_you_mean(list(near or ()), path))
+    near = list(error.possibilities or ()) if isinstance(error, click.NoSuchOption) else []
+    message = error.message if near else error.format_message()
+    hint = did_you_mean(near, f"see: {path} --help")
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
+        message, asked = error.message, error.param
+        name = asked.opts[0] if isinstance(asked, click.Option) else ""
+        if asked and isinstance(asked.type, click.Choice):
+            given, words = message.partition(" is not one of ")[0], list(asked.type.choices)
+            near = get_close_matches(given.strip("'"), words, n=1)
+            noun = asked.human_readable_name.strip("[].").lower()
+            message = f"{name} cannot be {given}" if name else f"no {noun} {given}"
+            hint = did_you_mean(near, f"one of: {', '.join(words)}")
+        elif name:
+            message = f"{name}: {message}"
+    return BadInput(" ".join(message.split()).rstrip("."), hint=hint)

@@ -11,9 +11,8 @@ import msgspec
 from msgspec.structs import asdict
 
 from observer.cli.config import write_setting
-from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import TRIES, alone, open_here, repair_first
-from observer.cli.output import emit, json_option, note, respond, say
+from observer.cli.output import as_json, json_option, note, refuse_agents, respond, say
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import installable, installed_parts
 from observer.core import config
@@ -35,9 +34,9 @@ from observer.upkeep.carry_out import complete
     type=click.Path(path_type=Path),
     help="Write the whole home into this file, to move it: settings too, nothing of clients.",
 )
-@click.option("--yes", "-y", is_flag=True, help="Make the file's folder without asking.")
+@click.option("--yes", "-y", is_flag=True, help="Make the folder of the file, if there is none.")
 @json_option
-def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json: bool) -> None:
+def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None:
     """Write a verified copy of the database, or of the whole home."""
     here = home()
     if path and bundle:
@@ -45,20 +44,24 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json
     target = (bundle or path or here.backups / f"{here.database.stem}-{_stamp()}.db").absolute()
     if target.exists():
         raise BadInput(f"{target} exists", hint="name another file, or move it away")
+    if not (yes or target.parent == here.backups or target.parent.exists()):
+        # A name with a typing error hides a backup.
+        raise BadInput(f"there is no folder {target.parent}", hint="make it, or add --yes")
     refuse_unsettled(here)
     repair_first(here)
-    if target.parent != here.backups:
-        _ensure_folder(target.parent, asks=not yes, as_json=as_json)
+    target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
     if bundle:
         events = pack(here, target, config.owner(config.load(here))).events
     else:
-        events = _copied(here, target)
+        with closing(SqliteStore(here.database, read_only=True)) as store:
+            store.backup(target)
+            with store.read() as reader:
+                events = reader.totals().events
     size = target.stat().st_size
     respond(
         {"path": str(target), "bytes": size, "events": events},
         f"{target}: {counted(events, 'event')}, {size_text(size)}, verified",
         remark=f"to use it: observer restore {target}",
-        as_json=as_json,
     )
 
 
@@ -66,7 +69,7 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool, as_json
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Take the place of a memory; a copy of it is kept.")
 @json_option
-def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
+def restore_command(*, path: Path, replace: bool) -> None:
     """Restore a file of backup or export, of any machine."""
     refuse_agents("an agent restores nothing")
     here = home()
@@ -76,8 +79,7 @@ def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
         is_other = _keep_owner(here, done.manifest.owner)
     gone = purged.events if purged else 0
     manifest = msgspec.structs.replace(done.manifest, events=done.manifest.events - gone)
-    if as_json:
-        emit(asdict(msgspec.structs.replace(done, manifest=manifest)))
+    if as_json(asdict(msgspec.structs.replace(done, manifest=manifest))):
         return
     left = f"; {counted(gone, 'event')} left out, purged since" if gone else ""
     say(f"restored {counted(manifest.events, 'event')} into {here.root}{left}")
@@ -88,25 +90,6 @@ def restore_command(*, path: Path, replace: bool, as_json: bool) -> None:
     context = current_context(here)
     if not any(installed_parts(name, context) for name in installable()):
         note("connect your clients here: observer install")
-
-
-def _ensure_folder(folder: Path, *, asks: bool, as_json: bool) -> None:
-    """Make the folder of a copy, after asking: a name with a typing error hides a backup."""
-    if asks and not folder.exists():
-        confirm_once(
-            f"There is no folder {folder}. Make it?",
-            refusal=f"there is no folder {folder}",
-            as_json=as_json,
-            hint="make it, or add --yes",
-        )
-    folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-
-
-def _copied(here: Home, target: Path) -> int:
-    with closing(SqliteStore(here.database, read_only=True)) as store:
-        store.backup(target)
-        with store.read() as reader:
-            return reader.totals().events
 
 
 def _keep_owner(here: Home, owner: str) -> bool:

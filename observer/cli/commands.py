@@ -104,7 +104,10 @@ class Group(click.Group):
         near = get_close_matches(args[0].lower(), names, n=2) or [
             name for name in names if name == OTHER_NAMES.get(args[0])
         ]
-        raise BadInput(f"no command {args[0][:80]!r}", hint=did_you_mean(near, ctx.command_path))
+        raise BadInput(
+            f"no command {args[0][:80]!r}",
+            hint=did_you_mean(near, f"see: {ctx.command_path} --help"),
+        )
 
 
 class Commands(Group):
@@ -124,7 +127,6 @@ class Commands(Group):
                 formatter.write_dl(rows)
 
 
-def did_you_mean(near: list[str], path: str, option: str = " --help") -> str:
-    """Return a hint with similar names, and the command that lists all."""
-    asked = f"did you mean {' or '.join(near)}? " if near else ""
-    return f"{asked}see: {path}{option}"
+def did_you_mean(near: Sequence[str], otherwise: str) -> str:
+    """Return a hint with similar names, and what else there is."""
+    return f"did you mean {' or '.join(near)}? {otherwise}" if near else otherwise

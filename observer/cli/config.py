@@ -18,8 +18,17 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from observer.cli.commands import Group, did_you_mean
-from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import emit, json_option, note, respond, say, table
+from observer.cli.output import (
+    as_json,
+    confirm_once,
+    json_option,
+    note,
+    refuse_agents,
+    respond,
+    say,
+    table,
+    wants_json,
+)
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
@@ -37,13 +46,12 @@ from observer.tools.status import current
 )
 @json_option
 @click.pass_context
-def config_command(context: click.Context, *, as_json: bool) -> None:
+def config_command(context: click.Context) -> None:
     """List settings with their meaning, or change one."""
     if context.invoked_subcommand is not None:
         return
     values = msgspec.to_builtins(config.written(home()))
-    if as_json:
-        emit(values)
+    if as_json(values):
         return
     rows = [(name, _shown(values[name]), meaning) for name, _default, meaning in config.describe()]
     table(("setting", "value", "meaning"), rows)
@@ -52,11 +60,11 @@ def config_command(context: click.Context, *, as_json: bool) -> None:
 @config_command.command("get", epilog="Example: observer config get http_port")
 @click.argument("name")
 @json_option
-def get_command(*, name: str, as_json: bool) -> None:
+def get_command(*, name: str) -> None:
     """Print the value of one setting."""
     values = msgspec.to_builtins(config.written(home()))
     value = values[_known(name)]
-    respond({name: value}, _shown(value), as_json=as_json)
+    respond({name: value}, _shown(value))
 
 
 @config_command.command("set", epilog="Example: observer config set exclude ~/private ~/mail")
@@ -64,7 +72,7 @@ def get_command(*, name: str, as_json: bool) -> None:
 @click.argument("values", nargs=-1, required=True)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
 @json_option
-def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool) -> None:
+def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     """Change one setting, at once; ask before one deletes."""
     _known(name)
     given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
@@ -72,15 +80,15 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
     if name == "llm_url" and value:
         address(value)  # a password in it must not reach the file
     if name in config.LIMITS:
-        _agreed(name, value, yes=yes, as_json=as_json)
+        _agreed(name, value, yes=yes)
     before = getattr(config.written(home()), name)
     is_running = put_in_force(home(), name, value)
-    if as_json:
-        emit({name: value})
+    if as_json({name: value}):
         return
     waiting = config.unconfirmed(home(), config.written(home())) if name in config.LIMITS else ()
     since = f"once you agree: observer config set {waiting[0]}" if waiting else "from now on"
-    say(f"{name} is {_shown(value) or 'empty'}, in force {since}")
+    again = "; the daemon was restarted for it" if is_running else ""
+    say(f"{name} is {_shown(value) or 'empty'}, in force {since}{again}")
     if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
         note(f"but where {variable} is set, as it is here, that holds instead")
     if name in config.LISTS and (gone := [str(one) for one in before if one not in value]):
@@ -91,7 +99,7 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool, as_json: bool)
         note(f"degraded: {degraded}")
 
 
-def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
+def _agreed(name: str, value: object, *, yes: bool) -> None:
     """Show what a limit deletes, together with the others, and ask, unless that is nothing.
 
     Raises:
@@ -104,13 +112,12 @@ def _agreed(name: str, value: object, *, yes: bool, as_json: bool) -> None:
     refuse_agents("an agent sets no limit by which memory is deleted")
     given = msgspec.to_builtins(config.written(home())) | {name: value}
     wanted = config.check(given, source="the command line")
-    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+    with redirect_stdout(sys.stderr) if wants_json() else nullcontext():
         is_going = show_going(home(), wanted)
     if is_going and not yes:
         confirm_once(
             "Delete it for good, and from now on whatever reaches the limit?",
-            refusal="nothing was changed, and nothing deleted: there is no terminal to ask on",
-            as_json=as_json,
+            refusal="nothing was changed, and nothing deleted",
             hint="if that may go, add --yes",
         )
 
@@ -119,7 +126,7 @@ def _known(name: str) -> str:
     names = [known for known, _default, _meaning in config.describe()]
     if name not in names:
         near = get_close_matches(name, names)
-        raise BadInput(f"no setting {name!r}", hint=did_you_mean(near, "observer config", ""))
+        raise BadInput(f"no setting {name!r}", hint=did_you_mean(near, "see: observer config"))
     return name
 
 

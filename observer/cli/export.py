@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 import sys
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import click
 import msgspec
 import orjson
 
-from observer import __version__
 from observer.cli.commands import Group
 from observer.cli.exclusive import repair_first
-from observer.cli.output import emit, escaped, json_option, note, respond, say
-from observer.cli.session import mention_damaged, open_memory
+from observer.cli.output import as_json, escaped, json_option, note, respond, say, wants_json
+from observer.cli.session import mention_damaged, open_memory, reading
 from observer.core import config
 from observer.core.errors import BadInput, NotFound
 from observer.core.filters import RECORDED_KINDS, is_visible
-from observer.core.model import FORMERLY, Item, Project, Recorded, Session, SummaryFields, iso
+from observer.core.model import FORMERLY, Item, Project, Recorded, Session, iso
 from observer.core.moment import day, minute
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, one_line
@@ -32,7 +29,6 @@ from observer.memory.attribution import CommitShares, SessionShare, commit_share
 from observer.memory.opening import refuse_unsettled
 from observer.notes.folders.grammar import Field, with_fields
 from observer.projects import detect_place
-from observer.store.database import SqliteStore
 from observer.store.log import LogEnd
 from observer.store.reader import StoreReader
 
@@ -53,7 +49,7 @@ VAULT_MARK = ".observer-vault"
 )
 @json_option
 @click.pass_context
-def export_command(context: click.Context, *, vault: Path | None, as_json: bool) -> None:
+def export_command(context: click.Context, *, vault: Path | None) -> None:
     """Print all that is stored, one JSON object a line."""
     if context.invoked_subcommand is not None:
         return
@@ -61,7 +57,7 @@ def export_command(context: click.Context, *, vault: Path | None, as_json: bool)
     if vault:
         count = _write_vault(home(), vault)
         done = f"{counted(count, 'file')} in {vault}"
-        respond({"folder": str(vault), "files": count}, done, as_json=as_json)
+        respond({"folder": str(vault), "files": count}, done)
         return
     out = sys.stdout.buffer
     with open_memory() as memory:
@@ -95,7 +91,7 @@ def _write_vault(here: Home, folder: Path) -> int:
     refuse_unsettled(here)
     owner = config.owner(config.load(here))
     count = 0
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / VAULT_MARK).touch(mode=0o600)
         for file in vault_files(reader, owner=owner):
@@ -110,70 +106,26 @@ def _write_vault(here: Home, folder: Path) -> int:
 
 @export_command.command("attribution", epilog="Example: observer export attribution main..HEAD")
 @click.argument("revision", default="HEAD")
-@click.option(
-    "--format",
-    "shape",
-    type=click.Choice(["agent-trace", "git-ai"]),
-    default="agent-trace",
-    show_default=True,
-    help="Trace records, one a line; or the note of one commit for refs/notes/ai.",
-)
 @json_option
-def attribution_command(*, revision: str, shape: str, as_json: bool) -> None:
-    """Print which lines of commits agents wrote."""
+def attribution_command(*, revision: str) -> None:
+    """Print which lines of a commit agents wrote, as a git-ai note."""
     here, root = home(), detect_place(str(working_folder())).root
     if not root:
         raise NotFound("no git repository around this folder", hint="go into one")
     commits = commits_between(root, revision)
-    if shape == "git-ai" and len(commits) != 1:
-        raise BadInput(f"{revision} is not one commit", hint="a note is of one commit: name it")
+    if len(commits) != 1 and not wants_json():
+        hint = "a note is of one commit: name it, or add --json"
+        raise BadInput(f"{revision} is not one commit", hint=hint)
     refuse_unsettled(here)
     owner = config.owner(config.load(here))
-    empty = 0
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
-        for commit in commits:
-            made = commit_shares(reader, root, commit, owner=owner)
-            empty += not made.shares
-            if made.shares and shape == "git-ai":
-                text = git_ai_note(made)
-                emit({"commit": commit, "note": text}) if as_json else say(
-                    text.rstrip("\n"), is_exact=True
-                )
-            elif made.shares:
-                emit(agent_trace(made))
-    if empty:
+    with reading(here) as reader:
+        found = [commit_shares(reader, root, commit, owner=owner) for commit in commits]
+    notes = [(made.commit.hash, git_ai_note(made)) for made in found if made.shares]
+    for commit, text in notes:
+        if not as_json({"commit": commit, "note": text}):
+            say(text.rstrip("\n"), is_exact=True)
+    if empty := len(found) - len(notes):
         note(f"{counted(empty, 'commit')} without lines that recorded edits hold")
-
-
-TRACE_VERSION = "0.1"
-"""As the schema of Agent Trace has it; the text of its specification writes 0.1.0."""
-_NAMESPACE = uuid.UUID("6f1d1f0c-4d0c-5b8e-9a53-0d6a7a7c6e55")
-
-
-def agent_trace(made: CommitShares) -> dict[str, Any]:
-    """Return the trace record of a commit; the same each time.
-
-    Source: https://agent-trace.dev/schemas/v1/trace-record.json
-    """
-    files: dict[str, list[dict[str, Any]]] = {}
-    for share in made.shares:
-        files.setdefault(share.path, []).append(_conversation(share, made))
-    return {
-        "version": TRACE_VERSION,
-        "id": str(uuid.uuid5(_NAMESPACE, made.commit.hash)),
-        "timestamp": iso(made.commit.committed_ms),
-        "vcs": {"type": "git", "revision": made.commit.hash},
-        "tool": {"name": "observer", "version": __version__},
-        "files": [{"path": path, "conversations": said} for path, said in files.items()],
-    }
-
-
-def _conversation(share: SessionShare, made: CommitShares) -> dict[str, Any]:
-    model = made.models.get(share.session.id)
-    return {
-        "contributor": {"type": "ai", **({"model_id": model[:250]} if model else {})},
-        "ranges": [{"start_line": first, "end_line": last} for first, last in share.ranges],
-    }
 
 
 def git_ai_note(made: CommitShares) -> str:
@@ -279,28 +231,20 @@ def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
         "ended": iso(session.last_ms),
     }
     ordered = sorted(items, key=lambda one: (one.created_ms, one.id))
-    title = one_line(_first_request(session, ordered), _NAME_CHARS)
+    # Unlike its summary's title, its first request stays the same.
+    asked = next((item.title for item in ordered if item.type == "turn"), session.first_prompt)
+    title = one_line(asked or f"session of {session.client}", _NAME_CHARS)
     parts = [f"# {title}\n"]
     for item in ordered:
-        parts += _summary(item.summary) if item.summary else [_entry(item)]
+        if said := item.summary:
+            answers = ((name, getattr(said, name)) for name in said.__struct_fields__)
+            parts += [f"**{name.replace('_', ' ')}**: {text}\n" for name, text in answers if text]
+            continue
+        lines = (f"  {line}" for line in item.narrative.splitlines() if line.strip())
+        entry = f"- {minute(item.created_ms)} #{item.id} {item.type}: {item.title}"
+        parts.append("\n".join((entry, *lines)))
     name = f"{day(session.started_ms)} {_usable(title)} {session.id}.md"
     return VaultFile(f"{folder}/sessions/{name}", with_fields("", fields) + "\n".join(parts) + "\n")
-
-
-def _first_request(session: Session, ordered: Iterable[Item]) -> str:
-    """Return what a session is named for: unlike its summary's title, that stays the same."""
-    asked = next((item.title for item in ordered if item.type == "turn"), "")
-    return asked or session.first_prompt or f"session of {session.client}"
-
-
-def _summary(said: SummaryFields) -> list[str]:
-    answers = ((name, getattr(said, name)) for name in said.__struct_fields__)
-    return [f"**{name.replace('_', ' ')}**: {text}\n" for name, text in answers if text]
-
-
-def _entry(item: Item) -> str:
-    text = "\n".join(f"  {line}" for line in item.narrative.splitlines() if line.strip())
-    return f"- {minute(item.created_ms)} #{item.id} {item.type}: {item.title}\n{text}".rstrip()
 
 
 def _usable(name: str) -> str:

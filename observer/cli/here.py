@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from observer.cli.policy import decision
+from observer.cli.policy import PolicyDecision, decision
+from observer.cli.session import reading
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import evidence, installed
 from observer.clients.registry import clients
@@ -18,26 +19,20 @@ from observer.core.errors import ObserverError
 from observer.core.model import iso
 from observer.core.paths import Home, working_folder
 from observer.core.text import age_text
-from observer.core.value import Value
 from observer.search.handles import around
-from observer.store.database import SqliteStore
 from observer.tools.hook_output import ANYONES, SESSIONS, mirror
 
 OWN = "observer"
 """The client of what observer itself stores, such as notes."""
 
 
-class Here(Value):
+class Here(PolicyDecision, frozen=True, kw_only=True):
     """What is recorded in a project, of whom, and what an agent is given at its start.
 
-    `why` is why nothing is, "" if it is; `heard` has by client when it last reported something
-    here, `given` the file with the context of the client that began last, or would begin now.
+    `heard` has by client when it last reported something here, `given` the file with the context
+    of the client that began last, or would begin now.
     """
 
-    root: str
-    why: str = ""
-    never: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
     heard: dict[str, str] = msgspec.field(default_factory=dict)
     given: str = ""
     given_at: str | None = None
@@ -49,15 +44,15 @@ def here(home: Home) -> Here | None:
     rule = decision(working_folder())
     if not rule.root:
         return None
-    found = Here(root=rule.root, why=rule.why, never=rule.never, exclude=rule.exclude)
+    heard: dict[str, Any] = {}
     with suppress(ObserverError, OSError):  # what is wrong with the store stands above
-        return msgspec.structs.replace(found, **_heard(home, rule.root))
-    return found
+        heard = _heard(home, rule.root)
+    return Here(**msgspec.structs.asdict(rule), **heard)
 
 
 def _heard(home: Home, root: str) -> dict[str, Any]:
     """Return which clients were heard in a project, and the context of the last agent."""
-    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+    with reading(home) as reader:
         project = around(reader.projects(), root)
         if project is None:
             return {}
@@ -84,16 +79,16 @@ def described(here: Here) -> list[tuple[str, str]]:
     but = f", but no {', nor '.join(parts)}" if parts and not here.why else ""
     recorded = f"not recorded: {here.why}" if here.why else f"recorded{but}"
     heard = ", ".join(f"{name} {_ago(at)}" for name, at in here.heard.items())
-    lines = [("here", f"{here.root}: {recorded}")]
-    lines.append(("heard here", heard or "nobody yet; connect your clients: observer install"))
+    lines = [("this folder", f"{here.root}: {recorded}")]
+    lines.append(("reported by", heard or "nobody yet; connect your clients: observer install"))
     if here.given:
-        whom, of = "to nobody yet", ""
+        whom, of = "no agent yet", ""
         if here.given_at:
-            whom = f"to {here.given_to} {_ago(here.given_at)}"
+            whom = f"{here.given_to} {_ago(here.given_at)}"
             changed_ms = Path(here.given).stat().st_mtime_ns // 1_000_000
             whom += ", changed since" if iso(changed_ms) > here.given_at else ""
             of = f" --client {here.given_to}"
-        lines.append(("given", f"{whom}; see: observer context{of}"))
+        lines.append(("context to", f"{whom}; see: observer context{of}"))
     return lines
 
 

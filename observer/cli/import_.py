@@ -8,15 +8,17 @@ import select
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import msgspec
 
-from observer.cli.consent import confirm_once
+from observer.cli.commands import did_you_mean
 from observer.cli.output import (
+    confirm_once,
     emit,
     json_option,
     named_project,
@@ -25,6 +27,7 @@ from observer.cli.output import (
     respond,
     say,
     table,
+    wants_json,
 )
 from observer.core import config
 from observer.core.clock import now_ms
@@ -109,32 +112,99 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     dry_run: bool,
     background: bool,
     follow: bool,
-    as_json: bool,
 ) -> None:
-    """Import the sessions of the sources that are named, else of all after asking once."""
+    """Import the sessions of the sources that are named, else of all after asking once.
+
+    The newest come first; importing again stores nothing twice.
+    """
+    named, paths = _named(words)
+    chosen = named or list(sources().values())
+    choice = Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
+    _refuse_impossible(chosen, choice, background=background, follow=follow)
+    finished = FinishedImports(home().imports)
+    plans = plan_import(home(), chosen, choice, finished, os.environ)
+    if paths and not plans and not follow:
+        _refuse_strange(chosen, paths, finished)
+    if not wants_json():
+        _show(plans)
+    if dry_run or not any(plan.new for plan in plans):
+        outcomes, said = _left(plans, choice, dry_run=dry_run)
+    else:
+        if not (named or yes):
+            asked = f"Import {_contents(plans)}?"
+            confirm_once(asked, refusal="nothing was imported")
+        client.ensure_daemon(home(), wait_s=20)
+        outcomes, said = _handed_over(plans, choice) if background else _imported(plans, finished)
+    respond([_outcome(*each) for each in outcomes], said)
+    if follow and not dry_run:
+        client.ensure_daemon(home(), wait_s=20)
+        _follow(chosen, choice, finished)
+
+
+def _named(words: tuple[str, ...]) -> tuple[list[SessionSource], tuple[Path, ...]]:
+    """Return the sources and the paths that are meant."""
     names = [word for word in words if not Path(word).exists() and source_called(word)]
     names = names or [word for word in words[:1] if source_called(word)]
     paths = tuple(Path(word) for word in words if word not in names)
-    if paths and len(names) != 1:
-        if names:
-            raise BadInput("sources and paths at once", hint="import each in its own call")
-        known = ", ".join([GIT, *sources()])
-        place = Path(words[0])
-        what = "is of no source that is named" if place.exists() else "is no source and no file"
-        raise BadInput(f"{words[0][:80]!r} {what}", hint=f"name a source first: {known}")
-    chosen = Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
-    how = Manner(
-        asks=not (names or yes),
-        dry_run=dry_run,
-        background=background,
-        follow=follow,
-        as_json=as_json,
+    if paths and len(names) > 1:
+        raise BadInput("sources and paths at once", hint="import each in its own call")
+    if paths and not names:
+        known, is_there = [GIT, *sources()], Path(words[0]).exists()
+        near = () if is_there else get_close_matches(words[0], known, n=1)
+        what = "is of no source that is named" if is_there else "is no source and no file"
+        hint = did_you_mean(near, f"name a source first: {', '.join(known)}")
+        raise BadInput(f"{words[0][:80]!r} {what}", hint=hint)
+    return [source for name in names if (source := source_called(name))], paths
+
+
+Outcomes = tuple[list[tuple[Plan, Counts]], str]
+"""What became of each source, and the same in words."""
+
+
+def _left(plans: Sequence[Plan], choice: Choice, *, dry_run: bool) -> Outcomes:
+    """Return why nothing is imported."""
+    elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
+    more = "leave out an option" if choice.since_ms or choice.project else elsewhere
+    said = "nothing new to import" if plans else f"nothing was found: {more}"
+    return [(plan, Counter()) for plan in plans], "" if dry_run and plans else said
+
+
+def _imported(plans: Sequence[Plan], finished: FinishedImports) -> Outcomes:
+    outcomes = []
+    for plan in plans:
+        with progress(plan.source.name, len(plan.new)) as advance:
+            counts = import_planned(home(), plan, finished, to_daemon(home()), advance=advance)
+        outcomes.append((plan, counts))
+        for reason, count in plan.problems.counts.items():
+            note(f"left out: {counted(count, reason)}, first {plan.problems.places[reason]}")
+    end_import(home())
+    recent = [one for plan in plans if plan.source.is_of_sessions for one in plan.new]
+    if left := sum(now_ms() - one.last_ms < LIVE_MS for one in recent):
+        note(f"the last minute of {counted(left, 'session')} is left to a later import")
+    return outcomes, "\n".join(_became(plan, counts) for plan, counts in outcomes if plan.new)
+
+
+def _handed_over(plans: Sequence[Plan], choice: Choice) -> Outcomes:
+    """Leave an import to the daemon, which does not know this process's variables."""
+    asked = tuple(
+        QueuedSource(name=plan.source.name, paths=tuple(str(one.absolute()) for one in plan.paths))
+        for plan in plans
+        if plan.new
     )
-    named = [source for name in names if (source := source_called(name))]
-    import_sessions(home(), named or list(sources().values()), chosen, how)
+    queue(
+        home(),
+        QueuedImport(
+            sources=asked,
+            since_ms=choice.since_ms,
+            project=choice.project,
+            sessions=_sessions(plans),
+        ),
+    )
+    said = f"handed to the daemon: {_contents(plans)}; see: observer status"
+    return [(plan, Counter()) for plan in plans], said
 
 
-def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -> None:
+def _import_history(paths: Sequence[str], **options: object) -> None:
     """Import the commits of a repository, one observation each; break off and resume freely."""
     if len(paths) > 1 or any(value for name, value in options.items() if name != "yes"):
         raise BadInput("a history is imported whole", hint="observer import git [FOLDER]")
@@ -145,7 +215,7 @@ def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -
     client.ensure_daemon(home(), wait_s=20)
     seen = stored = purged = expired = 0
     with progress(Path(folder).name, count_commits(folder)) as advance:
-        for batch in _batches(events):
+        while batch := list(itertools.islice(events, BATCH)):
             receipts = _post([_report(event) for event in batch])
             seen += len(batch)
             stored += sum(receipt["stored"] for receipt in receipts)
@@ -157,7 +227,7 @@ def _import_history(paths: Sequence[str], *, as_json: bool, **options: object) -
     text += f", {purged:,} purged and left out" if purged else ""
     text += f", {expired:,} older than is kept and left out" if expired else ""
     counts = {"commits": seen, "stored": stored, "purged": purged, "expired": expired}
-    respond({"folder": folder, **counts}, text, as_json=as_json)
+    respond({"folder": folder, **counts}, text)
 
 
 def _report(event: Event) -> dict[str, Any]:
@@ -181,157 +251,61 @@ def _post(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(receipts)
 
 
-def _batches(events: Iterable[Event]) -> Iterator[list[Event]]:
-    waiting = iter(events)
-    while batch := list(itertools.islice(waiting, BATCH)):
-        yield batch
-
-
-class Manner(NamedTuple):
-    """How an import goes on: whether it asks, only shows, runs in the background, follows."""
-
-    asks: bool = False
-    dry_run: bool = False
-    background: bool = False
-    follow: bool = False
-    as_json: bool = False
-
-
-def import_sessions(
-    home: Home, sources: Sequence[SessionSource], choice: Choice, how: Manner
-) -> None:
-    """Import the sessions of sources, newest first; importing again stores nothing twice.
-
-    Raises:
-        BadInput: a path does not exist, there is nobody to ask, another import goes on in the
-            background, or no source can be followed.
-        NotFound: the paths hold nothing of the sources.
-        click.Abort: the answer was no.
-    """
-    _refuse_impossible(home, sources, choice, how)
-    finished = FinishedImports(home.imports)
-    plans = plan_import(home, sources, choice, finished, os.environ)
-    if choice.paths and not plans and not how.follow:
-        _refuse_strange(home, sources, choice.paths, finished)
-    new = [plan for plan in plans if plan.new]
-    if not how.as_json:
-        _show(plans)
-    if how.dry_run or not new:
-        _leave(plans, choice, how)
-    else:
-        if how.asks:
-            confirm_once(
-                f"Import {_contents(new)}?",
-                refusal="nothing was imported: there is no terminal to ask on",
-                as_json=how.as_json,
-            )
-        client.ensure_daemon(home, wait_s=20)
-        if how.background:
-            _hand_over(home, plans, choice, how)
-        else:
-            _import(home, plans, finished, how)
-    if how.follow and not how.dry_run:
-        client.ensure_daemon(home, wait_s=20)
-        _follow(home, sources, choice, how)
-
-
 def _refuse_impossible(
-    home: Home, sources: Sequence[SessionSource], choice: Choice, how: Manner
+    chosen: Sequence[SessionSource], choice: Choice, *, background: bool, follow: bool
 ) -> None:
     if missing := [path for path in choice.paths if not path.exists()]:
         raise BadInput(f"there is no {missing[0]}", hint="name files and folders that are there")
-    if how.background and (before := queued(home)):
+    if background and (before := queued(home())):
         raise BadInput(
             f"an import of {counted(before.sessions, 'session')} goes on in the background",
             hint="see how far it is: observer status, or give it up: observer import --stop",
         )
-    if how.follow and not any(each.can_follow() for each in sources):
-        raise BadInput(f"{sources[0].name} cannot be followed", hint="import it again instead")
+    if follow and not any(each.can_follow() for each in chosen):
+        raise BadInput(f"{chosen[0].name} cannot be followed", hint="import it again instead")
 
 
 def _refuse_strange(
-    home: Home, sources: Sequence[SessionSource], paths: tuple[Path, ...], finished: FinishedImports
+    chosen: Sequence[SessionSource], paths: tuple[Path, ...], finished: FinishedImports
 ) -> None:
     """Return if it is only of another time or folder what the paths hold."""
-    if not plan_import(home, sources, Choice(paths), finished, os.environ):
-        named = ", ".join(each.name for each in sources)
+    if not plan_import(home(), chosen, Choice(paths), finished, os.environ):
+        named = ", ".join(each.name for each in chosen)
         raise NotFound(
             f"{', '.join(map(str, paths))}: nothing there is of {named}",
             hint="name another source: observer import --help lists them",
         )
 
 
-def _leave(plans: Sequence[Plan], choice: Choice, how: Manner) -> None:
-    if how.as_json:
-        emit([_outcome(plan, Counter()) for plan in plans])
-    elif not (how.dry_run and plans):
-        elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
-        more = "leave out an option" if choice.since_ms or choice.project else elsewhere
-        say("nothing new to import" if plans else f"nothing was found: {more}")
-
-
-def _import(home: Home, plans: Sequence[Plan], finished: FinishedImports, how: Manner) -> None:
-    outcomes = []
-    for plan in plans:
-        with progress(plan.source.name, len(plan.new)) as advance:
-            counts = import_planned(home, plan, finished, to_daemon(home), advance=advance)
-        outcomes.append((plan, counts))
-    end_import(home)
-    if how.as_json:
-        emit([_outcome(plan, counts) for plan, counts in outcomes])
-        return
-    for plan, counts in outcomes:
-        if plan.new or plan.problems.counts:
-            _say_outcome(plan, counts)
-    recent = [one for plan in plans if plan.source.is_of_sessions for one in plan.new]
-    if left := sum(now_ms() - one.last_ms < LIVE_MS for one in recent):
-        note(f"the last minute of {counted(left, 'session')} is left to a later import")
-
-
-def _hand_over(home: Home, plans: Sequence[Plan], choice: Choice, how: Manner) -> None:
-    """Leave an import to the daemon, which does not know this process's variables."""
-    asked = QueuedImport(
-        sources=tuple(
-            QueuedSource(
-                name=plan.source.name, paths=tuple(str(one.absolute()) for one in plan.paths)
-            )
-            for plan in plans
-            if plan.new
-        ),
-        since_ms=choice.since_ms,
-        project=choice.project,
-        sessions=_sessions(plans),
-    )
-    queue(home, asked)
-    if how.as_json:
-        emit([_outcome(plan, Counter()) for plan in plans])
-    else:
-        say(f"handed to the daemon: {_contents(plans)}; see: observer status")
-
-
-def _follow(home: Home, sources: Iterable[SessionSource], choice: Choice, how: Manner) -> None:
-    """Import what sessions add while they go on, until interrupted."""
-    finished = FinishedImports(home.imports)
-    idle_ms = config.load(home).session_idle_minutes * 60_000
-    followers = [
+def _followers(
+    chosen: Iterable[SessionSource],
+    finished: FinishedImports,
+    *,
+    paths: tuple[Path, ...] = (),
+    since_ms: int = 0,
+) -> list[Follower]:
+    """Return what reads on in sources, in what did not end before `since_ms`."""
+    idle_ms = config.load(home()).session_idle_minutes * 60_000
+    return [
         Follower(
-            each,
-            choice.paths or (each.folder(os.environ),),
-            finished,
-            since_ms=max(choice.since_ms, now_ms() - idle_ms),
-            idle_ms=idle_ms,
+            each, paths or (each.folder(os.environ),), finished, since_ms=since_ms, idle_ms=idle_ms
         )
-        for each in sources
+        for each in chosen
         if each.can_follow()
     ]
+
+
+def _follow(chosen: Iterable[SessionSource], choice: Choice, finished: FinishedImports) -> None:
+    """Import what sessions add while they go on, until interrupted."""
+    idle_ms = config.load(home()).session_idle_minutes * 60_000
+    since_ms = max(choice.since_ms, now_ms() - idle_ms)
+    followers = _followers(chosen, finished, paths=choice.paths, since_ms=since_ms)
     while True:
         for each in followers:
             plan = each.look(now_ms())
-            counts = import_planned(home, plan, finished, to_daemon(home))
-            if counts["stored"] and how.as_json:
-                emit([_outcome(plan, counts)])
-            elif counts["stored"]:
-                _say_outcome(plan, counts)
+            counts = import_planned(home(), plan, finished, to_daemon(home()))
+            if counts["stored"]:
+                respond([_outcome(plan, counts)], _became(plan, counts))
             sys.stdout.flush()
         time.sleep(LOOK_EVERY_S)
 
@@ -380,8 +354,8 @@ def _projects(found: Iterable[FoundSession]) -> str:
     return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
 
 
-def _say_outcome(plan: Plan, counts: Counts) -> None:
-    text = counted(counts["stored"], "event")
+def _became(plan: Plan, counts: Counts) -> str:
+    text = f"{plan.source.name}: {counted(counts['stored'], 'event')}"
     text += f" of {counted(len(plan.new), 'session')}" if plan.source.is_of_sessions else ""
     text += f" stored, {counts['known']:,} known already"
     for name, why in (
@@ -390,9 +364,7 @@ def _say_outcome(plan: Plan, counts: Counts) -> None:
         ("expired", "older than is kept and left out"),
     ):
         text += f", {counts[name]:,} {why}" if counts[name] else ""
-    say(f"{plan.source.name}: {text}")
-    for reason, count in plan.problems.counts.items():
-        note(f"left out: {counted(count, reason)}, first {plan.problems.places[reason]}")
+    return text
 
 
 def _outcome(plan: Plan, counts: Counts) -> dict[str, Any]:
@@ -426,21 +398,13 @@ def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
         DaemonUnavailable: the daemon is gone, or does not answer.
     """
     give_way()
-    settings = config.load(home)
+    follow = config.load(home).follow
     known = [name for name, source in sources.items() if source.can_follow()]
-    if unknown := [name for name in settings.follow if name not in known]:
+    if unknown := [name for name in follow if name not in known]:
         raise BadInput(f"cannot follow {unknown[0]!r}", hint=f"one of: {', '.join(known)}")
     finished = FinishedImports(home.imports)
-    followers = [
-        Follower(
-            sources[name],
-            (sources[name].folder(os.environ),),
-            finished,
-            since_ms=now_ms() - FOLLOWED_MS,
-            idle_ms=settings.session_idle_minutes * 60_000,
-        )
-        for name in settings.follow
-    ]
+    chosen = [sources[name] for name in follow]
+    followers = _followers(chosen, finished, since_ms=now_ms() - FOLLOWED_MS)
     send = to_daemon(home, starts=False)
     try:
         while True:

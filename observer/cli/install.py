@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -11,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from observer.cli.consent import confirm_once, refuse_agents
-from observer.cli.output import F, emit, json_option, note, say, table
+from observer.cli.output import (
+    as_json,
+    confirm_once,
+    json_option,
+    note,
+    progress,
+    refuse_agents,
+    say,
+    table,
+    wants_json,
+)
 from observer.cli.session import mention_paused
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
@@ -38,7 +46,6 @@ from observer.core.model import iso
 from observer.core.moment import minute_of
 from observer.core.paths import Home, home
 from observer.core.text import counted, listed
-from observer.core.value import Value
 from observer.local import client
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
@@ -51,13 +58,12 @@ if TYPE_CHECKING:
 Planner = Callable[[str, InstallContext], InstallPlan]
 
 
-def targets_argument(*, required: bool) -> Callable[[F], F]:
-    """Return the argument with the names of clients."""
-    choice = click.Choice((*installable(), *SERVICES))
-    metavar = "CLIENT..." if required else "[CLIENT]..."
-    return click.argument("targets", nargs=-1, required=required, type=choice, metavar=metavar)
-
-
+targets_argument = click.argument(
+    "targets",
+    nargs=-1,
+    type=click.Choice((*installable(), *SERVICES)),
+    metavar="[CLIENT]...",
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes, make none.")
 project_option = click.option(
     "--project",
@@ -66,24 +72,16 @@ project_option = click.option(
 )
 
 
-def _toolsets(_context: click.Context, _option: click.Parameter, names: str | None) -> str:
-    if not names:
-        return ""
-    from observer.tools.registry import chosen  # noqa: PLC0415 - all that tools need
-
-    return ",".join(chosen(names))
-
-
 tools_option = click.option(
     "--tools",
     metavar="NAME[,NAME]",
-    callback=_toolsets,
+    default="",
     help="Toolsets that the clients are offered; left out, those that they have, or core.",
 )
 
 
 @click.command("install", epilog="Example: observer install claude-code git bash --dry-run")
-@targets_argument(required=False)
+@targets_argument
 @click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
 @project_option
 @tools_option
@@ -94,14 +92,19 @@ def install_command(
     *,
     targets: tuple[str, ...],
     lists: bool,
+    tools: str,
     yes: bool,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> int:
     """Make clients report: those named, or all that are found."""
-    context = current_context(home(), project=options.pop("project"), tools=options.pop("tools"))
+    if tools:
+        from observer.tools.registry import chosen  # noqa: PLC0415 - all that tools need
+
+        tools = ",".join(chosen(tools))
+    context = current_context(home(), project=options.pop("project"), tools=tools)
     code = 0
     if lists:
-        show_list(context, as_json=options["as_json"])
+        show_list(context)
     elif targets:
         _perform_all(install, [(target, context) for target in targets], **options)
     else:
@@ -111,7 +114,7 @@ def install_command(
 
 
 @click.command("uninstall", epilog="Example: observer uninstall cursor")
-@targets_argument(required=False)
+@targets_argument
 @click.option("--all", "is_all", is_flag=True, help="Take out everything, and record nothing.")
 @click.option("--memory", is_flag=True, help="With --all, the memory too; nothing brings it back.")
 @project_option
@@ -147,11 +150,11 @@ def uninstall_command(
     found = everything(context, _roots(context.home))
     if not is_all or options["dry_run"]:
         _list_installed(found, **options)
-        if memory and not options["as_json"]:
+        if memory and not wants_json():
             say(f"the memory would be deleted: {_held(context.home)}")
         note("take some out: observer uninstall CLIENT..., or everything: observer uninstall --all")
         return
-    _leave(context, found, memory=memory, yes=yes, as_json=options["as_json"])
+    _leave(context, found, memory=memory, yes=yes)
 
 
 def _roots(here: Home) -> set[str]:
@@ -162,10 +165,9 @@ def _roots(here: Home) -> set[str]:
     return set()
 
 
-def _list_installed(found: list[Installed], *, dry_run: bool, as_json: bool) -> None:
+def _list_installed(found: list[Installed], *, dry_run: bool) -> None:
     rows = [(one.client, str(path)) for one in found for path in one.paths]
-    if as_json:
-        emit([{"client": client, "path": path} for client, path in rows])
+    if as_json([{"client": client, "path": path} for client, path in rows]):
         return
     if dry_run:
         say("".join(diff(one.plan.edits) for one in found), is_exact=True)
@@ -174,19 +176,17 @@ def _list_installed(found: list[Installed], *, dry_run: bool, as_json: bool) -> 
     say(f"{'' if rows else 'nothing is installed; '}the memory is in {home().root}")
 
 
-def _leave(
-    context: InstallContext, found: list[Installed], *, memory: bool, yes: bool, as_json: bool
-) -> None:
+def _leave(context: InstallContext, found: list[Installed], *, memory: bool, yes: bool) -> None:
     """Take out what was found, record nothing from now on, and delete the memory if asked to."""
     refuse_agents("an agent does not take observer out")
     here = context.home
-    if not as_json:
-        _list_installed(found, dry_run=False, as_json=False)
+    if not wants_json():
+        _list_installed(found, dry_run=False)
     held = _held(here)
     if not yes:
         also = f"delete the memory, {held}, for good" if memory else "record nothing from now on"
         asked = f"Take all of this out, and {also}?"
-        confirm_once(asked, refusal="nothing was taken out", as_json=as_json, hint="add --yes")
+        confirm_once(asked, refusal="nothing was taken out", hint="add --yes")
     outcomes = [_one(one.client, uninstall, one.context, dry_run=False) for one in found]
     # A hook that nobody knows of, in a repository, does nothing without these scripts; the pause
     # is for a daemon that somebody starts to read the memory.
@@ -195,14 +195,14 @@ def _leave(
     Spool(here.spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=UNENDING_MS)
     client.stop(here)
     home_guard.end(here)
-    if not as_json:
+    if not wants_json():
         for outcome in outcomes:
             say(_described(outcome, dry_run=False))
     if not (memory or yes):
         memory = click.confirm(f"Delete the memory too, {held}? Nothing brings it back.")
-    left = [str(one) for one in (home_guard.delete(here) if memory else [here.root])]
-    if as_json:
-        emit({"taken_out": outcomes, "left": left})
+    kept = home_guard.delete(here, progress=progress) if memory else [here.root]
+    left = [str(one) for one in kept]
+    if as_json({"taken_out": outcomes, "left": left}):
         return
     say(f"nothing is recorded any more; left: {listed(left) or 'nothing'}")
     if memory:
@@ -217,18 +217,13 @@ def _held(here: Home) -> str:
 
 
 def _perform_all(
-    planner: Planner,
-    targets: list[tuple[str, InstallContext]],
-    *,
-    dry_run: bool,
-    as_json: bool,
+    planner: Planner, targets: list[tuple[str, InstallContext]], *, dry_run: bool
 ) -> None:
     # All are planned before the first is performed: a file that does not parse stops them all.
     for target, context in targets:
         planner(target, context)
     outcomes = [_one(target, planner, context, dry_run=dry_run) for target, context in targets]
-    if as_json:
-        emit(outcomes)
+    if as_json(outcomes):
         return
     for outcome in outcomes:
         say(_described(outcome, dry_run=dry_run), is_exact=True)
@@ -264,22 +259,7 @@ def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
     return "\n".join(lines)
 
 
-class Listed(Value):
-    """One client as `--list` shows it.
-
-    `found` is the path that shows that it is on the machine; `offers` what an installation makes
-    of it, `installed` what is there of that; `last_at` when it last reported something.
-    """
-
-    client: str
-    found: str
-    offers: tuple[str, ...]
-    installed: tuple[str, ...]
-    tried: str
-    last_at: str | None
-
-
-def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json: bool) -> int:
+def install_found(context: InstallContext, *, yes: bool, dry_run: bool) -> int:
     """Install all clients that are found, once their plan was shown and agreed to.
 
     A probe is sent through what was installed. Returns 1 if it failed, or if a file of a client
@@ -289,26 +269,24 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool, as_json:
         BadInput: there is nobody to ask.
         click.Abort: the answer was no.
     """
-    if not (dry_run or yes or (sys.stdin.isatty() and not as_json)):
-        raise BadInput(
-            "nothing was installed: there is no terminal to ask on",
-            hint="add --yes, or --dry-run to look only",
-        )
     found = setups(context)
-    if not as_json:
+    if not wants_json():
         _show(found, context)
     changing = [one for one in found if one.plan.is_change]
     if not dry_run and changing:
         if not yes:
-            names = counted(len(changing), "client")
-            click.confirm(f"Make these changes for {names}?", abort=True)
+            asked = f"Make these changes for {counted(len(changing), 'client')}?"
+            confirm_once(asked, refusal="nothing was installed")
         found = [_performed(one, context) if one.plan.is_change else one for one in found]
     planned = {one.client.name for one in changing}
     done = [one for one in found if one.client.name in planned and not one.problem]
-    probes = [] if dry_run or not done else _probed(done, context)
-    if as_json:
-        emit({"clients": [_outcome(one, dry_run=dry_run) for one in found], "probes": probes})
-    elif not dry_run:
+    probes: list[Diagnosis] = []
+    if done and not dry_run:
+        from observer.cli.doctor.probes import probe_checks  # noqa: PLC0415 - 0.5 s, for this alone
+
+        probes = list(probe_checks(context, [one.client.name for one in done]))
+    rows = [_outcome(one, dry_run=dry_run) for one in found]
+    if not as_json({"clients": rows, "probes": probes}) and not dry_run:
         _report(found, done, probes)
     is_well = all(probe.is_well for probe in probes)
     failed = [one for one in found if isinstance(one.problem, ConfigInvalid)]
@@ -322,21 +300,16 @@ def _show(found: list[Setup], context: InstallContext) -> None:
         say(shown, is_exact=True)
     if ours:
         say(f"{counted(len(ours), 'script')} of observer's go into {context.home.hooks}\n")
-    table(
-        ("client", "found", "changes"),
-        [(one.client.name, _short(one.found, context), _changes(one, context)) for one in found],
-    )
+    rows = []
+    for one in found:
+        paths = [_short(str(path), context) for path in _changed(one.plan.edits)]
+        changes = f"left as it is: {one.problem}" if one.problem else ", ".join(paths)
+        rows.append((one.client.name, _short(one.found, context), changes or "nothing to change"))
+    table(("client", "found", "changes"), rows)
     names = {one.client.name for one in found}
     absent = [name for name, client in clients().items() if client.installer and name not in names]
     if absent and not context.project:
         note(f"not found: {', '.join(absent)}")
-
-
-def _changes(one: Setup, context: InstallContext) -> str:
-    if one.problem:
-        return f"left as it is: {one.problem}"
-    paths = _changed(one.plan.edits)
-    return ", ".join(_short(str(path), context) for path in paths) or "nothing to change"
 
 
 def _changed(edits: Iterable[FileEdit]) -> list[Path]:
@@ -356,12 +329,6 @@ def _performed(one: Setup, context: InstallContext) -> Setup:
     except ObserverError as error:
         return one._replace(problem=error)
     return one
-
-
-def _probed(done: list[Setup], context: InstallContext) -> list[Diagnosis]:
-    from observer.cli.doctor.probes import probe_checks  # noqa: PLC0415 - 0.5 s, to try hooks only
-
-    return list(probe_checks(context, [one.client.name for one in done]))
 
 
 def _report(found: list[Setup], done: list[Setup], probes: list[Diagnosis]) -> None:
@@ -397,39 +364,35 @@ def _outcome(one: Setup, *, dry_run: bool) -> dict[str, Any]:
 # --- the list ------------------------------------------------------------------------------------
 
 
-def show_list(context: InstallContext, *, as_json: bool) -> None:
-    """Print every client that can be installed."""
+def show_list(context: InstallContext) -> None:
+    """Print every client that can be installed, what it has, and when it last reported."""
     last = last_reports(context.home)
     rows = [_listed(client, context, last) for client in clients().values() if client.installer]
-    if as_json:
-        emit(rows)
+    if as_json(rows):
         return
-    table(
-        ("client", "found", "offers", "installed", "tried", "last heard"),
-        [
-            (
-                row.client,
-                _short(row.found, context) or "-",
-                " + ".join(row.offers),
-                " + ".join(row.installed) or "-",
-                row.tried or "unverified",
-                minute_of(row.last_at) if row.last_at else "-",
-            )
-            for row in rows
-        ],
-        spare=("tried", "offers", "found"),
-    )
+    shown = [
+        (
+            row["client"],
+            _short(row["found"], context) or "-",
+            " + ".join(row["offers"]),
+            " + ".join(row["installed"]) or "-",
+            row["tried"] or "unverified",
+            minute_of(row["last_at"]) if row["last_at"] else "-",
+        )
+        for row in rows
+    ]
+    columns = ("client", "found", "offers", "installed", "tried", "last heard")
+    table(columns, shown, spare=("tried", "offers", "found"))
 
 
-def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> Listed:
+def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) -> dict[str, Any]:
     has_hooks = client.sample or client.context_file or not client.is_agent
-    offers = (*(("hooks",) if has_hooks else ()), *(("MCP",) if client.is_agent else ()))
     heard_ms = last_report(client, last)
-    return Listed(
-        client=client.name,
-        found=evidence(client, context),
-        offers=offers,
-        installed=installed_parts(client.name, context),
-        tried=client.tried,
-        last_at=iso(heard_ms) if heard_ms else None,
-    )
+    return {
+        "client": client.name,
+        "found": evidence(client, context),
+        "offers": ["hooks"] * bool(has_hooks) + ["MCP"] * client.is_agent,
+        "installed": installed_parts(client.name, context),
+        "tried": client.tried,
+        "last_at": iso(heard_ms) if heard_ms else None,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import msgspec
 
-from observer.cli.output import emit, fields, json_option, note, respond, say
+from observer.cli.output import as_json, fields, json_option, note, respond, say
 from observer.cli.read import show_projects
 from observer.cli.session import mention_paused
 from observer.core.clock import iso_ms, now_ms
@@ -16,21 +16,23 @@ from observer.local import client
 from observer.tools.status import Status, current, paused_text, spent_text, waiting_text
 from observer.upkeep import home_guard
 
+WAIT_S = 30.0
+"""For a daemon that starts or stops."""
+
 
 @click.command("up", epilog="Example: observer up")
-@click.option("--wait", "wait_s", default=20.0, show_default=True, help="Seconds to wait for it.")
 @click.option("--explain", is_flag=True, help="Say what is recorded, where, and how to stop.")
 @json_option
-def up_command(*, wait_s: float, explain: bool, as_json: bool) -> None:
+def up_command(*, explain: bool) -> None:
     """Start the daemon, and return when it answers."""
     home_guard.postpone(home())  # if this is killed, hooks try again some day
-    client.ensure_daemon(home(), wait_s=wait_s)
+    client.ensure_daemon(home(), wait_s=WAIT_S)
     home().waking.unlink(missing_ok=True)
     mention_paused()
-    status = current(home(), wait_s=wait_s)
-    if as_json:
-        emit(status)
-    elif explain:
+    status = current(home(), wait_s=WAIT_S)
+    if as_json(status):
+        return
+    if explain:
         from observer.cli.here import explained  # noqa: PLC0415 - as below
 
         for name, text in explained(home()):
@@ -42,35 +44,33 @@ def up_command(*, wait_s: float, explain: bool, as_json: bool) -> None:
 
 
 @click.command("down", epilog="Example: observer down")
-@click.option("--wait", "wait_s", default=30.0, show_default=True, help="Seconds to wait for it.")
 @json_option
-def down_command(*, wait_s: float, as_json: bool) -> None:
+def down_command() -> None:
     """Stop the daemon once it has stored what waits."""
-    stopped = client.stop(home(), wait_s=wait_s)
+    stopped = client.stop(home(), wait_s=WAIT_S)
     home_guard.end(home())
     text = "observer is down" if stopped else "observer was not running"
-    respond({"stopped": stopped}, text, as_json=as_json)
+    respond({"stopped": stopped}, text)
 
 
 @click.command("status", epilog="Example: observer status --space")
 @click.option("--space", is_flag=True, help="What takes the space, and what retention would free.")
 @click.option("--projects", is_flag=True, help="The projects that have memories.")
 @json_option
-def status_command(*, space: bool, projects: bool, as_json: bool) -> None:
+def status_command(*, space: bool, projects: bool) -> None:
     """Show whether the daemon runs, and what is recorded here."""
     if space:
         from observer.cli.space import show_space  # noqa: PLC0415 - half a second, for this alone
 
-        show_space(home(), as_json=as_json)
+        show_space(home())
         return
     if projects:
-        show_projects(as_json=as_json)
+        show_projects()
         return
     from observer.cli.here import described, here  # noqa: PLC0415 - `up` needs none of it
 
     status, found = current(home()), here(home())
-    if as_json:
-        emit(msgspec.to_builtins(status) | {"here": found})
+    if as_json(msgspec.to_builtins(status) | {"here": found}):
         return
     fields([*_described(status), *(described(found) if found else ())])
 
@@ -92,7 +92,9 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.uptime_ms is not None:
         lines.insert(1, ("uptime", age_text(status.uptime_ms)))
     if status.model:
-        found = f"{counted(status.vectors, 'item')} found by meaning too"
+        left = status.to_embed - status.vectors
+        of = f" of {status.to_embed:,}" if left > 0 else ""
+        found = f"{status.vectors:,}{of} items found by meaning too"
         lines.append(("model", f"{status.model}: {found}"))
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from observer.cli.output import emit, fields, json_option, say
+from observer.cli.output import as_json, fields, json_option, say
 from observer.core import config
 from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid
-from observer.core.events import Enriched
 from observer.core.model import Item, SummaryFields
 from observer.core.moment import minute_of
 from observer.core.paths import Home, home
@@ -48,33 +47,33 @@ SAMPLE = Item(
 @click.command("llm", epilog="Example: observer config llm --try")
 @click.option("--try", "tries", is_flag=True, help="Ask it one question about made-up work.")
 @json_option
-def llm_command(*, tries: bool, as_json: bool) -> None:
+def llm_command(*, tries: bool) -> None:
     """Show the language model: off or on, tokens, last problem."""
     if tries:
-        _try(as_json=as_json)
+        _try()
         return
     here = home()
     settings = config.load(here)
     status = _status(here, settings)
-    if as_json:
-        emit({"is_on": status is not None, "status": status})
+    if as_json({"is_on": status is not None, "status": status}):
         return
     fields(_described(status) if status else [("llm", OFF)])
 
 
-def _try(*, as_json: bool) -> None:
+def _try() -> None:
     here = home()
     where = endpoint(config.load(here), here)
     begun_s = time.monotonic()
     reply = asyncio.run(_ask(where))
     wrote = enriched(SAMPLE, reply.text, model=where.model)
     took_s = time.monotonic() - begun_s
-    if as_json:
-        about = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
-        emit({**about, "answer": wrote})
+    about = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
+    if as_json({**about, "answer": wrote}):
         return
     say(f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens")
-    fields(_answers(wrote))
+    said = {"narrative": wrote.narrative, "learned": wrote.learned, "next_steps": wrote.next_steps}
+    said["concepts"] = ", ".join(wrote.concepts)
+    fields([(name, text) for name, text in said.items() if text])
 
 
 async def _ask(where: Endpoint) -> LlmReply:
@@ -82,16 +81,6 @@ async def _ask(where: Endpoint) -> LlmReply:
 
     async with LlmClient(where) as client:
         return await client.ask(of_session(SAMPLE, ()))
-
-
-def _answers(wrote: Enriched) -> list[tuple[str, str]]:
-    fields = [
-        ("narrative", wrote.narrative),
-        ("learned", wrote.learned),
-        ("next_steps", wrote.next_steps),
-        ("concepts", ", ".join(wrote.concepts)),
-    ]
-    return [(name, text) for name, text in fields if text]
 
 
 def _status(here: Home, settings: Settings) -> LlmStatus | None:

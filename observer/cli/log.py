@@ -13,7 +13,7 @@ from typing import TextIO
 
 import click
 
-from observer.cli.output import emit, json_option, limit_option, note, say
+from observer.cli.output import as_json, json_option, limit_option, note, say, wants_json
 from observer.core import moment
 from observer.core.errors import NotFound
 from observer.core.paths import home, open_plain
@@ -26,7 +26,7 @@ _STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 @click.option("--follow", "-f", is_flag=True, help="Go on with what it says, until Ctrl-C.")
 @limit_option(20, "Most lines.")
 @json_option
-def log_command(*, follow: bool, limit: int, as_json: bool) -> None:
+def log_command(*, follow: bool, limit: int) -> None:
     """Show the last lines of the daemon's log."""
     path = home().logs / "daemon.log"
     try:
@@ -36,19 +36,17 @@ def log_command(*, follow: bool, limit: int, as_json: bool) -> None:
     with file:
         last = deque(file, limit)
         for line in last:
-            _show(line, as_json=as_json)
-        if not (last or as_json):
+            _show(line)
+        if not (last or wants_json()):
             note("nothing is logged yet; to hear more: observer config set log_level debug")
         for line in _following(path, file) if follow else ():
-            _show(line, as_json=as_json)
+            _show(line)
 
 
-def _show(line: str, *, as_json: bool) -> None:
+def _show(line: str) -> None:
     """Print a line, at the time of whoever reads it."""
     text = line.rstrip("\n")
-    if as_json:
-        emit(text)
-    else:
+    if not as_json(text):
         say(
             _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)
             if moment.is_local()

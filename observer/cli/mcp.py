@@ -6,72 +6,45 @@ schemas of results are not, since clients keep those to themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Sequence
+from typing import Any, cast
 
 import click
 import orjson
 
 from observer.cli.commands import Group
-from observer.cli.output import emit, json_option, note, say, table
+from observer.cli.output import as_json, json_option, note, say, table
 from observer.clients.config_files.context import current_context
 from observer.clients.config_files.json_entries import snippets
 from observer.core.paths import home
 from observer.memory.api import Memory
 from observer.tools import render
-from observer.tools.registry import chosen, tools_of, toolsets
-from observer.tools.tool import ResultRow, Tool
+from observer.tools.registry import Toolset, chosen, tools_of, toolsets
 
 _NO_MEMORY = cast("Memory", None)  # the tools are looked at, not called
 
 
-class ToolOffer(ResultRow):
-    """One tool; `tokens` are about 4 characters each."""
-
-    name: str
-    title: str
-    description: str
-    tokens: int
+Offer = dict[str, Any]
 
 
-class ToolsetOffer(ResultRow):
-    """One toolset; `tokens` is the sum, its guide included."""
-
-    toolset: str
-    guide: str
-    tokens: int
-    tools: list[ToolOffer]
-
-
-def offers(names: Sequence[str]) -> list[ToolsetOffer]:
-    """Return the toolsets of a choice; without one, all.
+def offers(names: Sequence[str]) -> list[Offer]:
+    """Return the toolsets of a choice, without one all; `tokens` are about 4 characters each.
 
     Raises:
         BadInput: two of them have a tool of the same name.
     """
     tools_of(tuple(names), _NO_MEMORY, str)
-    return [_offer(name) for name in names or toolsets()]
+    return [_offer(name, toolsets()[name]) for name in names or toolsets()]
 
 
-def _offer(name: str) -> ToolsetOffer:
-    toolset = toolsets()[name]
-    tools = [_tool(tool) for tool in toolset.tools(_NO_MEMORY, str)]
-    return ToolsetOffer(
-        toolset=name,
-        guide=toolset.guide,
-        tokens=render.tokens(toolset.guide) + sum(tool.tokens for tool in tools),
-        tools=tools,
-    )
-
-
-def _tool(tool: Tool) -> ToolOffer:
-    listed = {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-    return ToolOffer(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        tokens=render.tokens(orjson.dumps(listed).decode()),
-    )
+def _offer(name: str, toolset: Toolset) -> Offer:
+    tools: list[Offer] = []
+    for each in toolset.tools(_NO_MEMORY, str):
+        about = {"name": each.name, "description": each.description}
+        tokens = render.tokens(orjson.dumps({**about, "input_schema": each.input_schema}).decode())
+        tools.append({**about, "title": each.title, "tokens": tokens})
+    tokens = render.tokens(toolset.guide) + sum(each["tokens"] for each in tools)
+    return {"toolset": name, "guide": toolset.guide, "tokens": tokens, "tools": tools}
 
 
 GUIDE_CHARS = 60
@@ -93,35 +66,30 @@ def mcp_command(context: click.Context, *, tools: str | None) -> int:
 @click.argument("toolsets", required=False, metavar="[NAME,NAME]")
 @click.option("--snippets", "entries", is_flag=True, help="The entry of each client, to add it.")
 @json_option
-def list_command(*, toolsets: str | None, entries: bool, as_json: bool) -> None:
+def list_command(*, toolsets: str | None, entries: bool) -> None:
     """List toolsets and tools with the tokens that each costs."""
     names = chosen(toolsets) if toolsets else ()
     if entries:
-        _show_snippets(",".join(names), as_json=as_json)
+        _show_snippets(",".join(names))
         return
     found = offers(names)
-    if as_json:
-        emit(found)
+    if as_json(found):
         return
-    rows = (row for each in found for row in _rows(each))
+    rows = []
+    for each in found:
+        name, about = each["toolset"], render.one_line(each["guide"], GUIDE_CHARS)
+        rows.append((name, f"({len(each['tools'])} in all)", f"{each['tokens']:,}", about))
+        rows += [(name, one["name"], f"{one['tokens']:,}", one["title"]) for one in each["tools"]]
     table(("toolset", "tool", "tokens", "what for"), rows)
     if toolsets:
-        note(f"{sum(each.tokens for each in found):,} tokens in all")
+        note(f"{sum(each['tokens'] for each in found):,} tokens in all")
     note("choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME")
 
 
-def _show_snippets(tools: str, *, as_json: bool) -> None:
+def _show_snippets(tools: str) -> None:
     found = snippets(current_context(home(), tools=tools))
-    if as_json:
-        emit([one._asdict() for one in found])
+    if as_json([one._asdict() for one in found]):
         return
     for one in found:
         say(f"{one.client}: {one.instruction}")
         say(f"  {one.text}", is_exact=True)
-
-
-def _rows(offer: ToolsetOffer) -> Iterator[tuple[str, str, str, str]]:
-    about = render.one_line(offer.guide, GUIDE_CHARS)
-    yield (offer.toolset, f"({len(offer.tools)} in all)", f"{offer.tokens:,}", about)
-    for tool in offer.tools:
-        yield (offer.toolset, tool.name, f"{tool.tokens:,}", tool.title)

@@ -7,7 +7,6 @@ source.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,24 +15,24 @@ from typing import Any, get_args
 import click
 
 from observer.cli.commands import Group
-from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.note_folder import folder_command
 from observer.cli.output import (
-    emit,
+    as_json,
+    confirm_once,
     json_option,
     limit_option,
     named_project,
     note,
+    refuse_agents,
     respond,
     say,
     scope_options,
 )
-from observer.cli.session import open_memory, project_here
-from observer.clients.attribution import attribute
+from observer.cli.session import LINKS, known_types, meant, nearly, on_behalf, open_memory
 from observer.core import config, moment
-from observer.core.errors import BadInput, NotFound, ObserverError, remedy
+from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.events import Layer, Scope
-from observer.core.model import Item, Project, Session, iso
+from observer.core.model import Item, Session, iso
 from observer.core.paths import home
 from observer.core.text import counted
 from observer.llm.endpoint import Endpoint, endpoint
@@ -58,7 +57,9 @@ item_argument = click.argument("handle", metavar="ID|UUID")
     epilog="Example: observer note --tag auth --layer state",
 )
 @scope_options
-@click.option("--type", "types", default="", help="Only these types, e.g. decision,rule.")
+@click.option(
+    "--type", "types", default="", callback=known_types, help="Only these, e.g. decision,rule."
+)
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="Only notes of this layer.")
 @click.option("--scope", type=click.Choice(get_args(Scope)), help="Only notes of this scope.")
@@ -75,7 +76,6 @@ def note_command(
     everywhere: bool,
     waiting: bool,
     limit: int,
-    as_json: bool,
     **given: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """List notes, newest first, or change one of them."""
@@ -84,10 +84,7 @@ def note_command(
     types = tuple(filter(None, given.pop("types").split(",")))
     wanted = SearchOptions(kinds=("note",), types=types, **given)
     with open_memory() as memory:
-        if project:
-            here: Project | None = memory.project(project)
-        else:
-            here = None if everywhere else project_here(memory)
+        here = None if everywhere and not project else meant(memory, project)
         # What waits is rare: look further back than what is shown.
         found = memory.notes.list(
             project=here.uuid if here else None,
@@ -97,9 +94,7 @@ def note_command(
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
         name = render.project_names(memory.projects())
-        if as_json:
-            emit([note_api.row(item, name) for item in found])
-        else:
+        if not as_json([note_api.row(item, name) for item in found]):
             say(scope_line(here.name if here else ""))
             like = waiting or wanted != SearchOptions(kinds=("note",))
             more = "leave out an option" if like else "keep one with: observer remember TEXT"
@@ -111,7 +106,7 @@ def note_command(
 @note_command.command("history", epilog="Example: observer note history 142")
 @item_argument
 @json_option
-def history_command(*, handle: str, as_json: bool) -> None:
+def history_command(*, handle: str) -> None:
     """Show all versions of a note, oldest first."""
     with open_memory() as memory:
         found = memory.notes.history(handle)
@@ -122,7 +117,7 @@ def history_command(*, handle: str, as_json: bool) -> None:
         | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
         for one in found
     ]
-    respond(rows, "\n".join(map(note_api.version, found)), as_json=as_json)
+    respond(rows, "\n".join(map(note_api.version, found)))
 
 
 @note_command.command(
@@ -137,51 +132,52 @@ def history_command(*, handle: str, as_json: bool) -> None:
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="A new layer.")
 @click.option("--tag", "tags", multiple=True, help="The new tags, all of them; may be repeated.")
 @json_option
-def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options above
+def edit_command(*, handle: str, content: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - the options above
     """Change a note: its text, or what the options name."""
     given["type"] = given.pop("type_")
     if content:
         given["content"] = sys.stdin.read() if content == ("-",) else " ".join(content)
     changes = {name: value for name, value in given.items() if value not in {None, ()}}
-    _change(handle, "edit", as_json=as_json, changes=changes)
+    _change(handle, "edit", changes=changes)
 
 
 @click.command("undo", epilog="Example: observer undo 142")
 @item_argument
 @json_option
-def undo_command(*, handle: str, as_json: bool) -> None:
+def undo_command(*, handle: str) -> None:
     """Take back a note's last change, or an item's deletion."""
-    _change(handle, "undo", as_json=as_json)
+    _change(handle, "undo")
 
 
 @note_command.command("deleted", epilog="Example: observer note deleted --of ana --undo")
 @click.option("--of", "of", default="", help="Only an owner's: a user_id, or agent:AGENT_ID.")
 @click.option("--undo", is_flag=True, help="Bring all that is listed back.")
 @json_option
-def deleted_command(*, of: str, undo: bool, as_json: bool) -> None:
+def deleted_command(*, of: str, undo: bool) -> None:
     """List what agents deleted for good and can be brought back."""
     refuse_agents("an agent sees no notes of others")
     with open_memory() as memory:
         found = [one for one in memory.deleted() if of in {"", one.item.owner}]
-    if as_json:
-        rows = ((one.item, iso(one.final_ms)) for one in found)
-        emit([{"id": i.id, "owner": i.owner, "title": i.title, "final_at": at} for i, at in rows])
-    else:
-        for one in found:
-            whose = f" of {one.item.owner}" if one.item.owner else ""
-            say(f"#{one.item.id}{whose}: {one.item.title} (until {moment.minute(one.final_ms)})")
+    final = [(one.item, one.final_ms) for one in found]
+    rows = [
+        {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in final
+    ]
+    if not as_json(rows):
+        for item, at_ms in final:
+            whose = f" of {item.owner}" if item.owner else ""
+            say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
         if not found:
             say("no agent's deletion waits; what you forgot comes back with: observer undo ID")
     for one in found if undo else ():
-        _change(str(one.item.id), "undo", as_json=as_json)
+        _change(str(one.item.id), "undo")
 
 
 @note_command.command("approve", epilog="Example: observer note approve 142")
 @item_argument
 @json_option
-def approve_command(*, handle: str, as_json: bool) -> None:
+def approve_command(*, handle: str) -> None:
     """Stand for a note: a rule holds, a suspicion is laid aside."""
-    _change(handle, "approve", as_json=as_json)
+    _change(handle, "approve")
 
 
 @note_command.command("link", epilog="Example: observer note link 142 97 --kind supersedes")
@@ -190,16 +186,18 @@ def approve_command(*, handle: str, as_json: bool) -> None:
 @click.option("--kind", default="explicit", show_default=True, help="supersedes, amends, ...")
 @click.option("--remove", is_flag=True, help="Take such links out instead.")
 @json_option
-def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: bool) -> None:
+def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
     """Link a note to another item, or list its links."""
     if not target:
-        _list_links(handle, as_json=as_json)
+        _list_links(handle)
         return
+    if near := nearly(kind, LINKS):
+        raise BadInput(f"no kind of link {kind!r}", hint=f"did you mean {near}?")
     action = "unlink" if remove else "link"
-    _change(handle, action, as_json=as_json, target=target, kind=kind)
+    _change(handle, action, target=target, kind=kind)
 
 
-def _list_links(handle: str, *, as_json: bool) -> None:
+def _list_links(handle: str) -> None:
     with open_memory() as memory:
         found = memory.notes.links(handle)
     ways = {
@@ -208,28 +206,23 @@ def _list_links(handle: str, *, as_json: bool) -> None:
     }
     shown = "\n".join(note_api.connections(found.out, found.back))
     none = f"no links: observer note link {handle} OTHER makes one"
-    respond(ways, shown or none, as_json=as_json)
+    respond(ways, shown or none)
 
 
 @note_command.command("review", epilog="Example: observer note review --project shop")
 @named_project("Name, folder or remote; the one around the current folder.")
 @limit_option(20, "Most pairs shown.")
 @json_option
-def review_command(*, project: str | None, limit: int, as_json: bool) -> None:
+def review_command(*, project: str | None, limit: int) -> None:
     """Settle near notes: which replaces or amends the other."""
     with open_memory() as memory:
-        chosen = memory.project(project) if project else project_here(memory)
+        chosen = meant(memory, project)
         if chosen is None:
             raise NotFound("no project is known here", hint="name one: --project NAME")
         found = memory.pairs.open(chosen, limit=limit)
         name = render.project_names(memory.projects())
-    if as_json:
-        emit(
-            [
-                {w: note_api.row(getattr(p, w), name) for w in ("newer", "older")}
-                for p in found.pairs
-            ]
-        )
+    ends = ("newer", "older")
+    if as_json([{e: note_api.row(getattr(p, e), name) for e in ends} for p in found.pairs]):
         return
     say(f"{counted(found.total, 'near pair')} of notes in {chosen.name} not settled")
     if found.degraded:
@@ -256,7 +249,7 @@ def _settle(pair: Pair) -> bool:
     if key == "m" and not merged:
         return True
     asked_for = {"how": _SETTLED[key], "other": pair.older.id, "content": merged}
-    _change(str(pair.newer.id), "settle", as_json=False, **asked_for)
+    _change(str(pair.newer.id), "settle", **asked_for)
     return True
 
 
@@ -264,7 +257,7 @@ def _settle(pair: Pair) -> bool:
 @click.argument("handle", metavar="ID|UUID")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
-def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
+def forget_command(*, handle: str, yes: bool) -> None:
     """Delete an item by its id; observer undo brings it back."""
     client.ensure_daemon(home())
     with open_memory() as memory:
@@ -273,26 +266,19 @@ def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
         shown = render.heading(item, render.project_names(memory.projects()))
     if not yes:
         note(shown)
-        confirm_once(
-            "Forget it?", refusal="nothing was forgotten", as_json=as_json, hint="add --yes"
-        )
-    asked = {"id": item_id, "author": attribute(os.environ).author}
-    answer = client.call(home(), "POST", "/forget", asked)
+        confirm_once("Forget it?", refusal="nothing was forgotten", hint="add --yes")
+    answer = on_behalf("/forget", id=item_id)
     undo = f"bring it back with: observer undo {item_id}"
-    respond(answer, f"forgot {shown}", remark=undo, as_json=as_json)
+    respond(answer, f"forgot {shown}", remark=undo)
 
 
-def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None:
-    client.ensure_daemon(home())
-    # A command that an agent runs in its shell is the agent's.
-    author = attribute(os.environ).author
-    body = {"action": action, "id": handle, "author": author, **asked}
-    after = client.call(home(), "POST", "/note", body)
+def _change(handle: str, action: str, **asked: object) -> None:
+    after = on_behalf("/note", action=action, id=handle, **asked)
     marks = ", ".join(filter(None, (after["approval"], after["suspicion"])))
     done = {"edit": "changed ", "undo": "back to "}.get(action, "")
     text = f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else "")
     undo = f"take it back with: observer undo {after['id']}" if action == "edit" else ""
-    respond(after, text, remark=undo, as_json=as_json)
+    respond(after, text, remark=undo)
 
 
 note_command.add_command(folder_command)
@@ -313,7 +299,7 @@ AT_ONCE_CHARS = 1_200
 @click.option("--reword", is_flag=True, help="Have the configured language model word the lines.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
 @json_option
-def draft_command(  # noqa: PLR0913 - one of each option
+def draft_command(
     *,
     words: tuple[str, ...],
     testing: bool,
@@ -321,7 +307,6 @@ def draft_command(  # noqa: PLR0913 - one of each option
     reword: bool,
     project: str | None,
     target: Path | None,
-    as_json: bool,
 ) -> None:
     """Draft a decision record, a runbook or a skill."""
     what = " ".join(words)
@@ -335,26 +320,22 @@ def draft_command(  # noqa: PLR0913 - one of each option
             "a skill is made of commands, which nobody words anew", hint="leave --reword out"
         )
     with open_memory() as memory:
-        here = None if project else project_here(memory)
-        named = project or (here.uuid if here else None)
+        here = meant(memory, project)
         if what:
-            made = [_draft(memory, what, named)]
+            made = [_draft(memory, what, here.uuid if here else None)]
+        elif here is None:
+            raise NotFound("this folder is in no project", hint="name one with --project")
         else:
-            if named is None:
-                raise NotFound("this folder is in no project", hint="name one with --project")
-            runs = memory.accounts.recent("command", project=named, limit=MOST)
-            name = here.name if here else str(project)
-            made = [drafts.testing(name, runs)] if testing else skills(runs)
+            runs = memory.accounts.recent("command", project=here.uuid, limit=MOST)
+            made = [drafts.testing(here.name, runs)] if testing else skills(runs)
         if reword:
-            made = _all_reworded(memory, made)
+            made = [_reworded(memory, draft) for draft in made]
     if not made:
         raise NotFound(
             "no commands were run together by three sessions yet", hint="ask again in some weeks"
         )
     paths = [_write(target, draft) for draft in made] if target else []
-    if as_json:
-        emit([{"path": draft.path, "text": draft.text} for draft in made])
-    else:
+    if not as_json([{"path": draft.path, "text": draft.text} for draft in made]):
         text = "\n".join(map(str, paths)) or "\n".join(draft.text for draft in made)
         say(text, is_exact=True)
 
@@ -398,15 +379,11 @@ def _write(target: Path, draft: Draft) -> Path:
             file.write(draft.text)
     except FileExistsError as error:
         raise BadInput(f"{path} is there already", hint="name another place") from error
-    except OSError as error:
-        raise BadInput(
-            f"{path} cannot be written: {error.strerror}", hint=remedy(error, "name another place")
-        ) from error
     return path
 
 
-def _all_reworded(memory: Memory, made: Sequence[Draft]) -> list[Draft]:
-    """Return drafts with the lines that a language model could say better, and say how many.
+def _reworded(memory: Memory, draft: Draft) -> Draft:
+    """Return a draft with the lines that a language model could say better, and say how many.
 
     A line stands as it was where the model is not asked (personal notes, projects that are kept to
     themselves), does not answer, or says something else.
@@ -414,14 +391,11 @@ def _all_reworded(memory: Memory, made: Sequence[Draft]) -> list[Draft]:
     Raises:
         ConfigInvalid: no language model is configured.
     """
-    here = home()
-    where = endpoint(config.load(here), here)
-    return [_reworded(memory, where, draft) for draft in made]
-
-
-def _reworded(memory: Memory, where: Endpoint, draft: Draft) -> Draft:
+    where = endpoint(config.load(home()), home())
     lines = list(lines_of(draft))
-    may_go = _may_be_sent(memory, lines)
+    apart = Policies().unshared(memory.projects())
+    items = memory.observations(sorted({line.item for line in lines})).items
+    may_go = {i.id for i in items if i.scope != "personal" and i.project_id not in apart}
     found: dict[int, str] = {}
     reasons: list[str] = []
     try:
@@ -441,13 +415,6 @@ def _reworded(memory: Memory, where: Endpoint, draft: Draft) -> Draft:
         return draft
     said = with_words(draft, found)
     return said._replace(text=with_fields(said.text, {"reworded_by": where.model}))
-
-
-def _may_be_sent(memory: Memory, lines: Sequence[DraftLine]) -> frozenset[int]:
-    apart = Policies().unshared(memory.projects())
-    items = memory.observations(sorted({line.item for line in lines})).items
-    shared = (item for item in items if item.scope != "personal" and item.project_id not in apart)
-    return frozenset(item.id for item in shared)
 
 
 def _batches(lines: Sequence[DraftLine]) -> Iterator[list[DraftLine]]:

@@ -8,7 +8,14 @@ import click
 import msgspec
 
 from observer.cli.commands import Group
-from observer.cli.output import emit, json_option, limit_option, named_project, respond, say, table
+from observer.cli.output import (
+    as_json,
+    json_option,
+    limit_option,
+    named_project,
+    respond,
+    table,
+)
 from observer.cli.session import open_memory
 from observer.core.errors import BadInput
 from observer.core.model import iso
@@ -29,7 +36,7 @@ LOOK_S = 0.1
 )
 @json_option
 @click.pass_context
-def folder_command(context: click.Context, *, as_json: bool) -> None:
+def folder_command(context: click.Context) -> None:
     """List folders whose Markdown files are notes, or add one."""
     if context.invoked_subcommand is not None:
         return
@@ -41,12 +48,9 @@ def folder_command(context: click.Context, *, as_json: bool) -> None:
             for each in memory.files.folders()
         ]
     columns = ("name", "notes", "project", "path")
-    if as_json:
-        emit([dict(zip(columns, row, strict=True)) for row in found])
-    elif found:
-        table(columns, found)
-    else:
-        say("no note folders; add one with: observer note folder add PATH")
+    if as_json([dict(zip(columns, row, strict=True)) for row in found]):
+        return
+    table(columns, found, none="no note folders; add one with: observer note folder add PATH")
 
 
 @folder_command.command("add", epilog="Example: observer note folder add docs/decisions")
@@ -54,7 +58,7 @@ def folder_command(context: click.Context, *, as_json: bool) -> None:
 @click.option("--name", help="What to call it; the folder's own name without.")
 @named_project("Project of the notes; that of the repository around the folder without.")
 @json_option
-def add_command(*, path: str, name: str | None, project: str | None, as_json: bool) -> None:
+def add_command(*, path: str, name: str | None, project: str | None) -> None:
     """Make notes of a folder's Markdown files, and follow them."""
     if name == "" or not path:
         what = "folder" if name is None else "--name"
@@ -71,7 +75,6 @@ def add_command(*, path: str, name: str | None, project: str | None, as_json: bo
         {**named, "files": files, "unread": unread},
         f"{made.path} is the note folder {made.name} now",
         remark=so_far if files is None or unread else "",
-        as_json=as_json,
     )
 
 
@@ -92,7 +95,7 @@ def _first_scan(path: str) -> tuple[int | None, int]:
 @folder_command.command("remove", epilog="Example: observer note folder remove vault")
 @click.argument("name", metavar="NAME|PATH")
 @json_option
-def remove_command(*, name: str, as_json: bool) -> None:
+def remove_command(*, name: str) -> None:
     """Forget the notes of a folder; its files stay as they are."""
     client.ensure_daemon(home())
     with open_memory() as memory:
@@ -101,42 +104,37 @@ def remove_command(*, name: str, as_json: bool) -> None:
         while gone.path in memory.files.counts() and time.monotonic() < until_s:
             time.sleep(LOOK_S)
     done = f"{gone.path} is no note folder any more; its files stay"
-    respond({"name": gone.name, "path": gone.path}, done, as_json=as_json)
+    respond({"name": gone.name, "path": gone.path}, done)
 
 
 @folder_command.command("default", epilog="Example: observer note folder default vault")
 @click.argument("name", metavar="[NAME|PATH]", required=False)
 @click.option("--unset", is_flag=True, help="Set none.")
 @json_option
-def default_command(*, name: str | None, unset: bool, as_json: bool) -> None:
+def default_command(*, name: str | None, unset: bool) -> None:
     """Show or set the folder that is meant where none is named."""
     with open_memory() as memory:
         files = memory.files
         is_change = unset or name is not None
         shown = files.set_default("" if unset else name or "") if is_change else files.default()
     none = "none is set: that of the repository is meant, or the only one"
-    respond({"default": shown}, shown or none, as_json=as_json)
+    respond({"default": shown}, shown or none)
 
 
 @folder_command.command("history", epilog="Example: observer note folder history vault")
 @click.argument("name", metavar="[NAME|PATH]", required=False)
 @limit_option(20, "Most changes listed.")
 @json_option
-def history_command(*, name: str | None, limit: int, as_json: bool) -> None:
+def history_command(*, name: str | None, limit: int) -> None:
     """List what agents changed in note folders, the latest first."""
     with open_memory() as memory:
         path = memory.files.folder(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
-    if as_json:
-        emit([_change_row(each) for each in found])
-    elif found:
-        rows = [
-            (each.number, minute(each.at_ms), each.act, f"{each.folder}/{each.path}")
-            for each in found
-        ]
-        table(("number", "when", "what", "path"), rows)
-    else:
-        say("no changes; what is older than 30 days is not kept")
+    if as_json([_change_row(each) for each in found]):
+        return
+    rows = ((one.number, minute(one.at_ms), one.act, f"{one.folder}/{one.path}") for one in found)
+    none = "no changes; what is older than 30 days is not kept"
+    table(("number", "when", "what", "path"), rows, none=none)
 
 
 def _change_row(change: NoteChange) -> dict[str, object]:
@@ -148,10 +146,10 @@ def _change_row(change: NoteChange) -> dict[str, object]:
 @folder_command.command("undo", epilog="Example: observer note folder undo 12")
 @click.argument("number", type=click.IntRange(min=1), required=False)
 @json_option
-def undo_command(*, number: int | None, as_json: bool) -> None:
+def undo_command(*, number: int | None) -> None:
     """Bring back what an agent changed: the latest, or by number."""
     client.ensure_daemon(home())
     with open_memory() as memory:
         done = memory.files.versions.undo(number)
     text = f"{done.folder}/{done.path} is as it was before it was {done.act}"
-    respond(_change_row(done), text, as_json=as_json)
+    respond(_change_row(done), text)

@@ -1,4 +1,4 @@
-"""What commands share: their options, and their output.
+"""What commands share: their options, their output, and what only a person may do.
 
 JSON for scripts; for people lines and tables of a terminal's width.
 
@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import zip_longest
 from typing import Any, TextIO, TypeVar
 
@@ -21,8 +22,9 @@ import click
 import msgspec
 import orjson
 
+from observer.clients.attribution import attribute
 from observer.core import moment
-from observer.core.errors import ObserverError
+from observer.core.errors import BadInput, CapturedUserOnly, ObserverError
 from observer.core.paths import working_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,21 +46,33 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 """Characters that move a cursor, recolour or reorder text; line feeds and tabs are kept."""
 
 
+_WANTS_JSON: ContextVar[bool] = ContextVar("wants_json", default=False)
+
+
+def wants_json() -> bool:
+    """Return True if the command that runs was given `--json`."""
+    return _WANTS_JSON.get()
+
+
 def json_option(command: F) -> F:
-    """Give a command the option `--json`, as the argument `as_json`, and `--utc`.
+    """Give a command the options `--json` and `--utc`, which what it prints heeds by itself.
 
     It shows local times without that. The daemon, which shows UTC to agents, has neither option.
     """
-    utc = click.option(
-        "--utc",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=lambda _context, _option, given: moment.show_local(is_local=not given),
-        help="Show times in UTC.",
-    )
-    option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-    return option(utc(command))
+    for name, about, heed in (
+        ("--utc", "Show times in UTC.", lambda given: moment.show_local(is_local=not given)),
+        ("--json", "Print JSON instead of text.", _WANTS_JSON.set),
+    ):
+        option = click.option(
+            name,
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=lambda _context, _option, given, heed=heed: heed(given),
+            help=about,
+        )
+        command = option(command)
+    return command
 
 
 def limit_option(default: int, about: str, *, most: int | None = None) -> Callable[[F], F]:
@@ -73,6 +87,13 @@ def limit_option(default: int, about: str, *, most: int | None = None) -> Callab
     )
 
 
+def as_json(value: object) -> bool:
+    """Print a value as JSON if that is wanted; return whether it was."""
+    if wants_json():
+        emit(value)
+    return wants_json()
+
+
 def emit(value: object) -> None:
     """Print one value as a line of JSON."""
     sys.stdout.buffer.write(escaped(msgspec.json.encode(value)) + b"\n")
@@ -83,11 +104,7 @@ def escaped(json: bytes) -> bytes:
     # JSON itself requires that only below 0x20.
     if json.isascii() and b"\x7f" not in json:
         return json
-    return _CONTROL.sub(_escape, json.decode()).encode()
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", json.decode()).encode()
 
 
 def say(text: str, *, is_exact: bool = False) -> None:
@@ -95,12 +112,12 @@ def say(text: str, *, is_exact: bool = False) -> None:
     click.echo(clean(text) if is_exact else _fitted(clean(text), _width(sys.stdout)))
 
 
-def respond(value: object, text: str, *, as_json: bool, remark: str = "") -> None:
+def respond(value: object, text: str, *, remark: str = "") -> None:
     """Print a value for scripts; for people a text, and a remark to stderr if there is one."""
-    if as_json:
-        emit(value)
+    if as_json(value):
         return
-    say(text)
+    if text:
+        say(text)
     if remark:
         note(remark)
 
@@ -128,15 +145,22 @@ def breakdown(counts: Mapping[str, int]) -> str:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, spare: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    spare: Sequence[str] = (),
+    none: str = "",
 ) -> None:
-    """Print rows in aligned columns below their names, numbers to the right.
+    """Print rows in aligned columns below their names, numbers to the right; `none` without rows.
 
     Where a terminal is too narrow, the widest column is folded; where that would leave it less
     than `_ROOMY_CELLS`, the `spare` columns are left out first, in that order.
     """
     texts = (["" if value is None else str(value) for value in row] for row in rows)
     cells = [[" ".join(clean(text).split()) for text in row] for row in texts]
+    if none and not cells:
+        say(none)
+        return
     wide = [max(map(_cells, column)) for column in zip(columns, *cells, strict=True)]
     shown, limit = [*range(len(columns))], _width(sys.stdout)
     if limit:
@@ -151,18 +175,16 @@ def table(
     for number, row in enumerate([columns, *cells]):
         parts = [_folded(row[at], wide[at], breaks=bool(limit)) for at in shown]
         for line in zip_longest(*parts, fillvalue=""):
-            padded = map(_padded, line, (wide[at] for at in shown), (rights[at] for at in shown))
+            padded = []
+            for at, part in zip(shown, line, strict=True):
+                spaces = " " * (wide[at] - _cells(part))
+                padded.append(spaces + part if rights[at] else part + spaces)
             text = "  ".join(padded).rstrip()
             click.echo(text if number else click.style(text, bold=True))
 
 
 def _total(wide: Sequence[int], shown: Sequence[int]) -> int:
     return sum(wide[at] for at in shown) + 2 * (len(shown) - 1)
-
-
-def _padded(text: str, cells: int, is_right: bool) -> str:  # noqa: FBT001 - of a column
-    spaces = " " * (cells - _cells(text))
-    return spaces + text if is_right else text + spaces
 
 
 def _width(stream: TextIO) -> int:
@@ -237,9 +259,9 @@ def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda count: shown.advance(task, count)
 
 
-def complain(error: ObserverError, *, as_json: bool) -> int:
+def complain(error: ObserverError, *, is_json: bool) -> int:
     """Print an error to stderr and return its exit code."""
-    if as_json:
+    if is_json:
         problem = {"code": error.code, "message": error.message, "hint": error.hint}
         click.echo(escaped(orjson.dumps({"error": problem})), err=True)
         return error.exit_code
@@ -270,17 +292,30 @@ def _absolute(handle: str) -> str:
     return os.path.normpath(working_folder() / handle) if is_relative else handle
 
 
-def filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that restrict what is found."""
-    for option in (
-        click.option("--until", default="", help="Only before then."),
-        click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago."),
-        click.option("--branch", default="", help="Only of this git branch."),
-        click.option("--session", default="", help="Only of this session, by its id."),
-        click.option(
-            "--file", "files", multiple=True, help="Only what touched this file or folder."
-        ),
-        click.option("--type", "type", default="", help="Only these types, e.g. commit,decision."),
-    ):
-        command = option(command)
-    return command
+def refuse_agents(message: str) -> None:
+    """Let nobody but a person go on.
+
+    Raises:
+        CapturedUserOnly: an agent runs this, with the message.
+    """
+    if attribute(os.environ).author == "agent":
+        raise CapturedUserOnly(message, hint="ask the person to run it")
+
+
+def confirm_once(
+    question: str,
+    *,
+    refusal: str,
+    hint: str = "add --yes, or --dry-run to look only",
+) -> None:
+    """Ask whether to go on with what was shown.
+
+    Raises:
+        BadInput: there is nobody to ask, with the refusal and the hint.
+        click.Abort: the answer was no, which the refusal says.
+    """
+    if wants_json() or not sys.stdin.isatty():
+        raise BadInput(f"{refusal}: there is no terminal to ask on", hint=hint)
+    if not click.confirm(question):
+        note(refusal)
+        raise click.Abort

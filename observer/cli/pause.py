@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from observer.cli.consent import refuse_agents
-from observer.cli.output import json_option, named_project, note, respond
+from observer.cli.output import json_option, named_project, note, refuse_agents, respond
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
@@ -29,22 +28,20 @@ _REFUSED = "an agent neither pauses nor resumes recording"
     "--end", "ends", is_flag=True, help="Record again: end all pauses, or the named ones."
 )
 @json_option
-def pause_command(
-    *, span: str, project: str | None, session: str, ends: bool, as_json: bool
-) -> None:
+def pause_command(*, span: str, project: str | None, session: str, ends: bool) -> None:
     """Record nothing for a while: everywhere, here, or of a session."""
     refuse_agents(_REFUSED)
     if ends:
         if span:
             raise BadInput("what ends now has no length", hint="leave out --for")
         ended = Spool(home().spool).pauses.end(_scopes(project, session) or None, now_ms=now_ms())
-        _report("resumed", [paused(one) for one in ended], as_json=as_json)
+        _report("resumed", [paused(one) for one in ended])
         return
     at_ms = now_ms()
     until_ms = coming_ms(span, now_ms=at_ms) or UNENDING_MS
     scopes = _scopes(project, session) or [EVERYWHERE]
     begun = Spool(home().spool).pauses.begin(scopes, from_ms=at_ms, until_ms=until_ms)
-    _report("paused", [paused(one) for one in begun], as_json=as_json)
+    _report("paused", [paused(one) for one in begun])
     if session and not _is_known(session):
         note(f"no session {session} is known yet: if that is a slip, see observer sessions")
 
@@ -100,8 +97,8 @@ def _roots(handle: str) -> list[str]:
     return list(dict.fromkeys((*known, *([here] if here else []))))
 
 
-def _report(done: str, pauses: list[Paused], *, as_json: bool) -> None:
+def _report(done: str, pauses: list[Paused]) -> None:
     begins = done == "paused"
     lines = [f"{done} {paused_text(one) if begins else one.where}" for one in pauses]
     lines += ["record again with: observer pause --end"] * begins
-    respond({done: pauses}, "\n".join(lines) or "nothing was paused", as_json=as_json)
+    respond({done: pauses}, "\n".join(lines) or "nothing was paused")

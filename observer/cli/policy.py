@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from observer.cli.output import emit, fields, json_option, say
+from observer.cli.output import as_json, fields, json_option, say
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.config import Settings
@@ -39,12 +39,10 @@ class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
 @click.command("policy", epilog="Example: observer policy src/fixtures/customers.csv")
 @click.argument("path", default=".", type=click.Path(path_type=Path))
 @json_option
-def policy_command(*, path: Path, as_json: bool) -> int:
+def policy_command(*, path: Path) -> int:
     """Show a repository's policy, and whether a path is recorded."""
     answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
-    if as_json:
-        emit(answer)
-    else:
+    if not as_json(answer):
         _show(answer)
     return 1 if answer.problem else 0
 

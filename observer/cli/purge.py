@@ -7,17 +7,27 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
 import click
 from msgspec.structs import asdict
 
-from observer.cli.consent import confirm_once, refuse_agents
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import breakdown, emit, json_option, named_project, note, progress, say
-from observer.cli.session import open_memory
+from observer.cli.output import (
+    breakdown,
+    confirm_once,
+    emit,
+    json_option,
+    named_project,
+    progress,
+    refuse_agents,
+    respond,
+    say,
+    wants_json,
+)
+from observer.cli.session import open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
@@ -28,8 +38,6 @@ from observer.core.text import counted, one_line
 from observer.core.value import Value
 from observer.notes.folders.folders import NoteFolders, places_holding
 from observer.redaction.seen import SEEN
-from observer.store.database import SqliteStore
-from observer.store.purging import DerivedItem
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.upkeep.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
@@ -47,23 +55,23 @@ class RedactPreview(Value):
     left: tuple[str, ...]
 
 
-def redact(here: Home, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
     """Redact what is stored by today's rules: log, all that is derived, spool, logs and backups."""
     shown = _secrets(here)
-    if not as_json:
-        _show_secrets(shown)
-    if dry_run:
-        if as_json:
-            emit({"dry_run": True, **asdict(shown)})
+    lines = [f"{counted(shown.events, 'event')} with secrets{breakdown(shown.secrets)}"]
+    for where, count in shown.files.items():
+        lines.append(f"{where}: {counted(count, 'file')} with secrets")
+    lines += [f"backups: {shown.backups} to look through"] * bool(shown.backups)
+    lines += _copies(shown.left)
+    if _looked(shown, lines, ends=dry_run, dry_run=dry_run):
         return
     if not yes:
-        confirm_once("Redact it for good?", refusal="nothing was redacted", as_json=as_json)
+        confirm_once("Redact it for good?", refusal="nothing was redacted")
     with alone_and_drained(here):
         receipt = redacted(here)
-    if as_json:
-        emit(asdict(receipt))
-    else:
-        _report_secrets(receipt)
+    done = f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}"
+    text = "\n".join((done, *_became(receipt, "redacted")))
+    respond(asdict(receipt), text, remark="\n".join(_copies(receipt.left)))
 
 
 def redacted(here: Home) -> PurgeReceipt:
@@ -74,7 +82,7 @@ def redacted(here: Home) -> PurgeReceipt:
         OSError: a file cannot be written.
     """
     todo = PurgeOrder(seqs=(), redacts=True)
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         total = reader.totals().events
     order.begin(here, todo)
     with progress("redacting", total) as advance:
@@ -83,13 +91,13 @@ def redacted(here: Home) -> PurgeReceipt:
 
 def has_secrets(here: Home) -> bool:
     """Return True if today's rules find a secret in the log."""
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         return bool(secrets_in(reader))
 
 
 def _secrets(here: Home) -> RedactPreview:
     SEEN.use(here.seen)
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         found = secrets_in(reader)
     return RedactPreview(
         events=found.events,
@@ -100,32 +108,25 @@ def _secrets(here: Home) -> RedactPreview:
     )
 
 
-def _show_secrets(shown: RedactPreview) -> None:
-    say(f"{counted(shown.events, 'event')} with secrets{breakdown(shown.secrets)}")
-    for where, count in shown.files.items():
-        say(f"{where}: {counted(count, 'file')} with secrets")
-    if shown.backups:
-        say(f"backups: {shown.backups} to look through")
-    _warn_of(shown.left)
+def _looked(
+    shown: RedactPreview | PurgePreview, lines: Iterable[str], *, ends: bool, dry_run: bool
+) -> bool:
+    """Show what would go, as JSON only where it `ends` with that; return whether it does."""
+    if not wants_json():
+        say("\n".join(lines))
+    elif ends:
+        emit({"dry_run": dry_run, **asdict(shown)})
+    return ends
 
 
-def _report_secrets(receipt: PurgeReceipt) -> None:
-    say(f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}")
-    say_of_files(receipt, "redacted")
-    _warn_of(receipt.left)
+def _became(receipt: PurgeReceipt, done: str) -> list[str]:
+    """Return what became of files outside of the log."""
+    files = [f"{where}: {counted(n, 'file')} {done}" for where, n in receipt.files.items()]
+    return files + [f"backups/{name}: {became}" for name, became in receipt.backups.items()]
 
 
-def say_of_files(receipt: PurgeReceipt, done: str) -> None:
-    """Say what became of files outside of the log."""
-    for where, count in receipt.files.items():
-        say(f"{where}: {counted(count, 'file')} {done}")
-    for name, became in receipt.backups.items():
-        say(f"backups/{name}: {became}")
-
-
-def _warn_of(left: tuple[str, ...]) -> None:
-    for name in left:
-        note(f"a secret stays in {name}, a copy of a file of yours")
+def _copies(left: Iterable[str]) -> list[str]:
+    return [f"a secret stays in {name}, a copy of a file of yours" for name in left]
 
 
 SHOWN = 10
@@ -157,7 +158,7 @@ class PurgePreview(Value):
 @named_project("Name, folder or remote of a project.")
 @click.option("--session", default="", help="A session, by its id.")
 @click.option("--file", default="", help="What touched this file or folder.")
-@click.option("--client", "of_client", default="", help="What this client reported.")
+@click.option("--client", default="", help="What this client reported.")
 @click.option("--since", default="", help="From then on: 2026-11-21, or 7d for ago.")
 @click.option("--until", default="", help="Before then.")
 @click.option("--secrets", is_flag=True, help="Secrets alone, by today's rules, wherever they are.")
@@ -170,7 +171,6 @@ def purge_command(
     secrets: bool,
     dry_run: bool,
     yes: bool,
-    as_json: bool,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """Take events out for good: out of log, index, spool and backups."""
@@ -179,38 +179,34 @@ def purge_command(
     if secrets:
         if ids or any(options.values()):
             raise BadInput("--secrets is of all that is stored", hint="leave the rest out")
-        redact(here, dry_run=dry_run, yes=yes, as_json=as_json)
+        redact(here, dry_run=dry_run, yes=yes)
         return
     asked = _criteria(ids, **options)
     shown = _preview(here, asked)
-    if not as_json:
-        _show(shown)
-    if dry_run or not (shown.events or shown.files or (asked.text and shown.note_files)):
-        if as_json:
-            emit({"dry_run": dry_run, **asdict(shown)})
+    is_all = dry_run or not (shown.events or shown.files or (asked.text and shown.note_files))
+    if _looked(shown, _described(shown), ends=is_all, dry_run=dry_run):
         return
     if not yes:
-        confirm_once("Purge it for good?", refusal="nothing was purged", as_json=as_json)
+        confirm_once("Purge it for good?", refusal="nothing was purged")
     receipt = _purged(here, asked)
     kept = _kept_in_text(here, asked)
-    if as_json:
-        emit({**asdict(receipt), "note_files": kept})
-    else:
-        _report(receipt, kept)
+    done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"
+    text = "\n".join((done, *_became(receipt, "deleted"), *_in_notes(kept)))
+    remarks = [f"still held by {name}, which is left as it is" for name in receipt.left]
+    remarks.append(
+        "copies outside of the home are as they were; one put in its place is cleaned at the start"
+    )
+    value = {**asdict(receipt), "note_files": kept}
+    respond(value, text, remark="\n".join(remarks))
 
 
-def _criteria(  # noqa: PLR0913 - one of each, all optional
-    ids: tuple[str, ...],
-    *,
-    text: str,
-    query: str,
-    project: str | None,
-    session: str,
-    file: str,
-    of_client: str,
-    since: str,
-    until: str,
+def _criteria(
+    ids: tuple[str, ...], *, text: str, project: str | None, since: str, until: str, **named: str
 ) -> Criteria:
+    if text == "-":  # in no command line, and no shell history
+        asks = sys.stdin.isatty()
+        text = click.prompt("Text", hide_input=True, err=True) if asks else sys.stdin.read()
+        text = str(text).strip()
     at_ms = now_ms()
     project_id: int | None = None
     items: tuple[int, ...] = ()
@@ -220,29 +216,19 @@ def _criteria(  # noqa: PLR0913 - one of each, all optional
             items = tuple(int(one) if one.isdecimal() else memory.resolve(one) for one in ids)
     return Criteria(
         ids=items,
-        text=_hidden_text() if text == "-" else text,
-        query=query,
+        text=text,
         project_id=project_id,
-        session=session,
-        file=file,
-        client=of_client,
         since_ms=moment_ms(since, now_ms=at_ms),
         until_ms=moment_ms(until, now_ms=at_ms),
         owner=config.owner(config.load(home())),
+        **named,
     )
-
-
-def _hidden_text() -> str:
-    """Ask for the text, so that it is in no command line and no shell history."""
-    if sys.stdin.isatty():
-        return str(click.prompt("Text", hide_input=True, err=True))
-    return sys.stdin.read().strip()
 
 
 def _preview(here: Home, asked: Criteria) -> PurgePreview:
     text = finder([asked.text] if asked.text else [])
     files = tuple(left(here, text)) if text else ()
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         why = reasons(reader, asked)
         kinds = Counter(one.kind for one in reader.stored_events() if one.seq in why)
         made = reader.items_from(why.keys())
@@ -257,16 +243,15 @@ def _preview(here: Home, asked: Criteria) -> PurgePreview:
         on_branch=stays,
         items=len(made),
         types=dict(Counter(one.type for one in made).most_common()),
-        titles=tuple(_titled(one, why) for one in made[:SHOWN]),
+        titles=tuple(
+            # The id of a summary is made of its session's, not of an event's.
+            f"#{one.id} {one_line(one.title, TITLE_CHARS)} ({reason})"
+            for one in made[:SHOWN]
+            for reason in [DEPENDS if one.kind == "summary" else why.get(seq_of(one.id), DEPENDS)]
+        ),
         files=files,
         note_files=kept,
     )
-
-
-def _titled(item: DerivedItem, why: Mapping[int, str]) -> str:
-    # The id of a summary is made of its session's, not of an event's.
-    reason = DEPENDS if item.kind == "summary" else why.get(seq_of(item.id), DEPENDS)
-    return f"#{item.id} {one_line(item.title, TITLE_CHARS)} ({reason})"
 
 
 def _kept_in_text(here: Home, asked: Criteria) -> tuple[str, ...]:
@@ -291,39 +276,26 @@ def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
             return carry_out(here, todo, open_here, advance=advance)
 
 
-def _show(shown: PurgePreview) -> None:
+def _described(shown: PurgePreview) -> Iterator[str]:
+    """Yield what would be purged, a line each."""
     if shown.on_branch:
         stays = f"{counted(shown.on_branch, 'event')} happened on the branch of that name"
-        say(f"{stays}, and stay; nothing else of them holds it")
+        yield f"{stays}, and stay; nothing else of them holds it"
     if not (shown.events or shown.files or shown.note_files):
-        say("nothing is stored of it; look what is: observer search --all")
+        yield "nothing is stored of it; look what is: observer search --all"
         return
-    say(f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}")
-    say(f"why: {', '.join(f'{why} ({count:,})' for why, count in shown.why.items())}")
-    say(f"{counted(shown.items, 'item')}{breakdown(shown.types)}")
-    for title in shown.titles:
-        say(f"  {title}")
+    yield f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}"
+    yield f"why: {', '.join(f'{why} ({count:,})' for why, count in shown.why.items())}"
+    yield f"{counted(shown.items, 'item')}{breakdown(shown.types)}"
+    yield from (f"  {title}" for title in shown.titles)
     if shown.items > len(shown.titles):
-        say(f"  and {shown.items - len(shown.titles):,} more")
+        yield f"  and {shown.items - len(shown.titles):,} more"
     if shown.files:
-        say(f"held by: {', '.join(shown.files)}")
-    _show_kept(shown.note_files)
+        yield f"held by: {', '.join(shown.files)}"
+    yield from _in_notes(shown.note_files)
 
 
-def _show_kept(note_files: Sequence[str]) -> None:
-    if not note_files:
-        return
-    more = f" and {len(note_files) - SHOWN:,} more" if len(note_files) > SHOWN else ""
-    say(f"in your notes, which stay: {', '.join(note_files[:SHOWN])}{more}")
-    note("change these files: what they hold is read from them again")
-
-
-def _report(receipt: PurgeReceipt, kept: Sequence[str]) -> None:
-    say(f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}")
-    say_of_files(receipt, "deleted")
-    for name in receipt.left:
-        note(f"still held by {name}, which is left as it is")
-    _show_kept(kept)
-    note(
-        "copies outside of the home are as they were; one put in its place is cleaned at the start"
-    )
+def _in_notes(files: Sequence[str]) -> list[str]:
+    more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
+    line = f"in your notes, which stay: {', '.join(files[:SHOWN])}{more}"
+    return [line, "change these files: what they hold is read from them again"] if files else []

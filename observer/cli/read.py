@@ -21,9 +21,8 @@ import orjson
 
 from observer.cli.commands import did_you_mean
 from observer.cli.output import (
-    emit,
+    as_json,
     escaped,
-    filter_options,
     json_option,
     limit_option,
     named_project,
@@ -31,16 +30,18 @@ from observer.cli.output import (
     say,
     scope_options,
     table,
+    wants_json,
 )
-from observer.cli.session import open_memory
+from observer.cli.session import known_types, open_memory
 from observer.clients.config_files.context import shipped
 from observer.core import moment
-from observer.core.errors import NotFound, ObserverError
+from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
 from observer.core.paths import home, working_folder
 from observer.core.text import one_line
 from observer.local import client
 from observer.tools.asking import (
+    FIRST_SESSION,
     NO_START,
     CommandReply,
     CommandRequest,
@@ -59,17 +60,22 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 @click.option(
     "--limit", "-n", type=click.IntRange(1, MOST_RESULTS), help="So many, weak ones too; else 10."
 )
-@filter_options
+@click.option("--type", default="", callback=known_types, help="Types, e.g. commit,decision.")
+@click.option("--file", "files", multiple=True, help="Only what touched this file or folder.")
+@click.option("--session", default="", help="Only of this session, by its id.")
+@click.option("--branch", default="", help="Only of this git branch.")
+@click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago.")
+@click.option("--until", default="", help="Only before then.")
 @click.option("--failed", is_flag=True, help="Only commands and tool calls that failed.")
 @click.option("--notes", is_flag=True, help="Only notes.")
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--weak", is_flag=True, help="Weak hits too, which are only counted otherwise.")
 @click.option("--explain", is_flag=True, help="Show the score and signals of each hit.")
 @json_option
-def search_command(*, query: tuple[str, ...], as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the options above
+def search_command(*, query: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - the options above
     """Find earlier work; without a query list the newest."""
     options["files"] = list(options["files"])
-    ask("search", as_json=as_json, query=" ".join(query), **options)
+    ask("search", query=" ".join(query), **options)
 
 
 @click.command("context", epilog="Example: observer context --client cursor --explain")
@@ -77,18 +83,18 @@ def search_command(*, query: tuple[str, ...], as_json: bool, **options: Any) -> 
 @click.option("--client", default="", help="Whose session start, e.g. cursor; any if left out.")
 @click.option("--explain", is_flag=True, help="What each line costs, and what is left out.")
 @json_option
-def context_command(*, project: str | None, client: str, explain: bool, as_json: bool) -> None:
+def context_command(*, project: str | None, client: str, explain: bool) -> None:
     """Print what an agent is given when a session starts."""
     if client:
         _known_client(client)
     if explain:
-        ask("context explained", as_json=as_json, project=project, client=client)
+        ask("context explained", project=project, client=client)
         return
     printed = _printed(project, client)
-    if as_json:
-        emit({"client": client, "context": printed})
-    elif printed:
-        show(printed.rstrip("\n"), as_json=False, is_exact=True)
+    if as_json({"client": client, "context": printed}):
+        return
+    if printed:
+        say(printed.rstrip("\n"), is_exact=True)
     else:
         note(NO_START)
 
@@ -99,7 +105,7 @@ def _known_client(name: str) -> None:
     if name not in clients():
         near = get_close_matches(name, clients(), n=1)
         raise NotFound(
-            f"no client {name!r}", hint=did_you_mean(near, "observer install --list", "")
+            f"no client {name!r}", hint=did_you_mean(near, "see: observer install --list")
         )
 
 
@@ -128,27 +134,27 @@ def _printed(project: str | None, client: str) -> str:
 @depth("--before", "-b", help="How many items before it.")
 @depth("--after", "-a", help="How many items after it.")
 @json_option
-def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> None:
+def timeline_command(*, anchor: str, before: int, after: int) -> None:
     """Show what happened before and after an item, oldest first."""
     around = {"depth_before": before, "depth_after": after}
-    ask("timeline", as_json=as_json, anchor=anchor, **around)
+    ask("timeline", anchor=anchor, **around)
 
 
 @click.command("why", epilog="Example: observer why src/auth.py::login")
 @click.argument("target", metavar="FILE[:LINE|::NAME]")
 @json_option
-def why_command(*, target: str, as_json: bool) -> None:
+def why_command(*, target: str) -> None:
     """Show the commits and sessions that made a piece of code."""
-    ask("why", as_json=as_json, target=target)
+    ask("why", target=target)
 
 
 @click.command("show", epilog="Example: observer show 142 s12")
 @click.argument("handles", nargs=-1, metavar="[ID]...")
 @limit_option(50, "Most items of a session, its newest.")
 @json_option
-def show_command(*, handles: tuple[str, ...], limit: int, as_json: bool) -> None:
+def show_command(*, handles: tuple[str, ...], limit: int) -> None:
     """Show items, notes and sessions (s12); or the last session here."""
-    ask("show", as_json=as_json, handles=handles, limit=limit)
+    ask("show", handles=handles, limit=limit)
 
 
 @click.command("sessions", epilog="Example: observer sessions --active")
@@ -156,33 +162,33 @@ def show_command(*, handles: tuple[str, ...], limit: int, as_json: bool) -> None
 @click.option("--active", is_flag=True, help="Leave out sessions that are over.")
 @limit_option(20, "Most sessions.")
 @json_option
-def sessions_command(*, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the options above
+def sessions_command(**options: Any) -> None:  # noqa: ANN401 - the options above
     """List sessions of editors and shells, last active first."""
-    reply, rows = rows_of("sessions", **options)
-    if as_json:
-        show(reply.text or "", as_json=True)
+    scope, rows = rows_of("sessions", **options)
+    if as_json(rows):
         return
-    say(reply.scope)
-    if not rows:
-        why = "no session goes on" if options["active"] else "no session yet"
-        more = "leave out --active" if options["active"] else "connect a client: observer install"
-        say(nothing(why, more, everywhere=reply.scope == scope_line("")))
-        return
-    columns = ("id", "client", "project", "status", "last active", "events", "what for")
-    table(columns, map(_session, rows), spare=("events", "status", "project", "client"))
+    say(scope)
+    why = "no session goes on" if options["active"] else "no session yet"
+    more = "leave out --active" if options["active"] else FIRST_SESSION
+    none = nothing(why, more, everywhere=scope == scope_line(""))
+    cells = (
+        (
+            f"s{row['id']}",
+            *(row[name] for name in ("client", "project", "status")),
+            minute_of(row["last_at"]),
+            row["events"],
+            one_line(row["request"], 200),
+        )
+        for row in rows
+    )
+    columns = ("id", "client", "project", "status", "last active", "events", "request")
+    table(columns, cells, spare=("events", "status", "project", "client"), none=none)
 
 
-def _session(row: dict[str, Any]) -> tuple[object, ...]:
-    last = minute_of(row["last_at"])
-    about = one_line(row["request"], 200)
-    return f"s{row['id']}", row["client"], row["project"], row["status"], last, row["events"], about
-
-
-def show_projects(*, as_json: bool) -> None:
+def show_projects() -> None:
     """Print the projects that have memories."""
-    reply, rows = rows_of("projects")
-    if as_json:
-        show(reply.text or "", as_json=True)
+    _, rows = rows_of("projects")
+    if as_json(rows):
         return
     places = ("folders", "remotes")
     cells = (
@@ -193,52 +199,49 @@ def show_projects(*, as_json: bool) -> None:
 
 @click.command("today", epilog="Example: observer today --days 7 --all")
 @scope_options
-@click.option("--days", type=click.IntRange(1, 366), default=1, help="So many, today included.")
+@click.option("--days", type=click.IntRange(1), default=1, help="So many, today included.")
 @json_option
-def today_command(*, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the options above
+def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what happened: sessions, commits, files, fixes, notes."""
-    ask("account", as_json=as_json, **options)
+    if days > MOST_DAYS:
+        hint = f"for longer: observer search --since {days}d, or observer sessions -n 500"
+        raise BadInput(f"--days {days:,} is more than a year", hint=hint)
+    ask("account", days=days, **options)
 
 
+MOST_DAYS = 366
 WAIT_S = 5.0
 """Longest wait for the daemon's answer: a frozen one never gives it."""
 
 
-def ask(question: str, *, as_json: bool, **arguments: object) -> None:
+def ask(question: str, **arguments: object) -> None:
     """Print the answer to a question of `observer.tools.questions`.
 
     Raises:
         ObserverError: the question is wrong; raised after a partial answer was printed.
     """
-    reply = answer(question, as_json=as_json, **arguments)
-    if reply.text is not None:
-        lines = () if as_json or not reply.scope else (reply.scope,)
-        show("\n".join((*lines, reply.text)), as_json=as_json)
+    reply = answer(question, is_json=wants_json(), **arguments)
+    if reply.text is not None and wants_json():
+        sys.stdout.buffer.write(escaped(reply.text.encode()) + b"\n")
+    elif reply.text is not None:
+        say("\n".join(filter(None, (reply.scope, reply.text))))
     if reply.problem is not None:
         raise _error(reply)
 
 
-def rows_of(question: str, **arguments: object) -> tuple[CommandReply, list[dict[str, Any]]]:
-    """Return the reply to a question, whose text is JSON, and its rows.
+def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any]]]:
+    """Return the first line of the answer to a question, and its rows.
 
     Raises:
         ObserverError: the question is wrong.
     """
-    reply = answer(question, as_json=True, **arguments)
+    reply = answer(question, is_json=True, **arguments)
     if reply.problem is not None or reply.text is None:
         raise _error(reply)
-    return reply, orjson.loads(reply.text)
+    return reply.scope, orjson.loads(reply.text)
 
 
-def show(text: str, *, as_json: bool, is_exact: bool = False) -> None:
-    """Print an answer, JSON or text, without terminal control characters."""
-    if as_json:
-        sys.stdout.buffer.write(escaped(text.encode()) + b"\n")
-    else:
-        say(text, is_exact=is_exact)
-
-
-def answer(question: str, *, as_json: bool, **arguments: object) -> CommandReply:
+def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply:
     """Return the answer to a question.
 
     Raises:
@@ -249,11 +252,16 @@ def answer(question: str, *, as_json: bool, **arguments: object) -> CommandReply
         question=question,
         arguments=arguments,
         folder=str(working_folder()),
-        is_json=as_json,
+        is_json=is_json,
         is_local=moment.is_local(),
         surroundings=surroundings(),
     )
-    return _of_daemon(asked) or _read_here(asked)
+    if found := _of_daemon(asked):
+        return found
+    from observer.tools.questions import reply  # noqa: PLC0415 - half a second, where no daemon is
+
+    with open_memory() as memory:
+        return reply(memory, asked)
 
 
 def _error(reply: CommandReply) -> ObserverError:
@@ -267,11 +275,3 @@ def _of_daemon(asked: CommandRequest) -> CommandReply | None:
     except (ObserverError, UnicodeError):
         return None
     return msgspec.convert(answered, CommandReply)
-
-
-def _read_here(asked: CommandRequest) -> CommandReply:
-    from observer.cli.session import open_memory  # noqa: PLC0415 - half a second, where no daemon is
-    from observer.tools.questions import reply  # noqa: PLC0415 - as above
-
-    with open_memory() as memory:
-        return reply(memory, asked)

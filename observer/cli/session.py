@@ -6,22 +6,43 @@ spool is not found, which a note on stderr says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from observer.cli.output import note
+from observer.clients.attribution import attribute
 from observer.core import config
 from observer.core.clock import now_ms
+from observer.core.errors import NotFound
+from observer.core.filters import Filters
 from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
 from observer.local import client
-from observer.local.pauses import EVERYWHERE
+from observer.local.pauses import EVERYWHERE, Pause
 from observer.local.spool import Spool
 
 if TYPE_CHECKING:
     from observer.memory.api import Memory
+    from observer.store.reader import StoreReader
+
+
+@contextmanager
+def reading(here: Home) -> Iterator[StoreReader]:
+    """Read the database of a home as it is now.
+
+    Raises:
+        StoreUnavailable: there is none yet, or it cannot be read.
+    """
+    from observer.store.database import SqliteStore  # noqa: PLC0415 - as below
+
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        yield reader
 
 
 @contextmanager
@@ -33,26 +54,67 @@ def open_memory() -> Iterator[Memory]:
         ConfigInvalid: the settings cannot be read.
     """
     # Half a second, which a command that asks the daemon does without.
-    from observer.memory.opening import reading, refuse_unsettled  # noqa: PLC0415
+    from observer.memory import opening  # noqa: PLC0415
     from observer.store.database import SqliteStore  # noqa: PLC0415
 
     here = home()
     settings = config.load(here)
-    refuse_unsettled(here)
+    opening.refuse_unsettled(here)
     store = SqliteStore(here.database, read_only=True)
-    if store.lost_events:
-        lost = counted(store.lost_events, "event")
-        note(f"note: the newest {lost} cannot be read here; repair it with: observer up")
-    _mention_waiting(here)
-    try:
-        yield reading(store, here, settings).at(str(working_folder()))
-    finally:
-        store.close()
+    with closing(store):
+        if store.lost_events:
+            lost = counted(store.lost_events, "event")
+            note(f"note: the newest {lost} cannot be read here; repair it with: observer up")
+        _mention_waiting(here)
+        yield opening.reading(store, here, settings).at(str(working_folder()))
 
 
-def project_here(memory: Memory) -> Project | None:
-    """Return the known project around the current folder."""
-    return memory.project_at(str(working_folder()))
+def meant(memory: Memory, project: str | None) -> Project | None:
+    """Return the project that an option names, else the known one around the current folder.
+
+    Raises:
+        NotFound: none is called so.
+        Ambiguous: several are.
+    """
+    return memory.project(project) if project else memory.project_at(str(working_folder()))
+
+
+def on_behalf(path: str, **body: object) -> Any:  # noqa: ANN401 - JSON as the daemon answers
+    """Have the daemon do something for the person, or the agent in whose shell this runs."""
+    client.ensure_daemon(home())
+    author = attribute(os.environ).author
+    return client.call(home(), "POST", path, {**body, "author": author})
+
+
+TYPES = (
+    *("turn", "commit", "fix", "decision", "compaction", "summary"),
+    *("fact", "preference", "context", "constraint", "heuristic", "rejected", "rule"),
+    *("command", "file-write", "tool-use", "delegation", "research", "checkout"),
+)
+"""Types of items that observer itself gives; a note may have any other."""
+LINKS = ("supersedes", "amends", "explicit")
+NEAR = 0.75
+"""Likeness of a typing error: `desicion` to `decision`."""
+
+
+def nearly(word: str, known: Sequence[str]) -> str:
+    """Return the known word that another is nearly, "" if it is one or is like none."""
+    near = () if word in known else get_close_matches(word, known, n=1, cutoff=NEAR)
+    return "".join(near)
+
+
+def known_types(_context: click.Context, _option: click.Parameter, given: str) -> str:
+    """Return types as they were given, with commas between them.
+
+    Raises:
+        NotFound: one is nearly a type that there is, and nothing is of it.
+    """
+    for word in map(str.strip, given.split(",")):
+        if near := nearly(word, TYPES):
+            with reading(home()) as reader:
+                if not reader.ids(Filters(types=(word,)), limit=1):
+                    raise NotFound(f"nothing is of type {word!r}", hint=f"did you mean {near}?")
+    return given
 
 
 def mention_damaged(count: int) -> None:
@@ -63,7 +125,10 @@ def mention_damaged(count: int) -> None:
 
 def mention_paused() -> None:
     """Say that nothing is recorded, where that is so everywhere."""
-    if any(one.scope == EVERYWHERE for one in Spool(home().spool).pauses.now(now_ms())):
+    pauses: Sequence[Pause] = ()
+    with suppress(OSError):  # the spool has a check, and an error, of its own
+        pauses = Spool(home().spool).pauses.now(now_ms())
+    if any(one.scope == EVERYWHERE for one in pauses):
         note("recording is paused everywhere; record again with: observer pause --end")
 
 

@@ -11,11 +11,12 @@ from typing import Any, get_args
 import click
 import orjson
 
-from observer.cli.output import emit, json_option, named_project, note, respond, say
+from observer.cli.output import as_json, json_option, named_project, note, respond, say
+from observer.cli.session import TYPES, nearly, on_behalf
 from observer.clients import generic
 from observer.clients.attribution import attribute
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, ObserverError, remedy
+from observer.core.errors import BadInput
 from observer.core.events import Layer, Scope
 from observer.core.json_text import dump
 from observer.core.moment import coming_ms
@@ -52,23 +53,21 @@ def remember_command(
     *,
     content: tuple[str, ...],
     expires: str,
-    as_json: bool,
     **fields: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """Keep a note: a decision, a constraint; - reads it from stdin."""
     text = sys.stdin.read() if content == ("-",) else " ".join(content)
-    client.ensure_daemon(home())
-    # A command that an agent runs in its shell is the agent's.
-    author = attribute(os.environ).author
     until = coming_ms(expires, now_ms=now_ms())
-    asked = {**fields, "content": text, "cwd": str(working_folder()), "author": author}
-    kept = client.call(home(), "POST", "/remember", {**asked, "expires_ms": until})
-    if as_json:
-        emit(kept)
+    about = {**fields, "content": text, "cwd": str(working_folder())}
+    kept = on_behalf("/remember", **about, expires_ms=until)
+    if as_json(kept):
         return
     where = f" in {kept['project']}" if kept["project"] else ""
     say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
     _remark(kept)
+    if near := nearly(fields["type"], TYPES):
+        note(f"{fields['type']} is a type of its own; for {near}:")
+        note(f"  observer note edit {kept['id']} --type {near}")
 
 
 def _remark(kept: dict[str, Any]) -> None:
@@ -89,7 +88,7 @@ def _remark(kept: dict[str, Any]) -> None:
 @click.argument("fields", nargs=-1, metavar="[NAME=TEXT|NAME:=JSON]...")
 @click.option("--wait", is_flag=True, help="Start the daemon and return once it is stored.")
 @json_option
-def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_json: bool) -> None:
+def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool) -> None:
     """Report an event, or several as JSON on stdin."""
     given = _from_stdin() if kind is None else [{"kind": kind, **dict(map(_field, fields))}]
     reports = [_surrounded(report) for report in given]
@@ -99,7 +98,7 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
     else:
         receipts = [_spooled(report) for report in reports]
     done = _became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}"
-    respond(receipts, done, as_json=as_json)
+    respond(receipts, done)
     if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
         note(f"not kept, since such events have no such field: {', '.join(ignored)}")
 
@@ -121,15 +120,13 @@ def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _from_stdin() -> list[Any]:
-    given = sys.stdin.buffer.read()
+    given, hint = sys.stdin.buffer.read(), "give a kind and fields, or JSON on stdin"
     if not given.strip():
-        raise BadInput("nothing came on stdin", hint="give a kind and fields, or JSON on stdin")
+        raise BadInput("nothing came on stdin", hint=hint)
     try:
         payload = orjson.loads(given)
     except orjson.JSONDecodeError as error:
-        raise BadInput(
-            f"stdin is not JSON: {error}", hint="give a kind and fields, or JSON on stdin"
-        ) from error
+        raise BadInput(f"stdin is not JSON: {error}", hint=hint) from error
     return payload if isinstance(payload, list) else [payload]
 
 
@@ -166,14 +163,8 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
 def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     generic.report(report, entry_id="check", at_ms=now_ms())
     spool = Spool(home().spool)
-    try:
-        spool.prepare()
-        id_ = spool.append({"client": generic.NAME, "event": report["kind"]}, dump(report))
-    except OSError as error:
-        raise ObserverError(
-            f"the event could not be spooled: {error.filename or home().spool}: {error.strerror}",
-            hint=remedy(error, "see what is wrong: observer doctor"),
-        ) from error
+    spool.prepare()
+    id_ = spool.append({"client": generic.NAME, "event": report["kind"]}, dump(report))
     receipt: dict[str, Any] = {"id": id_, "stored": False}
     unknown = generic.ignored(report)
     return {**receipt, "ignored": unknown} if unknown else receipt

@@ -142,13 +142,17 @@ def run_result(
 
 
 def problem_result(
-    tool: str, errors: int, *, warnings: int = 0, first: Diagnostic
+    tool: str, errors: int, *, warnings: int = 0, first: Diagnostic, is_counted: bool = True
 ) -> CommandResult:
-    """Return the result of a tool that counts what is wrong with the code."""
+    """Return the result of a tool that says what is wrong with the code.
+
+    Unless it printed how much that is (`is_counted`), the errors are those that were seen: of an
+    output that was cut there may be more.
+    """
     return CommandResult(
         tool=tool,
         ok=not errors,
-        said=problems_text(errors, warnings),
+        said=problems_text(errors, warnings) if is_counted or not errors else "errors",
         failed=errors,
         first_error=str(first) if errors else "",
         signature=first.signature if errors else "",

@@ -6,7 +6,7 @@
 from observer.index.index import Feed, Index
 from observer.index.segment import LENGTH_SHARE
 from observer.index.tokens import WORD_CHARS, Stem, pieces, words_of
-from observer.index.view import ListRequest, Mask, TopK, View
+from observer.index.view import ListRequest, Mask, TopK, View, distinct
 
 __all__ = [
     "LENGTH_SHARE",
@@ -18,6 +18,7 @@ __all__ = [
     "Stem",
     "TopK",
     "View",
+    "distinct",
     "pieces",
     "words_of",
 ]

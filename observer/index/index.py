@@ -29,7 +29,7 @@ import numpy as np
 from observer.core.model import ItemChange
 from observer.core.paths import make_private, read_plain
 from observer.core.value import Value, decode_json
-from observer.index.arrays import CorruptFile, load, save
+from observer.index.arrays import CorruptFile, load, release, save
 from observer.index.segment import Segment, facts_of, loaded, mean_length, merged, segment
 from observer.index.tokens import Codes, Stem
 from observer.index.view import View
@@ -262,6 +262,13 @@ class Index:
         with self._lock:
             self._codes.shrink()
 
+    def rest(self) -> None:
+        """Take what is mapped of the files out of memory, until somebody asks."""
+        with self._lock:
+            for each in self._segments:
+                for array in each.arrays.values():
+                    release(array)
+
     @contextmanager
     def view(self, feed: Feed) -> Iterator[View]:
         """Lend a view of all that the feed has, which does not change meanwhile.
@@ -284,7 +291,7 @@ class Index:
     def to_embed(self) -> int:
         """Count the items that are to have a vector, as far as they are indexed."""
         with self._lock:
-            return sum(each.to_embed() for each in self._segments)
+            return sum(each.to_embed for each in self._segments)
 
     def close(self) -> None:
         """Write what is not on the disk yet."""

@@ -135,6 +135,7 @@ class Segment:
         """Where the vector of each row that has one is among the vectors."""
         self.masks: dict[Filters, NDArray[np.bool_]] = {}
         """What `view.mask` made of the last filters; nothing once rows are buried."""
+        self._to_embed: int | None = None
         self._embedded: int | None = None
         self._whole: int | None = None
         self._frozen: Segment | None = None
@@ -153,7 +154,7 @@ class Segment:
         self.buried[rows] = True
         self.alive[rows] = False
         self.masks = {}
-        self._embedded = self._whole = self._frozen = None
+        self._to_embed = self._embedded = self._whole = self._frozen = None
 
     def frozen(self) -> Segment:
         """Return the segment as it is now: what dies later lives on in it."""
@@ -161,9 +162,13 @@ class Segment:
             self._frozen = copy(self)
         return self._frozen
 
+    @property
     def to_embed(self) -> int:
-        """Count the living rows that are to have a vector: all but records."""
-        return int(np.count_nonzero(self.alive & (self.arrays["kind"] != _RECORD)))
+        """How many of the living rows are to have a vector: all but records."""
+        if self._to_embed is None:
+            is_wanted = self.alive & (self.arrays["kind"] != _RECORD)
+            self._to_embed = int(np.count_nonzero(is_wanted))
+        return self._to_embed
 
     def embedded(self, model: str) -> int:
         """Count the living rows that have a vector of a model, be it only the beginning of one."""

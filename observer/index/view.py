@@ -135,6 +135,19 @@ def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None)
     return seen & chosen
 
 
+def joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+    """Return arrays of a type one behind the other; of one itself, which is not to be changed."""
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, kind), *parts])
+
+
+def distinct(places: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the different numbers of some arrays, in order; quicker than `np.unique`."""
+    ordered = np.sort(joined(places, np.int64))
+    is_first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
+
+
 def _fitting(one: Segment, filters: Filters) -> Mask:
     seen = one.alive.copy()
     for column, values in _wanted(filters):
@@ -199,7 +212,7 @@ class TopK(NamedTuple):
     """Rows and their scores, best first."""
 
     places: Places
-    scores: NDArray[np.float32]
+    scores: NDArray[Any]
 
 
 def has_room(found: TopK, wanted: ListRequest) -> bool:
@@ -223,13 +236,19 @@ def highest(scores: NDArray[np.float32], wanted: ListRequest) -> TopK:
     """Return the rows of a list with the highest scores above 0."""
     mask, limit = wanted
     least = reached(scores, mask, ENOUGH * limit)
-    places = np.flatnonzero((scores >= least if least else scores > 0) & mask)
+    places = _let_through(scores >= least if least else scores > 0, mask)
     if least and len(places) < limit:  # the sample was too good
-        places = np.flatnonzero((scores > 0) & mask)
+        places = _let_through(scores > 0, mask)
     return best(places, scores[places], limit)
 
 
-def best(places: Places, scores: NDArray[np.float32], limit: int) -> TopK:
+def _let_through(is_high: Mask, mask: Mask) -> Places:
+    """Return the rows of both; `is_high` has few, so that nothing else is looked at."""
+    places = np.flatnonzero(is_high)
+    return places[mask[places]]
+
+
+def best(places: Places, scores: NDArray[Any], limit: int) -> TopK:
     """Return so many rows, the highest first; of equal ones the newest."""
     if len(places) > limit:
         least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
@@ -291,7 +310,7 @@ class View:
     @property
     def embedded(self) -> float:
         """Which share of the items has a vector; 1 if there are none. Records need no vector."""
-        alive = sum(each.to_embed() for each in self._segments)
+        alive = sum(each.to_embed for each in self._segments)
         embedded = sum(each.embedded(self.model) for each in self._segments)
         return embedded / alive if alive else 1.0
 
@@ -305,8 +324,11 @@ class View:
 
     def mask(self, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
         """Return which rows count; see `masks.mask`."""
-        of_segments = [mask(each, filters, among) for each in self._segments]
-        return np.concatenate([np.zeros(0, np.bool_), *of_segments])
+        return joined([mask(each, filters, among) for each in self._segments], np.bool_)
+
+    def are(self, places: Places, filters: Filters) -> Mask:
+        """Return which of some rows fit, given in ascending order; see `mask`."""
+        return self._of(places, lambda each: mask(each, filters), np.bool_)
 
     def by_words(self, query: Query, wanted: Sequence[ListRequest]) -> list[TopK]:
         """Return the rows with about the highest BM25 of each list."""
@@ -368,10 +390,11 @@ class View:
         vectors = np.zeros((len(places), dimensions), np.int8)
         lengths = np.zeros(len(places), np.float32)
         for each, asked, rows in self._parted(places):
-            if each.model == self.model:
-                have = each.has_vector[rows]
-                vectors[asked][have] = each.vectors[each.places[rows[have]]]
+            if each.model == self.model and len(each.vectors):
                 lengths[asked] = each.norms[rows]
+                # In a fifth of the time of brackets; what has no vector gets any at first.
+                each.vectors.take(each.places[rows], axis=0, out=vectors[asked], mode="clip")
+        vectors[lengths == 0] = 0
         return vectors, lengths
 
     def meanings(self, mask: Mask) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -388,8 +411,17 @@ class View:
 
     def ids(self, places: Places) -> NDArray[np.int64]:
         """Return the items of some rows, given in any order."""
-        ascending, order = np.unique(places, return_inverse=True)
-        return self._of(ascending, lambda each: each.ids)[order]
+        order = np.argsort(places)
+        found = np.empty(len(places), np.int64)
+        found[order] = self._of(places[order], lambda each: each.ids)
+        return found
+
+    def newest(self, filters: Filters, limit: int) -> list[int]:
+        """Return the items that fit and were made last, the newest first; see `mask`."""
+        places = np.flatnonzero(self.mask(filters))
+        made = self._of(places, lambda each: each.arrays["created"])
+        ids: list[int] = self.ids(best(places, made, limit).places).tolist()
+        return ids
 
     def rarest(self, query: Query, limit: int) -> Query:
         """Return the words that fewest rows hold, rarest first; what no row holds comes last."""
@@ -400,12 +432,12 @@ class View:
 
     def _tokens(self, places: Places) -> NDArray[np.uint32]:
         """Return the codes of some rows, separators included."""
-        found = [np.zeros(0, np.uint32)]
+        found = []
         for each, _, rows in self._parted(places):
             found.append(gathered(each.tokens, each.starts[rows], each.lengths[rows] + COLUMNS)[1])
             if self.size >= RELEASED:
                 release(each.tokens)
-        return np.concatenate(found)
+        return joined(found, np.uint32)
 
     def _words(self, query: Query) -> QueryTerms:
         """Return what is known of the words; looked up once a question."""
@@ -447,33 +479,36 @@ class View:
         most = WORD_BITS * len(query.signs)
         for base, each in self._parts():
             if each.model == self.model:
+                alike = most - distances(each.signs, query)
                 of_segment = found[base : base + each.size]
-                of_segment[each.has_vector] = most - distances(each.signs, query)
+                if len(alike) == each.size:
+                    of_segment[:] = alike
+                else:
+                    of_segment[each.has_vector] = alike
         return found
 
     def _nearest(self, places: Places, compare: Compare, query: QuerySigns, limit: int) -> Places:
         """Return those of some rows that differ least from a query, in ascending order."""
         if len(places) <= limit:
             return places
-        apart = compare(self._signs(places), query)
+        apart = compare(self._signs(places, len(query.signs)), query)
         return np.sort(places[np.argpartition(apart, limit - 1)[:limit]])
 
-    def _signs(self, places: Places) -> NDArray[np.uint64]:
-        """Return the signs of some rows, given in ascending order: words by rows."""
-        # Quicker than by brackets.
-        rows_of = [
-            each.signs.take(each.places[rows], axis=1, mode="clip")
-            for each, _, rows in self._parted(places)
-        ]
-        return np.concatenate(rows_of, axis=1)
+    def _signs(self, places: Places, words: int) -> NDArray[np.uint64]:
+        """Return the first words of signs of some rows, given in ascending order: by rows."""
+        found = np.empty((words, len(places)), np.uint64)
+        for each, asked, rows in self._parted(places):
+            # Quicker than by brackets.
+            each.signs[:words].take(each.places[rows], 1, found[:, asked], "clip")
+        return found
 
     def _of(
-        self, places: Places, column: Callable[[Segment], NDArray[np.int64]]
-    ) -> NDArray[np.int64]:
-        found = np.zeros(len(places), np.int64)
-        for each, asked, rows in self._parted(places):
-            found[asked] = column(each)[rows]
-        return found
+        self,
+        places: Places,
+        column: Callable[[Segment], NDArray[Any]],
+        kind: type[np.generic] = np.int64,
+    ) -> NDArray[Any]:
+        return joined([column(each)[rows] for each, _, rows in self._parted(places)], kind)
 
     def _parts(self) -> Iterator[tuple[int, Segment]]:
         """Yield each segment behind the place of its first row."""

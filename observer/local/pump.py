@@ -5,7 +5,8 @@ Standard library only, and little of it: an editor waits for this process at its
 daemon which restarts is found again without the editor noticing, and that the process ends with
 its editor.
 
-While the daemon starts it answers from files that the daemon keeps.
+While the daemon starts it answers from files that the daemon keeps, and where there is no memory
+yet from one that the package carries.
 
 A client waits for its servers' tools before its first request to a model, but not for long. The
 file of a folder and a choice of toolsets is named and headed by the connection's first line, which
@@ -35,6 +36,7 @@ from observer.local.journal import (
 TYPE_CHECKING = False  # importing typing costs 6 ms
 if TYPE_CHECKING:
     from _socket import socket
+    from typing import Any
 
 PROTOCOL = 1
 """Number in the hello line; a daemon that speaks another one refuses the connection."""
@@ -180,9 +182,14 @@ def quote(text: str) -> str:
     return json.dumps(os.fsencode(text).decode(errors="replace"))
 
 
-OPENING = "initialize"
+OPENING, DISCOVERY = "initialize", "server/discover"
+"""What a connection begins with; which of them depends on the version of the protocol."""
 METHODS = ("tools/list", "prompts/list", "resources/templates/list")
-"""Kept beside `initialize`: their answers depend on the version and the toolsets alone."""
+"""Kept beside these: their answers depend on the version and the toolsets alone."""
+VERSION = "io.modelcontextprotocol/protocolVersion"
+"""Where each request says the version, since the one without `initialize`."""
+CARRIED = "openings.json"
+"""File beside this one; `scripts/make_plugins.py` writes it."""
 
 
 class KeptAnswers:
@@ -190,7 +197,8 @@ class KeptAnswers:
 
     def __init__(self, root: str, *, cwd: str, tools: str, variables: tuple[str, ...] = ()) -> None:
         greetings = (hello(tools, folder, variables) for folder in (cwd, ""))
-        self._answers = next(filter(None, (_read(root, each) for each in greetings)), {})
+        kept = next(filter(None, (_read(root, each) for each in greetings)), None)
+        self._answers = kept or carried(root, tools)
         self._results: dict[str, object] = {}
 
     def answer(self, line: bytes) -> bytes:
@@ -201,13 +209,41 @@ class KeptAnswers:
         method, params = message.get("method"), message.get("params")
         if "id" not in message or not isinstance(method, str):
             return b""
-        if method == OPENING and isinstance(params, dict):
-            results = self._answers.get(str(params.get("protocolVersion")))
-            self._results = results if isinstance(results, dict) else {}
+        if isinstance(params, dict):
+            meta = params.get("_meta")
+            version = meta.get(VERSION) if isinstance(meta, dict) else None
+            if method == OPENING or version:
+                results = self._answers.get(str(version or params.get("protocolVersion")))
+                self._results = results if isinstance(results, dict) else {}
         if method not in self._results:
             return b""
         result = {"jsonrpc": "2.0", "id": message["id"], "result": self._results[method]}
         return json.dumps(result).encode() + b"\n"
+
+
+def carried(root: str, tools: str) -> dict[str, object]:
+    """Return what is answered where nothing was ever remembered, by version and method.
+
+    None where there is a memory: rules in it would be missing. None for toolsets of other packages,
+    and for those of which two have a tool of the same name, which the daemon refuses.
+    """
+    if os.path.exists(os.path.join(root, "observer.db")):  # noqa: PTH110, PTH118 - pathlib costs 8 ms
+        return {}
+    with open(os.path.join(os.path.dirname(__file__), CARRIED), "rb") as file:  # noqa: PTH118, PTH120, PTH123 - as above
+        held: Any = parse(file.read())
+    names = dict.fromkeys(name.strip() for name in tools.split(","))
+    parts = [held["toolsets"].get(name, {"guide": "", "tools": []}) for name in names]
+    listed = [tool for part in parts for tool in part["tools"]]
+    if not all(part["tools"] for part in parts) or len(listed) > len({t["name"] for t in listed}):
+        return {}
+    own = {"instructions": "\n\n".join(part["guide"] for part in parts), "tools": listed}
+    return {
+        version: {
+            method: {name: own.get(name, value) for name, value in result.items()}
+            for method, result in results.items()
+        }
+        for version, results in held["versions"].items()
+    }
 
 
 def path_of(root: str, hello: bytes) -> str:

@@ -12,7 +12,7 @@ import hashlib
 
 from observer.core.events import Commit, Enriched
 from observer.core.model import Enrichment, Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import distinct, one_line
+from observer.core.text import base_name, distinct, one_line
 from observer.core.value import Value
 
 TITLE = 120
@@ -37,6 +37,8 @@ FAILED = "failed"
 """Category of a command or tool call that failed."""
 QUESTION = "question"
 """Category of a turn that only asks what is remembered."""
+REPEATS = "repeats"
+"""Category of a commit that only repeats others: a release, or a merge without words of its own."""
 DECISION = "decision"
 """Type of what a person decided."""
 PATHS = 200
@@ -75,6 +77,15 @@ class Where(Value):
 
     root: str = ""
     cwd: str = ""
+
+
+_CHANGE_LOGS = frozenset({"changelog", "changes", "history", "news", "releases"})
+"""How the files are named, but for their endings, that only list what was changed elsewhere."""
+
+
+def is_work(path: str) -> bool:
+    """Return True for every file but those that list what was changed in the others."""
+    return base_name(path).partition(".")[0].casefold() not in _CHANGE_LOGS
 
 
 MODEL = 100
@@ -136,7 +147,7 @@ def item(
     return Item(
         id=item_id(first.seq),
         uuid=item_uuid(first.event, first.at_ms),
-        kind="record" if draft.type in RECORDS else "observation",
+        kind="record" if draft.type in RECORDS or draft.category == REPEATS else "observation",
         type=draft.type,
         title=draft.title or draft.type,
         subtitle=", ".join((draft.subtitle, *by) if draft.subtitle else by),

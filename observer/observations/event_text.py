@@ -48,10 +48,12 @@ from observer.observations.drafts import (
     FAILED,
     NARRATIVE,
     PATHS,
+    REPEATS,
     SUBTITLE,
     TITLE,
     ObservationDraft,
     Where,
+    is_work,
 )
 from observer.observations.note_syntax import mentions
 
@@ -63,6 +65,8 @@ _FILES_NAMED = 15
 _ARGUMENTS = 8
 
 _MCP = re.compile(r"\Amcp__(.+?)__(.+)\Z")
+_DATA = (".json", ".toml", ".lock", ".yaml", ".yml", ".xml", ".cfg")
+_VERSION = frozenset({"version"})
 _SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
 _OPERATIONS = {"import": "commit"}
 _PULLED = "fast-forward to"
@@ -167,19 +171,32 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
     author = one_line(commit.author.partition("<")[0], 60)
     body = block(_body(commit), MESSAGE_CHARS)
     files = _files_text(commit)
+    is_merge = len(commit.parents) > 1
+    # git writes the subject of a merge; what it brings stands below, if anybody said so.
+    subject = (first_line(body, TITLE) if is_merge else "") or one_line(commit.subject, TITLE)
+    is_new = body if is_merge else not _is_release(commit.files)
     return ObservationDraft(
         type="commit",
-        title=one_line(commit.subject, TITLE) or f"{operation} {short}",
+        title=subject or f"{operation} {short}",
         subtitle=one_line(f"{operation} {short}" + (f" by {author}" if author else ""), SUBTITLE),
-        narrative="\n".join(part for part in (body, files) if part),
+        narrative="\n".join(filter(None, (commit.subject if is_merge else "", body, files))),
         facts=(
             f"commit {one_line(commit.hash, 64)}",
             *map(_file_fact, commit.files[:_FILES_NAMED]),
         ),
         concepts=concepts.of_files(paths[:4], symbols[:4]),
         files_modified=paths,
+        category="" if is_new else REPEATS,
         links=mentions(commit.message or commit.subject),
         chars=len(commit.message or commit.subject) + sum(len(file.path) for file in commit.files),
+    )
+
+
+def _is_release(files: Sequence[FileChange]) -> bool:
+    """Return True for a list of what others changed, and with it at most numbers of versions."""
+    others = [one for one in files if is_work(one.path)]
+    return len(others) < len(files) and all(
+        one.path.endswith(_DATA) and _VERSION.issuperset(one.symbols) for one in others
     )
 
 

@@ -159,10 +159,14 @@ _CUT = re.compile(r"^\s*(?:\.\.\.|\u2026)", re.MULTILINE)
 
 
 class PrintedStatus(NamedTuple):
-    """The paths that `git status` listed, as printed; `is_whole` if it listed all there are."""
+    """The paths that `git status` listed, as printed; `is_whole` if it listed all there are.
+
+    `branch` is the one checked out where it ran, "" where git was asked here and not printed.
+    """
 
     paths: frozenset[str]
     is_whole: bool
+    branch: str = ""
 
 
 def printed_status(body: Command) -> PrintedStatus | None:

@@ -51,7 +51,7 @@ from observer.observations.project_state import (
 TASKS = 40
 _PULLED = 50
 _QUESTIONS = 200
-_STYLE = frozenset({"lint", "format"})
+_STATIC = frozenset({"lint", "format", "types"})
 _HOOKS = ("|git commit",)
 
 
@@ -320,16 +320,16 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
         failures = open_failures.after_run(after.failures, here)
         after = replace(after, failures=failures, tasks=tasks)
     after, items = failure_tracker.with_command(after, ran)
-    return after, (*undone, *map(_unless_of_style, items))
+    return after, (*undone, *map(_unless_static, items))
 
 
-def _unless_of_style(made: Item) -> Item:
-    """Return a fix as a record if a linter or a formatter alone found what it mended."""
+def _unless_static(made: Item) -> Item:
+    """Return a fix as a record if only what reads the code found what it mended, and says how."""
     if made.type != "fix" or made.category == ALTERNATIVE or not made.facts:
         return made
     failed = command_line.simple_commands(made.facts[0].removeprefix("$ "))
     kinds = {found.kind for part in failed if (found := checker_of(part.words))}
-    return replace(made, kind="record") if kinds and kinds <= _STYLE else made
+    return replace(made, kind="record") if kinds and kinds <= _STATIC else made
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from observer.core.text import ENDS, WIDE_ENDS
+
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _FIRST_HEADING = re.compile(r"^#{1,6} \S.*$", re.MULTILINE)
 _NO_PROSE = ("#", "|", "```", "~~~", "---")
 _LISTED = ("- ", "* ", "\u2022", "**", *(f"{number}." for number in range(10)))
 _NAMES = re.compile(
     r"`[^`\n]+`|[\"\u201c\u00ab\u300c][^\"\u201d\u00bb\u300d\n]{2,80}[\"\u201d\u00bb\u300d]"
-    r"|\w[./_]\w|[^\W\d_][a-z][A-Z]|#\d"
+    r"|[^\W\d]\w*[./_]\w|[^\W\d_][a-z][A-Z]|#\d"
 )
+_SENTENCE = re.compile(rf"(?<=[{ENDS}])(?<!\d\.)\s+|(?<=[{WIDE_ENDS}])|\n+")
 _FEW = 120
 _LINES = 3
 """Lines kept of a code block or a table."""
@@ -62,6 +65,17 @@ def opening(text: str) -> str:
         else:
             return "\n".join(filter(None, (announced, paragraph)))
     return left_out
+
+
+def matter(text: str) -> str:
+    """Return a reply from the first sentence on that names something or is long; "" if none is.
+
+    What stands before that, and what is a heading, code or a table, says that all went well.
+    """
+    lines = [one for one in text.split("\n") if not one.lstrip("> ").startswith(_NO_PROSE)]
+    said = [one for one in _SENTENCE.split("\n".join(lines)) if one.strip()]
+    first = next((at for at, one in enumerate(said) if names(one) or len(one) > _FEW), len(said))
+    return " ".join(said[first:])
 
 
 def names(text: str) -> bool:

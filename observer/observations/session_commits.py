@@ -34,6 +34,8 @@ from observer.observations.session_state import (
 )
 
 HASH_CHARS = 10
+_WHOLE_HASH = 40
+"""Least digits of a hash that a hook reports; git prints fewer."""
 STASHES = 8
 """Most entries of git's stash that a session keeps; the oldest are dropped."""
 PULLS = 8
@@ -45,7 +47,7 @@ _PULL = lazy_pattern(
 
 
 _COMMITTED = lazy_pattern(
-    r"^\[(?P<branch>[^\]\s]{1,200})[^\]\n]{0,40} [0-9a-f]{7,64}\] [^\n]*"
+    r"^\[(?P<branch>[^\]\s]{1,200})[^\]\n]{0,40} (?P<hash>[0-9a-f]{7,64})\] (?P<subject>[^\n]*)"
     r"(?:(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed)?",
     re.MULTILINE,
 )
@@ -107,14 +109,20 @@ def without_work(state: SessionState, paths: Collection[str]) -> SessionState:
     return replace(state, files=state.files | gone, turn=turn)
 
 
-def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
-    """Return the state after a commit: its files are clean."""
+def with_commit(
+    state: SessionState, subject: str, commit: str, paths: Iterable[str]
+) -> SessionState:
+    """Return the state after a commit of the session was reported: its files are clean."""
+    return _with_own(_with_clean(state, paths), subject, commit)
+
+
+def _with_clean(state: SessionState, paths: Iterable[str]) -> SessionState:
     clean = set(paths)
     files = {
         path: _committed_file(touched) if path in clean else touched
         for path, touched in state.files.items()
     }
-    return replace(state, files=files, commits=added(state.commits, saying))
+    return replace(state, files=files)
 
 
 def with_counts(state: SessionState, counted: Iterable[FileChange]) -> SessionState:
@@ -148,7 +156,7 @@ def with_later_commit(
 ) -> SessionState:
     """Return the state after a commit outside of it; `is_sole` as `SessionState.sole_commit`."""
     return replace(
-        with_commit(state, "", paths),
+        _with_clean(state, paths),
         later_commits=added(state.later_commits, saying),
         sole_commit=state.sole_commit or (subject_of(saying) if is_sole else ""),
     )
@@ -172,7 +180,7 @@ def with_uncommitted(
 
     Those that it did not list are clean, if it listed all that there are.
     """
-    uncommitted, is_whole = shown
+    uncommitted, is_whole, branch = shown
     files = dict(state.files)
     for path in among:
         file = files[path]
@@ -184,9 +192,13 @@ def with_uncommitted(
         )
         if is_there or is_whole:
             is_aside = file.is_stashed and not is_there
-            listed_ms = at_ms if is_there else file.listed_ms
+            is_gone = file.is_dirty and not (is_there or is_aside)  # whoever committed it
             files[path] = replace(
-                file, is_dirty=is_there or is_aside, is_stashed=is_aside, listed_ms=listed_ms
+                file,
+                is_dirty=is_there or is_aside,
+                is_stashed=is_aside,
+                listed_ms=at_ms if is_there else file.listed_ms,
+                printed=branch if is_gone else file.printed,
             )
     return replace(state, files=files, is_git_asked=is_whole or state.is_git_asked)
 
@@ -197,7 +209,7 @@ def listed_in(recorded: Recorded) -> PrintedStatus | None:
     if not isinstance(body, Command) or not (shown := git_commands.printed_status(body)):
         return None
     placed = {relative(path, recorded.root, recorded.event.cwd) for path in shown.paths}
-    return shown._replace(paths=shown.paths | placed)
+    return shown._replace(paths=shown.paths | placed, branch=recorded.branch)
 
 
 def with_pull(state: SessionState, branch: str, asked: str, printed: str) -> SessionState:
@@ -232,20 +244,33 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
     many. Which program ran git is all the same.
     """
     parts = [one for one in command_line.simple_commands(body.command) if not one.looks]
-    made = list(_COMMITTED.finditer(body.output)) if parts else []
-    if not made and "git" not in body.command:
+    is_made = bool(parts) and _COMMITTED.search(body.output) is not None
+    if not is_made and "git" not in body.command:
         return state
-    taking = [words for one in parts if (words := _git_words(one, is_git=bool(made)))]
+    taking = [words for one in parts if (words := _git_words(one, is_git=is_made))]
     places = (
         _ALL if word in _EVERY else relative(word, recorded.root, recorded.event.cwd)
         for words in taking
         for word in words[1:]
     )
     state = replace(state, staged=distinct((*state.staged, *places), _STAGED))
-    is_committing = any(words[0] == "commit" for words in taking)
-    for found in made:
-        if not (found["files"] or is_committing):
-            continue  # a line of a log may look like it
+    if is_made:
+        is_asked = any(words[0] == "commit" for words in taking)
+        state = with_printed_commits(state, body.output, is_asked=is_asked)
+    shown, written = listed_in(recorded), written_files(state)
+    return with_uncommitted(state, written, shown, recorded.event.at_ms) if shown else state
+
+
+def with_printed_commits(
+    state: SessionState, output: str, *, is_asked: bool = False
+) -> SessionState:
+    """Return the state after the commits that git says it made, in what any tool printed.
+
+    Where git was not asked for one, a line without a count of files may be any log's.
+    """
+    for found in _COMMITTED.finditer(output):
+        if not (found["files"] or is_asked):
+            continue
         open_now, staged = open_files(state), state.staged
         is_all = _ALL in staged or int(found["files"] or 0) >= len(open_now)
         taken = {path for path in open_now if is_all or (staged and is_within(path, staged))}
@@ -253,9 +278,18 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
             path: replace(_committed_file(one), printed=found["branch"]) if path in taken else one
             for path, one in state.files.items()
         }
-        state = replace(state, files=files, staged=())
-    shown, written = listed_in(recorded), written_files(state)
-    return with_uncommitted(state, written, shown, recorded.event.at_ms) if shown else state
+        state = _with_own(replace(state, files=files, staged=()), found["subject"], found["hash"])
+    return state
+
+
+def _with_own(state: SessionState, subject: str, commit: str) -> SessionState:
+    """Return the state with a commit of the session; git may print what is reported too."""
+    saying = commit_text(subject, commit)
+    others = [one for one in state.commits if not commit.startswith(hash_of(one))]
+    is_printed_only = subject_of(saying) in map(subject_of, others)
+    kept = state.commits if len(commit) < _WHOLE_HASH and is_printed_only else (*others, saying)
+    turn = state.turn and turns.with_commit(state.turn, subject)
+    return replace(state, commits=added((), *kept), turn=turn)
 
 
 def _git_words(part: SimpleCommand, *, is_git: bool) -> list[str]:

@@ -334,6 +334,7 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     if plan := conversation.approved_plan(after, recorded, body):
         return todos.planned(after, body), plan
     after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
+    after = session_commits.with_printed_commits(after, body.output)  # of a task in the background
     return grouping.tool_use(after, recorded, body)
 
 
@@ -403,12 +404,8 @@ def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
     if event_text.is_pulled(body):
         return session_state.without_groups(before), items
     paths = [path for made in items for path in made.files_modified]
-    said = session_commits.commit_text(body.subject, body.hash)
     after = session_commits.with_counts(session_state.without_groups(before), body.files)
-    after = session_commits.with_commit(after, said, paths)
-    if after.turn:
-        after = replace(after, turn=turns.with_commit(after.turn, body.subject))
-    return after, items
+    return session_commits.with_commit(after, body.subject, body.hash, paths), items
 
 
 def _moved(before: SessionState, recorded: Recorded, _body: Checkout | Rewrite) -> Step:

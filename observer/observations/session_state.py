@@ -70,9 +70,10 @@ class FileState(Value):
     """What a session did to one file; `is_dirty` until git says that its changes are committed.
 
     `is_stashed` if git's stash holds them, `is_undone` if nothing of them is left. `committed` is
-    the state as of the last commit, `printed` the branch of one that git printed to the session,
-    which nothing else has reported. `is_counted` unless a command changed it, whose lines nothing
-    counted; `listed_ms` is when git last listed it as not committed.
+    the state as of the last commit, `printed` the branch of one that git printed, or on which it
+    listed the changes no longer, where nothing else has reported that. `is_counted` unless a
+    command changed it, whose lines nothing counted; `listed_ms` is when git last listed it as not
+    committed.
     """
 
     reads: int = 0
@@ -192,7 +193,7 @@ def last_reply(state: SessionState) -> str:
     has_worked = any(file.writes for file in state.files.values())
     if state.reply and has_worked and turn and not turn.files:
         return state.reply
-    return (turn and turns.reply_of(turn)) or state.reply
+    return (turn and turns.opening_of(turn)) or state.reply
 
 
 def key_of(*parts: str) -> str:

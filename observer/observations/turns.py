@@ -9,7 +9,7 @@ counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Container, Iterable, Sequence
 
 from msgspec import field
 from msgspec.structs import replace
@@ -27,12 +27,13 @@ from observer.observations.drafts import (
     TITLE,
     ItemOrigin,
     ObservationDraft,
+    is_work,
     item,
     origin_of,
     where_of,
 )
 from observer.observations.note_syntax import mentions
-from observer.observations.quoting import finding, opening, quoted
+from observer.observations.quoting import finding, matter, names, opening, quoted
 
 TURN = "turn"
 MEMORY, GIT, OTHER = "memory", "git", "other"
@@ -43,10 +44,18 @@ Of 38 answers that final replies held, 37 stand within 800 characters, 30 within
 _SUBSTANCE = 400
 """Characters of a reply that is worth finding, whatever was asked, and of prompt and reply together
 where git alone was called, or work was committed without a request: less repeats the commit."""
+_ANSWER = 120
+"""Characters of a reply that says something though it names nothing, where nothing was done."""
 _COMMITTED = "Committed: "
 _REPLY = 400
 _OF_ONE_KIND = 12
 _SYMBOLS = 6
+IN_COMMON = 2
+"""Stems of a request that what was done must repeat, for the request to name it."""
+_AROUND = "@`'\"(),;:."
+_STEM = 5
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Turn(Value):
@@ -118,7 +127,8 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
 
 def with_commit(turn: Turn, subject: str) -> Turn:
     """Return a turn after a commit."""
-    commits = (*turn.commits, one_line(subject, FACT))[-_OF_ONE_KIND:]
+    said = one_line(subject, FACT)
+    commits = (*(one for one in turn.commits if one != said), said)[-_OF_ONE_KIND:]
     return replace(turn, commits=commits, is_noticed=False)
 
 
@@ -207,6 +217,27 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
     return replace(made, kind=kind, subtitle=draft.subtitle, author="person")
 
 
+def names_work(turn: Turn, files: Sequence[str], said: Iterable[str] = ()) -> bool:
+    """Return True if what was asked names what was done in these files, or what is said.
+
+    One that names a file, a symbol or a number does, and the heading of a document; else two of its
+    longer words, or a fourth of them, must be there again.
+    """
+    asked = " ".join(word for word in turn.title.split() if is_work(word.strip(_AROUND)))
+    if turn.form == "document" or names(asked):
+        return True
+    symbols = (symbol for path in files for symbol in turn.files[path])
+    own = stems(asked)
+    common = len(own & stems(*files, *symbols, *said))
+    return common >= IN_COMMON or 0 < len(own) <= 4 * common
+
+
+def stems(*texts: str) -> set[str]:
+    """Return the beginnings of the longer words of texts, of names in code their parts."""
+    words = (word for text in texts for word in _WORD.findall(_HUMP.sub(" ", text)))
+    return {word[:_STEM].casefold() for word in words}
+
+
 def says_something(turn: Turn) -> bool:
     """Return True if a turn is worth finding: what it asks, changes or answers is nowhere else.
 
@@ -215,19 +246,42 @@ def says_something(turn: Turn) -> bool:
     """
     if turn.is_over and not (turn.reply or turn.files or turn.commits):
         return False
-    if turn.calls == (GIT,) or (turn.commits and not (turn.title and turn.files)):
+    work = [path for path in turn.files if is_work(path)]
+    if turn.files and not work and not names_work(turn, (), turn.commits):
+        return False
+    if turn.calls == (GIT,) or (turn.commits and not (turn.title and work)):
         return len(turn.asked) + len(turn.reply) >= _SUBSTANCE
-    return bool(turn.title or turn.files or len(turn.reply) >= _SUBSTANCE)
+    if work and turn.is_over and not turn.reply and not turn.commits:
+        return names_work(turn, work)
+    if work or (turn.title and not turn.reply):
+        return True
+    is_answer = turn.title and (names(turn.reply) or len(turn.reply) >= _ANSWER)
+    return bool(is_answer or len(turn.reply) >= _SUBSTANCE)
 
 
-def reply_of(turn: Turn) -> str:
-    """Return how the reply of a turn that is worth finding begins; "" for any other."""
-    return one_line(opening(turn.reply), _REPLY) if says_something(turn) else ""
+def opening_of(turn: Turn) -> str:
+    """Return how the reply of a turn that is worth finding begins; "" for any other.
+
+    Where files were changed, what stands before the matter says that all went well.
+    """
+    said = (matter(turn.reply) if turn.files else "") or opening(turn.reply)
+    return one_line(said, _REPLY) if says_something(turn) else ""
+
+
+def reply_of(made: Item) -> str:
+    """Return the reply that a turn's item quotes."""
+    return f"\n\n{made.narrative}".partition(ASKED)[0].strip()
 
 
 def answer_of(made: Item) -> str:
-    """Return the first paragraph of the reply that a turn's item quotes."""
-    return opening(f"\n\n{made.narrative}".partition(ASKED)[0])
+    """Return how the reply that a turn's item quotes begins."""
+    return one_line(opening(reply_of(made)), _REPLY)
+
+
+def committed_in(made: Item) -> list[str]:
+    """Return the subjects of the commits that a turn's item lists."""
+    subjects = (fact.removeprefix(_COMMITTED) for fact in made.facts)
+    return [one for one, fact in zip(subjects, made.facts, strict=True) if one != fact]
 
 
 def counts_of(turn: Turn) -> str:

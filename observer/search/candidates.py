@@ -13,7 +13,7 @@ is merely near in meaning counts little.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import ItemKind
-from observer.index import LENGTH_SHARE, ListRequest, TopK, View
+from observer.index import LENGTH_SHARE, ListRequest, TopK, View, distinct
 from observer.observations.drafts import QUESTION
 from observer.search.query import QueryPlan, quoted
 from observer.search.rank import ASKING, COMPARED, NEAR, HitSignals, relevance
@@ -45,7 +45,6 @@ CLOSE_DISTANCE = 3
 """Other words that may stand between words which count as close. Source: development sets."""
 
 _QUESTIONS = Filters(types=("turn", "summary"), categories=(QUESTION,))
-_NONE = TopK(np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
 class QueryWords:
@@ -94,9 +93,7 @@ def columns(
         lists: which items belong to which list of the answer.
         found: by either leg.
     """
-    places = np.unique(
-        np.concatenate([best.places for best in (_NONE, *found.by_words, *found.by_vector)])
-    )
+    places = distinct([best.places for best in (*found.by_words, *found.by_vector)])
     if not len(places) or not len(query.codes):
         return no_columns()
     seen = view.occurrences(places, query.codes)
@@ -118,7 +115,7 @@ def columns(
         exact += seen.hold(sequence) / len(query.sequences)
     return {
         "ids": view.ids(places),
-        "list": sum(n * each.mask[places] for n, each in enumerate(lists)),
+        "list": np.sum([n * each.mask[places] for n, each in enumerate(lists)], axis=0),
         "fts5": trusted.words,
         "semantic": semantic,
         "meaning_weight": trusted.meaning * distinctness(semantic, crowding, doubt=found.doubt),
@@ -141,9 +138,7 @@ def no_columns() -> Mapping[str, Column]:
 
 def _weights(view: View, places: Column) -> Column:
     """Return what the score of each item is multiplied with for its category."""
-    weights = np.ones(len(places))
-    weights[view.mask(_QUESTIONS)[places]] = ASKING
-    return weights
+    return np.where(view.are(places, _QUESTIONS), ASKING, 1.0)
 
 
 def _ranks(places: Column, found: Sequence[TopK]) -> Column:
@@ -216,7 +211,7 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
 
     Words that an item holds by chance are seldom most of a query, so a half counts for a quarter.
     """
-    best = np.unique(np.concatenate([_NONE.places, *(each.places[:FIRST] for each in by_words)]))
+    best = distinct([each.places[:FIRST] for each in by_words])
     if not len(best):
         return 1.0
     rarities = view.rarities(query.codes)
@@ -224,7 +219,7 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
     return 1 - float((held @ rarities).max() / rarities.sum()) ** 2
 
 
-def by_chance(view: View, query: QueryWords) -> float:
+def _by_chance(view: View, query: QueryWords) -> float:
     """Return about how many items would hold all words of a query if each stood where it may."""
     return view.size * math.exp(-float(view.rarities(query.codes).sum()))
 
@@ -311,7 +306,7 @@ class Candidates:
 
     Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
     multiplied for what it is: a prompt that only asks is no answer. `degraded` says why some
-    items may be missing. `by_chance` is how many items may hold all words of the query by chance.
+    items may be missing. `is_narrowed` if only some items might be candidates.
     """
 
     def __init__(
@@ -320,9 +315,9 @@ class Candidates:
         *,
         lists: int,
         degraded: str,
-        by_chance: float = 0.0,
+        is_narrowed: bool = False,
     ) -> None:
-        self.by_chance = by_chance
+        self.is_narrowed = is_narrowed
         self.ids: list[int] = columns["ids"].tolist()
         self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
         self.degraded = degraded
@@ -374,7 +369,7 @@ def candidates(
     *,
     legs: Sequence[Leg] = LEGS,
     most: int = BY_WORDS,
-    only: Sequence[int] | None = None,
+    only: Callable[[float], Sequence[int] | None] = lambda _: None,
 ) -> Candidates:
     """Find what a plan may mean among the items that fit the filters.
 
@@ -384,14 +379,17 @@ def candidates(
         filters: what items must be.
         legs: which ways of finding to take.
         most: candidates that each leg finds of each list.
-        only: the only items that may be candidates; None for any.
+        only: returns the only items that may be candidates, None for any, where so many hold all
+            words of the plan by chance.
     """
     asked = lists_of(filters)
     view = sources.view
     if not wanted.words:
         return Candidates(no_columns(), lists=len(asked), degraded="")
+    query = QueryWords(sources.reader, view, wanted)
+    chosen = only(_by_chance(view, query))
     among, cut = _among(sources.reader, wanted, filters)
-    among = among if only is None else np.array(only, np.int64)
+    among = among if chosen is None else np.array(chosen, np.int64)
     lists = [
         ListRequest(
             view.mask(msgspec.structs.replace(filters, kinds=kinds), among),
@@ -399,7 +397,6 @@ def candidates(
         )
         for kinds in asked
     ]
-    query = QueryWords(sources.reader, sources.view, wanted)
     by_words = view.by_words(query.codes, lists) if "words" in legs else []
     doubt = doubt_of(view, query, by_words)
     vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
@@ -412,7 +409,7 @@ def candidates(
         columns(view, query, vector, lists, Found(by_words, by_vector, doubt)),
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
-        by_chance=by_chance(view, query),
+        is_narrowed=chosen is not None,
     )
 
 
@@ -439,11 +436,7 @@ def _among(
     expressions = [wanted.expression] if wanted.expression else []
     if filters.files:
         expressions.append(f"files : ({' OR '.join(map(quoted, filters.files))})")
-    # Of a person's own notes alone, the index knows all by itself.
-    is_indexed = not (
-        filters.tags or filters.owner_tag or filters.layer or filters.scope in {"project", "team"}
-    )
-    if not expressions and is_indexed:
+    if not expressions and is_indexed(filters):
         return None, ""
     ids = (
         reader.match(f"({') AND ('.join(expressions)})", filters, limit=MOST_MATCHES)
@@ -454,6 +447,17 @@ def _among(
         ids += reader.moved_to(filters.files, limit=MOST_MATCHES)
     cut = f"only the newest {MOST_MATCHES:,} matches were ranked; narrow the query"
     return np.array(sorted(set(ids)), np.int64), cut if len(ids) >= MOST_MATCHES else ""
+
+
+def is_indexed(filters: Filters) -> bool:
+    """Return True if the index knows what fits; of a person's own notes alone it does."""
+    return not (
+        filters.files
+        or filters.tags
+        or filters.owner_tag
+        or filters.layer
+        or filters.scope in {"project", "team"}
+    )
 
 
 def lists_of(filters: Filters) -> list[tuple[ItemKind, ...]]:

@@ -25,8 +25,11 @@ NEVER_DUPLICATES = frozenset({"commit"})
 _Title = tuple[str, str]
 
 _LETTERS = re.compile(r"[^\W\d_]+")
-_ASCII_WORDS = "".join(each if each.isalpha() else " " for each in map(chr, range(128)))
-"""Table for `str.translate`: splits ASCII into the same words in half the time."""
+_WORDS = re.compile(r"\w+")
+_ASCII = tuple(map(chr, range(128)))
+_LETTERS_ONLY = "".join(each if each.isalpha() else " " for each in _ASCII)
+_WORDS_ONLY = "".join(each if _WORDS.match(each) else " " for each in _ASCII)
+"""Tables for `str.translate`: they split ASCII into the same words in half the time."""
 
 
 class Deduplicator:
@@ -80,10 +83,7 @@ class _ItemWords:
 
     @cached_property
     def words(self) -> set[str]:
-        text = self.text.casefold()
-        return set(
-            text.translate(_ASCII_WORDS).split() if text.isascii() else _LETTERS.findall(text)
-        )
+        return set(_split(self.text.casefold(), _LETTERS, _LETTERS_ONLY))
 
     def is_like(self, other: _ItemWords) -> bool:
         if self.item.project_id != other.item.project_id:
@@ -97,6 +97,11 @@ class _ItemWords:
         return not together or shared / together >= ALIKE
 
 
+def _split(text: str, words: re.Pattern[str], only: str) -> list[str]:
+    """Return the words that a pattern finds, and a table leaves of a text in ASCII."""
+    return text.translate(only).split() if text.isascii() else words.findall(text)
+
+
 def _title(item: Item) -> _Title:
     return item.type, item.title.casefold()
 
@@ -104,7 +109,6 @@ def _title(item: Item) -> _Title:
 SHORT = 4
 """Fewer words say too little to be recognised inside of another text."""
 
-_WORDS = re.compile(r"\w+")
 _CUT = "…"
 
 
@@ -123,11 +127,12 @@ class Repeats:
 
         `beside` is shown next to it, as a title is.
         """
+        if not text:
+            return text
         title = _key(beside)
-        shown = f"{self._shown} {title} \n"
         parts = sentences(text)
         said = [
-            (part, _stands_in(shown, part, key))
+            (part, _stands_in(self._shown, part, key) or _stands_in(f"\n {title} \n", part, key))
             for part, key in ((part, _key(part)) for part in parts)
             if key != title
         ]
@@ -151,8 +156,8 @@ def _stands_in(shown: str, text: str, key: str) -> bool:
 
 def _key(text: str) -> str:
     """Return the words of a text, whatever stands between them."""
-    return " ".join(_WORDS.findall(text.casefold()))
+    return " ".join(_split(text.casefold(), _WORDS, _WORDS_ONLY))
 
 
 def _is_short(text: str) -> bool:
-    return len(_WORDS.findall(text)) < SHORT
+    return len(_split(text, _WORDS, _WORDS_ONLY)) < SHORT

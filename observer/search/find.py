@@ -35,6 +35,7 @@ from observer.search.candidates import (
     Leg,
     Sources,
     candidates,
+    is_indexed,
     searched,
 )
 from observer.search.dates import Dated, dated
@@ -173,6 +174,7 @@ class HitLoader:
         self._filters = filters
         self._now_ms = now_ms
         self._items: dict[int, Item] = {}
+        self._hits: dict[int, Hit] = {}
 
     def fetch(self, ids: Iterable[int]) -> None:
         """Have items at hand, those that the index let through by mistake left out."""
@@ -187,6 +189,8 @@ class HitLoader:
         return [self._hit(self._items[item]) for item in ids if item in self._items]
 
     def _hit(self, item: Item) -> Hit:
+        if known := self._hits.get(item.id):
+            return known
         is_home = self._filters.project_id in {None, item.project_id}
         signals = self._found.signals(
             item.id,
@@ -195,7 +199,8 @@ class HitLoader:
         )
         score = fit(signals) * signals.type_weight * staleness_factor(item.validity)
         score *= EXPIRED if has_expired(item, self._now_ms) else 1
-        return Hit(item=item, score=score, signals=signals)
+        self._hits[item.id] = hit = Hit(item=item, score=score, signals=signals)
+        return hit
 
 
 def with_newer(loader: HitLoader, hits: Sequence[Hit]) -> list[Hit]:
@@ -220,14 +225,16 @@ ANY_WORK = STOP_WORDS | {"happen", "happened", "done", "work", "worked", "workin
 
 
 class Lookup(NamedTuple):
-    """A query as it was understood, what items must be for it, and what was found.
+    """A query as it was understood, what items must be for it, what was found, and the newest work.
 
-    `wanted` has no words where whatever fits the filters is meant.
+    `wanted` has no words where whatever fits the filters is meant. Of other projects than the one
+    that is asked about, the newest work says nothing.
     """
 
     wanted: QueryPlan
     filters: Filters
     found: Candidates
+    newest: list[Item]
 
 
 def look_up(
@@ -246,7 +253,16 @@ def look_up(
 
     def search(wanted: QueryPlan, among: Filters) -> Lookup:
         meant = corrected(sources, wanted, among)
-        return Lookup(meant, among, candidates(sources, meant, among, legs=legs, most=most))
+        is_task = among.project_id is not None and meant.words and not meant.expression
+        newest = _newest(sources, among) if is_task else []
+
+        def only(by_chance: float) -> list[int] | None:
+            if newest and by_chance > max(MANY, SHARE * sources.view.size):
+                return _newest_holding(sources.reader, meant, among, most)
+            return None
+
+        found = candidates(sources, meant, among, legs=legs, most=most, only=only)
+        return Lookup(meant, among, found, newest)
 
     wanted = plan(text)
     is_timeless = filters.since_ms is None and filters.until_ms is None and not wanted.expression
@@ -372,17 +388,13 @@ def search(
         legs: which ways of finding to take.
     """
     most = max(BY_WORDS, limit)
-    wanted, filters, found = look_up(sources, text, filters, now_ms=now_ms, legs=legs, most=most)
+    wanted, filters, found, newest = look_up(
+        sources, text, filters, now_ms=now_ms, legs=legs, most=most
+    )
     if not wanted.words and wanted.notice != NO_WORD:
         return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
-    # Of other projects the newest says nothing about what is asked here.
-    is_task = filters.project_id is not None and not wanted.expression
-    newest = _newest(sources.reader, filters) if is_task else []
-    is_open = bool(newest) and found.by_chance > max(MANY, SHARE * sources.view.size)
-    key: Key = order
-    if is_open:
-        holding = _newest_holding(sources.reader, wanted, filters, most)
-        found, key = candidates(sources, wanted, filters, most=most, only=holding), _by_age
+    is_open = found.is_narrowed
+    key: Key = _by_age if is_open else order
     loader = HitLoader(sources, found, filters, now_ms=now_ms)
     lists = [sorted(ids, reverse=True) if is_open else ids for ids in found.lists()]
     step = limit + _SPARE
@@ -479,7 +491,7 @@ def _records_with(sources: Sources, wanted: QueryPlan, filters: Filters) -> str:
     return listed(sorted({item.type for item in sources.reader.items(ids)}))
 
 
-def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
+def _newest(sources: Sources, filters: Filters) -> list[Item]:
     """Return the newest turns and commits that changed files, of the newest session only the last.
 
     What else it did, a session that goes on knows itself.
@@ -488,7 +500,7 @@ def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
         return []
     newest: list[Item] = []
     running: int | None = None
-    for item in _latest(reader, filters):
+    for item in _latest(sources, filters):
         if item.session_id is None or item.session_id != running:
             newest.append(item)
             running = running or item.session_id
@@ -497,10 +509,11 @@ def _newest(reader: StoreReader, filters: Filters) -> list[Item]:
     return newest
 
 
-def _latest(reader: StoreReader, filters: Filters) -> Iterator[Item]:
+def _latest(sources: Sources, filters: Filters) -> Iterator[Item]:
     """Yield turns and commits of this machine that changed files, the newest first."""
+    reader, view = sources.reader, sources.view
     work = replace(filters, types=_WORK, kinds=("observation",))
-    ids = reader.ids(work, limit=_RECENT)
+    ids = view.newest(work, _RECENT) if is_indexed(work) else reader.ids(work, limit=_RECENT)
     for start in range(0, len(ids), _AT_ONCE):
         read = [item for item in reader.items(ids[start:][:_AT_ONCE]) if filters.admits(item)]
         theirs = brought(reader, [item.id for item in read])

@@ -25,6 +25,7 @@ from observer.core.model import Item, Session, item_id
 from observer.core.text import named
 from observer.core.value import decode_json
 from observer.observations import (
+    conversation,
     project_state,
     prompts,
     session_commits,
@@ -36,8 +37,9 @@ from observer.observations import (
 from observer.observations.drafts import QUESTION
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, worth_showing
+from observer.observations.quoting import names
 from observer.observations.session_state import SessionState
-from observer.search.eligible import brought
+from observer.search.eligible import brought, is_stale
 from observer.store.reader import StoreReader
 
 SESSIONS = 40
@@ -49,15 +51,13 @@ ASKED = 100
 TURNS = 40
 """Newest turns among which those to show are looked for."""
 
+SUBSTANCE = 120
+"""Characters of a reply that says something though it names nothing and nothing was changed."""
+
 LATEST = 300
 """Turns and commits that are looked at."""
-HALF_LIFE = 8
+HALF_LIFE = 16
 """Turns after which what changed a file counts half."""
-LASTING, LASTING_HALF_LIFE = 0.1, 60
-"""What counts of it beside that, and fades slower: some files are changed again and again. Without,
-20 names held 2.6 points less of the files that a session touched first, and 10 names 3.7 less; with
-sessions instead of turns as the measure of age, as many in one repository, and in another, of long
-sessions, 18 points less."""
 COMMITTED = 0.5
 """What a commit of a file counts; a turn that changed it counts 1."""
 DECAY = 0.9
@@ -66,6 +66,8 @@ FORMS = 40
 """Newest fixes by another form of a command that are looked at."""
 MOST_CHECKS = 4
 CHECK_CHARS = 100
+_AROUND = ".,:;()*`'\"…"
+"""Signs around a path in Markdown."""
 _COMMON = frozenset({"package-lock.json", "yarn.lock", "bun.lock", "pnpm-lock.yaml", "uv.lock"})
 """Files that tools write; nobody reads them."""
 
@@ -140,26 +142,44 @@ class RecentSessions:
         )
         return next(chain.from_iterable((*groups, alone)), None)
 
-    def turns(self, last: PastSession) -> Iterator[Item]:
-        """Yield the turns before the last one of the session to resume, newest first.
+    def last_turn(self, last: PastSession) -> Item | None:
+        """Return the last turn of a session that did more than commit; None if none did."""
+        turn = last.state.turn
+        if turn and turns.says_something(turn) and (turn.files or not turn.commits):
+            return next(iter(self._reader.items([item_id(turn.origin.seq)])), None)
+        return next((each for each in self._turns() if each.session_id == last.session.id), None)
 
-        A turn is left out of which nothing came yet, that neither did anything nor says what it was
-        about, that has the title of one shown before, that only asked what is remembered, or that
-        only committed what another of its session did, and so are those of sub-agents, which are
+    def _turns(self) -> Iterator[Item]:
+        """Yield the newest turns of all sessions that are worth a line."""
+        of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
+        alone = {past.session.id for past in self.all if not past.session.parent}
+        for turn in self._reader.recent(of, limit=TURNS):
+            if turn.session_id in alone and _is_worth_listing(turn):
+                yield turn
+
+    def turns(self, last: PastSession, shown: Item | None) -> Iterator[Item]:
+        """Yield the turns before the one that is `shown` of the session to resume, newest first.
+
+        A turn is left out that says no more than what is shown: of which nothing came yet, which
+        has the title or the reply of one before, only committed, or changed nothing and names
+        nothing. So are those that only asked what is remembered, and those of sub-agents, which are
         parts of others.
         """
-        of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
-        found = self._reader.recent(of, limit=TURNS)
-        alone = {past.session.id for past in self.all if not past.session.parent}
-        done = {(turn.session_id, turn.title) for turn in found if turn.files_modified}
-        last_turn = last.state.turn.origin.seq if last.state.turn else 0
-        shown = {title_of(last)}
-        for turn in found:
-            did = turn.files_modified or (turn.session_id, turn.title) not in done
-            is_other = turn.id != item_id(last_turn) and turn.session_id in alone
-            if is_other and did and turn.title not in shown and _is_worth_listing(turn):
-                shown.add(turn.title)
+        said = _sayings(shown) if shown else {last.summary.title}
+        newest = last.state.turn.origin.seq if last.state.turn else 0
+        for turn in self._turns():
+            if turn.id != item_id(newest) and not said & _sayings(turn):
+                said |= _sayings(turn)
                 yield turn
+
+    def decisions(self, since_ms: int) -> Iterator[Item]:
+        """Yield the questions that the person answered since a time, newest first."""
+        of = Filters(project_id=self._project_id, types=("decision",), since_ms=since_ms)
+        sessions = {past.session.id for past in self.all}
+        for made in self._reader.recent(of, limit=TURNS):
+            is_answer = made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)
+            if is_answer and made.session_id in sessions and not is_stale(made):
+                yield made
 
     def red(self, *, now_ms: int) -> Iterator[FailingCheck]:
         """Yield the checks that fail as far as anybody knows, the last run first.
@@ -234,16 +254,15 @@ class RecentSessions:
         return next(((past, past.state.pulls[branch]) for past in known), None)
 
 
-def title_of(last: PastSession) -> str:
-    """Return the title of a session's last turn if that says something, else of the session."""
-    turn = last.state.turn
-    return turns.title_of(turn) if turn and turns.says_something(turn) else last.summary.title
+def _sayings(turn: Item) -> set[str]:
+    return {turn.title, turns.answer_of(turn)} - {""}
 
 
 def _is_worth_listing(turn: Item) -> bool:
-    is_named = bool(turn.facts) or prompts.names_its_subject(turn.title)
-    has_come = bool(turn.subtitle or turns.answer_of(turn))
-    return is_named and has_come and turn.category != QUESTION
+    if turn.category == QUESTION or not (turn.facts or prompts.names_its_subject(turn.title)):
+        return False
+    answer = "" if turns.committed_in(turn) else turns.answer_of(turn)
+    return bool(turn.files_modified) or names(answer) or len(answer) >= SUBSTANCE
 
 
 class CommandForm(msgspec.Struct, frozen=True):
@@ -254,25 +273,33 @@ class CommandForm(msgspec.Struct, frozen=True):
     times: int = 1
 
 
-def likely_files(reader: StoreReader, project_id: int, pasts: Sequence[PastSession]) -> list[str]:
+def likely_files(reader: StoreReader, project_id: int) -> list[str]:
     """Return the files of a project by how much its last turns and commits changed them.
 
-    What sessions changed without a prompt, or merely read, stands behind. Paths are relative to
-    the project's root; those outside of it are left out.
+    Paths are relative to the project's root; those outside of it are left out.
     """
     work = Filters(project_id=project_id, types=("turn", "commit"))
     weights: dict[str, float] = defaultdict(float)
     age = 0
     for item in reader.recent(work, limit=LATEST):
-        fading = math.exp2(-age / HALF_LIFE) + LASTING * math.exp2(-age / LASTING_HALF_LIFE)
-        for path in item.files_modified:
-            weights[path] += fading * (COMMITTED if item.type == "commit" else 1)
+        for path in filter(_is_of_work, item.files_modified):
+            weights[path] += math.exp2(-age / HALF_LIFE) * (1 if item.type == "turn" else COMMITTED)
         age += item.type == "turn"
     # Sorted by name first, so that equal weights keep their order from one session to the next.
-    changed = sorted(sorted(weights), key=lambda path: -weights[path])
-    summaries = [past.summary for past in pasts]
-    others = [path for one in summaries for path in (*one.files_modified, *one.files_read)]
-    return [path for path in dict.fromkeys([*changed, *others]) if _is_of_work(path)]
+    return sorted(sorted(weights), key=lambda path: -weights[path])
+
+
+def named_in(text: str, files: Sequence[str]) -> set[str]:
+    """Return the files that a text names, by as much of their paths as `dense` would show."""
+    words = [word.strip(_AROUND).split("/") for word in text.split()]
+    said = {"/".join(parts[-most:]) for parts in words for most in (1, 2)}
+    names = Counter(map(posixpath.basename, files))
+    return {
+        path
+        for path in files
+        for parts in [path.split("/")]
+        if "/".join(parts[-2 if names[parts[-1]] > 1 else -1 :]) in said
+    }
 
 
 def working_checks(pasts: Sequence[PastSession]) -> list[str]:

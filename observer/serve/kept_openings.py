@@ -57,8 +57,9 @@ class KeptOpenings(Worker):
     def greeted(self, greeting: Hello) -> None:
         """Note that a client connected; called in the event loop's thread."""
         if greeting.version == __version__:
-            asked = Asked(greeting.cwd, greeting.tools, greeting.variables)
-            self._asked[asked] = self._asked.pop(asked, None)
+            for folder in ("", greeting.cwd):  # the first is for folders never seen
+                asked = Asked(folder, greeting.tools, greeting.variables)
+                self._asked[asked] = self._asked.pop(asked, None)
             self.wake()
 
     async def run(self, front: McpFront) -> None:

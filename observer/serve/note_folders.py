@@ -13,7 +13,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from observer.core.clock import now_ms
@@ -33,7 +32,7 @@ from observer.serve.inotify import (
     most_folders,
     watch_folders,
 )
-from observer.serve.worker import Health, WriterThread
+from observer.serve.worker import Health, WriterThread, background
 from observer.store.interface import Store
 from observer.store.writer import Writer
 from observer.tools.status import NotedFolder
@@ -94,7 +93,7 @@ class NoteFolderWorker:
         self._is_first = True
         self._over = threading.Event()
         self._call = Call()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="notes")
+        self._thread = background(1, "notes")
 
     def look(self) -> None:
         """Note that the list of folders may have changed; in any thread."""

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
@@ -392,9 +393,9 @@ class LazyMcp:
         """
         await after.wait()
         await self._connection(listener)
-        front, http = await asyncio.to_thread(
-            _import, self._memory, self._rules_chars, self.openings.greeted
-        )
+        # Chores have threads of their own, of low priority.
+        work = run_in_threadpool if self._asked.is_set() else asyncio.to_thread
+        front, http = await work(_import, self._memory, self._rules_chars, self.openings.greeted)
         self._front = front
         async with http.running(), asyncio.TaskGroup() as tasks:
             self._http.set_result(http)

@@ -20,7 +20,6 @@ import threading
 import time
 import uuid
 from collections.abc import Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -41,7 +40,7 @@ from observer.local.spool import Spool
 from observer.notes.values import Record
 from observer.serve.inotify import Call
 from observer.serve.watch_set import WatchSet
-from observer.serve.worker import Health
+from observer.serve.worker import Health, background
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
@@ -381,7 +380,7 @@ class WatchWorker:
         self._over = threading.Event()
         self._call = Call()
         self._watch = WatchLoop(self._watched, self._reporter, call=self._call)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
+        self._thread = background(1, "watch")
 
     def touch(self, projects: Iterable[int | None]) -> None:
         """Note that something was stored in these projects, which may not be watched yet."""

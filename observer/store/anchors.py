@@ -17,6 +17,7 @@ from observer.core.model import FORMERLY, Item, ItemChange, Reason, Validity
 from observer.core.text import one_line
 from observer.core.value import Value
 from observer.store.connection import Reads
+from observer.store.packing import packed, unpacked
 from observer.store.rows import AMONG, ITEM_COLUMNS, Row, among, json_text, put, to_change
 
 ValidityById = Mapping[int, tuple[Validity, ...]]
@@ -270,7 +271,10 @@ class AnchorReads(Reads):
     def based_on(self, worktree: int, commits: Sequence[str]) -> list[AnchorSet]:
         """Return the anchor sets of items that held at one of these commits, or were reverted."""
         items = (
-            f"SELECT item_id FROM anchor_set WHERE worktree = ?1 AND base {_AMONG} UNION ALL SELECT"
+            # Left to itself, the engine reads all anchors of the worktree.
+            "SELECT item_id FROM anchor_set INDEXED BY anchor_set_base"
+            f" WHERE worktree = ?1 AND base {_AMONG} AND substr(base, 1, {_HASH_CHARS}) IN"
+            f" (SELECT substr(value, 1, {_HASH_CHARS}) FROM json_each(?2)) UNION ALL SELECT"
             f" item_id FROM anchor_set WHERE worktree = ?1 AND reverted <> '' AND reverted {_AMONG}"
         )
         return self._anchor_sets(f"WHERE worktree = ?1 AND item_id IN ({items})", worktree, commits)
@@ -334,6 +338,8 @@ def _validity(values: Row) -> Validity:
 
 
 ANCHOR_SET_FIELDS = AnchorSet.__struct_fields__
+_HASH_CHARS = 8
+"""Of the commit of an anchor set that are in its index."""
 
 
 _ANCHOR_SET = columns_of(ANCHOR_SET_FIELDS, "anchor_set.")
@@ -388,11 +394,16 @@ class AnchorWrites(AnchorReads):
 
     def drop_anchor_sets(self, worktree: int, ids: Iterable[int]) -> None:
         """Delete the anchor sets of these items."""
-        rows = [(worktree, item) for item in ids]
-        for table in ("anchor_set", "anchor_path"):
-            self._connection.executemany(
-                f"DELETE FROM {table} WHERE worktree = ? AND item_id = ?", rows
-            )
+        gone = self.anchor_sets(worktree, list(ids))
+        many = self._connection.executemany
+        many(
+            "DELETE FROM anchor_path WHERE worktree = ? AND path = ? AND item_id = ?",
+            ((worktree, one.path, each.item) for each in gone for one in each.anchors),
+        )
+        many(
+            "DELETE FROM anchor_set WHERE worktree = ? AND item_id = ?",
+            ((worktree, each.item) for each in gone),
+        )
 
     def put_validity(self, worktree: int, validity: Mapping[int, Sequence[Validity]]) -> None:
         """Replace the validity of these items."""
@@ -412,11 +423,11 @@ class AnchorWrites(AnchorReads):
 
 def _row(anchor_set: AnchorSet) -> Row:
     *values, anchors = msgspec.structs.astuple(anchor_set)
-    return (*values, json_text(anchors))
+    return (*values, packed(json_text(anchors).encode()))
 
 
 def _anchor_set(row: Row) -> AnchorSet:
     values = dict(zip(ANCHOR_SET_FIELDS, row, strict=True))
     values["is_here"] = bool(values["is_here"])
-    values["anchors"] = _anchors(values["anchors"])
+    values["anchors"] = _anchors(unpacked(values["anchors"]))
     return AnchorSet(**values)

@@ -21,7 +21,7 @@ from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.model import UNASSIGNED
 from observer.store.migrations import fingerprint
 from observer.store.pages import PAGES_CHECKED, RESERVED_BYTES, VFS
-from observer.store.rows import Row
+from observer.store.rows import Row, event_json
 
 _numbers = count(1)
 
@@ -32,6 +32,7 @@ class NumberedConnection(apsw.Connection):
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as apsw takes them
         super().__init__(*arguments, **named)
         self.number = next(_numbers)
+        self.create_scalar_function("event_json", event_json, deterministic=True)
 
 
 class Reads:

@@ -39,11 +39,11 @@ from observer.store.connection import (
     schema_version,
     seal,
 )
-from observer.store.migrations import UNFILLED, Migration, differs, migrations, needed
+from observer.store.migrations import PACKED, UNFILLED, Migration, differs, migrations, needed
 from observer.store.pages import PAGES_CHECKED, VFS
 from observer.store.purging import attached
 from observer.store.reader import StoreReader
-from observer.store.rows import checksum
+from observer.store.rows import checksum, packed_event
 from observer.store.writer import Writer
 
 MOST_BYTES, READERS_MS = 64 << 20, 250
@@ -236,6 +236,8 @@ class SqliteStore:
         with self._backed_up(writer, backups) if todo and version else nullcontext():
             for step in todo:
                 self._migrate(writer, step)
+        if version and any(step.number >= PACKED for step in todo):
+            _rewrite(writer)
         self._events = count_events(writer)
         if is_copy:  # what was committed to the database that it replaces no longer counts
             self._wal.note(newest_seq(writer), self._events)
@@ -379,10 +381,7 @@ class SqliteStore:
         """See `OwnedStore.compact`."""
         with self._alone() as writer:
             self._close_readers()
-            # It may be as large as the database; its own files have no name, and are gone with it.
-            writer.execute("PRAGMA temp_store = FILE").fetchall()
-            writer.execute("VACUUM")
-            writer.execute("PRAGMA temp_store = MEMORY").fetchall()
+            _rewrite(writer)
             busy = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
         if busy:
             raise StoreUnavailable(f"{self._path} is being read by another process", hint=LET_GO)
@@ -475,6 +474,15 @@ def _prepare_writer(writer: NumberedConnection) -> None:
     writer.execute("PRAGMA secure_delete = ON").fetchall()
     writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
     writer.create_scalar_function("checksum", checksum, deterministic=True)
+    writer.create_scalar_function("packed_event", packed_event, deterministic=True)
+
+
+def _rewrite(writer: NumberedConnection) -> None:
+    """Write the file anew, without what is unused or was deleted."""
+    # It may be as large as the database; its own files have no name, and are gone with it.
+    writer.execute("PRAGMA temp_store = FILE").fetchall()
+    writer.execute("VACUUM")
+    writer.execute("PRAGMA temp_store = MEMORY").fetchall()
 
 
 def _title_key(*values: object) -> str:

@@ -24,6 +24,7 @@ from observer.store.anchors import AnchorReads, ValidityById
 from observer.store.rows import (
     AMONG,
     ITEM_COLUMNS,
+    KEY_END,
     RECORDED_COLUMNS,
     Row,
     among,
@@ -225,10 +226,12 @@ class ItemReads(AnchorReads):
 
         Only commits in the log before the event of that `seq`.
         """
+        keys = [f"commit:{one}" for one in hashes]
         rows = self._rows(
             "SELECT dedup, seq FROM event"
-            f" WHERE project_id = ? AND dedup {AMONG} AND dedup <> '' AND seq < ?",
-            (project_id, among(f"commit:{one}" for one in hashes), before),
+            f" WHERE project_id = ? AND dedup {AMONG} AND substr(dedup, -{KEY_END}) {AMONG}"
+            " AND dedup <> '' AND seq < ?",
+            (project_id, among(keys), among(one[-KEY_END:] for one in keys), before),
         )
         return {dedup.removeprefix("commit:"): item_id(seq) for dedup, seq in rows}
 

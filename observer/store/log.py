@@ -15,7 +15,7 @@ from observer.core.order import SAID, Order
 from observer.core.routes import COPIED, first_id
 from observer.core.value import Value
 from observer.store.connection import Reads
-from observer.store.rows import AMONG, RECORDED_COLUMNS, among, readable, to_recorded
+from observer.store.rows import AMONG, EVENT_JSON, RECORDED_COLUMNS, among, readable, to_recorded
 
 
 class LogEnd(Value):
@@ -169,7 +169,8 @@ class LogReads(Reads):
         rows = self._rows(
             f"SELECT {RECORDED_COLUMNS} FROM event"
             " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ? AND kind = ?"
-            " AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(lower(data), value))"
+            " AND EXISTS (SELECT 1 FROM json_each(?)"
+            f" WHERE instr(lower(CAST({EVENT_JSON} AS TEXT)), value))"
             " ORDER BY seq DESC",
             (newest, kind, among(words)),
         )

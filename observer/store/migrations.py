@@ -17,6 +17,8 @@ from observer.core.errors import StoreUnavailable
 
 UNFILLED = range(2, 8)
 """Steps that only make room: what belongs there is found by deriving items from the log anew."""
+PACKED = 18
+"""From this step on each leaves much of the file unused."""
 
 
 class Migration(NamedTuple):

@@ -25,16 +25,22 @@ from observer.core.value import decode_json
 from observer.store.connection import NumberedConnection, Reads, reading
 from observer.store.rows import (
     AMONG,
+    AROUND,
     EVENT_COLUMNS,
+    EVENT_JSON,
     ITEM_COLUMNS,
+    LONG_TEXTS,
     PROJECT_FIELDS,
+    SAME,
     SESSION_FIELDS,
     Row,
     SalvagedRow,
     Stored,
     among,
     as_blobs,
+    as_stored,
     checksum,
+    event_json,
     marks,
     project_row,
     put,
@@ -82,7 +88,7 @@ class StoredText(NamedTuple):
 class AgedEvent(NamedTuple):
     """One row of the log, as far as its age and place; `of` is what an intent is of.
 
-    `tool` is that of an intent or an outcome; `bytes` what the event takes as JSON.
+    `tool` is that of an intent or an outcome; `bytes` what the event takes, packed.
     """
 
     seq: int
@@ -105,15 +111,14 @@ class DerivedItem(NamedTuple):
     session_id: int | None
 
 
-_AROUND = ("id", "dedup", "client", "root", "branch", "commit_hash")
 # As blobs, as in `rows.RECORDED_COLUMNS`.
 _STORED = (
-    "SELECT seq, id, dedup, kind, client, project_id, session_id, at_ms, CAST(data AS BLOB),"
-    f" CAST({' || char(10) || '.join(_AROUND)} AS BLOB) FROM event ORDER BY seq"
+    "SELECT seq, id, dedup, kind, client, project_id, session_id, at_ms,"
+    f" {EVENT_JSON}, CAST({' || char(10) || '.join(AROUND)} AS BLOB) FROM event ORDER BY seq"
 )
 
 _TEXTS = (
-    "SELECT dedup, client, root, branch, commit_hash, CAST(data AS BLOB), checksum,"
+    f"SELECT dedup, client, root, branch, commit_hash, {EVENT_JSON}, checksum,"
     f" {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
 )
 _NOTED = " UNION ALL ".join(
@@ -127,8 +132,8 @@ _NOTED = " UNION ALL ".join(
     )
 )
 _PUT_TEXTS = (
-    "UPDATE event SET dedup = ?, client = ?, root = ?, branch = ?, commit_hash = ?,"
-    " data = CAST(? AS TEXT) WHERE seq = ?"
+    "UPDATE event SET dedup = ?1, client = ?2, root = ?3, branch = ?4, commit_hash = ?5,"
+    " data = packed_event(?6, CAST(id AS BLOB), ?1, ?2, ?3, ?4, ?5) WHERE seq = ?7"
 )
 _SPACES = {
     "event": "events",
@@ -170,13 +175,14 @@ SELECT client, max(at_ms) FROM (
 ) WHERE client NOT IN ('', 'observer', 'watch') AND coalesce(project_id = ?, TRUE) GROUP BY client
 """
 
+_TEXT = f"CAST({EVENT_JSON} AS TEXT)"
 # Damaged data is no JSON; what it was of is unknown.
-_AGED = """
+_AGED = f"""
 SELECT seq, kind,
-    CASE WHEN kind = 'intent' AND json_valid(data)
-        THEN coalesce(json_extract(data, '$.body.of.kind'), '') ELSE '' END,
-    CASE WHEN kind IN ('intent', 'outcome') AND json_valid(data)
-        THEN coalesce(json_extract(data, '$.body.tool'), '') ELSE '' END,
+    CASE WHEN kind = 'intent' AND json_valid({_TEXT})
+        THEN coalesce(json_extract({_TEXT}, '$.body.of.kind'), '') ELSE '' END,
+    CASE WHEN kind IN ('intent', 'outcome') AND json_valid({_TEXT})
+        THEN coalesce(json_extract({_TEXT}, '$.body.tool'), '') ELSE '' END,
     project_id, session_id, at_ms, octet_length(data)
 FROM event WHERE at_ms < ? ORDER BY seq
 """
@@ -308,10 +314,12 @@ class PurgeWrites(PurgeReads):
 
 
 PUT_PROJECT = put("project", f"{', '.join(PROJECT_FIELDS)}, checksum")
+_IS_NEW = "NOT EXISTS (SELECT 1 FROM event WHERE project_id = ?6 AND " + SAME.format("?3") + ")"
 APPEND = (
     f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
-    f" VALUES ({marks(len(EVENT_COLUMNS) + 1)}) ON CONFLICT DO NOTHING"
+    f" SELECT {marks(len(EVENT_COLUMNS) + 1)} WHERE {_IS_NEW} ON CONFLICT DO NOTHING"
 )
+"""Adds an event, unless its id, or its `dedup` in its project, is known."""
 _UNDERIVED = ("llm_spending", "note_file", "note_claim", "note_relation", "note_alias")
 """Tables that are not derived from the log, beside the projects."""
 
@@ -338,6 +346,7 @@ class RestoreWrites(PurgeWrites):
         for row in rows:
             values = _as_text(row.values)
             if row.table == "event":
+                values = as_stored(values)
                 self._connection.execute(APPEND, (*values, checksum(*values)))
                 added += self._connection.changes()
             elif newer or row.key not in known:
@@ -422,6 +431,19 @@ def stored_rows(database: Path) -> Iterator[SalvagedRow]:
             row: Row
             for row in connection.execute(query):
                 yield SalvagedRow(table, row[0], row)
+
+
+def packed_texts(database: Path) -> Iterator[bytes]:
+    """Yield what a database holds packed: events, anchors and long texts of items, of any schema.
+
+    Nothing is yielded of what the engine cannot read.
+    """
+    with suppress(apsw.Error), closing(reading(database)) as connection:
+        for row in connection.execute(f"SELECT {as_blobs(('data', *AROUND))} FROM event"):
+            yield event_json(*row)
+        for column, table in (("anchors", "anchor_set"), *((text, "item") for text in LONG_TEXTS)):
+            for row in connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table}"):
+                yield event_json(*row)
 
 
 def facts(database: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from observer.core.model import (
     spaced,
     title_key,
 )
+from observer.store.packing import packed, unpacked
 
 Stored = int | float | str | bytes | None
 """A value as the engine has it."""
@@ -41,6 +42,11 @@ AMONG = "IN (SELECT value FROM json_each(?))"
 
 The statement is the same however many they are, so it is prepared once.
 """
+
+KEY_END = 16
+"""Characters at the end of a `dedup` that are in its index: nearly all that is its own."""
+SAME = f"dedup = {{0}} AND dedup <> '' AND substr(dedup, -{KEY_END}) = substr({{0}}, -{KEY_END})"
+"""Says of an event that its `dedup` is a value; `format` puts that in."""
 
 
 class SalvagedRow(NamedTuple):
@@ -55,7 +61,10 @@ EVENT_COLUMNS = (
     "seq", "id", "dedup", "kind", "client", "project_id", "session_id", "root", "branch",
     "commit_hash", "at_ms", "data", "stored_ms",
 )  # fmt: skip
-"""What an event's checksum is over, in this order."""
+"""What an event's checksum is over, in this order; `data` as it is stored."""
+AROUND = ("id", "dedup", "client", "root", "branch", "commit_hash")
+"""Columns of an event that its `data` repeats, and is packed with."""
+_AROUND, _DATA = tuple(map(EVENT_COLUMNS.index, AROUND)), EVENT_COLUMNS.index("data")
 _NUMBERS = frozenset(("seq", "project_id", "session_id", "at_ms", "stored_ms"))
 
 
@@ -67,6 +76,36 @@ def checksum(*values: Stored) -> int:
 def as_blobs(columns: tuple[str, ...]) -> str:
     """Return columns of events as they are read: text as it stands, since it may not be UTF-8."""
     return ", ".join(name if name in _NUMBERS else f"CAST({name} AS BLOB)" for name in columns)
+
+
+def event_json(*row: Stored) -> bytes:
+    """Return an event as JSON, from its `data` and `AROUND`: a function of the engine."""
+    data, *around = map(_bytes, row)
+    return unpacked(data, b"\n".join(around))
+
+
+EVENT_JSON = f"event_json({as_blobs(('data', *AROUND))})"
+"""The same of a row, as a blob."""
+
+
+def packed_event(*row: Stored) -> bytes:
+    """Return a text as it is stored, `data` beside `AROUND`: a function of the engine.
+
+    What is packed already stays as it is.
+    """
+    data, *around = map(_bytes, row)
+    return packed(data, b"\n".join(around))
+
+
+def unpacked_event(values: Sequence[Stored]) -> bytes:
+    """Return an event as JSON from its `EVENT_COLUMNS`."""
+    return event_json(values[_DATA], *(values[place] for place in _AROUND))
+
+
+def as_stored(values: Sequence[Stored]) -> Values:
+    """Return the `EVENT_COLUMNS` of an event whose `data` may be JSON."""
+    data = packed_event(values[_DATA], *(values[place] for place in _AROUND))
+    return (*values[:_DATA], data, *values[_DATA + 1 :])
 
 
 def _bytes(value: Stored) -> bytes:
@@ -108,6 +147,10 @@ _VALUES = {"summary": _summary, "enrichment": to_enrichment}
 """How the columns that hold one value, or NULL, are read."""
 _NARRATIVE = ITEM_FIELDS.index("narrative")
 _VALUE_PLACES = tuple(map(ITEM_FIELDS.index, _VALUES))
+LONG_TEXTS, LONG = ("narrative", "facts", "summary"), 500
+"""Columns of items that are packed where they have so many characters: a twentieth of them, which
+hold most of the bytes. Those of notes in files are read by statements, and stay as they are."""
+_LONG_PLACES = tuple(map(ITEM_FIELDS.index, LONG_TEXTS))
 ITEM_COLUMNS = ", ".join(_RENAMED.get(name, name) for name in ITEM_FIELDS)
 SESSION_FIELDS = Session.__struct_fields__
 PROJECT_FIELDS = Project.__struct_fields__
@@ -149,13 +192,22 @@ def item_row(item: Item) -> Row:
     for place in _VALUE_PLACES:
         if values[place]:
             values[place] = json_text(values[place])
+    for place in () if item.file else _LONG_PLACES:
+        values[place] = _shorter(values[place])
     return tuple(values)
+
+
+def _shorter(text: str | None) -> str | bytes | None:
+    return packed(text.encode()) if text and len(text) >= LONG and text[0] != "\1" else text
 
 
 def to_item(row: Row) -> Item:
     """Build an item from columns in the order of `ITEM_FIELDS`."""
     values = dict(zip(ITEM_FIELDS, row, strict=True))
     try:
+        for name in LONG_TEXTS:
+            if isinstance(values[name], bytes):
+                values[name] = unpacked(values[name]).decode()
         for name, read in _LISTS.items():
             # Most are empty, and need not be decoded.
             values[name] = () if values[name] == _NONE_LISTED else read(values[name])
@@ -214,7 +266,7 @@ RECORDED_COLUMNS = f"checksum, {as_blobs(EVENT_COLUMNS)}"
 
 
 def recorded_row(recorded: Recorded, data: str = "") -> Row:
-    """Return what `event` holds of a recorded event, `stored_ms` left out.
+    """Return what `as_stored` takes of a recorded event, `stored_ms` left out.
 
     `data` is the event as JSON, made here where it was not made before.
     """
@@ -242,11 +294,11 @@ def to_recorded(row: Row) -> Recorded:
         StoreUnavailable: its data was damaged.
     """
     known, *values = row
-    seq, *_, project_id, session_id, root, branch, commit, _at_ms, data, _stored_ms = values
+    seq, *_, project_id, session_id, root, branch, commit, _at_ms, _data, _stored_ms = values
     try:
         if known != checksum(*values):
             raise ValueError("it does not fit its checksum")
-        event = _event(data)
+        event = _event(unpacked_event(values))
     except _DAMAGES as error:
         raise StoreUnavailable(
             f"what is stored of event {seq} is damaged: {error}",

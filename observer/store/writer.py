@@ -20,7 +20,9 @@ from observer.store.purging import APPEND, PUT_PROJECT, AdoptWrites
 from observer.store.reader import StoreReader
 from observer.store.rows import (
     ITEM_COLUMNS,
+    SAME,
     SESSION_FIELDS,
+    as_stored,
     checksum,
     index_row,
     item_row,
@@ -55,7 +57,7 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites):
 
         Returns False, and changes nothing, if its id, or its `dedup` in its project, is known.
         """
-        row = (*recorded_row(recorded, data), stored_ms)
+        row = as_stored((*recorded_row(recorded, data), stored_ms))
         self._connection.execute(APPEND, (*row, checksum(*row)))
         is_new = self._connection.changes() == 1
         self.grown += is_new
@@ -66,7 +68,7 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites):
         event = recorded.event
         row = self._row(
             "SELECT id FROM event WHERE id = ?1"
-            " UNION ALL SELECT id FROM event WHERE project_id = ?2 AND dedup = ?3 AND dedup <> ''",
+            " UNION ALL SELECT id FROM event WHERE project_id = ?2 AND " + SAME.format("?3"),
             (event.id, recorded.project_id, event.dedup),
         )
         return row[0] if row else ""

@@ -16,6 +16,7 @@ from observer.core.errors import ObserverError
 _OWN_TO_A_PROCESS = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
 
 
+FIRST_SESSION = "one begins with the next prompt of a client that observer install has connected"
 NO_START = "an agent is given nothing yet: none has worked here; what is known: observer search"
 
 

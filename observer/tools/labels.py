@@ -20,6 +20,9 @@ SUBJECT = 80
 LEAST_SHARE = 0.1
 """Of what an item touched, that must have changed to be said in a list."""
 
+_ENDED: frozenset[Reason] = frozenset({"changed", "deleted"})
+"""What makes something stale in part."""
+
 _MINUTE_MS = 60_000
 _SPANS = ((1440, "day"), (60, "hour"), (1, "minute"))
 _FORMS: dict[Reason, str] = {
@@ -39,8 +42,9 @@ def labels(item: Item, *, whole: bool = False) -> list[str]:
     """Return a short text for each caveat of an item: approval, suspicion, expiry, validity.
 
     Unless `whole`, long lists of names are cut, files that were moved are only counted if there
-    are several, and changes to less than `LEAST_SHARE` of what an item touched are left out:
-    a large commit of last month is stale a little, and would say so in more words than its own.
+    are several, changes to less than `LEAST_SHARE` of what an item touched are left out, and of
+    what is stale in part only a note says where: a large commit of last month would say so in more
+    words than its own.
     """
     if whole:
         return [*_of_note(item), *(_label(each, item) for each in item.validity)]
@@ -48,7 +52,12 @@ def labels(item: Item, *, whole: bool = False) -> list[str]:
     moved = [each for each in marks if each.reason == "renamed"]
     if len(moved) > 1:
         marks = [each for each in marks if each.reason != "renamed"]
-    said = [_label(replace(each, subject=_cut(each.subject)), item) for each in marks]
+    said = [
+        _part(each)
+        if each.reason in _ENDED and each.share < 1 and item.kind != "note"
+        else _label(replace(each, subject=_cut(each.subject)), item)
+        for each in marks
+    ]
     return [*_of_note(item), *said, *([f"{len(moved)} files moved"] if len(moved) > 1 else [])]
 
 
@@ -75,8 +84,12 @@ def _label(mark: Validity, item: Item) -> str:
     form = _FORMS[mark.reason]
     if mark.reason == "elsewhere" and mark.branch:
         form = "on branch {mark.branch}, not here"
-    stale = "stale" if mark.share >= 1 else f"stale in part ({mark.share:.0%})"
+    stale = "stale" if mark.share >= 1 else _part(mark)
     return form.format(mark=mark, stale=stale, when=_when(mark, item), before=_before(mark))
+
+
+def _part(mark: Validity) -> str:
+    return f"stale in part ({mark.share:.0%})"
 
 
 def _before(mark: Validity) -> str:

@@ -34,6 +34,7 @@ from observer.search.start import CardFact, Start
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
 from observer.tools import compact, hook_output, note_api, render, rows
 from observer.tools.asking import (
+    FIRST_SESSION,
     NO_START,
     CommandReply,
     CommandRequest,
@@ -354,7 +355,7 @@ def _last_session(memory: Memory, folder: str) -> str:
     if not last:
         raise NotFound(
             "no session is known in this folder",
-            hint="name one of: observer sessions --all, or connect a client: observer install",
+            hint=f"{FIRST_SESSION}; or name one of: observer sessions --all",
         )
     return f"s{last[0].id}"
 

@@ -24,9 +24,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from observer.core.errors import DaemonUnavailable, StoreUnavailable, remedy
 from observer.core.paths import Home, make_private, open_plain
+
+if TYPE_CHECKING:
+    from observer.upkeep.restore import Progress
 
 
 class HomeLost(DaemonUnavailable):
@@ -159,8 +163,14 @@ def hold(home: Home) -> Iterator[bool]:
             os.close(descriptor)
 
 
-def delete(home: Home) -> list[Path]:
+PROGRAM = "venv"
+"""Where `scripts/start` installs observer in its home."""
+
+
+def delete(home: Home, *, progress: Progress) -> list[Path]:
     """Delete all that is observer's in a home, and the home; return what somebody else put there.
+
+    The memory goes first, and the program last: whoever broke it off can repeat it.
 
     Raises:
         DaemonUnavailable: a daemon has started meanwhile.
@@ -168,25 +178,41 @@ def delete(home: Home) -> list[Path]:
     """
     places = [getattr(home, name) for name, one in vars(Home).items() if isinstance(one, property)]
     names = {one.relative_to(home.root).parts[0] for one in places if home.root in one.parents}
-    names |= {form for name in names for form in _half_written(name)} | {"venv"}
+    names |= {form for name in names for form in _half_written(name)} | {PROGRAM}
     with hold(home) as is_ours:
         if not is_ours:
             raise DaemonUnavailable(
                 "a daemon started meanwhile", hint="close your editors and agents, then repeat"
             )
         shutil.rmtree(home.run, ignore_errors=True)
-        for path in list(home.root.iterdir()):
-            if path.name in names or _OF_DATABASE.fullmatch(path.name):
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
+        ours = [
+            path
+            for path in home.root.iterdir()
+            if path.name in names or _OF_DATABASE.fullmatch(path.name)
+        ]
+        ours.sort(key=lambda path: path.name == PROGRAM)
+        gone = [each for path in ours for each in _with_contents(path)]
+        with progress("deleting", len(gone)) as advance:
+            for each in gone:
+                each.rmdir() if _is_folder(each) else each.unlink(missing_ok=True)
+                advance(1)
         left = list(home.root.iterdir())
     if not left:
         home.root.resolve().rmdir()
         if home.root.is_symlink():
             home.root.unlink()
     return left
+
+
+def _with_contents(path: Path) -> Iterator[Path]:
+    """Yield what is in a folder, deepest first, and then itself."""
+    for inside in path.iterdir() if _is_folder(path) else ():
+        yield from _with_contents(inside)
+    yield path
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 _OF_DATABASE = re.compile(

@@ -23,7 +23,8 @@ from observer.core.disk import settle
 from observer.core.errors import BadInput
 from observer.core.paths import Home, flush
 from observer.local.logs import ShellLogs
-from observer.store.purging import StoredEvent
+from observer.store.purging import StoredEvent, packed_texts
+from observer.upkeep.home_guard import PROGRAM
 
 SHORTEST = 3
 """Characters of the shortest text that may be looked for: fewer stand everywhere."""
@@ -124,8 +125,6 @@ YOUNG_S = 2.0
 """A hook that lives makes a name for its file long before."""
 _CHUNK_BYTES = 1 << 20
 _REASON = ".reason"
-PROGRAM = "venv"
-"""Where `scripts/start` installs observer in its home."""
 
 
 def shred(path: Path, *, keep: bool = False) -> None:
@@ -230,7 +229,7 @@ def left(home: Home, text: re.Pattern[bytes]) -> list[str]:
 
 
 def holds(path: Path, text: re.Pattern[bytes]) -> bool:
-    """Return True if a text stands in a file's bytes or in its name."""
+    """Return True if a text stands in a file's bytes, packed in a database, or in its name."""
     if text.search(os.fsencode(path.name)):
         return True
     if path.is_symlink():
@@ -240,9 +239,11 @@ def holds(path: Path, text: re.Pattern[bytes]) -> bool:
             if not os.fstat(file.fileno()).st_size:
                 return False
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
-                return text.search(held) is not None
+                if text.search(held):
+                    return True
     except FileNotFoundError:
         return False
+    return path.suffix == ".db" and any(map(text.search, packed_texts(path)))
 
 
 def is_abandoned(path: Path, names: Path) -> bool:

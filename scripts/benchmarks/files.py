@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import shelf
-from benchmarks.found import started
 from benchmarks.homes import Options
+from benchmarks.peers import started
 from observer.cli.doctor.lab import (
     Figure,
     Lab,

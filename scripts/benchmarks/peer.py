@@ -17,8 +17,8 @@ from itertools import compress
 from pathlib import Path
 
 from benchmarks import shelf
-from benchmarks.found import kiro_memory, kiro_row, kiro_text
 from benchmarks.homes import Options
+from benchmarks.peers import kiro_memory, kiro_row, kiro_text
 from benchmarks.recall import ITEMS, QUERIES, queries_of
 from observer.cli.doctor.lab import (
     Figure,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import apsw
+from legible import legible
 from sessions.product import Clock, Product
 
 from leaks.drawing import ALPHABETS
@@ -178,7 +179,7 @@ def _blobs(home: Path) -> Iterator[bytes]:
     """Yield what lies on the disk: all files, and every value of the database as one piece."""
     for path in sorted(home.rglob("*")):
         if path.is_file():
-            yield str(path.relative_to(home)).encode() + b"\n" + path.read_bytes()
+            yield str(path.relative_to(home)).encode() + b"\n" + legible(path)
     with closing(apsw.Connection(str(home / "observer.db"))) as database:
         for (table,) in database.execute(_TABLES).fetchall():
             for row in database.execute(f'SELECT * FROM "{table}"'):  # noqa: S608 - our own names

@@ -89,10 +89,10 @@ def bad_config(home: Home) -> None:
         pytest.param(damaged, "database", id="damaged-page"),
         pytest.param(no_database, "database", id="another-file"),
         pytest.param(folder_as("observer.db"), "database", id="database-is-a-folder"),
-        pytest.param(folder_as("daemon.lock"), "files", id="lock-is-a-folder"),
-        pytest.param(folder_as("log/daemon.log"), "files", id="log-is-a-folder"),
-        pytest.param(file_as("spool"), "folders", id="spool-is-a-file"),
-        pytest.param(file_as("log"), "folders", id="log-folder-is-a-file"),
+        pytest.param(folder_as("daemon.lock"), "home", id="lock-is-a-folder"),
+        pytest.param(folder_as("log/daemon.log"), "home", id="log-is-a-folder"),
+        pytest.param(file_as("spool"), "home", id="spool-is-a-file"),
+        pytest.param(file_as("log"), "home", id="log-folder-is-a-file"),
         pytest.param(unreadable_tombstones, "purged", id="tombstones"),
         pytest.param(open_to_others, "private", id="open-to-others"),
     ],
@@ -116,7 +116,7 @@ def test_a_lock_that_another_process_holds_is_shown(run: Run, home: Home) -> Non
 def test_a_file_in_the_place_of_the_sockets_is_shown(run: Run, home: Home) -> None:
     home.root.mkdir(parents=True)
     home.run.touch()
-    assert "is not a folder" in checks(run)["sockets"]["found"]
+    assert "is not a folder" in checks(run)["home"]["found"]
     home.run.unlink()
 
 

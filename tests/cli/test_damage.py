@@ -14,7 +14,7 @@ from observer.store.pages import VFS
 
 Run = Callable[..., Any]
 
-DAMAGES = ["'{'", "'{}'", "x'ff'", "CAST(x'7bff' AS TEXT)", "replace(data, 'kind', 'king')"]
+DAMAGES = ["'{'", "'{}'", "x'ff'", "CAST(x'7bff' AS TEXT)", "substr(data, 2)"]
 
 
 def change(home: Home, statement: str) -> None:

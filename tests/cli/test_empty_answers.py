@@ -18,7 +18,11 @@ EMPTY = [
     pytest.param("search --file a.py", "nothing found: leave out an option, or ask", id="options"),
     pytest.param("search --explain zebra", "nothing found: try other words", id="explained"),
     pytest.param("search --all --failed zebra", "words, or leave out an option\n", id="all"),
-    pytest.param("sessions", "no session yet: connect a client: observer install", id="sessions"),
+    pytest.param(
+        "sessions",
+        "no session yet: one begins with the next prompt of",
+        id="sessions",
+    ),
     pytest.param("sessions --active", "no session goes on: leave out --active", id="active"),
     pytest.param("today", "look back with: --days 7, or ask in all projects", id="today"),
     pytest.param("note", "no notes yet: keep one with: observer remember TEXT", id="notes"),
@@ -26,7 +30,7 @@ EMPTY = [
     pytest.param("note --waiting --all", "no notes like that: leave out an option\n", id="waiting"),
     pytest.param("note deleted", "comes back with: observer undo ID", id="deleted"),
     pytest.param("note folder", "add one with: observer note folder add PATH", id="folders"),
-    pytest.param("show", "connect a client: observer install", id="show"),
+    pytest.param("show", "one begins with the next prompt of", id="show"),
     pytest.param("context", "none has worked here; what is known: observer search", id="context"),
     pytest.param(
         "context --explain", "none has worked here; what is known", id="explained context"

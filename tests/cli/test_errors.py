@@ -74,9 +74,9 @@ def test_a_name_that_does_not_exist_brings_the_nearest_ones(
 
 
 def test_choices_are_listed_on_one_line(run: Run) -> None:
-    said, _, hint = run("uninstall", "emacs").err.partition("\n")
-    assert said.startswith("error: 'emacs' is not one of 'antigravity', ")
-    assert hint == "hint: see: observer uninstall --help\n"
+    said, hint = run("uninstall", "emacs").err.splitlines()
+    assert said == "error: no client 'emacs'"
+    assert hint.startswith("hint: one of: antigravity, ")
 
 
 @pytest.mark.parametrize("words", [("status",), ("up",), ("config", "get")], ids=" ".join)
@@ -281,7 +281,7 @@ def at_last() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        *(pytest.param(("up", "--wait", "10"), (name,), id=f"up-{name}") for name in FIFOS),
+        *(pytest.param(("up",), (name,), id=f"up-{name}") for name in FIFOS),
         *(pytest.param(("remember", "x"), (name,), id=f"remember-{name}") for name in FIFOS),
         *(
             pytest.param(words, names, id=f"{words[0]}-{len(names)}")
@@ -334,7 +334,7 @@ def test_a_link_to_nowhere_is_shown_to_be_moved(
 def test_doctor_names_a_folder_in_the_place_of_a_file(run: Run, home: Home, name: str) -> None:
     (home.root / name).mkdir(parents=True)
     shown = json.loads(run("doctor", "--json").out)["checks"]
-    files = next(check for check in shown if check["name"] == "files")
+    files = next(check for check in shown if check["name"] == "home")
     assert files["found"] == f"{home.root / name}: Is a directory"
     assert files["hint"] == "move it away; it is made anew"
 

@@ -47,13 +47,13 @@ def test_it_says_what_is_recorded_of_whom_and_what_the_last_agent_got(
     shown = rows(run)
     file = hook_output.mirror(home, str(worked)) / "CONTEXT.claude-code.md"
     see = "see: observer context --client claude-code"
-    assert shown["here"] == f"{worked}: recorded"
-    assert shown["heard here"] == "claude-code now"
+    assert shown["this folder"] == f"{worked}: recorded"
+    assert shown["reported by"] == "claude-code now"
     fill([{"kind": "remember", "content": "x", "client": "observer", "cwd": str(worked)}])
-    assert rows(run)["heard here"] == "claude-code now"
-    assert shown["given"] == f"to claude-code now, changed since; {see}"
+    assert rows(run)["reported by"] == "claude-code now"
+    assert shown["context to"] == f"claude-code now, changed since; {see}"
     os.utime(file, (1, 1))
-    assert rows(run)["given"] == f"to claude-code now; {see}"
+    assert rows(run)["context to"] == f"claude-code now; {see}"
     there = run("status", "--json").json["here"]
     assert (there["root"], list(there["heard"]), there["given_to"]) == (
         str(worked), ["claude-code"], "claude-code"
@@ -66,32 +66,34 @@ def test_a_private_shell_is_not_recorded(
     monkeypatch.chdir(worked)
     monkeypatch.setenv("OBSERVER_PRIVATE", "1")
     said = f"{worked}: not recorded: OBSERVER_PRIVATE is set in this shell"
-    assert rows(run)["here"] == said
+    assert rows(run)["this folder"] == said
 
 
 def test_it_says_why_nothing_is_recorded(run: Run, worked: Path, home: Home) -> None:
     run("config", "set", "exclude", str(worked))
-    assert rows(run)["here"] == f"{worked}: not recorded: `exclude` in config.toml"
+    assert rows(run)["this folder"] == f"{worked}: not recorded: `exclude` in config.toml"
     run("config", "set", "exclude", "")
     run("pause", "--project", ".")
-    assert rows(run)["here"].startswith(f"{worked}: not recorded: paused in {worked} until resumed")
+    assert rows(run)["this folder"].startswith(
+        f"{worked}: not recorded: paused in {worked} until resumed"
+    )
 
 
 def test_it_says_what_a_policy_leaves_out(run: Run, worked: Path) -> None:
     (worked / ".observer.toml").write_text('never = ["prompt"]\nexclude = ["*.pem"]\n')
-    assert rows(run)["here"] == f"{worked}: recorded, but no prompt, nor *.pem"
+    assert rows(run)["this folder"] == f"{worked}: recorded, but no prompt, nor *.pem"
 
 
 def test_a_project_of_which_nothing_is_known_says_what_to_do(run: Run, app: Path) -> None:
     shown = rows(run)
-    assert shown["here"] == f"{app}: recorded"
-    assert shown["heard here"].startswith("nobody yet")
-    assert "given" not in shown
+    assert shown["this folder"] == f"{app}: recorded"
+    assert shown["reported by"].startswith("nobody yet")
+    assert "context to" not in shown
 
 
 def test_outside_of_a_project_there_is_no_here(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path.home())
-    assert "here" not in rows(run)
+    assert "this folder" not in rows(run)
     assert json.loads(run("status", "--json").out)["here"] is None
 
 

@@ -18,7 +18,16 @@ TIERS = (
     (("config", "llm"), ("asyncio", "tomlkit")),
     (
         (
-            *("backup", "doctor.command", "export", "import_", "mcp", "measure", "model", "note"),
+            *(
+                "backup",
+                "doctor.command",
+                "export",
+                "import_",
+                "mcp",
+                "doctor.speed",
+                "model",
+                "note",
+            ),
             *("purge",),
         ),
         ("numpy", "rich", "tree_sitter", "yaml"),
@@ -44,5 +53,5 @@ def test_a_command_imports_nothing_heavy_that_its_tier_does_without() -> None:
 
 
 def test_every_command_is_in_a_tier() -> None:
-    known = {"app", "llm", "model", "measure", *COMMANDS.values()}
+    known = {"app", "llm", "model", "doctor.speed", *COMMANDS.values()}
     assert {module for modules, _ in TIERS for module in modules} == known

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 from observer.clients.installers import installable
 from observer.core.paths import Home
 from observer.local import client
+from observer.local.spool import Spool
+from observer.upkeep.home_guard import delete
 
 Run = Callable[..., Any]
 Git = Callable[..., str]
@@ -143,6 +146,22 @@ def test_a_dry_run_says_that_the_memory_would_go(run: Run, user: Path, home: Hom
     shown = run("uninstall", "--all", "--memory", "--dry-run").out
     assert f"the memory would be deleted: {home.root} with 0 events" in shown
     assert home.root.exists()
+
+
+def test_the_memory_goes_before_the_program_that_deletes_it(user: Path, home: Home) -> None:
+    Spool(home.spool).prepare()
+    (home.root / "venv/bin").mkdir(parents=True)
+    (home.root / "venv/bin/observer").touch()
+    seen = []
+
+    @contextmanager
+    def shown(name: str, total: int) -> Iterator[Callable[[int], None]]:
+        yield lambda _: seen.append((home.spool.exists(), (home.root / "venv/bin").exists()))
+        assert (name, total) == ("deleting", len(seen))
+
+    assert delete(home, progress=shown) == []
+    assert (False, True) in seen
+    assert (True, False) not in seen
 
 
 @pytest.mark.parametrize("line", ["status", "policy", "search x", "doctor --quick"])

@@ -130,7 +130,8 @@ def test_a_published_model_is_pulled_and_used(
 
 def test_pull_as_json_tells_where_it_is(run: Run, home: Home, published: tuple[str, str]) -> None:
     url, digest = published
-    row = run("config", "model", "pull", "theirs", "--from", url, "--sha256", digest, "--json").json
+    run("config", "set", "model_url", url)
+    row = run("config", "model", "pull", "theirs", "--sha256", digest, "--json").json
     assert row["folder"] == str(home.models / "theirs")
     assert not row["is_used"]
 

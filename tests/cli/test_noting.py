@@ -55,7 +55,7 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
         == f"{scope}no notes like that: leave out an option, or ask in all projects: --all\n"
     )
     assert run("note", "link", item).out == "-> wiki (nothing yet) CI\n"
-    assert run("forget", item).err.endswith("error: nothing was forgotten\nhint: add --yes\n")
+    assert run("forget", item).err.endswith("there is no terminal to ask on\nhint: add --yes\n")
     forgotten = run("forget", f"#{item}", "--yes")
     assert forgotten.out.startswith(f"forgot #{item} fact · Redis")
     assert f"observer undo {item}" in forgotten.err

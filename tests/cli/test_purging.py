@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +36,18 @@ def test_a_script_must_say_yes(run: Run, filled: Home) -> None:
     ran = run("purge", "--text", "login", "--json")
     assert (ran.code, ran.out) == (2, "")
     assert "--yes" in ran.err
+
+
+def test_a_no_says_that_nothing_was_purged(run: Run, filled: Home) -> None:
+    ours, theirs = os.openpty()
+    os.write(ours, b"n\n")
+    command = [sys.executable, "-P", "-m", "observer", "purge", "--text", "login"]
+    environ = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(command, stdin=theirs, capture_output=True, check=False, env=environ)
+    os.close(ours)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (130, b"nothing was purged\n")
+    assert "faster" in run("search", "login").out
 
 
 def test_a_text_may_come_on_stdin_so_that_no_history_has_it(run: Run, filled: Home) -> None:

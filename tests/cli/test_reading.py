@@ -108,7 +108,7 @@ def test_the_status_says_when_something_was_stored(run: Run, filled: Home) -> No
 
 @pytest.mark.parametrize(
     ("words", "column"),
-    [(("sessions",), "what for"), (("status", "--projects"), "uuid")],
+    [(("sessions",), "request"), (("status", "--projects"), "uuid")],
     ids=["sessions", "projects"],
 )
 def test_a_listing_into_a_pipe_is_aligned(
@@ -188,8 +188,9 @@ def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
 
 
 def test_a_type_that_no_item_has_brings_the_nearest_one(run: Run, filled: Home) -> None:
-    said = run("search", "bench", "--type", "comand").out
-    assert said.splitlines()[1] == "(no item is of type 'comand': did you mean command?)"
+    ran = run("search", "bench", "--type", "comand")
+    said = "error: nothing is of type 'comand'\nhint: did you mean command?\n"
+    assert (ran.code, ran.err) == (3, said)
 
 
 def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:

@@ -35,7 +35,16 @@ WRONG = [
     pytest.param(
         "context --client cursr", "no client 'cursr'", "did you mean cursor? see", id="client"
     ),
-    pytest.param("install cursr", "error: 'cursr' is not one of", "observer install", id="install"),
+    pytest.param("install cursr", "error: no client 'cursr'", "did you mean cursor?", id="install"),
+    pytest.param("note --layer rul", "--layer cannot be 'rul'", "did you mean rule?", id="layer"),
+    pytest.param("search --type comit x", "nothing is of type 'comit'", "mean commit?", id="type"),
+    pytest.param("note --type desicion", "of type 'desicion'", "mean decision?", id="note's type"),
+    pytest.param(
+        "note link 1 2 --kind amend", "no kind of link 'amend'", "mean amends?", id="kind"
+    ),
+    pytest.param("today --days 400", "400 is more than a year", "search --since 400d", id="days"),
+    pytest.param("search x --since soon", "'soon' is not a time", "write 2026-11-21", id="since"),
+    pytest.param("doctor speed hook", "no part 'hook'", "did you mean hooks?", id="part"),
     pytest.param("restore /nope", "error: File '/nope' does not exist", "restore", id="file"),
     pytest.param("import /nope", "'/nope' is no source and no file", "first: git", id="source"),
     pytest.param("import login.py", "'login.py' is of no source", "first: git", id="its source"),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from observer.core.paths import Home
+from observer.local import client
 from observer.local.spool import Spool
 
 Run = Callable[..., Any]
@@ -86,6 +87,19 @@ def test_a_setting_is_changed_and_comments_stay(run: Run, home: Home) -> None:
     assert run("config", "set", "log_level", "debug").code == 0
     assert run("config", "get", "log_level").out == "debug\n"
     assert home.config.read_text() == '# mine\nlog_level = "debug" # quiet\n'
+
+
+@pytest.mark.slow
+def test_a_daemon_that_a_setting_restarts_is_said(run: Run, home: Home) -> None:
+    client.ensure_daemon(home)
+    said = run("config", "set", "log_level", "debug").out
+    assert said.endswith("in force from now on; the daemon was restarted for it\n")
+    assert client.is_running(home)
+
+
+def test_a_type_that_is_nearly_a_known_one_is_named(run: Run, home: Home) -> None:
+    said = run("remember", "cookies", "--type", "desicion").err
+    assert "for decision:\n  observer note edit 4 --type decision" in said
 
 
 def test_what_a_list_holds_no_longer_is_named(run: Run) -> None:

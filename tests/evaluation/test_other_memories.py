@@ -1,4 +1,4 @@
-"""`scripts/bench.py found` asks other memories, where they are installed, the same."""
+"""`scripts/bench.py peers` asks other memories, where they are installed, the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.found import installed, kiro_text
+from benchmarks.peers import installed, kiro_text
 
 ROOT = Path(__file__).parents[2]
 MEMORY = """#!{python}
@@ -40,7 +40,7 @@ def test_recall_is_measured_beside_other_memories_without_one_that_does_not_star
 ) -> None:
     command(tmp_path, "kiro-memory", "#!/bin/sh\nexit 1\n")
     command(tmp_path, "basic-memory", MEMORY.format(python=sys.executable))
-    argv = [sys.executable, ROOT / "scripts/bench.py", "found", "--quick", "--peer", tmp_path]
+    argv = [sys.executable, ROOT / "scripts/bench.py", "peers", "--quick", "--peer", tmp_path]
     environ = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environ)
     assert done.returncode == 0, done.stderr

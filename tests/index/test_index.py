@@ -613,6 +613,21 @@ def test_what_is_settled_need_not_be_in_memory(
     assert answers(index, shown) == fresh(shown)
 
 
+def test_what_rests_is_read_again_when_somebody_asks(
+    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    index = an_index(folder)
+    fill(shown, 80)
+    index.refresh(shown)
+    index.close()
+    assert answers(index, shown) == fresh(shown)
+    index.rest()
+    at_files = Path("/proc/self/smaps").read_text(errors="replace").split(str(folder))[1:]
+    assert at_files
+    assert all("Rss:                   0 kB" in mapped.partition("Pss:")[0] for mapped in at_files)
+    assert answers(index, shown) == fresh(shown)
+
+
 def test_what_cannot_be_mapped_again_stays_in_memory(
     folder: Path,
     shown: Shown,

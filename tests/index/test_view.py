@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
+from observer.core.model import item_id
 from observer.index import ListRequest
 from observer.index.view import ENOUGH, SAMPLED, highest
 
@@ -98,6 +99,16 @@ def test_words_that_most_items_hold_fill_what_the_others_leave_open(
         (found,) = view.by_words(query(view, "aa", "bb"), wanted)
         newest_first = [item.id for item in reversed(items)]
         assert view.ids(found.places).tolist() == newest_first[:limit]
+
+
+def test_the_newest_of_a_sort_are_by_when_they_were_made(
+    tmp_path: Path, shown: Any, an_index: Make, an_item: Make
+) -> None:
+    shown.put(*(an_item(seq, created_ms=9 - seq % 4) for seq in range(1, 8)))
+    shown.put(an_item(8, created_ms=99, type="commit"), an_item(2, created_ms=50))
+    with an_index(tmp_path / "index").view(shown) as view:
+        found = view.newest(Filters(types=("command",)), 4)
+    assert found == [item_id(seq) for seq in (2, 4, 5, 1)]
 
 
 @pytest.mark.parametrize("others", [10, 1_000])

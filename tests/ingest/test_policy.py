@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from legible import legible
 
 from observer.core.config import Settings
 from observer.core.events import Commit, Event
@@ -77,7 +78,7 @@ def held(home: Home, text: str) -> list[str]:
     """Return the files of the home that hold a text."""
     wanted = text.encode()
     return [
-        str(file) for file in home.root.rglob("*") if file.is_file() and wanted in file.read_bytes()
+        str(file) for file in home.root.rglob("*") if file.is_file() and wanted in legible(file)
     ]
 
 

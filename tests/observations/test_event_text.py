@@ -216,3 +216,42 @@ def test_a_commit_lists_its_files_as_facts(feed: Feed) -> None:
         "A logo.png binary",
         "R a.py -> b.py +1 -0",
     )
+
+
+def files(*named: str) -> tuple[FileChange, ...]:
+    """Files of a commit, each `path` or `path:symbol`."""
+    parts = (one.partition(":") for one in named)
+    return tuple(FileChange(path=path, symbols=(name,) if name else ()) for path, _, name in parts)
+
+
+@pytest.mark.parametrize(
+    ("changed", "kind"),
+    [
+        pytest.param(("CHANGELOG.md:Fixed",), "record", id="a list of changes"),
+        pytest.param(("docs/news.rst", "package.json:version"), "record", id="a release"),
+        pytest.param(("CHANGELOG.md", "package.json:scripts"), "observation", id="a setting too"),
+        pytest.param(("CHANGELOG.md", "cart.py"), "observation", id="code too"),
+        pytest.param(("package.json:version",), "observation", id="a number alone"),
+        pytest.param((), "observation", id="nothing"),
+    ],
+)
+def test_a_commit_that_only_lists_what_others_did_is_a_record(
+    feed: Feed, changed: tuple[str, ...], kind: str
+) -> None:
+    assert feed(Commit(hash="9f3c1d", subject="Go", files=files(*changed))).last.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("message", "title", "kind"),
+    [
+        ("Merge x\n\nRound the total\n", "Round the total", "observation"),
+        ("Merge x", "Merge x", "record"),
+    ],
+)
+def test_a_merge_is_named_by_what_it_brings(
+    feed: Feed, message: str, title: str, kind: str
+) -> None:
+    merge = Commit(hash="9f3c1d", subject="Merge x", message=message, parents=("a", "b"))
+    item = feed(merge).last
+    assert (item.title, item.kind) == (title, kind)
+    assert "Merge x" in f"{item.title}\n{item.narrative}"

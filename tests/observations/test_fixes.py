@@ -118,6 +118,12 @@ def test_a_fix_that_does_not_say_what_was_changed_is_a_record(
     assert fix.kind == kind
 
 
+def test_what_a_checker_of_types_found_says_itself_how_to_mend_it(play: Play) -> None:
+    failed = red("npx tsc", "cart.ts(3,1): error TS2322: Type 'A' is not assignable to type 'B'.")
+    (fix,) = play(failed, edit("cart.ts"), green("npx tsc", "")).fixes
+    assert fix.kind == "record"
+
+
 def test_one_remedy_of_a_check_is_one_fix(play: Play) -> None:
     met = (step for n in "12" for step in (FAILED, green(f"rm -r /tmp/run/{n}"), PASSED))
     (fix,) = play(*met).fixes

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from observer.core.events import Command, Commit, Edit, FileChange, FileWrite, SessionEnd
+from observer.core.events import (
+    Command,
+    Commit,
+    Edit,
+    FileChange,
+    FileWrite,
+    Prompt,
+    SessionEnd,
+    ToolUse,
+)
 from observer.observations import session_commits, session_state
 
 ONE, TWO, THREE, NEW = ("1" * 40, "2" * 40, "3" * 40, "a" * 40)
@@ -189,3 +198,37 @@ def test_a_commit_counts_the_lines_of_what_a_command_changed(feed: Callable[...,
     files = session_state.decode(feed(WRITE, ran, OTHER, made).session.state).files
     assert (files["a.py"].added, files["a.py"].removed, files["a.py"].is_counted) == (46, 1, True)
     assert (files["b.py"].added, "/tmp/x.py" in files) == (1, False)
+
+
+def test_a_commit_that_was_only_printed_is_the_sessions_and_its_turns(
+    feed: Callable[..., Any],
+) -> None:
+    fed = feed(Prompt(text="go on"), WRITE, asked_git("git commit -am x", MADE))
+    known = session_state.decode(fed.session.state)
+    assert known.commits == ("Round the total (0123abc)",)
+    assert known.turn is not None
+    assert known.turn.commits == ("Round the total",)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_commit_that_git_printed_and_reported_is_one(
+    feed: Callable[..., Any], is_first: bool
+) -> None:
+    commit = "0123abc" + "d" * 33
+    printed = asked_git("git commit -am x", MADE)
+    reported = Commit(hash=commit, subject="Round the total", files=(FileChange(path="a.py"),))
+    fed = feed(WRITE, *((printed, reported) if is_first else (reported, printed)))
+    known = session_state.decode(fed.session.state)
+    assert known.commits == ("Round the total (0123abcddd)",)
+
+
+def test_what_a_task_in_the_background_committed_is_not_open(feed: Callable[..., Any]) -> None:
+    known = session_state.decode(feed(WRITE, ToolUse(tool="BashOutput", output=MADE)).session.state)
+    assert (session_commits.open_files(known), known.files["a.py"].printed) == ((), "topic")
+
+
+def test_what_git_lists_no_longer_is_committed_where_it_was_asked(
+    feed: Callable[..., Any],
+) -> None:
+    fed = feed(WRITE, asked_git("git status", f"On branch main\n{CLEAN}\n"))
+    assert session_state.decode(fed.session.state).files["a.py"].printed == "main"

@@ -56,7 +56,7 @@ def test_a_saying_is_kept_once() -> None:
 def test_a_commit_makes_its_files_clean() -> None:
     known = session_state.with_write(SessionState(), "a.py", ChangeSummary(), "edit")
     known = session_state.with_write(known, "b.py", ChangeSummary(), "edit")
-    known = session_commits.with_commit(known, "x (abc)", ("a.py",))
+    known = session_commits.with_commit(known, "x", "abc", ("a.py",))
     assert {path: file.is_dirty for path, file in known.files.items()} == {
         "a.py": False,
         "b.py": True,

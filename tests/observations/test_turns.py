@@ -108,6 +108,9 @@ def test_a_session_that_dies_in_the_middle_has_its_turn(feed: Feed) -> None:
     assert turn.title == "Round the total up"
 
 
+GO_ON = Prompt(text="Another agent has worked on your files, please continue now")
+NAMED = Prompt(text="Round the total in cart.py")
+LISTED = FileWrite(path="CHANGELOG.md", edits=(Edit(old="", new="- rounds"),))
 PUSH = Command(command="git status && git push | tail -1", output="main -> main", exit_code=0)
 
 
@@ -117,10 +120,14 @@ PUSH = Command(command="git status && git push | tail -1", output="main -> main"
         pytest.param((ASKED,), "observation", id="goes on"),
         pytest.param((ASKED, SessionEnd()), "record", id="broken off"),
         pytest.param((ASKED, Prompt(text="no, stop it")), "record", id="broken off by a prompt"),
-        pytest.param((ASKED, WRITE, SessionEnd()), "observation", id="changed"),
+        pytest.param((GO_ON, WRITE, SessionEnd()), "record", id="changed what nobody names"),
+        pytest.param((NAMED, WRITE, SessionEnd()), "observation", id="changed"),
+        pytest.param((NAMED, LISTED, Reply(text="Done.")), "record", id="listed what changed"),
+        pytest.param((ASKED, Reply(text="Sure, all is well.")), "record", id="a nod"),
+        pytest.param((ASKED, Reply(text="`total` rounds.")), "observation", id="an answer"),
         pytest.param((ASKED, COMMIT, Reply(text="Done.")), "record", id="committed"),
         pytest.param((ASKED, PUSH, Reply(text="Pushed.")), "record", id="pushed"),
-        pytest.param((ASKED, PUSH, GREEN, Reply(text="Pushed.")), "observation", id="checked"),
+        pytest.param((ASKED, PUSH, GREEN, Reply(text="Pushed.")), "record", id="checked"),
         pytest.param((ASKED, COMMIT, Reply(text="Done. " * 70)), "observation", id="explained"),
     ],
 )

@@ -16,6 +16,7 @@ from observer.search.recent_sessions import (
     RecentSessions,
     dense,
     likely_files,
+    named_in,
     working_checks,
 )
 from observer.store.database import SqliteStore
@@ -51,7 +52,7 @@ def add(store: SqliteStore, an_item: Make) -> Callable[..., None]:
 
 def files(store: SqliteStore) -> list[str]:
     with store.read() as reader:
-        return likely_files(reader, HERE, RecentSessions(reader, HERE).all)
+        return likely_files(reader, HERE)
 
 
 def commands(store: SqliteStore) -> list[str]:
@@ -92,17 +93,22 @@ def test_commits_count_half_whoever_made_them(
 def test_what_is_changed_again_and_again_outweighs_what_was_changed_once(
     store: SqliteStore, work: Callable[..., None]
 ) -> None:
-    work(*[["README.md"]] * 60, ["once.py"], *[["other.py"]] * 30)
+    work(*[["README.md"]] * 9, *[["other.py"]] * 9, ["once.py"])
     assert files(store) == ["other.py", "README.md", "once.py"]
 
 
-def test_what_sessions_merely_read_stands_behind(
-    store: SqliteStore, add: Callable[..., None], work: Callable[..., None]
-) -> None:
-    work(["changed.py"])
-    add(40, files_read=("older.py", "changed.py"))
-    add(41, files_read=("newer.py",))
-    assert files(store) == ["changed.py", "newer.py", "older.py"]
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("see `src/cart.py`: it rounds", {"src/cart.py"}, id="path"),
+        pytest.param("**cart.py** changed", {"src/cart.py"}, id="name"),
+        pytest.param("cart.pyc, a cart.py.bak", set(), id="other"),
+        pytest.param("index.ts", set(), id="name of two"),
+        pytest.param("src: api/index.ts", {"src/api/index.ts"}, id="two parts"),
+    ],
+)
+def test_a_text_names_a_file_as_far_as_no_other_has_that_name(text: str, said: set[str]) -> None:
+    assert named_in(text, ["src/cart.py", "src/api/index.ts", "web/index.ts"]) == said
 
 
 def test_files_elsewhere_and_lock_files_are_left_out(

@@ -85,6 +85,12 @@ def test_an_event_comes_back_as_it_was_stored(store: Store) -> None:
         pytest.param(recorded(1), recorded(2), True, id="different"),
         pytest.param(recorded(1), recorded(1), False, id="same-id"),
         pytest.param(recorded(1, dedup="d"), recorded(2, dedup="d"), False, id="same-happening"),
+        pytest.param(
+            recorded(1, dedup=f"a{'d' * 20}"),
+            recorded(2, dedup=f"b{'d' * 20}"),
+            True,
+            id="same-end",
+        ),
     ],
 )
 def test_a_known_event_is_not_stored_twice(

@@ -19,6 +19,34 @@ def test_what_a_summary_says_in_its_fields_is_not_stored_twice(words: str, store
     assert to_item(row) == item
 
 
+@pytest.mark.parametrize(
+    ("text", "file", "is_packed"),
+    [
+        ("mended the cart " * 60, "", True),
+        ("mended the cart " * 60, "/notes/a.md", False),
+        ("mended the cart", "", False),
+        ("\1" * 600, "", False),
+    ],
+    ids=["long", "of a file", "short", "like what is packed"],
+)
+def test_long_texts_are_packed_and_read_as_they_were(
+    text: str, file: str, *, is_packed: bool
+) -> None:
+    item = Item(
+        id=1,
+        uuid="u",
+        kind="note",
+        type="fact",
+        title="t",
+        narrative=text,
+        facts=(text,),
+        file=file,
+    )
+    row = item_row(item)
+    assert isinstance(row[ITEM_FIELDS.index("narrative")], bytes) == is_packed
+    assert to_item(row) == item
+
+
 def test_letters_of_scripts_without_blanks_stand_alone() -> None:
     assert code_aware("a登录b ロ").split() == ["a", "登", "录", "b", "ロ"]
 

@@ -22,10 +22,11 @@ from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, Session
 from observer.store.connection import NumberedConnection
 from observer.store.database import SqliteStore
-from observer.store.migrations import Migration, migrations, needed
+from observer.store.migrations import PACKED, Migration, migrations, needed
 from observer.store.pages import VFS
+from observer.store.purging import APPEND
 from observer.store.reader import StoreReader
-from observer.store.rows import EVENT_COLUMNS, marks, recorded_row
+from observer.store.rows import EVENT_COLUMNS, checksum, marks, recorded_row
 
 NEWEST = migrations("sqlite")[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
@@ -116,6 +117,10 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 
 BEFORE_TITLE_KEYS = """
+DROP INDEX event_dedup; DROP INDEX anchor_set_base;
+CREATE UNIQUE INDEX event_dedup ON event (project_id, dedup) WHERE dedup <> '';
+CREATE INDEX anchor_set_base ON anchor_set (worktree, base);
+CREATE INDEX anchor_path_item ON anchor_path (worktree, item_id);
 DROP INDEX link_act; DROP INDEX item_doubtful;
 DROP TABLE note_file; DROP TABLE note_claim; DROP TABLE note_relation;
 DROP TABLE note_alias; DROP INDEX item_frontmatter; DROP INDEX event_imported; DROP INDEX item_type;
@@ -187,6 +192,31 @@ def test_items_are_behind_until_what_a_migration_made_room_for_is_derived(
         assert writer.totals().is_behind == is_behind
         writer.clear_projection()
         assert not writer.totals().is_behind
+
+
+def test_events_of_an_older_observer_are_packed_but_for_damaged_ones(path: Path) -> None:
+    older = SqliteStore(path, steps=migrations("sqlite")[: PACKED - 1])
+    with closing(older) as store, store.write() as writer:
+        for seq, damage in ((1, 0), (2, 1)):
+            row = (seq, f"e{seq}", *recorded_row(SHOWN)[2:], 1)
+            writer._connection.execute(APPEND, (*row, checksum(*row) + damage))
+    with closing(SqliteStore(path)) as store, store.read() as reader:
+        assert [one.event for one in reader.log()] == [SHOWN.event]
+        rows = reader._connection.execute("SELECT substr(data, 1, 1) FROM event").fetchall()
+        assert rows == [(b"\x01",), ("{",)]
+        assert "event 2 is damaged" in str(reader.damaged())
+
+
+def test_long_texts_of_an_older_observer_are_packed(path: Path) -> None:
+    long = "a long tale of a cart that was mended " * 20
+    older = SqliteStore(path, steps=migrations("sqlite")[:PACKED])
+    with closing(older) as store, store.write() as writer:
+        writer.put_items([Item(id=4, uuid="u", kind="note", type="fact", title="t")])
+        writer._connection.execute("UPDATE item SET narrative = ?", (long,))
+    with closing(SqliteStore(path)) as store, store.read() as reader:
+        assert [one.narrative for one in reader.items([4])] == [long]
+        ((held,),) = reader._connection.execute("SELECT narrative FROM item").fetchall()
+        assert isinstance(held, bytes)
 
 
 def test_what_a_killed_backup_left_is_taken_for_none(path: Path) -> None:

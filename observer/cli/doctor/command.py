@@ -17,9 +17,9 @@ from observer.cli.doctor.diagnosis import (
 )
 from observer.cli.doctor.probes import probe_checks
 from observer.cli.exclusive import alone, open_here, repair_first
-from observer.cli.output import emit, json_option, progress, respond, say, table
+from observer.cli.output import as_json, json_option, progress, respond, say, table
 from observer.cli.purge import has_secrets, redacted
-from observer.cli.session import mention_damaged
+from observer.cli.session import mention_damaged, mention_paused
 from observer.clients.config_files.context import current_context
 from observer.core import config
 from observer.core.clock import now_ms
@@ -35,7 +35,7 @@ from observer.upkeep.carry_out import complete
 @click.group(
     "doctor",
     cls=Group,
-    later={"speed": "measure"},
+    later={"speed": "doctor.speed"},
     invoke_without_command=True,
     epilog="Example: observer doctor --fix",
 )
@@ -44,23 +44,23 @@ from observer.upkeep.carry_out import complete
 @click.option("--quick", is_flag=True, help="Only look: send no probe through the hooks.")
 @json_option
 @click.pass_context
-def doctor_command(
-    context: click.Context, /, *, fixes: bool, rebuilds: bool, quick: bool, as_json: bool
-) -> int:
+def doctor_command(context: click.Context, /, *, fixes: bool, rebuilds: bool, quick: bool) -> int:
     """Check home, daemon, store and hooks; exit with 1 if any fails."""
     if context.invoked_subcommand is not None:
         return 0
     here = home()
+    mention_paused()
     if rebuilds:
-        _rebuild(here, as_json=as_json)
+        _rebuild(here)
         return 0
     checks = list(_checks(here, quick=quick))
     done: list[str] = []
-    if fixes and (done := _fixed(here, checks)):
+    wanted = dict.fromkeys(check.fix for check in checks if check.fix and not check.is_well)
+    if fixes and wanted:
+        done = [apply_fix(fix, current_context(here)) for fix in wanted]
         checks = list(_checks(here, quick=quick))
     is_well = all(check.is_well for check in checks)
-    if as_json:
-        emit({"is_well": is_well, "checks": checks, "fixed": done})
+    if as_json({"is_well": is_well, "checks": checks, "fixed": done}):
         return 0 if is_well else 1
     for text in done:
         say(f"fixed: {text}")
@@ -70,7 +70,7 @@ def doctor_command(
         (marks[each.is_well], each.name, text) for each, text in zip(checks, found, strict=True)
     ]
     table(("", "check", "found, and what to do"), rows)
-    if not fixes and any(check.fix for check in checks if not check.is_well):
+    if wanted and not fixes:
         say("observer doctor --fix does what is safe of this")
     return 0 if is_well else 1
 
@@ -85,13 +85,7 @@ def _checks(here: Home, *, quick: bool) -> Iterator[Diagnosis]:
         yield from probe_checks(context)
 
 
-def _fixed(here: Home, checks: list[Diagnosis]) -> list[str]:
-    context = current_context(here)
-    wanted = dict.fromkeys(check.fix for check in checks if check.fix and not check.is_well)
-    return [apply_fix(fix, context) for fix in wanted]
-
-
-def _rebuild(here: Home, *, as_json: bool) -> None:
+def _rebuild(here: Home) -> None:
     """Derive everything anew, once what earlier rules let through is redacted."""
     repair_first(here)
     with alone(here):
@@ -102,7 +96,7 @@ def _rebuild(here: Home, *, as_json: bool) -> None:
     count = receipt.redacted_events if receipt else 0
     first = f"\n{counted(count, 'event')} redacted first, by newer rules" if receipt else ""
     done = f"rebuilt from {counted(events, 'event')}{first}"
-    respond({"events": events, "redacted": count}, done, as_json=as_json)
+    respond({"events": events, "redacted": count}, done)
 
 
 def _derived(here: Home) -> int:

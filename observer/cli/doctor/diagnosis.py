@@ -9,12 +9,13 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
 
 from observer import __version__
+from observer.cli.session import reading
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, hook_files
 from observer.clients.config_files.file_edits import apply
@@ -35,7 +36,7 @@ from observer.store.connection import DAMAGED
 from observer.store.database import SqliteStore
 from observer.store.pages import damaged_pages, has_checksums
 from observer.store.tombstones import Tombstones
-from observer.tools.status import LlmStatus, Status, paused_text, spent_text, waiting_text
+from observer.tools.status import Status, waiting_text
 from observer.upkeep.losses import recent
 
 
@@ -89,44 +90,33 @@ _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 
 def home_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     """Yield what is wrong with the home's folders and files, or that nothing is."""
-    yield _home(here)
-    yield checked("files", lambda: files(here))
+    yield checked("home", lambda: usable(here))
     yield checked("private", lambda: private(here), fix="private")
-    yield checked("folders", lambda: folders(here))
-    yield checked("sockets", lambda: sockets(here))
-    yield _disk(here)
+    yield checked("disk", lambda: disk(here))
     yield checked("file system", lambda: file_system(here.root))
     yield checked("watches", lambda: watches(status))
     yield checked("clock", lambda: clock(status, at_ms=now_ms()))
 
 
-def folders(here: Home) -> str:
-    """Return that every folder that is there can be used.
+def usable(here: Home) -> str:
+    """Return the home, whose folders and files a daemon can use before it can report errors.
 
     Raises:
-        ObserverError: one is not a folder, another user's, or cannot be written.
+        ObserverError: a folder is a file, another user's, or cannot be written.
+        OSError: a file cannot be opened.
     """
-    for path in (here.spool, here.spool / "new", here.spool / "tmp", here.logs, here.backups):
-        _usable(path)
-    return "spool, log and backups can be written"
-
-
-def sockets(here: Home) -> str:
-    """Return the folder of the daemon's sockets.
-
-    Raises:
-        ObserverError: as `folders`.
-    """
-    _usable(here.run)
-    return str(here.run)
-
-
-def files(here: Home) -> str:
-    """Open the files that a daemon must open before it can report errors; return that it can."""
-    for path in (here.lock, here.logs / "daemon.log"):
-        if os.path.lexists(path):
-            os.close(open_plain(path, os.O_RDWR))
-    return "lock and log can be written"
+    inside = (here.spool, here.spool / "new", here.spool / "tmp", here.logs, here.backups)
+    for path in filter(os.path.lexists, (here.root, here.run, *inside)):
+        if not path.is_dir():
+            raise ObserverError(f"{path} is not a folder", hint="move it away; it is made anew")
+        if path.stat().st_uid != os.getuid():
+            hint = "make it yours, or move it away"
+            raise ObserverError(f"{path} belongs to another user", hint=hint)
+        if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+            raise ObserverError(f"{path} cannot be written", hint=f"run: chmod 700 {path}")
+    for path in filter(os.path.lexists, (here.lock, here.logs / "daemon.log")):
+        os.close(open_plain(path, os.O_RDWR))
+    return f"{here.root}{'' if here.root.exists() else ' (not made yet)'}"
 
 
 def open_to_others(here: Home) -> list[Path]:
@@ -197,41 +187,21 @@ def clock(status: Status, *, at_ms: int) -> str:
     return "no event is from the future"
 
 
-def _usable(path: Path) -> None:
-    if not os.path.lexists(path):
-        return
-    if not path.is_dir():
-        raise ObserverError(f"{path} is not a folder", hint="move it away; it is made anew")
-    if path.stat().st_uid != os.getuid():
-        raise ObserverError(
-            f"{path} belongs to another user", hint="make it yours, or move it away"
-        )
-    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        raise ObserverError(f"{path} cannot be written", hint=f"run: chmod 700 {path}")
+def disk(here: Home) -> str:
+    """Return how much is free on the disk of the home.
 
-
-def _home(here: Home) -> Diagnosis:
-    if not here.root.exists():
-        return well("home", f"{here.root} (not made yet)")
-    found = here.root.stat()
-    if found.st_uid != os.getuid() or not os.access(here.root, os.W_OK):
-        hint = "make it yours and writable, or choose another OBSERVER_HOME"
-        return wrong("home", f"{here.root} cannot be written", hint)
-    return well("home", str(here.root))
-
-
-def _disk(here: Home) -> Diagnosis:
+    Raises:
+        ObserverError: it is nearly full.
+    """
     folder = next(path for path in (here.root, *here.root.parents) if path.exists())
     free_bytes, inodes = shutil.disk_usage(folder).free, os.statvfs(folder)
     found = f"{size_text(free_bytes)} free"
-    is_well = free_bytes >= LOW_DISK_BYTES
-    if inodes.f_files and inodes.f_favail < FEW_FILES:  # some file systems count none
-        is_well, found = False, f"{found}, room for {inodes.f_favail} files"
-    return (
-        well("disk", found)
-        if is_well
-        else wrong("disk", found, "free some space; events are refused soon")
-    )
+    has_few = inodes.f_files and inodes.f_favail < FEW_FILES  # some file systems count none
+    if has_few:
+        found += f", room for {inodes.f_favail} files"
+    if has_few or free_bytes < LOW_DISK_BYTES:
+        raise ObserverError(found, hint="free some space; events are refused soon")
+    return found
 
 
 def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
@@ -244,14 +214,10 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     yield checked("purged", lambda: tombstones(here))
     yield _losses(here)
     yield _spool(status)
-    yield from _kept_out(status)
-    if status.watched:
-        yield well("watched", " · ".join(map(str, status.watched)))
-    if status.note_folders:
-        found = " · ".join(map(str, status.note_folders))
-        yield well("note folders", found)
-    if status.llm:
-        yield _llm(status.llm)
+    for problem in status.policies:
+        yield wrong("policy", f"nothing is recorded: {problem}", problem.hint)
+    if status.llm and status.llm.problem:
+        yield wrong("llm", status.llm.problem, "see what is wrong with: observer config llm --try")
     if status.degraded is None:
         yield well("degraded", "nothing")
     else:
@@ -299,16 +265,11 @@ def _daemon(status: Status) -> Diagnosis:
 def _integrity(here: Home) -> str:
     if not here.database.exists():
         return "none yet"
-    store = SqliteStore(here.database, read_only=True)
-    try:
-        complaint = store.check()
-        if complaint == "ok":
-            with store.read() as reader:
-                damaged = reader.damaged()
-    finally:
-        store.close()
-    if complaint != "ok":
-        raise ObserverError(complaint, hint=DAMAGED)
+    with closing(SqliteStore(here.database, read_only=True)) as store:
+        if (complaint := store.check()) != "ok":
+            raise ObserverError(complaint, hint=DAMAGED)
+        with store.read() as reader:
+            damaged = reader.damaged()
     if damaged:
         more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
         raise ObserverError(f"{damaged[0].message}{more}", hint=damaged[0].hint)
@@ -352,23 +313,6 @@ def _spool(status: Status) -> Diagnosis:
     return well("spool", found)
 
 
-def _kept_out(status: Status) -> Iterator[Diagnosis]:
-    for one in status.paused:
-        yield well("paused", paused_text(one), "record again with: observer pause --end")
-    for problem in status.policies:
-        found = f"nothing is recorded: {problem}"
-        yield wrong("policy", found, problem.hint)
-    if not status.policies:
-        yield well("policy", "no .observer.toml that cannot be used")
-
-
-def _llm(llm: LlmStatus) -> Diagnosis:
-    if llm.problem:
-        hint = "see what is wrong with: observer config llm --try"
-        return wrong("llm", llm.problem, hint)
-    return well("llm", f"{llm.model} at {llm.url}; {spent_text(llm)}")
-
-
 def client_checks(context: InstallContext) -> Iterator[Diagnosis]:
     """Yield what is wrong with the hooks and each client that has them, or that nothing is."""
     yield checked("hooks", lambda: _hooks(context), fix="hooks")
@@ -405,7 +349,7 @@ def _client(
     if quiet := find_quiet(client, context, last, at_ms=now_ms()):
         return wrong(name, str(quiet), quiet.hint)
     at_ms = last_report(client, last)
-    heard = f"last event {age_text(now_ms() - at_ms)} ago" if at_ms else "no event yet"
+    heard = f"last report {age_text(now_ms() - at_ms)} ago" if at_ms else "no report yet"
     return well(name, f"{parts}; {heard}")
 
 
@@ -428,9 +372,11 @@ def _hooks(context: InstallContext) -> str:
 
 
 def _git_hooks(context: InstallContext) -> Iterator[Diagnosis]:
-    name = "git hooks"
+    name, folders = "git hooks", list[str]()
+    with suppress(ObserverError), reading(context.home) as reader:  # the database has its own check
+        folders = [path for project in reader.projects() for path in project.common_dirs]
     try:
-        found = missing_hooks(context, _git_folders(context.home))
+        found = missing_hooks(context, folders)
     except ObserverError as error:
         yield wrong(name, error.message, error.hint)
         return
@@ -440,71 +386,39 @@ def _git_hooks(context: InstallContext) -> Iterator[Diagnosis]:
         yield well(name, "all that were installed run")
 
 
-def _git_folders(here: Home) -> list[str]:
-    with suppress(ObserverError):  # the next check reports a damaged database
-        store = SqliteStore(here.database, read_only=True)
-        try:
-            with store.read() as reader:
-                return [path for project in reader.projects() for path in project.common_dirs]
-        finally:
-            store.close()
-    return []
-
-
 START_S = 20.0
 
 
 def apply_fix(fix: str, context: InstallContext) -> str:
     """Apply a fix that a `Diagnosis` names, and return what was done, or why it was not."""
-    name, _, argument = fix.partition(" ")
     try:
-        if name == "install":
-            return _fix_install(argument, context)
-        return _FIXES[name](context)
+        return _applied(fix, context)
     except (ObserverError, OSError) as error:
         return f"not done: {fix}: {error}"
 
 
-def _fix_install(name: str, context: InstallContext) -> str:
-    copies = perform(install(name, context), context.home, at_ms=now_ms())
-    kept = f"; the former text is in {', '.join(map(str, copies))}" if copies else ""
-    return f"installed {name} again{kept}"
-
-
-def _fix_private(context: InstallContext) -> str:
-    found = open_to_others(context.home)
-    for path in found:
-        path.chmod(path.stat().st_mode & 0o700)
-    return f"took the rights of others from {', '.join(map(str, found))}"
-
-
-def _fix_hooks(context: InstallContext) -> str:
-    edits = hook_files(context.home)
-    apply(edits, context.home.backups, at_ms=now_ms())
-    return f"refreshed {counted(len(edits), 'hook script')}"
-
-
-def _fix_daemon(context: InstallContext) -> str:
-    daemon.ensure_daemon(context.home, wait_s=START_S)
-    return "started the daemon of this version"
-
-
-def _fix_retry(context: InstallContext) -> str:
-    events = Spool(context.home.spool).retry()
-    return f"put {counted(events, 'event')} back into the queue, to be read again"
-
-
-def _fix_index(context: InstallContext) -> str:
-    daemon.stop(context.home)
-    shutil.rmtree(context.home.index)
-    daemon.ensure_daemon(context.home, wait_s=START_S)
-    return "had the index made anew"
-
-
-_FIXES = {
-    "private": _fix_private,
-    "hooks": _fix_hooks,
-    "daemon": _fix_daemon,
-    "index": _fix_index,
-    "retry": _fix_retry,
-}
+def _applied(fix: str, context: InstallContext) -> str:
+    here = context.home
+    match fix.split():
+        case ["install", name]:
+            copies = perform(install(name, context), here, at_ms=now_ms())
+            kept = f"; the former text is in {', '.join(map(str, copies))}" if copies else ""
+            return f"installed {name} again{kept}"
+        case ["private"]:
+            found = open_to_others(here)
+            for path in found:
+                path.chmod(path.stat().st_mode & 0o700)
+            return f"took the rights of others from {', '.join(map(str, found))}"
+        case ["hooks"]:
+            edits = hook_files(here)
+            apply(edits, here.backups, at_ms=now_ms())
+            return f"refreshed {counted(len(edits), 'hook script')}"
+        case ["retry"]:
+            events = counted(Spool(here.spool).retry(), "event")
+            return f"put {events} back into the queue, to be read again"
+    if fix == "index":
+        daemon.stop(here)
+        shutil.rmtree(here.index)
+    daemon.ensure_daemon(here, wait_s=START_S)
+    done = {"index": "had the index made anew", "daemon": "started the daemon of this version"}
+    return done[fix]

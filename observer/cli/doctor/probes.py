@@ -16,7 +16,7 @@ import string
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from pathlib import Path
 import orjson
 
 from observer.cli.doctor.diagnosis import Diagnosis, well, wrong
+from observer.cli.session import reading
 from observer.clients.attribution import agent_variables
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, command
@@ -38,7 +39,6 @@ from observer.ingest.pipeline import ANSWER
 from observer.local import client as daemon
 from observer.local.pauses import EVERYWHERE
 from observer.local.spool import Spool
-from observer.store.database import SqliteStore
 from observer.tools.hook_output import ANYONES, mirror
 from observer.upkeep.shred import finder, left
 
@@ -278,7 +278,7 @@ def _project_with_context(here: Home) -> tuple[str, Path] | None:
     """Return the root of the newest project that has a context, and the folder of its files."""
     if not here.database.exists():
         return None
-    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+    with reading(here) as reader:
         roots = [root for project in reader.projects() for root in project.roots]
     for root in reversed(roots):
         if Path(root).is_dir() and (mirror(here, root) / ANYONES).exists():
@@ -350,49 +350,28 @@ def type_lines(
     """
     child, terminal = pty.fork()
     if not child:
-        _become(shell, folder, environ)
+        try:
+            os.chdir(folder)
+            os.execve(shell, [shell, "-i"], dict(environ))  # noqa: S606 - the user's own shell
+        finally:
+            os._exit(127)
     try:
         deadline = time.monotonic() + TYPED_S
         for line in lines:
-            _settle(terminal, deadline)
+            for has_begun in (False, True):
+                while time.monotonic() < deadline and _prints(terminal, SETTLED_S) == has_begun:
+                    pass
             os.write(terminal, f"{line}\r".encode())
         while not is_done() and time.monotonic() < deadline:
-            _read(terminal, wait_s=0.05)
+            _prints(terminal, 0.05)
     except OSError:  # the shell has ended: its start-up file may run another program
         pass
     finally:
-        _end(child)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
         os.close(terminal)
 
 
-def _become(shell: str, folder: Path, environ: Mapping[str, str]) -> None:
-    try:
-        os.chdir(folder)
-        os.execve(shell, [shell, "-i"], dict(environ))  # noqa: S606 - the user's own shell
-    finally:
-        os._exit(127)
-
-
-def _settle(terminal: int, deadline: float) -> None:
-    """Read until nothing more is printed."""
-    while time.monotonic() < deadline and not _read(terminal, wait_s=SETTLED_S):
-        pass  # it has not begun
-    while time.monotonic() < deadline and _read(terminal, wait_s=SETTLED_S):
-        pass
-
-
-def _read(terminal: int, *, wait_s: float) -> bytes:
-    ready, _, _ = select.select([terminal], [], [], wait_s)
-    return os.read(terminal, 65536) if ready else b""
-
-
-def _end(child: int) -> None:
-    for number in (signal.SIGHUP, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.kill(child, number)
-        deadline = time.monotonic() + 1.0
-        while time.monotonic() < deadline:
-            if os.waitpid(child, os.WNOHANG)[0]:
-                return
-            time.sleep(0.01)
-    os.waitpid(child, 0)
+def _prints(terminal: int, wait_s: float) -> bool:
+    """Wait for a shell to print something, drop it, and return whether it did."""
+    return bool(select.select([terminal], [], [], wait_s)[0] and os.read(terminal, 65536))

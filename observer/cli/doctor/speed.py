@@ -11,6 +11,7 @@ import os
 import random
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import orjson
 
 from observer.cli.doctor.lab import (
@@ -33,6 +35,7 @@ from observer.cli.doctor.lab import (
     is_quiet,
     lab,
     launcher,
+    machine,
     percentile,
     processor_s,
     rss_mib,
@@ -40,7 +43,9 @@ from observer.cli.doctor.lab import (
     took_ms,
     until,
     wire,
+    yardstick_ms,
 )
+from observer.cli.output import as_json, json_option, note, say
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.events import Command
@@ -48,6 +53,33 @@ from observer.core.model import UNASSIGNED, Item, item_id, item_uuid
 from observer.local import client
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+
+PARTS = ("hooks", "found", "kills", "sizes")
+SHARE, QUICK = 0.1, 0.05
+"""Shares of the rounds of published figures: two minutes, one minute, on an idle machine."""
+
+
+@click.command("speed", epilog="Example: observer doctor speed hooks found --quick")
+@click.argument("names", nargs=-1, type=click.Choice(PARTS), metavar="[PART]...")
+@click.option("--quick", is_flag=True, help="Half of the rounds.")
+@json_option
+def speed_command(*, names: Sequence[str], quick: bool) -> None:
+    """Measure hooks, search, survival, storing and memory here."""
+    parts = dict(zip(PARTS, (hooks, found, kills, sizes), strict=True))
+    # SIGTERM ends the run as orderly as Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory(prefix="observer-bench-") as folder:
+        options = Options(share=QUICK if quick else SHARE, work=Path(folder).resolve())
+        figures = (figure for name in names or PARTS for figure in parts[name](options))
+        about = machine()
+        if as_json({"machine": about, "figures": [each.values() for each in figures]}):
+            return
+        say(about)
+        for figure in figures:
+            say(figure.line())
+    now = f"yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)"
+    note(f"at the end: {now}")
+
 
 NOTES = Path(__file__).with_name("notes")
 """560 notes of one sentence, 60 of which are asked for in other words."""

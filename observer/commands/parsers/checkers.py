@@ -19,6 +19,7 @@ from observer.commands.result import (
     problem_result,
     sum_columns,
 )
+from observer.core.text import counted
 
 _RUFF_END = line_pattern(
     r"Found (?:\d+ errors? \(\d+ fixed, )?(\d+)(?: errors?\.| remaining\))|(All checks passed!)$"
@@ -121,7 +122,11 @@ def biome(text: str) -> CommandResult | None:
     first = first._replace(place=first.place or diagnostic(_BIOME_SUMMARY.search(text)).place)
     if count:
         return problem_result(
-            "biome", count, warnings=int(warnings.group(1)) if warnings else 0, first=first
+            "biome",
+            count,
+            warnings=int(warnings.group(1)) if warnings else 0,
+            first=first,
+            is_counted=errors is not None,
         )
     what = f"{warnings.group(1)} warnings" if warnings else f"{bad.group(1)}s" if bad else ""
     return failed_result("biome", what.removesuffix("s") if what == "1 warnings" else what, first)
@@ -140,7 +145,7 @@ def golangci(text: str) -> CommandResult | None:
         return failed_result("golangci-lint", "", Diagnostic(broke.group(1))) if broke else None
     count = int(end.group(1)) if end else len(found)
     first = Diagnostic(found[0][1], found[0][0]) if found else Diagnostic()
-    said = "no issues" if not count else "1 issue" if count == 1 else f"{count:,} issues"
+    said = ("no issues" if not count else counted(count, "issue")) if end else "issues"
     if not count:
         return CommandResult(tool="golangci-lint", ok=True, said=said, failed=0)
     return failed_result("golangci-lint", said, first, failed=count)
@@ -154,7 +159,8 @@ def gofmt(text: str) -> CommandResult | None:
     if not _FILE_LIST.match(text):
         return None
     files = text.split()
-    return problem_result("gofmt", len(files), first=Diagnostic("not formatted", files[0]))
+    first = Diagnostic("not formatted", files[0])
+    return problem_result("gofmt", len(files), first=first, is_counted=False)
 
 
 _ESLINT_END = line_pattern(r"✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
@@ -200,8 +206,10 @@ def prettier(text: str) -> CommandResult | None:
             CommandResult(tool="prettier", ok=True, said="all files are formatted") if end else None
         )
     rows = _PRETTIER_ROW.findall(text)
+    first = Diagnostic("code style issues", "".join(rows[:1]))
+    count = int(end.group(1)) if (end.group(1) or "").isdecimal() else 0
     return problem_result(
-        "prettier", max(len(rows), 1), first=Diagnostic("code style issues", "".join(rows[:1]))
+        "prettier", count or max(len(rows), 1), first=first, is_counted=bool(count)
     )
 
 
@@ -280,6 +288,7 @@ _TSC = Format(
         r"(?P<path>[^\s(:][^\n(:]*)(?:\((?P<line>\d+),\d+\)|:(?P<line2>\d+):\d+)(?: -|:)"
         r" error (?P<words>TS\d+: [^\n]*)$"
     ),
+    total=line_pattern(r"Found (?P<errors>\d+) errors? in "),
 )
 _SHELLCHECK = Format(
     "shellcheck",

@@ -59,7 +59,9 @@ def cc(text: str) -> CommandResult | None:
         first = Diagnostic(linked[0].group(2), linked[0].group(1) or "")
     warnings = len(_CC_WARNING.findall(text))
     tool = "compiler" if errors else "linker"
-    return problem_result(tool, len(errors) + len(linked), warnings=warnings, first=first)
+    return problem_result(
+        tool, len(errors) + len(linked), warnings=warnings, first=first, is_counted=False
+    )
 
 
 def described(text: str, error: re.Match[str]) -> str:
@@ -295,7 +297,9 @@ def rustc(text: str) -> CommandResult | None:
     count = _RUSTC_COUNT.search(text)
     errors = int(count.group(1) or 1) if count else len(_RUSTC.findall(text))
     first = Diagnostic(f"{code}: {message}" if code else message, place)
-    return problem_result("cargo", errors, warnings=warnings, first=first)
+    return problem_result(
+        "cargo", errors, warnings=warnings, first=first, is_counted=count is not None
+    )
 
 
 _NEXTEST_END = line_pattern(

@@ -402,6 +402,7 @@ _VITE = Format(
 _ESBUILD = Format(
     "esbuild",
     line_pattern(r"✘ \[ERROR\] (?P<words>[^\n]+)(?:\n\n +(?P<place>[^\s:]+:\d+):\d+:)?"),
+    total=line_pattern(r"(?:\d+ warnings? and )?(?P<errors>\d+) errors?$"),
 )
 _ROLLUP = Format(
     "rollup",

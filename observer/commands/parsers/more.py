@@ -74,7 +74,7 @@ def maven_build(text: str) -> CommandResult | None:
         return None
     error = next(iter(errors.values()))
     first = Diagnostic(described(text, error), error.group(1).replace("[", ""))
-    return problem_result("maven", len(errors), first=first)
+    return problem_result("maven", len(errors), first=first, is_counted=False)
 
 
 _GRADLE_TESTS = Format(

@@ -141,13 +141,16 @@ class Format(NamedTuple):
     ) -> CommandResult:
         counts = _counted(ends)
         errors = counts["errors"] - counts["mended"]
-        if not any("errors" in end.groupdict() for end in ends):
+        is_counted = any("errors" in end.groupdict() for end in ends)
+        if not is_counted:
             errors = len({row.groups() for row in rows} if self.once else rows)
         if not errors and (fine := ends[-1].groupdict().get("fine")):
             return CommandResult(tool=self.tool, ok=True, said=self.fine or fine)
         warned = len(_found(self.warned, text)) or counts["warnings"]
         first = self.complaint(text, rows)
-        return problem_result(self.tool, errors, warnings=warned, first=first)
+        return problem_result(
+            self.tool, errors, warnings=warned, first=first, is_counted=is_counted
+        )
 
     def complaint(self, text: str, rows: Sequence[re.Match[str]] = ()) -> Diagnostic:
         """Return what is quoted of an output in which these rows are."""

@@ -161,7 +161,8 @@ def pre_commit(text: str) -> CommandResult | None:
     said = section[about.end() :] if about else section
     lines = [line for line in said.split("\n") if line.strip()]
     words = first_error_line("\n" + said) or (lines[0] if lines else "hook failed")
-    return problem_result("pre-commit", len(bad), first=Diagnostic(words, test=bad[0].group(1)))
+    first = Diagnostic(words, test=bad[0].group(1))
+    return problem_result("pre-commit", len(bad), first=first, is_counted=False)
 
 
 PARSERS = (

@@ -1,4 +1,6 @@
-"""The model in use, loaded by a thread of its own: callers may wait for it or go without.
+"""The model in use, loaded when it is needed by a thread of its own, and let go where it is not.
+
+Callers may wait for it or go without; for one that comes back after a rest all wait.
 
 `text_of` is the text of an item that is embedded: its most distinctive parts, within a bound. It is
 a pure function of the item, so the same item always has the same vector. Long items are shortened
@@ -7,7 +9,9 @@ part by part, so that a long narrative does not push out the changed names.
 
 from __future__ import annotations
 
+import gc
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -85,6 +89,8 @@ def _base_names(item: Item) -> list[str]:
     return list(dict.fromkeys(path.rpartition("/")[2] for path in paths))
 
 
+WAKE_S = 1.0
+"""How long a question waits for a model that was let go; it is there again after half of that."""
 FEW = 4
 """Items up to which waking a thread takes longer than embedding them where they are wanted."""
 
@@ -100,31 +106,48 @@ class LazyModel:
         self.info = info
         self.problem = info.problem
         self._model: Model | Joined | None = None
-        self._begin = threading.Lock()
+        self._changing = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._used_s = 0.0
+        self._wake_s = 0.0
         self._working = ThreadPoolExecutor(1, thread_name_prefix="embedding")
 
-    def start(self) -> None:
-        """Begin to load, if nobody did."""
-        with self._begin:
+    def start(self) -> threading.Thread | None:
+        """Begin to load, if nobody did; return the thread that loads, None if it never will."""
+        with self._changing:
+            self._used_s = time.monotonic()
             if self._thread is None and not self.problem:
                 self._thread = threading.Thread(target=self._load, name="model", daemon=True)
                 self._thread.start()
+            return self._thread
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it takes memory now."""
+        return self._model is not None
+
+    def let_go(self, *, unused_s: float) -> bool:
+        """Free what nobody has used for so long; return True if there was something to free."""
+        with self._changing:
+            if self._model is None or time.monotonic() - self._used_s < unused_s:
+                return False
+            self._model = self._thread = None
+            self._wake_s = WAKE_S
+        gc.collect()  # a model is part of a cycle, with the questions that it keeps
+        return True
 
     def encode(self, text: str, doubt: float = EVEN) -> NDArray[np.float32] | None:
         """Return what a text means as a unit vector; None while the model is not there.
 
         `doubt` says how little of the text its words find, 0 to 1: see `index.embed.model`.
         """
-        self.start()
-        if self._model is None:
-            return None
-        return self._model.ask(text, doubt)
+        model = self._loaded(within_s=self._wake_s)
+        return model.ask(text, doubt) if model else None
 
     def encode_patiently(self, text: str, doubt: float = EVEN) -> NDArray[np.float32] | None:
         """Return what `encode` does once the model is there; None if it cannot be."""
-        self._loaded()
-        return self.encode(text, doubt)
+        model = self._loaded()
+        return model.ask(text, doubt) if model else None
 
     @property
     def id(self) -> str:
@@ -149,18 +172,17 @@ class LazyModel:
         return partial(self.made if are_notes else self._quickly, items)
 
     def _quickly(self, items: Sequence[Item]) -> dict[int, bytes]:
-        model = self._loaded()
+        model = self._loaded() if items else None
         return _packed_of(model.quick, items) if model and model.quick else {}
 
     def made(self, items: Sequence[Item]) -> dict[int, bytes]:
         """Return the packed vector of each item, by id, however long it takes."""
-        model = self._loaded()
+        model = self._loaded() if items else None
         return _packed_of(model, items) if model else {}
 
-    def _loaded(self) -> Model | Joined | None:
-        self.start()
-        if self._thread is not None:
-            self._thread.join()
+    def _loaded(self, *, within_s: float | None = None) -> Model | Joined | None:
+        if thread := self.start():
+            thread.join(within_s)
         return self._model
 
     def _load(self) -> None:
@@ -171,8 +193,6 @@ class LazyModel:
 
 
 def _packed_of(model: Model | Joined, items: Sequence[Item]) -> dict[int, bytes]:
-    if not items:
-        return {}
     rows = packed(model.embed([text_of(item) for item in items]))
     return {item.id: row.tobytes() for item, row in zip(items, rows, strict=True)}
 

@@ -32,7 +32,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.message import SessionMessage
-from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from observer import __version__
@@ -41,7 +41,7 @@ from observer.core.errors import BadInput, DaemonUnavailable, NotFound, Observer
 from observer.core.json_text import dump, repair_encoding
 from observer.core.value import decode_json
 from observer.local.journal import LINE_BYTES, Lines
-from observer.local.pump import METHODS, OPENING
+from observer.local.pump import DISCOVERY, METHODS, OPENING, VERSION
 from observer.memory.api import Memory
 from observer.serve.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.tools import render
@@ -93,16 +93,23 @@ async def converse(server: Server[Any], lines: LineReader, writer: asyncio.Strea
 
 
 async def answers(server: Server[Any], version: str) -> dict[str, Any]:
-    """Return the results of `initialize` and `METHODS` in a protocol version, by method."""
+    """Return what a protocol version begins with, and the results of `METHODS`, by method."""
     to_server, inbox = anyio.create_memory_object_stream[SessionMessage | Exception](1)
     outbox, from_server = anyio.create_memory_object_stream[SessionMessage](1)
     client = {"name": "observer", "version": __version__}
-    opening = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+    first = OPENING
+    every: dict[str, Any] = {}
+    opening: dict[str, Any] = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+    if version in MODERN_PROTOCOL_VERSIONS:
+        said = {"protocolVersion": version, "clientCapabilities": {}, "clientInfo": client}
+        space = VERSION.partition("/")[0]
+        every = {"_meta": {f"{space}/{name}": value for name, value in said.items()}}
+        first, opening = DISCOVERY, every
     found: dict[str, Any] = {}
     async with anyio.create_task_group() as tasks, to_server, from_server:
         tasks.start_soon(server.run, inbox, outbox, server.create_initialization_options())
-        for method in (OPENING, *METHODS):
-            params = opening if method == OPENING else None
+        for method in (first, *METHODS):
+            params = opening if method == first else every
             request = types.JSONRPCRequest(jsonrpc="2.0", id=method, method=method, params=params)
             await to_server.send(SessionMessage(request))
             answer = (await from_server.receive()).message
@@ -443,14 +450,15 @@ class McpFront:
     ) -> dict[str, dict[str, Any]]:
         """Return what a client is answered before it calls a tool.
 
-        By protocol version and method; the versions are those that begin with `initialize`.
+        By protocol version and method.
 
         Raises:
             BadInput: as `server`.
         """
         await self.at(folder, tools, variables)
         server = self.server(tools)
-        return {version: await answers(server, version) for version in HANDSHAKE_PROTOCOL_VERSIONS}
+        versions = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
+        return {version: await answers(server, version) for version in versions}
 
 
 MESSAGES = "/messages"

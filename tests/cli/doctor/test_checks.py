@@ -115,7 +115,7 @@ def test_each_client_is_shown_with_what_is_installed(put: Put, context: InstallC
     put("claude-code")
     (context.user_home / ".zshrc").touch()
     found = by_name(client_checks(context))
-    assert found["claude-code"].found == "hooks + MCP; no event yet"
+    assert found["claude-code"].found == "hooks + MCP; no report yet"
     assert "zsh" in found["clients"].found
     assert found["clients"].is_well
 

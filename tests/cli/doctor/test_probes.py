@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from legible import legible
 
 from observer.cli.doctor import probes as one_probe
 from observer.cli.doctor.diagnosis import Diagnosis
@@ -33,7 +34,7 @@ SAMPLED = [one.name for one in clients().values() if one.sample]
 
 
 def everything(home: Home) -> list[bytes]:
-    return [path.read_bytes() for path in home.root.rglob("*") if path.is_file()]
+    return [legible(path) for path in home.root.rglob("*") if path.is_file()]
 
 
 def test_a_probe_through_each_agent_is_stored_without_its_key(put: Put, probed: Probed) -> None:

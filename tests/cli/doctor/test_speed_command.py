@@ -15,7 +15,9 @@ import pytest
 from observer.core.paths import Home
 
 ROOT = Path(__file__).parents[3]
-FEWER = "from observer.cli import measure, main; measure.QUICK = 0.01; main()"
+FEWER = (
+    "from observer.cli import main; import observer.cli.doctor.speed as s; s.QUICK = .01; main()"
+)
 
 
 Bench = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -27,7 +29,7 @@ def bench() -> Bench:
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", FEWER, "bench", *words],
+            [sys.executable, "-c", FEWER, "doctor", "speed", *words],
             capture_output=True,
             text=True,
             check=False,
@@ -70,4 +72,4 @@ def test_hooks_and_sizes_are_measured_as_text(bench: Bench) -> None:
 def test_what_cannot_be_measured_is_refused(bench: Bench) -> None:
     done = bench("weather")
     assert done.returncode == 2
-    assert "hooks, found, kills, sizes" in done.stderr
+    assert "one of: hooks, found, kills, sizes" in done.stderr

@@ -11,7 +11,7 @@ import pytest
 
 from observer import __version__
 from observer.core.paths import Home
-from observer.local.pump import METHODS, KeptAnswers, hello, path_of
+from observer.local.pump import METHODS, KeptAnswers, carried, hello, path_of
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.serve import kept_openings
@@ -75,6 +75,20 @@ def test_a_folder_that_nobody_asked_from_is_answered_too(keeping: Keeping, tmp_p
         assert keeping.answer(tmp_path, method)
 
 
+def test_the_folders_of_other_toolsets_are_answered_too(keeping: Keeping, tmp_path: Path) -> None:
+    keeping.greeted(tmp_path / "shop", tools="memex")
+    keeping.freshen()
+    assert keeping.path("", tools="memex").exists()
+
+
+@pytest.mark.parametrize("tools", ["core", "core,story", "memory", "basic-memory"])
+def test_the_package_carries_what_a_daemon_without_rules_answers(
+    memory: Memory, tmp_path: Path, tools: str
+) -> None:
+    shown = asyncio.run(McpFront(memory).opening("", tools, ()))
+    assert carried(str(tmp_path / "no home"), tools) == shown
+
+
 def test_a_rule_is_kept_for_the_folders_where_it_holds(
     keeping: Keeping, memory: Memory, tmp_path: Path
 ) -> None:
@@ -116,8 +130,9 @@ def test_a_client_with_variables_of_its_own_has_its_own_file(keeping: Keeping) -
     variables = ("BASIC_MEMORY_MCP_PROJECT=notes",)
     keeping.openings.greeted(Hello(1, __version__, "/", "core", variables))
     keeping.freshen()
-    kept = Path(path_of(str(keeping.path("").parents[2]), hello("core", "/", variables)))
-    assert keeping.files() == {keeping.path("").name, kept.name}
+    root = str(keeping.path("").parents[2])
+    own = {Path(path_of(root, hello("core", folder, variables))).name for folder in ("/", "")}
+    assert keeping.files() == {keeping.path("").name, *own}
 
 
 def test_another_version_is_not_kept_for(keeping: Keeping, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import gc
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from observer.core.model import Item, ItemKind
 from observer.index.embed.lazy_model import FEW, LazyModel, packed, text_of
+from observer.index.embed.model import Model
 from observer.index.embed.registry import find, load
 
 Folder = Callable[..., Path]
@@ -53,10 +56,6 @@ def test_items_get_the_packed_vectors_of_their_texts(late: LazyModel, more: int)
     assert late.made(items) == late.begin(items)() == expected
     assert expected[12] == bytes(model.dimensions)
     assert late.id == model.id
-
-
-def test_of_no_items_there_are_no_vectors(late: LazyModel) -> None:
-    assert (late.made([]), late.begin([])()) == ({}, {})
 
 
 def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
@@ -109,3 +108,29 @@ def test_a_model_is_loaded_once(late: LazyModel) -> None:
     for _ in range(3):
         late.start()
     assert late.encode_patiently("a") is not None
+
+
+def test_what_nobody_used_for_a_while_is_let_go_and_comes_back(late: LazyModel) -> None:
+    late.encode_patiently("login")
+    assert not late.let_go(unused_s=60)
+    assert late.let_go(unused_s=0)
+    assert not late.let_go(unused_s=0)
+    assert late.encode("login") is not None
+
+
+def test_a_model_that_was_let_go_is_freed(late: LazyModel) -> None:
+    earlier = set(map(id, models()))
+    late.encode_patiently("login")
+    (freed,) = (weakref.ref(one) for one in models() if id(one) not in earlier)
+    late.let_go(unused_s=0)
+    assert freed() is None
+
+
+def models() -> list[Model]:
+    return [each for each in gc.get_objects() if type(each) is Model]
+
+
+def test_of_nothing_no_model_is_loaded(late: LazyModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert (late.made([]), late.begin([])()) == ({}, {})
+    assert late.problem == ""

@@ -12,7 +12,7 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.pump import KeptAnswers, hello, path_of
+from observer.local.pump import VERSION, KeptAnswers, hello, path_of
 
 LISTED = {"tools": [{"name": "search"}]}
 OPENED = {"protocolVersion": "2025-06-18", "instructions": "Search before"}
@@ -25,6 +25,11 @@ def request(method: str, identifier: object = 1, **params: Any) -> bytes:
 
 CLIENT = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 OPENING = request("initialize", protocolVersion="2025-06-18", **CLIENT)
+MODERN = {
+    VERSION: "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": CLIENT["clientInfo"],
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 
 
 def write(root: Path, greeting: bytes, *, under: bytes = b"", results: Any = None) -> None:
@@ -40,6 +45,7 @@ def results_of(kept: KeptAnswers, *lines: bytes) -> list[Any]:
 
 
 def kept_in(root: Path) -> KeptAnswers:
+    Home(root).database.touch()
     return KeptAnswers(str(root), cwd="/home/ana/shop", tools="core")
 
 
@@ -84,12 +90,60 @@ def test_a_version_that_is_not_kept_waits_for_the_daemon(tmp_path: Path, opening
     assert results_of(kept_in(tmp_path), opening, request("tools/list")) == [None, None]
 
 
+@pytest.mark.parametrize("tools", ["core", "core,story", " memex"])
+def test_where_nothing_was_remembered_yet_the_package_answers(tmp_path: Path, tools: str) -> None:
+    kept = KeptAnswers(str(tmp_path / "home"), cwd="/home/ana/shop", tools=tools)
+    opened, listed, called = results_of(
+        kept, OPENING, request("tools/list"), request("tools/call", name="search")
+    )
+    assert opened["protocolVersion"] == "2025-06-18"
+    assert opened["instructions"]
+    assert len(listed["tools"]) > len(tools.split(","))
+    assert called is None
+
+
+def test_a_version_without_a_handshake_is_answered_by_what_each_request_says(
+    tmp_path: Path,
+) -> None:
+    kept = KeptAnswers(str(tmp_path), cwd="/home/ana/shop", tools="core")
+    modern = request("tools/list", _meta=MODERN)
+    (listed,) = results_of(kept, modern)
+    assert listed["resultType"] == "complete"
+
+
+@pytest.mark.parametrize("tools", ["", "core,of-another-package", "core,kiro"])
+def test_toolsets_that_the_package_cannot_answer_for_wait_for_the_daemon(
+    tmp_path: Path, tools: str
+) -> None:
+    kept = KeptAnswers(str(tmp_path), cwd="/home/ana/shop", tools=tools)
+    assert results_of(kept, OPENING, request("tools/list")) == [None, None]
+
+
 def test_an_id_is_answered_as_it_was_given(tmp_path: Path) -> None:
     write(tmp_path, hello("core", "/home/ana/shop"))
     kept = kept_in(tmp_path)
     for identifier in ("1", 1, 'a "b"'):
         answer = kept.answer(request("initialize", identifier, protocolVersion="2025-06-18"))
         assert json.loads(answer)["id"] == identifier
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ["handshake", "modern"])
+def test_tools_are_listed_in_a_home_that_was_never_used(
+    home: Home, editor: Callable[..., Any], tmp_path: Path, era: str
+) -> None:
+    home.root.mkdir(exist_ok=True)
+    with home.lock.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # no daemon comes up before it is released
+        opened = editor(cwd=tmp_path)
+        if era == "handshake":
+            opened.say(OPENING)
+            assert opened.hear()["result"]["instructions"]
+        given = {"_meta": MODERN} if era == "modern" else {}
+        opened.say(request("tools/list", 2, **given))
+        assert opened.hear()["result"]["tools"]
+        opened.say(request("tools/call", 3, name="search", arguments={"query": "x"}, **given))
+    assert opened.hear()["id"] == 3
 
 
 @pytest.mark.slow

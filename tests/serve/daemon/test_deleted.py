@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from legible import legible
 from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
@@ -71,7 +72,7 @@ def found(home: Home) -> list[str]:
     for folder, _, names in os.walk(home.root):
         for path in (Path(folder, name) for name in names):
             with suppress(OSError):  # gone meanwhile, or a socket
-                if CANARY.encode() in path.read_bytes():
+                if CANARY.encode() in legible(path):
                     held.append(path.name)
     return held
 

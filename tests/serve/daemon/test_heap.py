@@ -4,11 +4,12 @@ import ctypes
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from observer.local import client
-from observer.serve.index import give_memory_back
+from observer.serve.index import forget_code, give_memory_back
 
 ASKING = """
 import resource, threading
@@ -58,3 +59,19 @@ def test_what_every_question_needs_for_a_moment_is_not_lent_anew() -> None:
         text=True,
     )
     assert int(shown.stdout) < 1_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_code_that_does_not_run_is_not_in_memory() -> None:
+    before_kib = _resident_kib("RssFile")
+    forget_code()
+    assert _resident_kib("RssFile") < before_kib
+
+
+def test_where_nothing_says_what_is_mapped_nothing_is_done(tmp_path: Path) -> None:
+    forget_code(tmp_path / "maps")
+
+
+def _resident_kib(field: str) -> int:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field))

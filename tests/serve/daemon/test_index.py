@@ -64,7 +64,7 @@ class Bench:
         self.health = Health()
         self.index = Index(home.index, stem=stemmer(), is_owner=True)
         self.index.use(info.id, info.dimensions)
-        model = LazyModel(info)
+        self.model = model = LazyModel(info)
         pipeline = Pipeline(
             store,
             Spool(home.spool),
@@ -305,3 +305,13 @@ def test_a_daemon_killed_while_it_embeds_leaves_each_item_one_vector(
     until(lambda: vectors() == {info.id: len(made)}, wait_s=60)
     assert store.check() == "ok"
     store.close()
+
+
+def test_a_model_that_nobody_needs_is_let_go(
+    bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("observer.serve.index.REST_EVERY_S", 0.01)
+    monkeypatch.setattr("observer.serve.index.UNUSED_S", 0.0)
+    put(store, *items(3))
+    bench.model.encode_patiently("target")
+    bench.run(bench.tasks.run, bench.tasks.run_resting, until=lambda: not bench.model.is_loaded)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from legible import legible
 
 from observer.core.paths import Home
 from observer.local import client
@@ -75,7 +76,7 @@ def ended(home: Home, shop: Path, until: Until) -> None:
 def held(home: Home, word: str) -> list[str]:
     wanted = word.encode()
     files = (file for file in home.root.rglob("*") if file.is_file())
-    return [str(file) for file in files if wanted in file.read_bytes()]
+    return [str(file) for file in files if wanted in legible(file)]
 
 
 def test_a_policy_keeps_a_file_out_of_every_byte(

@@ -22,7 +22,7 @@ from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.local.spool import Spool
 from observer.serve.daemon import DaemonLog, SecretlessFormatter
-from observer.serve.drain import watch
+from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.lazy_store import LazyStore, RequestStore
 from observer.serve.note_folders import NoteFolderWorker
@@ -331,3 +331,12 @@ async def _until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(10):
         while not condition():  # noqa: ASYNC110 - what changes it runs in a thread
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("entries", "took_s", "rests_s"),
+    [(1, 0.01, 0.04), (FEW - 1, 1.0, MOST_REST_S), (FEW, 1.0, 0.0)],
+    ids=["few", "few, slowly", "a backlog"],
+)
+def test_after_few_entries_more_are_awaited(entries: int, took_s: float, rests_s: float) -> None:
+    assert rest_s(entries, took_s) == pytest.approx(rests_s)

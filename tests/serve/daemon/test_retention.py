@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from legible import legible
 
 from observer.core import config
 from observer.core.paths import Home
@@ -32,7 +33,7 @@ def found(home: Home) -> list[str]:
     for folder, _, names in os.walk(home.root):  # which passes over what was deleted meanwhile
         for path in (Path(folder, name) for name in names):
             with suppress(FileNotFoundError):
-                if path.is_file() and CANARY.encode() in path.read_bytes():
+                if path.is_file() and CANARY.encode() in legible(path):
                     held.append(str(path.relative_to(home.root)))
     return sorted(held)
 

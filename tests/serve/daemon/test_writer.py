@@ -13,7 +13,7 @@ from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.projects import PlaceCache
-from observer.serve.worker import NICE, Health, WriterThread
+from observer.serve.worker import NICE, WRITER_NICE, Health, WriterThread, background
 from observer.store.database import SqliteStore
 from observer.upkeep.home_guard import HomeGuard
 
@@ -51,5 +51,12 @@ def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread)
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
 def test_the_threads_that_answer_go_before_it(writer: WriterThread) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + NICE)
+    assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + WRITER_NICE)
     assert os.getpriority(os.PRIO_PROCESS, 0) == own
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_what_nobody_waits_for_goes_last() -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    with background(1, "chore") as chores:
+        assert chores.submit(os.getpriority, os.PRIO_PROCESS, 0).result() == min(19, own + NICE)

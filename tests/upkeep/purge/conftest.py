@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from legible import legible
 
 from observer.core.paths import Home
 from observer.local import client
@@ -145,7 +146,7 @@ def found(home: Home) -> Callable[[], list[str]]:
             str(path.relative_to(home.root))
             for path in sorted(home.root.rglob("*"))
             if path.is_file()
-            and any(form.encode() in os.fsencode(path.name) + path.read_bytes() for form in forms)
+            and any(form.encode() in os.fsencode(path.name) + legible(path) for form in forms)
         ]
 
     return look

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from legible import legible
 
 from observer.core.events import AnyBody, Forget, Reference, Remember, Revise, Triage, Undo
 from observer.core.model import item_id
@@ -57,7 +58,7 @@ def taken_out(world: World) -> int:
 def held(world: World) -> bool:
     """Return True if the word stands in the database's files."""
     files = world.home.root.glob("observer.db*")
-    return any(b"zebrafink" in path.read_bytes() for path in files)
+    return any(b"zebrafink" in legible(path) for path in files)
 
 
 @pytest.mark.parametrize(

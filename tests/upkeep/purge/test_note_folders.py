@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from legible import legible
 
 from observer.core.clock import now_ms
 from observer.core.paths import Home
@@ -39,7 +40,7 @@ def _held(home: Home) -> list[str]:
     return [
         str(path.relative_to(home.root))
         for path in sorted(home.root.rglob("*"))
-        if path.is_file() and CANARY.lower().encode() in path.read_bytes().lower()
+        if path.is_file() and CANARY.lower().encode() in legible(path).lower()
     ]
 
 

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from legible import legible
 
 from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Event, Prompt
@@ -66,7 +67,7 @@ def living(home: Home, *bodies: AnyBody, cwd: str = "") -> Iterator[RetentionWor
 def holding(home: Home) -> list[str]:
     """Return the files in which the value stands."""
     files = (path for path in home.root.rglob("*") if path.is_file())
-    return [path.name for path in files if VALUE.encode() in path.read_bytes()]
+    return [path.name for path in files if VALUE.encode() in legible(path)]
 
 
 @pytest.fixture

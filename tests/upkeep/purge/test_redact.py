@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from legible import legible
 
 from observer.core.events import Command, Edit, Event, FileWrite, Prompt
 from observer.core.model import Project, Recorded
@@ -89,7 +90,7 @@ def leaky(home: Home, observer: Observer, app: Path) -> Home:
 
 def found(home: Home) -> list[str]:
     files = (path for path in sorted(home.root.rglob("*")) if path.is_file())
-    return [str(path) for path in files if SECRET.encode() in path.read_bytes()]
+    return [str(path) for path in files if SECRET.encode() in legible(path)]
 
 
 def redact(observer: Observer, *words: str) -> Any:

@@ -92,7 +92,7 @@ def test_a_damaged_page_costs_no_event_that_is_whole(filled: Home) -> None:
 
 def test_what_is_lost_is_shown_with_its_time(filled: Home) -> None:
     whole = filled.database.read_bytes()
-    filled.database.write_bytes(whole.replace(b'make part-3"', b'Make part-3"'))
+    filled.database.write_bytes(whole.replace(b"e3commandx", b"E3commandx"))
     request_repair(filled, "a page was changed")
     mend(filled)
     (loss,) = losses(filled)
