@@ -160,9 +160,10 @@ _KEPT = (
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
 
+_TEXT = f"CAST({EVENT_JSON} AS TEXT)"
 # What was imported has an id of the import's making, and commits that were read another route than
 # those of git's hooks: nobody reported them. What we store and see ourselves is no client's.
-_LAST_REPORTS = """
+_LAST_REPORTS = f"""
 SELECT client, max(at_ms) FROM (
     SELECT client, last_ms AS at_ms, project_id FROM session WHERE coalesce(
         (SELECT id FROM event WHERE session_id = session.id ORDER BY at_ms DESC, seq DESC LIMIT 1),
@@ -171,11 +172,10 @@ SELECT client, max(at_ms) FROM (
     UNION ALL
     SELECT client, at_ms, project_id FROM (SELECT * FROM event ORDER BY seq DESC LIMIT 20000)
     WHERE id NOT GLOB 'import-*' AND (client <> 'git'
-        OR json_valid(data) AND json_extract(data, '$.route') GLOB 'git/*')
+        OR json_valid({_TEXT}) AND json_extract({_TEXT}, '$.route') GLOB 'git/*')
 ) WHERE client NOT IN ('', 'observer', 'watch') AND coalesce(project_id = ?, TRUE) GROUP BY client
 """
 
-_TEXT = f"CAST({EVENT_JSON} AS TEXT)"
 # Damaged data is no JSON; what it was of is unknown.
 _AGED = f"""
 SELECT seq, kind,

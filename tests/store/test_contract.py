@@ -487,6 +487,14 @@ def test_sessions_are_found_by_id_by_name_and_by_idleness(store: Store) -> None:
         assert writer.idle_sessions(before_ms=9) == [old]
 
 
+def test_events_are_found_by_words_of_their_text(store: Store) -> None:
+    with store.write() as writer:
+        writer.append(recorded(1), stored_ms=1)
+        found = writer.log_naming("command", ["absent", "ls"], newest=9)
+        assert [one.seq for one in found] == [1]
+        assert writer.log_naming("command", ["absent"], newest=9) == []
+
+
 @pytest.mark.parametrize(
     ("fields", "is_report"),
     [
