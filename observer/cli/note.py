@@ -93,7 +93,7 @@ def note_command(
         )
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
-        name = render.project_names(memory.projects())
+        name = memory.project_names()
         if not as_json([note_api.row(item, name) for item in found]):
             say(scope_line(here.name if here else ""))
             like = waiting or wanted != SearchOptions(kinds=("note",))
@@ -110,7 +110,7 @@ def history_command(*, handle: str) -> None:
     """Show all versions of a note, oldest first."""
     with open_memory() as memory:
         found = memory.notes.history(handle)
-        name = render.project_names(memory.projects())
+        name = memory.project_names()
     names = ("number", "action", "author", "stands")
     rows = [
         {each: getattr(one, each) for each in names}
@@ -220,7 +220,7 @@ def review_command(*, project: str | None, limit: int) -> None:
         if chosen is None:
             raise NotFound("no project is known here", hint="name one: --project NAME")
         found = memory.pairs.open(chosen, limit=limit)
-        name = render.project_names(memory.projects())
+        name = memory.project_names()
     ends = ("newer", "older")
     if as_json([{e: note_api.row(getattr(p, e), name) for e in ends} for p in found.pairs]):
         return
@@ -263,7 +263,7 @@ def forget_command(*, handle: str, yes: bool) -> None:
     with open_memory() as memory:
         item_id = memory.resolve(handle)
         (item,) = memory.observations([item_id]).items
-        shown = render.heading(item, render.project_names(memory.projects()))
+        shown = render.heading(item, memory.project_names())
     if not yes:
         note(shown)
         confirm_once("Forget it?", refusal="nothing was forgotten", hint="add --yes")

@@ -26,8 +26,8 @@ from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource, events_of, groups
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
+from observer.observations.git_commands import printed_commits
 from observer.projects import detect_place
-from observer.projects.gone import printed_commits
 from observer.store.database import SqliteStore
 
 # --- the work trees in which importers look ------------------------------------------------------

@@ -56,9 +56,10 @@ from observer.ingest.duplicates import (
 )
 from observer.ingest.projection import Embedder, Projection
 from observer.observations.event_record import EventRecord
+from observer.observations.git_commands import printed_commits
 from observer.observations.session_lifecycle import SYNTHETIC, continues
 from observer.projects import match_project, missing_roots, new_project, update_project
-from observer.projects.gone import gone_root, is_same_or_inside, local_spelling, printed_commits
+from observer.projects.gone import gone_root, is_same_or_inside, local_spelling
 from observer.projects.identity import place_name
 from observer.store.reader import StoreReader
 from observer.store.tombstones import Tombstones, places_of

@@ -335,6 +335,11 @@ class Memory:
         with self._store.read() as reader:
             return reader.projects()
 
+    def project_names(self) -> Callable[[int | None], str]:
+        """Return a function from a project's id to its name; the name of no project is empty."""
+        names: dict[int | None, str] = {project.id: project.name for project in self.projects()}
+        return lambda project_id: names.get(project_id, "")
+
     def sessions(
         self, *, project: str | None = None, active: bool = False, limit: int = 20
     ) -> list[Session]:

@@ -212,6 +212,15 @@ def commits(part: SimpleCommand) -> bool:
     return words[:1] == ["commit"] and "--dry-run" not in words
 
 
+_COMMITTED = re.compile(r"^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] ", re.MULTILINE)
+"""How `git commit` says what it made: `[main 1a2b3c4] Round the total`."""
+
+
+def printed_commits(output: str) -> list[str]:
+    """Return the abbreviated hashes of the commits that git said it made."""
+    return _COMMITTED.findall(output)
+
+
 def words_of(part: SimpleCommand) -> list[str]:
     """Return the words after `git` and its own options; none for another program."""
     return git_words(part.words) if program_name(part.words[0]) == "git" else []

@@ -20,8 +20,6 @@ _HOMES = re.compile(
     r"(?:/mnt/[a-z])?/(?:home|users)(?:/[^/]*)?|/mnt(?:/[a-z])?|/root|/", re.IGNORECASE
 )
 """Folders of people, and what lies above them: never a project."""
-_COMMITTED = re.compile(r"^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] ", re.MULTILINE)
-"""How `git commit` says what it made: `[main 1a2b3c4] Round the total`."""
 
 
 def local_spelling(folder: str) -> str:
@@ -61,8 +59,3 @@ def gone_root(folder: str, roots: Iterable[str]) -> str:
     root = root.partition("/.")[0]
     is_home = _HOMES.fullmatch(root) or root in non_project_dirs()
     return "" if is_home or not root.startswith("/") else root
-
-
-def printed_commits(output: str) -> list[str]:
-    """Return the abbreviated hashes of the commits that git said it made."""
-    return _COMMITTED.findall(output)

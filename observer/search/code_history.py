@@ -23,7 +23,6 @@ from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
 from observer.observations import git_commands
-from observer.projects.gone import printed_commits
 from observer.search.standing_checks import standing_checks
 from observer.store.reader import StoreReader
 
@@ -128,7 +127,7 @@ def _commits(body: Command) -> bool:
     is_asked = "git" in body.command and any(
         map(git_commands.commits, simple_commands(body.command))
     )
-    return is_asked or bool(printed_commits(body.output))  # whatever ran git
+    return is_asked or bool(git_commands.printed_commits(body.output))  # whatever ran git
 
 
 def prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:

@@ -314,10 +314,8 @@ _RECENT, _AT_ONCE, _SHOWN = 40, 8, 5
 Key = Callable[[Hit], tuple[float, ...]]
 _SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
-
 _LOOKED_AT = 8
 """Items, at least, among which a note's newer neighbour is looked for."""
-
 _ECHOES = 3
 """Times as many items are fetched as are shown, where newest are shown, in case some say the same.
 """
@@ -329,8 +327,6 @@ MERELY_NEAR = f"{NOTHING_HELD}; what was found is merely near in meaning"
 NOTHING_NEAR = f"{NOTHING_HELD}, and nothing is near in meaning"
 ONLY_RECORDS = "only records of type {types} hold any of these words: name the type to see them"
 SOME_NEAR = "some hold none of these words, and are merely near in meaning"
-RECORDS = 50
-"""Newest records with words of a query that are looked at for their types."""
 
 
 class SearchHits(Value):
@@ -484,7 +480,7 @@ def _records_with(sources: Sources, wanted: QueryPlan, filters: Filters) -> str:
     if filters.kinds or "record" in searched(filters) or wanted.expression:
         return ""
     words = " OR ".join(map(quoted, wanted.words))
-    ids = sources.reader.match(words, replace(filters, kinds=("record",)), limit=RECORDS)
+    ids = sources.reader.match(words, replace(filters, kinds=("record",)), limit=BY_WORDS)
     return listed(sorted({item.type for item in sources.reader.items(ids)}))
 
 

@@ -23,7 +23,6 @@ from observer.notes.values import Author, Changes, Note, Similar
 from observer.observations.note_reducer import note_type
 from observer.search.start import NOTE_TYPES
 from observer.tools.note_api import row, stands
-from observer.tools.render import project_names
 
 T = TypeVar("T")
 JsonObject = dict[str, Any]  # JSON of an answer
@@ -166,9 +165,7 @@ def change(memory: Memory, body: bytes) -> JsonObject:
         case SettleRequest():
             settled = msgspec.convert(asked, Settlement, from_attributes=True)
             do = partial(memory.pairs.settle, settled)
-    result: JsonObject = msgspec.to_builtins(
-        row(do(author=asked.author), project_names(memory.projects()))
-    )
+    result: JsonObject = msgspec.to_builtins(row(do(author=asked.author), memory.project_names()))
     return result
 
 

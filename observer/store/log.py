@@ -166,11 +166,12 @@ class LogReads(Reads):
 
         Only the `newest` events of the log are looked at.
         """
+        # Read first: `json_each` has columns of the same names, such as `id`.
         rows = self._rows(
-            f"SELECT {RECORDED_COLUMNS} FROM event"
-            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ? AND kind = ?"
-            " AND EXISTS (SELECT 1 FROM json_each(?)"
-            f" WHERE instr(lower(CAST({EVENT_JSON} AS TEXT)), value))"
+            f"WITH said AS (SELECT seq, lower(CAST({EVENT_JSON} AS TEXT)) AS words FROM event"
+            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ? AND kind = ?)"
+            f" SELECT {RECORDED_COLUMNS} FROM event WHERE seq IN (SELECT seq FROM said"
+            " WHERE EXISTS (SELECT 1 FROM json_each(?) WHERE instr(words, value)))"
             " ORDER BY seq DESC",
             (newest, kind, among(words)),
         )

@@ -160,21 +160,19 @@ _KEPT = (
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
 
-# What was imported has an id of the import's making: nobody reported it.
-_LAST_REPORTS = """
+_TEXT = f"CAST({EVENT_JSON} AS TEXT)"
+# No import, no commit that was read from a history, and nothing that we stored or saw ourselves.
+_LAST_REPORTS = f"""
 SELECT client, max(at_ms) FROM (
-    SELECT client, last_ms AS at_ms, project_id FROM session WHERE coalesce(
-        (SELECT id FROM event WHERE session_id = session.id ORDER BY at_ms DESC, seq DESC LIMIT 1),
-        ''
-    ) NOT GLOB 'import-*'
+    SELECT client, last_ms AS at_ms, project_id FROM session WHERE NOT coalesce((SELECT id FROM
+        event WHERE session_id = session.id ORDER BY at_ms DESC, seq DESC LIMIT 1) GLOB 'import-*', 0)
     UNION ALL
-    SELECT client, at_ms, project_id
-    FROM (SELECT id, client, at_ms, project_id FROM event ORDER BY seq DESC LIMIT 20000)
-    WHERE id NOT GLOB 'import-*'
-) WHERE client <> '' AND coalesce(project_id = ?, TRUE) GROUP BY client
+    SELECT client, at_ms, project_id FROM (SELECT * FROM event ORDER BY seq DESC LIMIT 20000)
+    WHERE id NOT GLOB 'import-*' AND (client <> 'git'
+        OR json_valid({_TEXT}) AND json_extract({_TEXT}, '$.route') GLOB 'git/*')
+) WHERE client NOT IN ('', 'observer', 'watch') AND coalesce(project_id = ?, TRUE) GROUP BY client
 """
 
-_TEXT = f"CAST({EVENT_JSON} AS TEXT)"
 # Damaged data is no JSON; what it was of is unknown.
 _AGED = f"""
 SELECT seq, kind,
@@ -229,8 +227,7 @@ class PurgeReads(Reads):
     def last_reports(self, project_id: int | None = None) -> Mapping[str, int]:
         """Return when each client last reported something, by its name; in one project, or any.
 
-        What was imported is no report. Of reports that belong to no session only the newest 20,000
-        events are looked at.
+        Of reports that belong to no session only the newest 20,000 events are looked at.
         """
         return dict(self._rows(_LAST_REPORTS, (project_id,)))
 

@@ -94,7 +94,7 @@ class ChatGpt:
         if not fetched.items:
             raise NotFound(f"no item {handle[:80]!r}", hint="search for it first")
         (item,) = fetched.items
-        project = render.project_names(self._memory.projects())(item.project_id)
+        project = self._memory.project_names()(item.project_id)
         return _as_json(_document(item, project))
 
 

@@ -205,7 +205,7 @@ class Core:
         )  # fmt: skip
         handle = self._here() if project == HERE else project
         found = self._view().search(query, project=handle or None, limit=limit, narrow=wanted)
-        found, name = found.above_floor(), self._names()
+        found, name = found.above_floor(), self._memory.project_names()
         excerpts = render.excerpts(found.hits)
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), texts=excerpts)
         return ToolResult(text, compact.search_result(found, name, excerpts))
@@ -219,9 +219,9 @@ class Core:
         """Show what happened before and after an item in its project, oldest first."""
         anchor = self._memory.resolve(str(anchor_id))
         around = self._view().timeline(anchor, before=depth_before, after=depth_after)
-        name, text = self._names(), render.timeline(around, self._names())
+        name = self._memory.project_names()
         lines = [compact.timeline_line(entry, name) for entry in around.entries]
-        return ToolResult(text, compact.TimelineResult(timeline=lines))
+        return ToolResult(render.timeline(around, name), compact.TimelineResult(timeline=lines))
 
     def get_observations(
         self,
@@ -236,7 +236,7 @@ class Core:
             )
         found, missing = self._resolved(ids)
         fetched = self._view().observations(found)
-        name = self._names()
+        name = self._memory.project_names()
         missing = [*missing, *fetched.missing]
         result = rows.ObservationsResult(
             observations=[rows.observation(item, name) for item in fetched.items],
@@ -298,9 +298,6 @@ class Core:
 
     def _view(self) -> Memory:
         return self._memory.at(self._here())
-
-    def _names(self) -> render.ProjectName:
-        return render.project_names(self._memory.projects())
 
 
 def _nothing_recorded(folder: str, budget: int) -> ToolResult[compact.ContextResult]:

@@ -202,7 +202,7 @@ class Kiro:
         """Show what happened before and after an observation in its project."""
         accounts = self._view().accounts
         around = accounts.steps_around(anchor_id, before=depth_before, after=depth_after)
-        name = self._names()
+        name = self._memory.project_names()
         return _as_json(
             KiroTimeline(
                 timeline=[
@@ -254,7 +254,7 @@ class Kiro:
         self, entries: list[PackEntry], budget: int, *, is_asked: bool
     ) -> tuple[list[KiroItem], int]:
         """Return the entries that fit, a long one cut, and their tokens."""
-        left, found, name = budget, [], self._names()
+        left, found, name = budget, [], self._memory.project_names()
         for entry in entries:
             text = entry.content or entry.hit.item.title
             if render.tokens(text) > left >= LEAST_CUT:
@@ -275,11 +275,11 @@ class Kiro:
         return found, budget - left
 
     def _observations(self, items: list[Item]) -> list[KiroObservation]:
-        name = self._names()
+        name = self._memory.project_names()
         return [_exactly(KiroObservation, rows.observation(_marked(item), name)) for item in items]
 
     def _summaries(self, items: list[Item]) -> list[KiroSummary]:
-        name = self._names()
+        name = self._memory.project_names()
         sessions = self._memory.session_names(item.session_id or 0 for item in items)
         return [
             _row(
@@ -294,9 +294,6 @@ class Kiro:
 
     def _view(self) -> Memory:
         return self._memory.at(self._here())
-
-    def _names(self) -> render.ProjectName:
-        return render.project_names(self._memory.projects())
 
 
 _FREE = TokenCosts(entry=lambda _: 0, summary=lambda _: 0, line=lambda _: 0, overhead=0)

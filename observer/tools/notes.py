@@ -30,21 +30,13 @@ ACTIONS = ("remember", "recall", "forget")
 SCOPES: tuple[str, ...] = get_args(Scope)
 ALL = "all"
 """The scope of which the notes of every project are recalled."""
-FACT_TYPES = {
-    "general": "fact",
-    "preference": "preference",
-    "decision": "decision",
-    "context": "context",
-    "constraint": "constraint",
-    "heuristic": "heuristic",
-    "rejected": "rejected",
-}
-"""The tool's name of each fact type, and the item type that it stands for."""
+FACT_TYPES = (
+    *("general", "preference", "decision", "context", "constraint", "heuristic", "rejected"),
+)
+"""The tool's name of each fact type; `general` is stored as `fact`."""
 
 CONFIDENCE = 0.5
 """Of a note about which nothing else is said."""
-
-_NAMES_OF_TYPES = {type_: name for name, type_ in FACT_TYPES.items()}
 
 
 class Recalled(ResultRow):
@@ -271,8 +263,10 @@ class MemoryTool:
         found = self._memory.at(here).recall(query, limit=limit, project=project, narrow=wanted)
         found = found.above_floor()
         # Of notes of all projects each says whose it is.
-        name = render.project_names(self._memory.projects() if is_everywhere else ())
-        memories = [_recalled(hit, name(hit.item.project_id)) for hit in found.hits]
+        name = self._memory.project_names()
+        memories = [
+            _recalled(hit, name(hit.item.project_id) if is_everywhere else "") for hit in found.hits
+        ]
         outcome = MemoryToolResult(
             action="recall",
             message=f"{len(memories)} found",
@@ -285,7 +279,8 @@ class MemoryTool:
     def _kept_types(self) -> str:
         """Return the types of this tool that notes have, or all if none has one."""
         there = self._memory.notes.counts("type")
-        return ",".join([one for one in FACT_TYPES.values() if one in there] or FACT_TYPES.values())
+        ours = list(map(_type, FACT_TYPES))
+        return ",".join([one for one in ours if one in there] or ours)
 
     def _forget(self, handle: str) -> ToolResult[MemoryToolResult]:
         if handle == "":
@@ -326,12 +321,9 @@ def _note(content: str, *, confidence: float, scope: str) -> Note:
 
 
 def _type(name: str) -> str:
-    try:
-        return FACT_TYPES[name]
-    except KeyError:
-        raise BadInput(
-            f"Invalid fact_type: {name!r}", hint=f"must be {_one_of(tuple(FACT_TYPES))}"
-        ) from None
+    if name not in FACT_TYPES:
+        raise BadInput(f"Invalid fact_type: {name!r}", hint=f"must be {_one_of(FACT_TYPES)}")
+    return "fact" if name == "general" else name
 
 
 def _one_of(words: tuple[str, ...]) -> str:
@@ -358,7 +350,7 @@ def _recalled(hit: Hit, project: str) -> Recalled:
         id=item.id,
         content=item.narrative or item.title,
         key=item.key or None,
-        fact_type=_NAMES_OF_TYPES.get(item.type, item.type),
+        fact_type="general" if item.type == "fact" else item.type,
         category=item.category or None,
         confidence=item.confidence,
         scope=item.scope,

@@ -52,7 +52,6 @@ from observer.tools.render import (
     entry,
     heading,
     one_line,
-    project_names,
     said,
 )
 from observer.tools.tool import ResultRow, ToolResult
@@ -212,7 +211,7 @@ def _search(  # noqa: PLR0913 - one of each option
     find = memory.recall if notes or wanted.category else memory.search
     found = find(query, project=project, limit=limit or USUAL, narrow=wanted)
     found = replace(found, hits=found.hits[: limit or USUAL])
-    name = _names(memory)
+    name = memory.project_names()
     if asked.is_json:
         result = compact.search_result(found, name, render.excerpts(found.hits))
         reasons = {"why": [rows.why(hit) for hit in found.hits]} if explain else {}
@@ -276,7 +275,7 @@ def _show(
 def _shown(
     memory: Memory, ids: Sequence[int], sessions: Sequence[SessionTimeline], *, as_json: bool
 ) -> str:
-    name = _names(memory)
+    name = memory.project_names()
     items = memory.observations(ids).items if ids else ()
     if as_json:
         rows = {
@@ -340,7 +339,7 @@ def _account(
 ) -> CommandReply:
     """Answer what happened in the last days, including today."""
     since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
-    account, name = memory.accounts.since(since_ms, project=project), _names(memory)
+    account, name = memory.accounts.since(since_ms, project=project), memory.project_names()
     if asked.is_json:
         return _as_json(since_rows(account, name))
     if not account.shares:
@@ -358,10 +357,6 @@ def _last_session(memory: Memory, folder: str) -> str:
             hint=f"{FIRST_SESSION}; or name one of: observer sessions --all",
         )
     return f"s{last[0].id}"
-
-
-def _names(memory: Memory) -> ProjectName:
-    return project_names(memory.projects())
 
 
 def _as_json(value: object) -> CommandReply:
@@ -532,7 +527,7 @@ def _sessions(
 ) -> CommandReply:
     """List sessions, last active first; `request` is their summary's, else their first prompt."""
     found = memory.sessions(project=project, active=active, limit=limit)
-    name = _names(memory)
+    name = memory.project_names()
     return _as_json([_session_row(one, memory.summary(one.id), name) for one in found])
 
 

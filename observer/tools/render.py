@@ -11,7 +11,7 @@ from itertools import chain, repeat
 from textwrap import indent
 
 from observer.core.errors import ObserverError
-from observer.core.model import ASKED, Item, Project
+from observer.core.model import ASKED, Item
 from observer.core.moment import localised, minute
 from observer.core.text import named
 from observer.search.context import Pack, PackEntry
@@ -45,12 +45,6 @@ LONGEST_CONTENT = 1_600
 """Most characters of one text in a pack."""
 
 ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-
-
-def project_names(projects: Iterable[Project]) -> ProjectName:
-    """Return a function from a project's id to its name; the name of no project is empty."""
-    names: dict[int | None, str] = {project.id: project.name for project in projects}
-    return lambda project_id: names.get(project_id, "")
 
 
 def error(problem: ObserverError) -> str:

@@ -97,7 +97,7 @@ class Browse:
             if project != ".":
                 raise
             found = []  # of where the client works nothing is recorded yet
-        name = render.project_names(self._memory.projects())
+        name = self._memory.project_names()
         rows = [self._session_row(each, name(each.project_id)) for each in found]
         lines = (
             " · ".join(

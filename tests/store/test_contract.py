@@ -487,18 +487,44 @@ def test_sessions_are_found_by_id_by_name_and_by_idleness(store: Store) -> None:
         assert writer.idle_sessions(before_ms=9) == [old]
 
 
-def test_what_was_imported_is_no_report(store: Store) -> None:
-    imported, live = recorded(9), recorded(2)
-    imported = msgspec.structs.replace(
-        imported, event=msgspec.structs.replace(imported.event, id="import-9"), session_id=9
-    )
+def test_events_are_found_by_words_of_their_text(store: Store) -> None:
     with store.write() as writer:
-        for one in (live, imported):
-            writer.append(one, stored_ms=1)
-        writer.put_session(a_session(9, last_ms=9_000, external="old"))
-        assert writer.last_reports() == {"x": 2_000}
-        writer.put_session(a_session(1, last_ms=5_000))
-        assert writer.last_reports(UNASSIGNED) == {"x": 5_000}
+        writer.append(recorded(1), stored_ms=1)
+        found = writer.log_naming("command", ["absent", "ls"], newest=9)
+        assert [one.seq for one in found] == [1]
+        assert writer.log_naming("command", ["absent"], newest=9) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_report"),
+    [
+        pytest.param({}, True, id="hook"),
+        pytest.param({"id": "import-9"}, False, id="imported"),
+        pytest.param({"client": "git", "route": "git/post-commit"}, True, id="git"),
+        pytest.param({"client": "git", "route": "generic/commit"}, False, id="history"),
+        pytest.param({"client": "watch"}, False, id="seen"),
+    ],
+)
+def test_only_what_a_client_reported_is_a_report(
+    store: Store, fields: dict[str, str], *, is_report: bool
+) -> None:
+    one = recorded(9)
+    one = msgspec.structs.replace(one, event=msgspec.structs.replace(one.event, **fields))
+    with store.write() as writer:
+        writer.append(one, stored_ms=1)
+        assert writer.last_reports() == ({one.event.client: 9_000} if is_report else {})
+
+
+@pytest.mark.parametrize("name", ["event", "import"])
+def test_a_session_reported_something_if_its_newest_event_was_not_imported(
+    store: Store, name: str
+) -> None:
+    one = recorded(9)
+    one = msgspec.structs.replace(one, event=msgspec.structs.replace(one.event, id=f"{name}-9"))
+    with store.write() as writer:
+        writer.append(one, stored_ms=1)
+        writer.put_session(a_session(1, last_ms=9_500))
+        assert writer.last_reports(UNASSIGNED) == ({"x": 9_500} if name == "event" else {})
 
 
 def test_children_are_of_the_same_client_and_project(store: Store) -> None:

@@ -25,7 +25,6 @@ from observer.tools.fence import defused
 from observer.tools.labels import with_suspicion
 from observer.tools.memex import rows
 from observer.tools.note_api import stands
-from observer.tools.render import ProjectName, project_names
 from observer.tools.tool import PersonQuestion, Tool, ToolResult
 
 AMENDMENT = "[Amendment] "
@@ -169,7 +168,7 @@ class NoteTools:
         found = self._memory.recall(query, limit=_within(limit), narrow=narrow)
         first = [hit.item for hit in found.hits[:1]]
         flashbacks = self._memory.flashbacks(first[0], self._wanted()) if first else ()
-        name = self._names()
+        name = self._memory.project_names()
         result = rows.Hits(
             notes=[
                 rows.NoteHit(
@@ -195,7 +194,7 @@ class NoteTools:
         self, limit: Annotated[int, Meta(description=f"Most notes, up to {MOST}.")] = 20
     ) -> ToolResult[rows.Recent]:
         """List recent notes by creation date, newest first."""
-        notes, name = self._memory.notes.list(limit=_within(limit)), self._names()
+        notes, name = self._memory.notes.list(limit=_within(limit)), self._memory.project_names()
         text = "\n".join(rows.line(note, name) for note in notes) or "No notes yet."
         return ToolResult(text, rows.Recent(notes=[rows.listed(note, name) for note in notes]))
 
@@ -225,7 +224,7 @@ class NoteTools:
         ]
         amended = [note for kind, note in back if kind == "amends"]
         referring = list({note.id: note for kind, note in back if kind != "amends"}.values())
-        name = self._names()
+        name = self._memory.project_names()
         full = rows.FullNote(
             **_fields(rows.listed(item, name)),
             content=item.narrative,
@@ -315,9 +314,6 @@ class NoteTools:
             return None
         known = self._memory.projects()
         return next((each.uuid for each in known if each.id == note.project_id), None)
-
-    def _names(self) -> ProjectName:
-        return project_names(self._memory.projects())
 
 
 def _within(limit: int) -> int:
