@@ -34,7 +34,7 @@ from observer.core.errors import BadInput
 from observer.core.model import seq_of
 from observer.core.moment import moment_ms
 from observer.core.paths import Home, home
-from observer.core.text import counted, one_line
+from observer.core.text import counted, listed, one_line
 from observer.core.value import Value
 from observer.notes.folders.folders import NoteFolders, places_holding
 from observer.redaction.seen import SEEN
@@ -296,6 +296,5 @@ def _described(shown: PurgePreview) -> Iterator[str]:
 
 
 def _in_notes(files: Sequence[str]) -> list[str]:
-    more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
-    line = f"in your notes, which stay: {', '.join(files[:SHOWN])}{more}"
+    line = f"in your notes, which stay: {listed(files, SHOWN + 1)}"
     return [line, "change these files: what they hold is read from them again"] if files else []

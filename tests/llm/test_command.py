@@ -130,9 +130,7 @@ class TestWithADaemon:
             assert observer("doctor", "--rebuild").returncode == 0
         assert len(model.asked) == 1
 
-    def test_status_tells_what_it_costs(
-        self, home: Home, observer: Observer, until: Until
-    ) -> None:
+    def test_status_tells_what_it_costs(self, home: Home, observer: Observer, until: Until) -> None:
         until(lambda: _llm(home)["tokens_today"] == 1000)
         assert "tiny: 1,000 of 200,000 tokens, 1 request" in observer("status").stdout
 
