@@ -89,12 +89,6 @@ def redacted(here: Home) -> PurgeReceipt:
         return carry_out(here, todo, open_here, advance=advance)
 
 
-def has_secrets(here: Home) -> bool:
-    """Return True if today's rules find a secret in the log."""
-    with reading(here) as reader:
-        return bool(secrets_in(reader))
-
-
 def _secrets(here: Home) -> RedactPreview:
     SEEN.use(here.seen)
     with reading(here) as reader:
