@@ -53,7 +53,7 @@ def config_command(context: click.Context) -> None:
     values = msgspec.to_builtins(config.written(home()))
     if as_json(values):
         return
-    rows = [(name, _shown(values[name]), meaning) for name, _default, meaning in config.describe()]
+    rows = ((name, _shown(values[name]), meaning) for name, _default, meaning in config.describe())
     table(("setting", "value", "meaning"), rows)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from observer.cli.output import note, progress
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import DaemonUnavailable, ObserverError, SchemaDiffers
+from observer.core.errors import DaemonUnavailable, SchemaDiffers
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local import client
@@ -53,8 +53,11 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
         with _held(here, tries):
             yield
     except BaseException as error:
-        with _noted(DaemonUnavailable):
+        try:
             _bring_back(here, substitute)
+        except DaemonUnavailable as beside:  # a greater trouble
+            note(f"the daemon is down: {beside.message}; start it with: observer up")
+        else:
             if substitute and isinstance(error, KeyboardInterrupt):
                 note("interrupted; the daemon runs as before")
         raise
@@ -83,15 +86,6 @@ def _bring_back(here: Home, substitute: subprocess.Popen[bytes] | None) -> None:
 
 
 @contextmanager
-def _noted(kind: type[ObserverError]) -> Iterator[None]:
-    """Say what the block raises, beside a greater trouble."""
-    try:
-        yield
-    except kind as error:
-        note(f"the daemon is down: {error.message}; start it with: observer up")
-
-
-@contextmanager
 def alone_and_drained(here: Home) -> Iterator[None]:
     """Hold the home as `alone`, after finishing an interrupted purge and draining the spool."""
     with alone(here, tries=TRIES):
@@ -111,22 +105,15 @@ def repair_first(here: Home) -> None:
     """
     if has_damage(here):
         request_repair(here, "a command found pages that were changed on the disk")
-    elif not _is_older(here):
-        return
+    else:
+        with suppress(SchemaDiffers):
+            if here.database.exists():
+                SqliteStore(here.database, read_only=True).close()
+            return
     with alone(here, tries=2):
         # A daemon may have been quicker.
         if loss := repair_if_damaged(here, now_ms=now_ms, progress=progress):
             note(f"note: {loss}")
-
-
-def _is_older(here: Home) -> bool:
-    if not here.database.exists():
-        return False
-    try:
-        SqliteStore(here.database, read_only=True).close()
-    except SchemaDiffers:
-        return True
-    return False
 
 
 def _drain(here: Home) -> None:

@@ -69,22 +69,22 @@ def _heard(home: Home, root: str) -> dict[str, Any]:
     return {"heard": heard, **given}
 
 
-def _ago(at: str) -> str:
-    return f"{age_text(now_ms() - (iso_ms(at) or 0))} ago"
-
-
 def described(here: Here) -> list[tuple[str, str]]:
     """Return it as rows for a person."""
     parts = [", ".join(part) for part in (here.never, here.exclude) if part]
     but = f", but no {', nor '.join(parts)}" if parts and not here.why else ""
     recorded = f"not recorded: {here.why}" if here.why else f"recorded{but}"
-    heard = ", ".join(f"{name} {_ago(at)}" for name, at in here.heard.items())
+
+    def ago(at: str) -> str:
+        return f"{age_text(now_ms() - (iso_ms(at) or 0))} ago"
+
+    heard = ", ".join(f"{name} {ago(at)}" for name, at in here.heard.items())
     lines = [("this folder", f"{here.root}: {recorded}")]
     lines.append(("reported by", heard or "nobody yet; connect your clients: observer install"))
     if here.given:
         whom, of = "no agent yet", ""
         if here.given_at:
-            whom = f"{here.given_to} {_ago(here.given_at)}"
+            whom = f"{here.given_to} {ago(here.given_at)}"
             changed_ms = Path(here.given).stat().st_mtime_ns // 1_000_000
             whom += ", changed since" if iso(changed_ms) > here.given_at else ""
             of = f" --client {here.given_to}"

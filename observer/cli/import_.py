@@ -36,7 +36,7 @@ from observer.core.events import Event, kind_of
 from observer.core.model import iso
 from observer.core.moment import day, moment_ms
 from observer.core.paths import Home, home, working_folder
-from observer.core.text import counted, size_text
+from observer.core.text import counted, listed, size_text
 from observer.git.log import count_commits
 from observer.importers.registry import commits, source_called, sources
 from observer.importers.run import (
@@ -60,7 +60,7 @@ from observer.importers.run import (
     size_of,
     to_daemon,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import SessionSource
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
 
@@ -311,21 +311,16 @@ def _follow(chosen: Iterable[SessionSource], choice: Choice, finished: FinishedI
 
 
 def _show(plans: Sequence[Plan]) -> None:
-    rows = [
-        (
-            plan.source.name,
-            *(
-                (len(plan.found), plan.known, len(plan.new))
-                if plan.source.is_of_sessions
-                else ("", "", "yes" if plan.new else "no")
-            ),
-            day(min(one.first_ms for one in plan.found)),
-            day(max(one.last_ms for one in plan.found)),
-            size_text(size_of(plan.new)) if plan.new else "",
-            _projects(plan.found),
-        )
-        for plan in plans
-    ]
+    rows = []
+    for plan in plans:
+        of_each = Counter(one.folder for one in plan.found if one.folder).most_common()
+        names = list(dict.fromkeys(Path(folder).name for folder, _ in of_each))
+        counts = ("", "", "yes" if plan.new else "no")
+        if plan.source.is_of_sessions:
+            counts = (str(len(plan.found)), str(plan.known), str(len(plan.new)))
+        span = (min(one.first_ms for one in plan.found), max(one.last_ms for one in plan.found))
+        size = size_text(size_of(plan.new)) if plan.new else ""
+        rows.append((plan.source.name, *counts, *map(day, span), size, listed(names)))
     if rows:
         columns = ("source", "sessions", "known", "to read", "first", "last", "size", "folders")
         table(columns, rows, spare=("known", "size", "first", "folders"))
@@ -339,19 +334,11 @@ def _contents(plans: Sequence[Plan]) -> str:
     """Return in words what is to be read."""
     sessions = _sessions(plans)
     others = [plan.source.name for plan in plans if plan.new and not plan.source.is_of_sessions]
-    names = " and ".join(filter(None, (", ".join(others[:-1]), *others[-1:])))
     parts = (
         counted(sessions, "session") if sessions else "",
-        f"what {names} {'has' if len(others) == 1 else 'have'}" if others else "",
+        f"what {listed(others, 99)} {'has' if len(others) == 1 else 'have'}" if others else "",
     )
     return " and ".join(filter(None, parts))
-
-
-def _projects(found: Iterable[FoundSession]) -> str:
-    folders = Counter(one.folder for one in found if one.folder).most_common()
-    names = list(dict.fromkeys(Path(folder).name for folder, _ in folders))
-    shown = ", ".join(names[:3])
-    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown
 
 
 def _became(plan: Plan, counts: Counts) -> str:

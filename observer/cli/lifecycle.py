@@ -92,10 +92,9 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.uptime_ms is not None:
         lines.insert(1, ("uptime", age_text(status.uptime_ms)))
     if status.model:
-        left = status.to_embed - status.vectors
-        of = f" of {status.to_embed:,}" if left > 0 else ""
-        found = f"{status.vectors:,}{of} items found by meaning too"
-        lines.append(("model", f"{status.model}: {found}"))
+        of = f"{status.vectors:,} of " if status.to_embed > status.vectors else ""
+        found = of + counted(max(status.vectors, status.to_embed), "item")
+        lines.append(("model", f"{status.model}: {found} found by meaning too"))
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]

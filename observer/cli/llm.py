@@ -87,18 +87,15 @@ def _status(here: Home, settings: Settings) -> LlmStatus | None:
     """Return the daemon's state of the model, else that on disk; None if no model is configured."""
     if not settings.llm_url:
         return None
+    stored = llm_status(settings)
+    if here.database.exists():
+        with closing(SqliteStore(here.database, read_only=True)) as store:
+            stored = llm_status(settings, store)
     try:
         endpoint(settings, here)
     except ConfigInvalid as error:
-        return msgspec.structs.replace(_stored(here, settings), problem=str(error))
-    return current(here).llm or _stored(here, settings)
-
-
-def _stored(here: Home, settings: Settings) -> LlmStatus:
-    if not here.database.exists():
-        return llm_status(settings)
-    with closing(SqliteStore(here.database, read_only=True)) as store:
-        return llm_status(settings, store)
+        return msgspec.structs.replace(stored, problem=str(error))
+    return current(here).llm or stored
 
 
 def _described(status: LlmStatus) -> list[tuple[str, str]]:

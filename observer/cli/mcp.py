@@ -19,7 +19,7 @@ from observer.clients.config_files.json_entries import snippets
 from observer.core.paths import home
 from observer.memory.api import Memory
 from observer.tools import render
-from observer.tools.registry import Toolset, chosen, tools_of, toolsets
+from observer.tools.registry import chosen, tools_of, toolsets
 
 _NO_MEMORY = cast("Memory", None)  # the tools are looked at, not called
 
@@ -34,17 +34,16 @@ def offers(names: Sequence[str]) -> list[Offer]:
         BadInput: two of them have a tool of the same name.
     """
     tools_of(tuple(names), _NO_MEMORY, str)
-    return [_offer(name, toolsets()[name]) for name in names or toolsets()]
-
-
-def _offer(name: str, toolset: Toolset) -> Offer:
-    tools: list[Offer] = []
-    for each in toolset.tools(_NO_MEMORY, str):
-        about = {"name": each.name, "description": each.description}
-        tokens = render.tokens(orjson.dumps({**about, "input_schema": each.input_schema}).decode())
-        tools.append({**about, "title": each.title, "tokens": tokens})
-    tokens = render.tokens(toolset.guide) + sum(each["tokens"] for each in tools)
-    return {"toolset": name, "guide": toolset.guide, "tokens": tokens, "tools": tools}
+    found = []
+    for name in names or toolsets():
+        guide, tools = toolsets()[name].guide, list[Offer]()
+        for each in toolsets()[name].tools(_NO_MEMORY, str):
+            about = {"name": each.name, "description": each.description}
+            shown = orjson.dumps({**about, "input_schema": each.input_schema}).decode()
+            tools.append({**about, "title": each.title, "tokens": render.tokens(shown)})
+        tokens = render.tokens(guide) + sum(each["tokens"] for each in tools)
+        found.append({"toolset": name, "guide": guide, "tokens": tokens, "tools": tools})
+    return found
 
 
 GUIDE_CHARS = 60

@@ -273,23 +273,20 @@ def complain(error: ObserverError, *, is_json: bool) -> int:
 
 def named_project(about: str) -> Callable[[F], F]:
     """Return the option `--project`; a relative path such as ``.`` names a folder."""
-    return click.option(
-        "--project",
-        "-p",
-        callback=lambda _context, _option, handle: handle and _absolute(handle),
-        help=about,
-    )
+
+    def absolute(
+        _context: click.Context, _option: click.Parameter, handle: str | None
+    ) -> str | None:
+        is_relative = handle in {".", ".."} or (handle or "").startswith(("./", "../"))
+        return os.path.normpath(working_folder() / handle) if handle and is_relative else handle
+
+    return click.option("--project", "-p", callback=absolute, help=about)
 
 
 def scope_options(command: F) -> F:
     """Add the options that say of which projects: that of the current folder, one, or all."""
     everywhere = click.option("--all", "everywhere", is_flag=True, help="In all projects.")
     return named_project("Name, folder or remote; else the one here, if any.")(everywhere(command))
-
-
-def _absolute(handle: str) -> str:
-    is_relative = handle in {".", ".."} or handle.startswith(("./", "../"))
-    return os.path.normpath(working_folder() / handle) if is_relative else handle
 
 
 def refuse_agents(message: str) -> None:

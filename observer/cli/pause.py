@@ -17,8 +17,6 @@ from observer.local.spool import Spool
 from observer.projects import detect_place
 from observer.tools.status import Paused, paused, paused_text
 
-_REFUSED = "an agent neither pauses nor resumes recording"
-
 
 @click.command("pause", epilog="Example: observer pause --for 1h --project .")
 @click.option("--for", "span", default="", help="How long: 30min, 1h, 2d; until resumed if absent.")
@@ -30,7 +28,7 @@ _REFUSED = "an agent neither pauses nor resumes recording"
 @json_option
 def pause_command(*, span: str, project: str | None, session: str, ends: bool) -> None:
     """Record nothing for a while: everywhere, here, or of a session."""
-    refuse_agents(_REFUSED)
+    refuse_agents("an agent neither pauses nor resumes recording")
     if ends:
         if span:
             raise BadInput("what ends now has no length", hint="leave out --for")

@@ -34,7 +34,7 @@ from observer.core.errors import BadInput
 from observer.core.model import seq_of
 from observer.core.moment import moment_ms
 from observer.core.paths import Home, home
-from observer.core.text import counted, one_line
+from observer.core.text import counted, listed, one_line
 from observer.core.value import Value
 from observer.notes.folders.folders import NoteFolders, places_holding
 from observer.redaction.seen import SEEN
@@ -87,12 +87,6 @@ def redacted(here: Home) -> PurgeReceipt:
     order.begin(here, todo)
     with progress("redacting", total) as advance:
         return carry_out(here, todo, open_here, advance=advance)
-
-
-def has_secrets(here: Home) -> bool:
-    """Return True if today's rules find a secret in the log."""
-    with reading(here) as reader:
-        return bool(secrets_in(reader))
 
 
 def _secrets(here: Home) -> RedactPreview:
@@ -296,6 +290,5 @@ def _described(shown: PurgePreview) -> Iterator[str]:
 
 
 def _in_notes(files: Sequence[str]) -> list[str]:
-    more = f" and {len(files) - SHOWN:,} more" if len(files) > SHOWN else ""
-    line = f"in your notes, which stay: {', '.join(files[:SHOWN])}{more}"
+    line = f"in your notes, which stay: {listed(files, SHOWN + 1)}"
     return [line, "change these files: what they hold is read from them again"] if files else []

@@ -90,7 +90,7 @@ def test_a_draft_is_a_new_file(run: Run, tested: Path, tmp_path: Path) -> None:
     below = run("note", "draft", "login page", "--to", str(tmp_path)).out
     assert below == f"{tmp_path / 'login-page.md'}\n"
     unwritable = run("note", "draft", "s1", "--to", str(file / "x" / "y.md"))
-    assert (unwritable.code, "record.md: Not a directory" in unwritable.err) == (1, True)
+    assert (unwritable.code, "Not a directory" in unwritable.err) == (1, True)
 
 
 @pytest.mark.parametrize(

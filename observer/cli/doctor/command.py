@@ -18,8 +18,8 @@ from observer.cli.doctor.diagnosis import (
 from observer.cli.doctor.probes import probe_checks
 from observer.cli.exclusive import alone, open_here, repair_first
 from observer.cli.output import as_json, json_option, progress, respond, say, table
-from observer.cli.purge import has_secrets, redacted
-from observer.cli.session import mention_damaged, mention_paused
+from observer.cli.purge import redacted
+from observer.cli.session import mention_damaged, mention_paused, reading
 from observer.clients.config_files.context import current_context
 from observer.core import config
 from observer.core.clock import now_ms
@@ -30,6 +30,7 @@ from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.tools.status import current
 from observer.upkeep.carry_out import complete
+from observer.upkeep.redact import secrets_in
 
 
 @click.group(
@@ -64,11 +65,10 @@ def doctor_command(context: click.Context, /, *, fixes: bool, rebuilds: bool, qu
         return 0 if is_well else 1
     for text in done:
         say(f"fixed: {text}")
-    marks = {True: "ok", False: "WRONG"}
-    found = ["; ".join(filter(None, (each.found, each.hint))) for each in checks]
-    rows = [
-        (marks[each.is_well], each.name, text) for each, text in zip(checks, found, strict=True)
-    ]
+    rows = []
+    for each in checks:
+        found = "; ".join(filter(None, (each.found, each.hint)))
+        rows.append(("ok" if each.is_well else "WRONG", each.name, found))
     table(("", "check", "found, and what to do"), rows)
     if wanted and not fixes:
         say("observer doctor --fix does what is safe of this")
@@ -91,7 +91,9 @@ def _rebuild(here: Home) -> None:
     with alone(here):
         # Secrets that earlier redaction rules missed must not be derived again.
         complete(here, open_here)
-        receipt = redacted(here) if has_secrets(here) else None
+        with reading(here) as reader:
+            has_secrets = bool(secrets_in(reader))
+        receipt = redacted(here) if has_secrets else None
         events = _derived(here)
     count = receipt.redacted_events if receipt else 0
     first = f"\n{counted(count, 'event')} redacted first, by newer rules" if receipt else ""

@@ -17,7 +17,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -206,14 +206,9 @@ class Lab:
             subprocess.run([executable(), "-C", str(made), *words], check=True)
         return made
 
-    @contextmanager
-    def store(self) -> Iterator[SqliteStore]:
+    def store(self) -> AbstractContextManager[SqliteStore]:
         """Open the store for reading, beside the daemon."""
-        opened = SqliteStore(self.home.database, read_only=True)
-        try:
-            yield opened
-        finally:
-            opened.close()
+        return closing(SqliteStore(self.home.database, read_only=True))
 
 
 @contextmanager

@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import orjson
@@ -144,10 +143,14 @@ def send(probe: Probe) -> Diagnosis:
     name = f"{probe.client.name} probe"
     began = time.monotonic()
     try:
-        sent = _sender(probe)
-        if sent is None:
+        if probe.client.name in _SHELLS:
+            _type(probe)
+        elif probe.client.name == "git":
+            _commit(probe)
+        elif probe.client.sample:
+            _call(probe)
+        else:
             return well(name, "none sent: there is no sample of its payloads")
-        sent()
         _wait_for_answer(probe)
         took_ms = (time.monotonic() - began) * 1000
         is_shared = probe.client.sample is None or bool(probe.client.sample.words)
@@ -156,14 +159,6 @@ def send(probe: Probe) -> Diagnosis:
         hint = error.hint if isinstance(error, ObserverError) else ""
         return wrong(name, getattr(error, "message", str(error)), hint)
     return well(name, f"stored after {took_ms:,.0f} ms without the key{context}")
-
-
-def _sender(probe: Probe) -> Callable[[], object] | None:
-    if probe.client.name in _SHELLS:
-        return partial(_type, probe)
-    if probe.client.name == "git":
-        return partial(_commit, probe)
-    return partial(_call, probe) if probe.client.sample else None
 
 
 def _found(probe: Probe) -> bytes:

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import chdir, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -232,10 +232,8 @@ def bundled() -> tuple[Sequence[str], Sequence[NoteQuery]]:
 @contextmanager
 def holding(place: Lab, titles: Sequence[str]) -> Iterator[RunningMemory]:
     """Lend observer with the notes, once all of them can be found by meaning."""
-    store = SqliteStore(place.home.database)
-    with store.write() as writer:
+    with closing(SqliteStore(place.home.database)) as store, store.write() as writer:
         writer.put_items(_noted(title, number) for number, title in enumerate(titles, start=1))
-    store.close()
     daemon = place.up()
     until(lambda: client.call(place.home, "GET", "/status")["vectors"] == len(titles))
     with wire(launcher(), place.folder) as asked:
@@ -371,16 +369,14 @@ def _by_http(place: Lab, project: Path, word: str) -> None:
 
 def _stored(place: Lab) -> Counter[str]:
     counted: Counter[str] = Counter()
-    store = SqliteStore(place.home.database)
-    if (problem := store.check()) != "ok":
-        raise RuntimeError(f"the database is damaged: {problem}")
-    with store.read() as reader:
+    with place.store() as store, store.read() as reader:
+        if (problem := store.check()) != "ok":
+            raise RuntimeError(f"the database is damaged: {problem}")
         seen = 0
         while batch := reader.log(after_seq=seen):
             bodies = (recorded.event.body for recorded in batch)
             counted.update(body.command for body in bodies if isinstance(body, Command))
             seen = batch[-1].seq
-    store.close()
     return counted
 
 
