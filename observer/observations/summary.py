@@ -31,6 +31,7 @@ from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.prompts import Form
 from observer.observations.quoting import names
 from observer.observations.session_state import FileState, SessionState
+from observer.observations.turns import IN_COMMON, stems
 
 _SHOWN = 10
 """Most requests that are shown: the first and the last ones."""
@@ -38,13 +39,6 @@ _CHARS = 700
 _NAMED = 3
 _SYMBOLS_SHOWN = 3
 _SYMBOL_CHARS = 60
-_WORD = re.compile(r"[^\W\d_]{4,}")
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_STEM = 5
-_FEW_WORDS = 8
-"""Words of a request that names nothing and may only point at its subject ("hide this too")."""
-_IN_COMMON = 2
-"""Stems of a request that what was done must repeat, for the request to name it."""
 
 
 def request_of(session: Session, known: SessionState) -> str:
@@ -58,18 +52,18 @@ def request_of(session: Session, known: SessionState) -> str:
 
 
 def title_of(session: Session, known: SessionState) -> str:
-    """Return the first request that names what was done, else what was committed, planned or asked.
+    """Return the first request that names what was done, else what was committed or planned.
 
-    Where all that was asked is pasted, or shares nothing with what was done, the last reply says
-    what it was about.
+    Where nothing was, it is the request that names anything, or what the last reply names first.
     """
     asked = turns.title_of(known.turn) if known.turn else ""
-    did, made = _stems(*_work(known)), _made(known)
+    did, made = stems(*_work(known)) or stems(session_state.last_reply(known)), _made(known)
     named = (ask for ask, form in known.asks.items() if _names_work(ask, form, did, made))
     taken_up = next(named, "") or made
-    first = next((ask for ask, form in known.asks.items() if form != "paste"), "")
-    answer = "" if first else prompts.naming_sentence(session_state.last_reply(known))
-    said = (taken_up, answer, first, known.sole_commit, _changed(known), asked)
+    asks = {ask: form for ask, form in known.asks.items() if form != "paste"}
+    answer = prompts.naming_sentence(session_state.last_reply(known))
+    first = next((ask for ask in asks if asks[ask] == "document" or names(ask)), "")
+    said = (taken_up, first, known.sole_commit, answer, *asks, _changed(known), asked)
     return one_line(next(filter(None, (*said, request_of(session, known))), ""), TITLE)
 
 
@@ -79,25 +73,18 @@ def _names_work(ask: str, form: Form, did: set[str], made: str) -> bool:
     The subject of a commit or plan is shorter than a long request, and says what came of it; a
     request in sentences names it if it has more than half of its words.
     """
-    stems, subject = _stems(ask), _stems(made)
-    is_said = form == "document" or 2 * len(stems & subject) > len(subject)
+    own, subject = stems(ask), stems(made)
+    is_said = form == "document" or 2 * len(own & subject) > len(subject)
     is_better = not made or (is_said and not ask.endswith("\u2026"))
-    return form != "paste" and is_better and len(stems & did) >= _IN_COMMON
+    return form != "paste" and is_better and len(own & did) >= IN_COMMON
 
 
 def _work(known: SessionState) -> Iterator[str]:
-    """Yield the texts of what a session did and said last, which need not repeat a request."""
+    """Yield the texts of what a session did."""
     yield from (*known.commits, *known.later_commits, known.plan, known.begun_plan)
-    yield session_state.last_reply(known)
     for path, file in known.files.items():
         if file.writes:
             yield from (path, *file.symbols)
-
-
-def _stems(*texts: str) -> set[str]:
-    """Return the beginnings of the longer words of texts, of names in code their parts."""
-    words = (word for text in texts for word in _WORD.findall(_HUMP.sub(" ", text)))
-    return {word[:_STEM].casefold() for word in words}
 
 
 def file_text(path: str, file: FileState) -> str:
@@ -115,12 +102,9 @@ def is_changed(file: FileState) -> bool:
 
 
 def _made(known: SessionState) -> str:
-    """Return what a session committed, in a word of its requests, or planned; "" for neither."""
+    """Return what a session committed, or planned; "" for neither."""
     subject = session_commits.subject_of(known.commits[0]) if known.commits else ""
-    # What says little may have no word in common with what came of it.
-    asks = [ask for ask, form in known.asks.items() if form != "paste"]
-    is_said = any(names(ask) or len(ask.split()) > _FEW_WORDS for ask in asks)
-    if subject and not (is_said and _stems(subject).isdisjoint(_stems(*known.asks))):
+    if subject:
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
         return f"{subject}{more}"
     if plan := known.plan or known.begun_plan:

@@ -124,9 +124,7 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
             id="a-long-request",
         ),
         pytest.param(
-            (Prompt(text="what `keep` does is lost"), COMMIT),
-            "what `keep` does is lost",
-            id="no-word-of-it",
+            (Prompt(text="what `keep` does is lost"), COMMIT), "Round totals", id="no-word-of-it"
         ),
         pytest.param(
             (

@@ -110,6 +110,7 @@ def test_a_session_that_dies_in_the_middle_has_its_turn(feed: Feed) -> None:
 
 GO_ON = Prompt(text="Another agent has worked on your files, please continue now")
 NAMED = Prompt(text="Round the total in cart.py")
+LIST = Prompt(text="commit this and update changelog.md")
 LISTED = FileWrite(path="CHANGELOG.md", edits=(Edit(old="", new="- rounds"),))
 PUSH = Command(command="git status && git push | tail -1", output="main -> main", exit_code=0)
 
@@ -122,7 +123,9 @@ PUSH = Command(command="git status && git push | tail -1", output="main -> main"
         pytest.param((ASKED, Prompt(text="no, stop it")), "record", id="broken off by a prompt"),
         pytest.param((GO_ON, WRITE, SessionEnd()), "record", id="changed what nobody names"),
         pytest.param((NAMED, WRITE, SessionEnd()), "observation", id="changed"),
-        pytest.param((NAMED, LISTED, Reply(text="Done.")), "record", id="listed what changed"),
+        pytest.param(
+            (LIST, LISTED, Reply(text="`total` stands in it. " * 30)), "record", id="a change log"
+        ),
         pytest.param((ASKED, Reply(text="Sure, all is well.")), "record", id="a nod"),
         pytest.param((ASKED, Reply(text="`total` rounds.")), "observation", id="an answer"),
         pytest.param((ASKED, COMMIT, Reply(text="Done.")), "record", id="committed"),
