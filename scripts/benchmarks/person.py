@@ -42,7 +42,6 @@ HOUR_S = 3_600
 EVENT_EVERY_S, ASK_EVERY_S = 12.0, 120.0
 """As in the sessions that docs/benchmarks.md names, in their busiest hours."""
 WORK_S = Aim(most=20.0)
-LOW = 10
 
 
 def idle(options: Options) -> Iterator[Figure]:
@@ -125,16 +124,19 @@ def hour(options: Options) -> Iterator[Figure]:
             spent = _by_priority(daemon)
     times = HOUR_S / length_s
     whole, low = (times * (spent[part] - before[part]) for part in ("all", "low"))
-    remark = f"{count} events in {length_s} s, times {times:g}; {low:.1f} s at nice {LOW} or lower"
+    remark = f"{count} events in {length_s} s, times {times:g}; {low:.1f} s at lower priority"
     yield Figure("processor time of an hour of work", [whole], " s", (WORK_S,), remark)
 
 
 def _by_priority(pid: int) -> Counter[str]:
-    """Return the processor seconds of a process, and those of its threads of low priority."""
+    """Return the processor seconds of a process, and those of threads that let its first go first.
+
+    A question is answered by threads with the priority of the first one (Linux).
+    """
     found: Counter[str] = Counter()
     found["all"] = processor_s(pid)
     for thread in Path(f"/proc/{pid}/task").iterdir():
         fields = (thread / "stat").read_text().rpartition(")")[2].split()
-        if int(fields[16]) >= LOW:
+        if int(fields[16]) > os.getpriority(os.PRIO_PROCESS, pid):
             found["low"] += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return found
