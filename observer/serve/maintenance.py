@@ -42,9 +42,9 @@ from observer.upkeep.losses import losses, request_repair
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 5.0
-SLICE_PAGES = 512
-"""2 MiB, 1 to 3 ms: a database of 1 GB is checked in 43 minutes."""
+LOOK_EVERY_S = 10.0
+SLICE_PAGES = 1024
+"""4 MiB, 2 to 6 ms: a database of 1 GB is checked in 43 minutes."""
 REST_S = 600.0
 """Between two checks of the whole database."""
 REPAIR_EVERY_MS = 600_000
@@ -102,17 +102,27 @@ class IntegrityWorker(Worker):
     async def _check(self) -> None:
         if time.monotonic() < self._rests_until:
             return
-        if not await asyncio.to_thread(self._spool.is_empty):
-            return
         # In the writer's thread, which moves pages into the file: none is half written.
-        found = await self._writer.run(_slice, self._home.database, self._next_page)
+        found = await self._writer.run(self._slice)
         if found is None:
             self._next_page, self._rests_until = 0, time.monotonic() + REST_S
             self._on_checked()
         elif found:
             self._store.damage = f"{self._home.database}: page {found[0]} was changed on the disk"
-        else:
+
+    def _slice(self) -> list[int] | None:
+        """Return the damaged pages of the next slice, None behind the end of the file.
+
+        Nothing is looked at while something waits to be stored.
+        """
+        if not self._spool.is_empty():
+            return []
+        database, first = self._home.database, self._next_page
+        if database.stat().st_size <= first * PAGE_BYTES:
+            return None
+        if not (found := damaged_pages(database, first=first, count=SLICE_PAGES)):
             self._next_page += SLICE_PAGES
+        return found
 
     def _request_repair(self, found: str) -> None:
         last = max((loss.at_ms for loss in losses(self._home)), default=0)
@@ -125,13 +135,6 @@ class IntegrityWorker(Worker):
             self._health.degrade("damage", f"{found}; it cannot be repaired: {error}")
             return
         raise StoreDamaged(found)
-
-
-def _slice(database: Path, first: int) -> list[int] | None:
-    """Return the damaged pages of a slice, None behind the end of the file."""
-    if database.stat().st_size <= first * PAGE_BYTES:
-        return None
-    return damaged_pages(database, first=first, count=SLICE_PAGES)
 
 
 LOW_DISK_BYTES = 256 << 20

@@ -20,13 +20,14 @@ import struct
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 import uvicorn
-from starlette.concurrency import run_in_threadpool
 
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
@@ -393,9 +394,10 @@ class LazyMcp:
         """
         await after.wait()
         await self._connection(listener)
-        # Chores have threads of their own, of low priority.
-        work = run_in_threadpool if self._asked.is_set() else asyncio.to_thread
-        front, http = await work(_import, self._memory, self._rules_chars, self.openings.greeted)
+        work = partial(_import, self._memory, self._rules_chars, self.openings.greeted)
+        # The threads of chores have a low priority, and somebody may wait for this.
+        with ThreadPoolExecutor(1) as thread:
+            front, http = await asyncio.get_running_loop().run_in_executor(thread, work)
         self._front = front
         async with http.running(), asyncio.TaskGroup() as tasks:
             self._http.set_result(http)

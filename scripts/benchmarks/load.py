@@ -1,6 +1,6 @@
-"""A team's worth of agents on one daemon: 50 clients that report, 20 that ask, for ten minutes.
+"""A team's worth of agents on one daemon: 20 clients that report, 20 that ask, for ten minutes.
 
-A thousand hooks a second are more processes than two cores can start, so but for one client, whose
+Two hundred hooks a second are more processes than two cores can start, so but for one, whose
 hooks are real, reports are put into the spool as a hook puts them there, by a few processes.
 """
 
@@ -45,7 +45,7 @@ from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 
 SECONDS = 600
-CLIENTS, EACH_S = 50, 20
+CLIENTS, EACH_S = 20, 10
 """Clients that report, and events a second of each."""
 TELLERS = 5
 READERS, ASKS_EVERY_S = 20, 1.0

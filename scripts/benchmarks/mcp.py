@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,7 +32,9 @@ from observer.tools.registry import tools_of
 STARTS = 60
 CALLS = 300
 EVENTS = 2_000
+COLD = 10
 START_MS = Aim(most=50.0)
+COLD_MS, SEARCHED_MS = Aim(most=150.0), Aim(most=1_000.0)
 PUMP_MIB = Aim(most=15.0)
 CALL_MS = Aim(most=3.0)
 
@@ -65,6 +68,31 @@ def _starts(options: Options, project: Path) -> Iterator[Figure]:
     for name, found in took.items():
         yield Figure(f"{name}, to tools/list", found, " ms", (START_MS,))
     yield Figure("python -I -c '', to its end", bare, " ms")
+
+
+def cold(options: Options) -> Iterator[Figure]:
+    """Yield what an editor waits for that was started before the daemon, by what there was before.
+
+    The list of tools is asked for at once, a search after it.
+    """
+    listed: dict[str, list[float]] = {"in a home never used": [], "in a folder never seen": []}
+    searched: list[float] = []
+    for _ in range(options.rounds(COLD)):
+        with lab(options) as place:
+            for where, took in listed.items():
+                folder = place.folder / f"folder{len(took)}-{where[-4:]}"
+                folder.mkdir()
+                begun = time.perf_counter()
+                with wire(launcher(), folder) as asked:
+                    asked.ask("tools/list")
+                    took.append((time.perf_counter() - begun) * 1000)
+                    asked.call("search", query="total")
+                searched.append((time.perf_counter() - begun) * 1000)
+                until(lambda p=place: any((p.home.context / "mcp").glob("*.json")))
+                place.down()
+    for where, took in listed.items():
+        yield Figure(f"daemon down, {where}, to tools/list", took, " ms", (COLD_MS,))
+    yield Figure("daemon down, to the first answer of search", searched, " ms", (SEARCHED_MS,))
 
 
 def _start_nothing() -> None:
