@@ -21,6 +21,7 @@ from observer.redaction.secrets import Span
 
 _AROUND = 240
 """Characters around an escape that are read again with it."""
+_BLANK = lazy(r"\s")
 _WHITE = {"n": "\n", "r": "\n", "t": "\t"}
 
 
@@ -79,6 +80,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ),
 )
 _BYTE = r"(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])"
+_PAIRS = lazy(r"(?<![^\s:])[2-7][0-9A-Fa-f](?:[ :][2-7][0-9A-Fa-f]){7,512}(?![\w:])")
 _CODES = lazy(rf", ?{_BYTE}(?:, ?{_BYTE}){{6,512}}")
 _FIRST = lazy(rf"{_BYTE}\Z")
 _CODE = lazy(r"0[xX][0-9A-Fa-f]{2}|\d{2,3}")
@@ -147,7 +149,8 @@ def plain_reading(text: str, runs: str) -> Reading | None:
         if start - at > 2 * _AROUND:
             add(text[at : at + _AROUND], at, at + _AROUND, is_whole=False)
             add("\n\n\n", at, at, is_whole=True)
-            at = start - _AROUND
+            blank = _BLANK.search(text, start - _AROUND, start)
+            at = blank.start() if blank else start - _AROUND
         add(text[at:start], at, start, is_whole=False)
         add(resolved, start, end, is_whole=True)
         at = end
@@ -178,6 +181,8 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield lists of characters' numbers, and calls for them."""
+    for found in _PAIRS.finditer(text):
+        yield *found.span(), bytes.fromhex(found[0].replace(":", " ")).decode("ascii")
     for found in _CODES.finditer(text):
         first = _FIRST.search(text, max(0, found.start() - 4), found.start())
         start = first.start() if first else found.start()
@@ -204,7 +209,9 @@ def _decoded(run: str) -> str:
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     run = run[: -1 if len(run) % 4 == 1 else None]
     try:
-        decoded = base64.b64decode(run + "=" * (-len(run) % 4)).decode()
+        data = base64.b64decode(run + "=" * (-len(run) % 4))
+        is_wide = data[1:12:2] == bytes(6)
+        decoded = data.decode("utf-16-le" if is_wide else "utf-8").replace("\0", ":")
     except (binascii.Error, UnicodeDecodeError):
         return ""
     return "" if _CONTROLS.search(decoded) else decoded

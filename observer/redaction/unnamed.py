@@ -12,9 +12,18 @@ from collections.abc import Iterator
 
 from observer.redaction.lazy_pattern import lazy
 from observer.redaction.secret_names import HUMPS
-from observer.redaction.secrets import PHRASE, UUID, WORDS, Span, is_placeholder, is_random
+from observer.redaction.secrets import (
+    PHRASE,
+    UUID,
+    WORDS,
+    Span,
+    is_encoded,
+    is_placeholder,
+    is_random,
+)
 from observer.redaction.values import (
     DIGESTS,
+    SYMBOLS,
     is_drawn,
     is_hex,
     is_strong,
@@ -23,10 +32,8 @@ from observer.redaction.values import (
 
 _VALUE = r"[\"']?(?P<value>[^\s\"'|;]{8,128})"
 _TYPED = {
-    "-": lazy(rf"-(?<=\s-)(?:[pPwWaAkKxX]|-?pw|-?pass|-?pwd)[ =]?{_VALUE}"),
-    "/p": lazy(rf"/p(?<=\s/p)(?:w|ass|wd)?:{_VALUE}"),
+    "-": lazy(rf"-(?<=\s-)(?:[pPwWaAkKxXtTyU]|[hx]p|-?(?:pw|pass|pwd|hmac|auth))[ =]?{_VALUE}"),
     "echo ": lazy(rf"echo (?:-\w+ )?{_VALUE}"),
-    "printf ": lazy(rf"printf (?:%s )?{_VALUE}"),
     "<<<": lazy(rf"<<< ?{_VALUE}"),
     ":": lazy(r":(?<=\w:)(?P<value>[^\s\"'@,;:(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"),
 }
@@ -35,6 +42,7 @@ _USERLESS = lazy(
     r"(?i:\w*(?:sha\d*|md5|id|hash|etag|digest|integrity|image|ref|urn|arn|data))|[A-Z]\w+"
 )
 _ENDS = ".,:;!?)"
+_LONG_HEX = 24
 
 
 def typed_secrets(text: str) -> Iterator[Span]:
@@ -52,7 +60,9 @@ def typed_secrets(text: str) -> Iterator[Span]:
                 PHRASE.fullmatch(value) or "/" in value
             ):
                 continue
-            if not is_hex(value) and (is_typed(value) or (sign != ":" and is_strong(value))):
+            if (not is_hex(value) or (sign == "-" and len(value) >= _LONG_HEX)) and (
+                is_typed(value) or (sign != ":" and is_strong(value))
+            ):
                 yield Span(found.start("value"), found.start("value") + len(value), "password")
 
 
@@ -61,12 +71,12 @@ def typed_secrets(text: str) -> Iterator[Span]:
 _BREAKS = b" \t\n\r\v\f\"'`<>|,;(){}[]\\"
 _SHAPES = bytes(32 if code in _BREAKS or code < 33 else code for code in range(256))
 _SHORTEST = 10
-_MIXED = re.compile(
-    rb"(?<![^ ])(?=[^ ]*\d)(?=[^ ]*[a-z])"
-    rb"(?:(?=[^ ]*[A-Z])[^ ]{%d,1000}|(?:[\w.-]+=)?[a-z0-9]{16,64})(?![^ ])" % _SHORTEST
+_WORD = re.compile(
+    rb"(?<![^ ])(?:(?=[^ ]*\d)[^ ]{%d,1000}|[^ ]*[a-z?]{3}-[a-z?]{3,}-[^ ]{3,500})(?![^ ])"
+    % _SHORTEST
 )
 _QUERY = re.compile(rb"[&?](?=[\w.-]+=)")
-_ASSIGNED = lazy(r"(?:[$@&.-]{0,2}[A-Za-z_][A-Za-z_.-]{0,40}\d{0,3}(?:=>|:=|[=:>]))+")
+_ASSIGNED = lazy(r"(?:[$@&.-]{0,2}[A-Za-z_*][A-Za-z_.*-]{0,40}\d{0,3}(?:=>|:=|[=:>]))+")
 _NAME = lazy(
     r"([A-Za-z][\w.$-]{0,60})[\"'`\])]{0,3}[ \t]{0,3}(?:=>|:=|[=:,>])\s{0,24}"
     r"(?:[\[(][ \t]{0,3})?[bBrRuU@$]?[\"'`]?\Z"
@@ -92,26 +102,95 @@ _NO_SECRETS = frozenset(WORDS["no_secrets"])
 
 
 def unnamed_secrets(text: str) -> Iterator[Span]:
-    """Yield passwords that stand alone, and what looks drawn and is what a name is set to."""
+    """Yield what stands alone and looks drawn, or typed; what else may be so beside a hint."""
     shape = _QUERY.sub(b" ", text.encode("ascii", "replace").translate(_SHAPES))
-    for found in _MIXED.finditer(shape):
+    for found in _WORD.finditer(shape):
         word = text[found.start() : found.end()]
-        if word.startswith("sha") or not word.isascii():
+        if word.startswith(("sha", "0x", "AAAA")) or "arn:" in word:
             continue
         name = _ASSIGNED.match(word)
         start = found.start() + (name.end() if name else 0)
         value = text[start : found.end()].rstrip(".:")
-        is_password = _is_password(value)
-        if (
-            (is_password or _is_key(value))
-            and "arn:" not in word
-            and _stands_alone(text, start, start + len(value), needs_name=not is_password)
-        ):
-            yield Span(start, start + len(value), "password")
+        end = start + len(value)
+        is_secret = False
+        if _is_password(value) or (_is_key(value) and not _is_part(text, start, end)):
+            is_secret = _stands_alone(text, start, end)
+        elif len(word) < len(text):
+            if not _may_be(value) and ("://" in word or value.count("/") == 1):
+                start += value.rfind("/") + 1
+            is_secret = _may_be(text[start:end]) and _is_hinted(text, start, end)
+        if is_secret:
+            yield Span(start, end, "password")
+
+
+_BEFORE = lazy(r"(?:[A-Za-z0-9+/=]{32}|-----)[\"',\\nr]*\n[\s>|+\"'\d]*\Z")
+_BEHIND = lazy(r"[\"',\\]{0,3}\r?\n[\s>|+\"'\d]{0,40}[A-Za-z0-9+/=]{24,}")
+_ID = lazy(
+    r"--.*|eyJ\w*|[a-z]{2,8}_01\w+|[a-z0-9._-]{,23}|(?=.*_).{,23}|b[ac][a-z0-9]{40,}|Qm\w{44}"
+)
+_LONGER = lazy(r"[A-Z]?(?=[a-z]{0,9}[aeiouy])[a-z]{3,}|[A-Z](?=[a-z]?[aeiouy])[a-z]{2}")
+_MOST_WORDS = 0.4
+"""Share of what is drawn that words make; of names it is more."""
+_ALPHABET = 30
+"""Characters of what repeats none, and is thus an alphabet."""
+
+
+def _is_wordy(value: str) -> bool:
+    return sum(map(len, _LONGER.findall(value))) > _MOST_WORDS * len(value)
+
+
+def _is_part(text: str, start: int, end: int) -> bool:
+    """Return True for a line of encoded data, an id, a name, and for what is all of a text."""
+    value = text[start:end]
+    return (
+        len(value) == len(text)
+        or (len(value) >= _ALPHABET and len(set(value)) == len(value))
+        or is_encoded(value)
+        or _is_wordy(value)
+        or _ID.fullmatch(value) is not None
+        or _BEFORE.search(text, max(0, start - 160), start) is not None
+        or _BEHIND.match(text, end) is not None
+    )
+
+
+_DRAWN = lazy(
+    r"[0-9a-f]{24,63}|[0-9A-F]{24,63}|[A-Z0-9]{20,64}|(?=[0-9a-f]*[g-wyz])[a-z0-9]{20,64}"
+)
+_MADE_UP = lazy(r"[A-Z][a-z]{2,}\d{2,}[^\w\s]?_?[a-z]{3,}\d")
+_HINTS = lazy(rf"(?:(?<![A-Za-z])|(?=[A-Z]))(?i:{'|'.join(map(re.escape, WORDS['hints']))})")
+_LONGER_KEY = 20
+_KEY = lazy(r"(?<![A-Za-z0-9_-])[Kk]ey\d?[\"']? ?[:=]>?[ \t]*[\"']?\Z")
+
+
+def _may_be(value: str) -> bool:
+    """Return True for hexadecimal digits, words joined and the like: secrets beside a hint."""
+    if PHRASE.fullmatch(value):
+        return is_typed(value)
+    is_drawn = _DRAWN.fullmatch(value) is not None and is_random(value)
+    is_drawn = is_drawn and not _PICTURE.match(value)
+    if (
+        is_drawn
+        or _MADE_UP.fullmatch(value)
+        or (len(value) >= _LONGER_KEY and _is_key(value) and value[:3] != "eyJ")
+    ):
+        return True
+    return is_strong(value) and len(SYMBOLS.findall(value)) > 1 and not _is_wordy(value)
+
+
+def _is_hinted(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - 70) : start].rpartition("\n")[2]
+    if PHRASE.fullmatch(text, start, end):
+        is_end = before[-1:] in tuple(":=>,(\"'") or text[end : end + 1] in {"", "\n"}
+        if before[-2:-1] in ("", ".") or before[-1:] in "/`" or not is_end:
+            return False
+        before = before[-40:]
+    elif _KEY.search(before):
+        return _stands_alone(text, start, end)
+    return _HINTS.search(before) is not None and _stands_alone(text, start, end)
 
 
 def _is_password(value: str) -> bool:
-    if not _SHORTEST <= len(value) <= 64 or not _SIGNS.search(value):
+    if not _SHORTEST <= len(value) <= 64 or not _SIGNS.search(value) or not value.isascii():
         return False
     is_clear = value[0].isalnum() or len(_SIGNS.findall(value)) > 1
     if not is_clear or _CODE.search(value.rstrip("=")) or not is_strong(value):
@@ -122,6 +201,7 @@ def _is_password(value: str) -> bool:
 def _is_key(value: str) -> bool:
     return (
         _DATA.fullmatch(value) is not None
+        and (not (value.islower() or value.isupper()) or value.isalnum())
         and is_drawn(value)
         and not is_hex(value)
         and not value.startswith(("AAAA", "0x", "sha"))
@@ -135,7 +215,7 @@ def _is_key(value: str) -> bool:
     )
 
 
-def _stands_alone(text: str, start: int, end: int, *, needs_name: bool) -> bool:
+def _stands_alone(text: str, start: int, end: int) -> bool:
     """Return True if a value is no part of code, and no digest, id or place by its name."""
     if text[start - 1 : start] in tuple("([{)]<\\") or text[end : end + 1] in tuple("([{])"):
         return False
@@ -149,4 +229,4 @@ def _stands_alone(text: str, start: int, end: int, *, needs_name: bool) -> bool:
     ends = (*words[:1], *words[-1:], found[1].lower()) if found else ()
     if not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,")):
         return False
-    return (bool(words) or not needs_name) and not DIGESTS.search(before[-24:].lower())
+    return not DIGESTS.search(before[-24:].lower())

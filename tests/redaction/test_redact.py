@@ -515,7 +515,7 @@ HARMLESS = {
     "emails": "see http://host:80/a, then mail ana@example.com",
     "docker-user": "docker run -u 1000:1000 --user app:app image",
     "css": ".sk-folding-cube-before-animation-wrapper { color: red } task-9f86d081884c7d659a2feaa0",
-    "disk": "disk-9f86d081884c7d659a2feaa0c55ad015 mask-aB3dE6gH9jK2mN5pQ8sT1vW4y",
+    "disk": "disk-9f86d081884c7d659a2feaa0c55ad015 mask-9f86d081884c7d659a2feaa0c55ad015",
     "issuers": "bitmap.fm2_to_pcm_samples_of_a_long_recording dp.status.of_a_name_that_is_long "
     "secret_name_of_something_that_is_longer_than_forty sb_secret_name_of_it shp_at us-us1 r8_x",
     "not-jwt": "eyJhbGciOiJIUzI1NiJ9 is only a header; eyJ.x",

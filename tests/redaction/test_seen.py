@@ -10,7 +10,7 @@ import pytest
 from observer.redaction.redact import redact_text
 from observer.redaction.seen import MOST, SEEN, Seen
 
-VALUE = "Xk39dLq0Zp7TbW2mRv5c"
+VALUE = "xk39dlq0zp7tbw2mrv5c"
 NAMED = f"API_KEY={VALUE}"
 
 
@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
     "text",
     [
         f"does {VALUE} still work?",
-        f"fix/try-{VALUE.lower()}-now",
+        f"fix/try-{VALUE.upper()}-now",
         f"notes/{VALUE}.txt",
         f"key: {VALUE[:9]}\n     {VALUE[9:]}",
         f'"{VALUE[:7]}" \\\n  "{VALUE[7:13]}" \\\n  "{VALUE[13:]}"',
@@ -70,7 +70,7 @@ def test_what_others_may_be_called_is_not_remembered(value: str) -> None:
 
 
 def test_what_is_known_by_its_place_alone_is_not_remembered() -> None:
-    assert VALUE not in redact_text(f"printf {VALUE} > out")
+    assert VALUE not in redact_text(f"echo {VALUE} > out")
     assert len(SEEN) == 0
 
 

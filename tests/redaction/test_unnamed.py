@@ -25,7 +25,18 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "does Xk39dLq0Zp7TbW2mRv5c still work?",
+        "does Xk39dLq0Zp7TbW2m-v5c_ still work?",
+        "toolu_01Xk39dLq0Zp7TbW2mRv5cQ7",
+        "see toolu_01Xk39dLq0Zp7TbW2mRv5cQ7 there",
+        "Xk39dLq0Zp7TbW2mRv5cQ7sT1vW4yZ7b",
+        "const getTimeToNextL2OutputAt9 = 1",
+        "x = 'mQ4x7ZpL9vKt2WbR8sTnY6cDhJgF5aEu'  # an alphabet",
+        'decode("bXkgc2hvcCBpcyBvcGVuIHRvIDE5")',
+        "-----BEGIN CERTIFICATE-----\nMIICaB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6k\n",
+        "Gk39dLq0Zp7TbW2mRv5cQ7pL3v9QwZ8xN1cT5yB7\nbC0eF3hJ6kMnP2rS5tU8xY1zA4cD7pL3v9QwZ8\n",
+        "the commit is 9f86d081884c7d659a2feaa0c55ad01512345678",
+        "aws directconnect accept-peering-gateway-proposal \\",
+        '"cache_key": "9f86d081884c7d659a2feaa0c55ad015"',
         '"requestId": "hV7dK2qPz9LmR4xW8sTn"',
         "integrity=sha512-pL3v9QwZ8xN1cT5yB7mK2sD4fG6hJ0aR",
         "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIpL3v9QwZ8xN1cT5yB7mK2sD4fG6h",
@@ -53,6 +64,27 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
 )
 def test_ids_digests_and_code_stay(text: str) -> None:
     assert redact_text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "does Xk39dLq0Zp7TbW2mRv5c still work?",
+        "rocommunity 9f86d081884c7d659a2feaa0c55ad015 default",
+        "ana : XAUTH '9f86d081884c7d659a2feaa0c55ad015'",
+        "admin / tulip-lantern-nimbus-umber",
+        "db.auth('ana', 'k3m9x2p7q4w8z1v6b5n0')",
+        "unlock it with Tulip21-lantern5",
+        "wifi: xQ7!mZ2#pL",
+        "{'user': 'ana', 'key': '9f86d081884c7d659a2feaa0c55ad015'}",
+        "unrar x -p9f86d081884c7d659a2feaa0c55ad015 a.rar",
+        "see https://a.test/reset/9f86d081884c7d659a2feaa0c55ad015",
+        "[]\npassword: 71 37 6d 5a 32 70 4c 78 39 57",
+        "powershell -enc cABhAHMAcwB3AG8AcgBkAD0AcQA3AG0AWgAyAHAATAB4ADkA",
+    ],
+)
+def test_beside_a_hint_less_will_do(text: str) -> None:
+    assert "[redacted:" in redact_text(text)
 
 
 @pytest.mark.parametrize(
