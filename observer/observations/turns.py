@@ -280,8 +280,7 @@ def answer_of(made: Item) -> str:
 
 def committed_in(made: Item) -> list[str]:
     """Return the subjects of the commits that a turn's item lists."""
-    subjects = (fact.removeprefix(_COMMITTED) for fact in made.facts)
-    return [one for one, fact in zip(subjects, made.facts, strict=True) if one != fact]
+    return [one.removeprefix(_COMMITTED) for one in made.facts if one.startswith(_COMMITTED)]
 
 
 def counts_of(turn: Turn) -> str:

@@ -20,9 +20,6 @@ SUBJECT = 80
 LEAST_SHARE = 0.1
 """Of what an item touched, that must have changed to be said in a list."""
 
-_ENDED: frozenset[Reason] = frozenset({"changed", "deleted"})
-"""What makes something stale in part."""
-
 _MINUTE_MS = 60_000
 _SPANS = ((1440, "day"), (60, "hour"), (1, "minute"))
 _FORMS: dict[Reason, str] = {
@@ -52,12 +49,7 @@ def labels(item: Item, *, whole: bool = False) -> list[str]:
     moved = [each for each in marks if each.reason == "renamed"]
     if len(moved) > 1:
         marks = [each for each in marks if each.reason != "renamed"]
-    said = [
-        _part(each)
-        if each.reason in _ENDED and each.share < 1 and item.kind != "note"
-        else _label(replace(each, subject=_cut(each.subject)), item)
-        for each in marks
-    ]
+    said = [_label(replace(each, subject=_cut(each.subject)), item, brief=True) for each in marks]
     return [*_of_note(item), *said, *([f"{len(moved)} files moved"] if len(moved) > 1 else [])]
 
 
@@ -80,16 +72,14 @@ def _of_note(item: Item) -> list[str]:
     return said
 
 
-def _label(mark: Validity, item: Item) -> str:
+def _label(mark: Validity, item: Item, *, brief: bool = False) -> str:
     form = _FORMS[mark.reason]
+    if brief and mark.share < 1 and item.kind != "note" and form.startswith("{stale}"):
+        form = "{stale}"
     if mark.reason == "elsewhere" and mark.branch:
         form = "on branch {mark.branch}, not here"
-    stale = "stale" if mark.share >= 1 else _part(mark)
+    stale = "stale" if mark.share >= 1 else f"stale in part ({mark.share:.0%})"
     return form.format(mark=mark, stale=stale, when=_when(mark, item), before=_before(mark))
-
-
-def _part(mark: Validity) -> str:
-    return f"stale in part ({mark.share:.0%})"
 
 
 def _before(mark: Validity) -> str:
