@@ -164,9 +164,8 @@ _TEXT = f"CAST({EVENT_JSON} AS TEXT)"
 # No import, no commit that was read from a history, and nothing that we stored or saw ourselves.
 _LAST_REPORTS = f"""
 SELECT client, max(at_ms) FROM (
-    SELECT client, last_ms AS at_ms, project_id FROM session WHERE NOT coalesce((
-        SELECT id FROM event WHERE session_id = session.id ORDER BY at_ms DESC, seq DESC LIMIT 1
-    ) GLOB 'import-*', 0)
+    SELECT client, last_ms AS at_ms, project_id FROM session WHERE NOT coalesce((SELECT id FROM
+    event WHERE session_id = session.id ORDER BY at_ms DESC, seq DESC LIMIT 1) GLOB 'import-*', 0)
     UNION ALL
     SELECT client, at_ms, project_id FROM (SELECT * FROM event ORDER BY seq DESC LIMIT 20000)
     WHERE id NOT GLOB 'import-*' AND (client <> 'git'
