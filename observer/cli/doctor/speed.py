@@ -45,7 +45,7 @@ from observer.cli.doctor.lab import (
     wire,
     yardstick_ms,
 )
-from observer.cli.output import as_json, json_option, note, say
+from observer.cli.output import emit, json_option, note, say, wants_json
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.events import Command
@@ -72,7 +72,8 @@ def speed_command(*, names: Sequence[str], quick: bool) -> None:
         options = Options(share=QUICK if quick else SHARE, work=Path(folder).resolve())
         figures = (figure for name in names or PARTS for figure in parts[name](options))
         about = machine()
-        if as_json({"machine": about, "figures": [each.values() for each in figures]}):
+        if wants_json():
+            emit({"machine": about, "figures": [each.values() for each in figures]})
             return
         say(about)
         for figure in figures:
