@@ -27,7 +27,6 @@ from observer.core.value import decode_json
 from observer.observations import (
     conversation,
     project_state,
-    prompts,
     session_commits,
     session_state,
     summary,
@@ -259,10 +258,9 @@ def _sayings(turn: Item) -> set[str]:
 
 
 def _is_worth_listing(turn: Item) -> bool:
-    if turn.category == QUESTION or not (turn.facts or prompts.names_its_subject(turn.title)):
-        return False
     answer = "" if turns.committed_in(turn) else turns.answer_of(turn)
-    return bool(turn.files_modified) or names(answer) or len(answer) >= SUBSTANCE
+    is_news = bool(turn.files_modified) or names(answer) or len(answer) >= SUBSTANCE
+    return is_news and turn.category != QUESTION
 
 
 class CommandForm(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.observations.quoting import opening, quoted
+from observer.observations.quoting import matter, names, opening, quoted
 
 
 def test_whole_paragraphs_are_kept_up_to_the_one_that_reaches_the_length() -> None:
@@ -61,3 +61,24 @@ def test_what_is_quoted_stands_in_the_text(text: str, chars: int) -> None:
     *whole, last = quoted(text, chars).split("\n")
     assert all(line in lines or line == "…" for line in whole)
     assert len(last) <= 2 * chars
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("All 12/12 tests pass in 0.4", False), ("see a/b", True), ("see v1.2", True)],
+)
+def test_a_fraction_of_numbers_names_nothing(text: str, named: bool) -> None:
+    assert names(text) is named
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("All is well. `total` rounds. So.", "`total` rounds. So.", id="named"),
+        pytest.param("## In `a`\n\n| `a` |\n\nDone.", "", id="heading and table"),
+        pytest.param("1. `a` rounds", "1. `a` rounds", id="number of a list"),
+        pytest.param(f"So {'it is ' * 30}. `a`", f"So {'it is ' * 30}. `a`", id="long"),
+    ],
+)
+def test_the_matter_of_a_reply_begins_where_it_names_something(text: str, shown: str) -> None:
+    assert matter(text) == shown

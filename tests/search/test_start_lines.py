@@ -265,6 +265,13 @@ def test_what_changed_nothing_and_names_nothing_is_not_listed(shop: Shop) -> Non
     ]
 
 
+def test_a_turn_that_only_asked_what_is_remembered_is_not_listed(shop: Shop) -> None:
+    asked = ToolUse(tool="mcp__observer__search", input='{"query": "total"}', output="nothing")
+    shop.tell(Prompt(text="what did we say of totals"), asked, Reply(text="See `a`."), ago_h=3)
+    shop.tell(Prompt(text="write the changelog now"), ago_h=1)
+    assert shop.said("earlier turn") == []
+
+
 def test_a_reply_is_listed_once(shop: Shop) -> None:
     for at, asked in enumerate(["make the total right", "make the total right again"]):
         shop.tell(Prompt(text=asked), Reply(text="See `total`."), ago_h=5 - at)
