@@ -72,6 +72,4 @@ def test_an_agent_purges_nothing(run: Run, filled: Home, monkeypatch: pytest.Mon
 
 def test_a_project_goes_as_a_whole(run: Run, filled: Home) -> None:
     assert run("purge", "-p", "app", "--yes", "--json").json["events"] == 3
-    assert [project["name"] for project in run("status", "--projects", "--json").json] == [
-        "unassigned"
-    ]
+    assert run("status", "--projects", "--json").json == []

@@ -99,7 +99,7 @@ def test_a_daemon_that_a_setting_restarts_is_said(run: Run, home: Home) -> None:
 
 def test_a_type_that_is_nearly_a_known_one_is_named(run: Run, home: Home) -> None:
     said = run("remember", "cookies", "--type", "desicion").err
-    assert "for decision:\n  observer note edit 4 --type decision" in said
+    assert "error: no type of notes 'desicion'\nhint: did you mean decision?" in said
 
 
 def test_what_a_list_holds_no_longer_is_named(run: Run) -> None:

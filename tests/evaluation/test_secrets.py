@@ -30,12 +30,12 @@ def a_secret(secret: str, text: str, *, route: str = "prompt") -> Planted:
     return Planted(a_kind(text), route, secret, (("", text),), frozenset({secret}))
 
 
-def test_half_of_the_families_are_held_back_and_no_family_is_in_both() -> None:
+def test_a_third_of_the_families_is_held_back_and_no_family_is_in_both() -> None:
     halves = {kind.family: kind.half for kind in KINDS}
     assert {(kind.family, kind.half) for kind in KINDS} == set(halves.items())
     assert len(halves) >= 24
     assert len(KINDS) >= 250
-    assert 0.4 < Counter(halves.values())["held"] / len(halves) < 0.6
+    assert 0.3 < Counter(halves.values())["held"] / len(halves) < 0.6
 
 
 def test_every_kind_has_a_text_with_a_secret_in_it() -> None:
@@ -115,7 +115,7 @@ def test_false_redactions_are_counted_and_shown_with_what_stands_around() -> Non
 
 
 def test_of_two_redactions_in_a_line_each_is_shown() -> None:
-    text = f"one\nbefore {TOKEN} and {TOKEN[::-1]} {TOKEN}\nlast"
+    text = f"one\nbefore {TOKEN} and {'word ' * 8} {TOKEN}\nlast"
     (found,) = count([Ordinary("docs", "a.md", text)])
     assert [mark.shown.count("⟦" + TOKEN + "⟧") for mark in found.marks] == [1, 1]
     assert found.marks[0].shown.startswith("one⏎before ⟦")

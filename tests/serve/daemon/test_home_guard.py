@@ -16,6 +16,7 @@ from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home
 from observer.local.client import daemon_pid, is_running
 from observer.upkeep.home_guard import delete, hold
+from observer.upkeep.restore import unshown
 
 HOLDER = """
 import sys, time
@@ -87,7 +88,7 @@ def test_a_file_system_without_locks_is_named(
 def test_what_was_not_written_to_its_end_is_deleted_with_the_home(home: Home, name: str) -> None:
     home.root.mkdir(exist_ok=True)
     (home.root / name).write_bytes(b"x")
-    assert delete(home) == []
+    assert delete(home, progress=unshown) == []
     assert not home.root.exists()
 
 
@@ -95,4 +96,4 @@ def test_a_file_that_only_begins_like_the_database_is_left(home: Home) -> None:
     home.root.mkdir(exist_ok=True)
     own = home.root / "observer.db.my-notes.txt"
     own.write_text("mine")
-    assert delete(home) == [own]
+    assert delete(home, progress=unshown) == [own]

@@ -26,7 +26,7 @@ from observer.upkeep import recognised
 from observer.upkeep.home_guard import HomeGuard
 
 NOW_MS = 1_790_000_000_000
-VALUE = "Xk39dLq0Zp7TbW2mRv5c"
+VALUE = "xk39dlq0zp7tbw2mrv5c"
 BARE = Command(command="make", output=f"try {VALUE} again")
 NAMED = Prompt(text=f"API_KEY={VALUE}")
 OTHER = Prompt(text="mend the cart")
