@@ -51,7 +51,8 @@ def commands() -> None:
         observer,
         info_name="observer",
         terminal_width=HELP_COLUMNS,
-        **observer.context_settings | {"help_option_names": []},  # type: ignore[arg-type]  # keywords of a context; --help is said once, above
+        # The page says once that each has --help.
+        **{**observer.context_settings, "help_option_names": []},
     )
     for names in PURPOSES.values():
         for name in names:
