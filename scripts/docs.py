@@ -37,6 +37,8 @@ from observer.tools.status import Status
 
 ROOT = Path(__file__).parents[1]
 HELP_COLUMNS = 88
+EVERYWHERE = {"json", "utc"}
+"""Options of all commands: with `--help` said once, above the commands."""
 SQL_TYPES = "TEXT|INTEGER|REAL|BLOB|ANY"
 
 
@@ -51,7 +53,6 @@ def commands() -> None:
         observer,
         info_name="observer",
         terminal_width=HELP_COLUMNS,
-        # The page says once that each has --help.
         **{**observer.context_settings, "help_option_names": []},
     )
     for names in PURPOSES.values():
@@ -319,6 +320,9 @@ def _command(name: str) -> click.Command:
 
 
 def _print_help(command: click.Command, parent: click.Context) -> None:
+    for option in command.params:
+        if isinstance(option, click.Option) and option.name in EVERYWHERE:
+            option.hidden = True
     context = click.Context(command, info_name=command.name, parent=parent)
     path = context.command_path
     print(f"\n{'#' * len(path.split())} `{path}`\n")
