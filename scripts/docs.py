@@ -37,6 +37,8 @@ from observer.tools.status import Status
 
 ROOT = Path(__file__).parents[1]
 HELP_COLUMNS = 88
+EVERYWHERE = {"json", "utc"}
+"""Options of all commands: with `--help` said once, above the commands."""
 SQL_TYPES = "TEXT|INTEGER|REAL|BLOB|ANY"
 
 
@@ -51,7 +53,7 @@ def commands() -> None:
         observer,
         info_name="observer",
         terminal_width=HELP_COLUMNS,
-        **observer.context_settings,  # type: ignore[arg-type]  # keywords of a context
+        **{**observer.context_settings, "help_option_names": []},
     )
     for names in PURPOSES.values():
         for name in names:
@@ -118,19 +120,6 @@ def status_fields() -> None:
             table(("field", "type"), rows)
 
 
-def kinds() -> None:
-    """Print the kinds of `POST /events` with their fields."""
-    rows = [
-        (
-            f"`{kind}`",
-            ", ".join(f"`{f}`" for f in body.__struct_fields__),
-            _line(body.__doc__ or ""),
-        )
-        for kind, body in generic.KINDS.items()
-    ]
-    table(("kind", "fields", "meaning"), rows)
-
-
 def event_context() -> None:
     """Print the fields that an event of any kind may have."""
     fields = msgspec.json.schema_components([generic.GenericContext])[1]["GenericContext"][
@@ -144,7 +133,7 @@ def event_context() -> None:
 
 
 def event_fields() -> None:
-    """Print the fields of each kind with their types."""
+    """Print the kinds of `POST /events`, each with its fields and their types."""
     for kind, body in generic.KINDS.items():
         shape = msgspec.json.schema_components([body])[1][body.__name__]
         print(f"\n### `{kind}`\n\n{_block(body.__doc__ or '')}\n")
@@ -290,17 +279,17 @@ def recorded_calls() -> None:
 
 
 def promises(document: str) -> None:
-    """Print what a document promises of its tools, and where and why observer does otherwise."""
+    """Print what a document promises of its tools: first what observer does otherwise, and why."""
     path = ROOT / "tests" / "data" / "promises" / f"{document}.toml"
     found = tomllib.loads(path.read_text())["row"]
-    kept = sum(row["status"] == "holds" for row in found)
-    print(f"{len(found)} promises, {kept} of them kept.\n")
-    rows = ((row["says"], _kept(row)) for row in found)
-    table(("the document promises", "observer"), rows)
-
-
-def _kept(row: dict[str, str]) -> str:
-    return "does" if row["status"] == "holds" else f"**{row['status']}**: {row['why']}"
+    kept = [row["says"] for row in found if row["status"] == "holds"]
+    print(f"{len(found)} promises, {len(kept)} of them kept.\n")
+    others = [row for row in found if row["status"] != "holds"]
+    if others:
+        rows = ((row["says"], f"**{row['status']}**: {row['why']}") for row in others)
+        table(("the document promises", "observer"), rows)
+        print("\nKept:\n")
+    print("\n".join(f"- {says}" for says in kept))
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
@@ -331,6 +320,9 @@ def _command(name: str) -> click.Command:
 
 
 def _print_help(command: click.Command, parent: click.Context) -> None:
+    for option in command.params:
+        if isinstance(option, click.Option) and option.name in EVERYWHERE:
+            option.hidden = True
     context = click.Context(command, info_name=command.name, parent=parent)
     path = context.command_path
     print(f"\n{'#' * len(path.split())} `{path}`\n")
@@ -378,7 +370,8 @@ def _type(of: dict[str, Any]) -> str:
         items = of.get("items") or {}
         return f"list of {_type(items)}" if items else "list"
     low, high = of.get("minimum"), of.get("maximum")
-    span = f", {low} to {high}" if low is not None and high is not None else ""
+    is_limit = low is not None and high is not None and -low != high  # +-2**53: any in JSON
+    span = f", {low} to {high}" if is_limit else ""
     kind = of.get("type", "any")
     return (" or ".join(kind) if isinstance(kind, list) else kind) + span
 

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 REFERENCE = DOCS / "reference"
 MOST_README_LINES = 130
+MOST_ROW_CHARACTERS = 420
 CONTEXT = click.Context(observer)
 COMMANDS = [
     name
@@ -49,6 +50,8 @@ DOCUMENTS = sorted(
     for path in (*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("*/README.md"))
     if not path.parent.name.startswith(".")
 )
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+PAGES += sorted(DOCS.rglob("*.md"))
 PACKAGE = ROOT / "observer"
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -231,6 +234,12 @@ def test_pre_commit_runs_what_the_check_runs(command: str) -> None:
     check = text(ROOT / "scripts" / "check")
     assert f"\n{command} " in check.replace("WARNING=1 ", "WARNING=1\n").replace("\nmends ", "\n")
     assert "scripts/check" in entries
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_row_is_longer_than_a_reader_takes_in(path: Path) -> None:
+    long = [row for row in text(path).splitlines() if len(row) > MOST_ROW_CHARACTERS]
+    assert long == [], "say it in less, or in two rows"
 
 
 def test_no_document_holds_what_a_merge_left_behind() -> None:
