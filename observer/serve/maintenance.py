@@ -183,7 +183,7 @@ class BackupWorker(Worker):
             return None
         with self._store.read() as reader:
             newest, totals = reader.newest_seq(), reader.totals()
-        if not newest or (known and _newest_seq(known[-1]) == newest):
+        if not newest or (known and int(_named(known[-1])[1]) == newest):
             return None
         make_private(self._home.backups)
         free_bytes = shutil.disk_usage(self._home.backups).free
@@ -225,10 +225,6 @@ def kept(paths: Sequence[Path], at_ms: int) -> list[Path]:
         this = at_ms // period_ms
         found |= {path for period, path in newest.items() if period > this - count}
     return sorted(found)
-
-
-def _newest_seq(path: Path) -> int:
-    return int(_named(path)[1])
 
 
 def _named(path: Path) -> tuple[str, str]:

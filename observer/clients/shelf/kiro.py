@@ -271,7 +271,7 @@ def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
     operations = tuple(rows(call.given, "operations")) if call.tool in _READS else ()
     if operations:
         yield from _operations(call, operations)
-    elif _is_delegation(call.tool):
+    elif call.tool.startswith("subagent_") or call.tool == "invoke_sub_agent":
         yield tools.delegate(_named_agent(call))
     else:
         yield tools.make(call, TOOLS)
@@ -307,10 +307,6 @@ def _lines(given: Object) -> str:
     if first is None and last is None:
         return ""
     return f"{first or 1}-{'' if last is None else last}"
-
-
-def _is_delegation(tool: str) -> bool:
-    return tool.startswith("subagent_") or tool == "invoke_sub_agent"
 
 
 def _named_agent(call: tools.ToolCall) -> tools.ToolCall:
