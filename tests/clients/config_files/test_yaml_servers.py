@@ -141,6 +141,7 @@ def test_what_is_not_understood_is_refused_with_the_entry(
         pytest.param("a:\tb\n", id="tab"),
         pytest.param(f"mcpServers:\n{OURS}  env: &e {{}}\nb: *e\n", id="anchor-within"),
         pytest.param(f"mcpServers:\n-\n{INDENTED[4:]}".replace("-\n", "-\n    "), id="dash-alone"),
+        pytest.param(f"mcpServers: !!seq\n{OURS}", id="tag"),
         pytest.param(f"a: &a\n{OURS[2:]}mcpServers:\n- *a\n", id="alias"),
         pytest.param(
             "mcpServers:\n- {name: observer, command: /observer, args: [mcp]}\nx: ]\n", id="broken"
