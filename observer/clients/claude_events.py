@@ -141,20 +141,6 @@ def read_prompt(payload: Object) -> AnyBody:
     return Prompt(text=text(payload, "prompt"))
 
 
-def _session_start(payload: Object) -> AnyBody:
-    return SessionStart(source=text(payload, "source"), model=text(payload, "model"))
-
-
-def _session_end(payload: Object) -> AnyBody:
-    return SessionEnd(reason=text(payload, "reason"))
-
-
-def _stop(payload: Object) -> AnyBody:
-    return Reply(
-        text=text(payload, "last_assistant_message"), usage=token_usage(inner(payload, "usage"))
-    )
-
-
 def _subagent(payload: Object) -> AnyBody | None:
     agent = text(payload, "agent_type")
     if payload.get("agent_type") == "":
@@ -191,10 +177,14 @@ def _unknown(client: str, name: str, payload: Object) -> AnyBody:
 
 
 _READERS: Mapping[str, Reader] = {
-    "SessionStart": _session_start,
-    "SessionEnd": _session_end,
+    "SessionStart": lambda payload: SessionStart(
+        source=text(payload, "source"), model=text(payload, "model")
+    ),
+    "SessionEnd": lambda payload: SessionEnd(reason=text(payload, "reason")),
     "UserPromptSubmit": read_prompt,
-    "Stop": _stop,
+    "Stop": lambda payload: Reply(
+        text=text(payload, "last_assistant_message"), usage=token_usage(inner(payload, "usage"))
+    ),
     "SubagentStart": _subagent,
     "SubagentStop": _subagent,
     "PreCompact": _compaction,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -45,255 +46,87 @@ LISTS = {
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything a user may set; a description is the help text in `observer config`."""
+    """Everything a user may set; what is said of each here is the help text in `observer config`.
 
-    event_cap_bytes: Annotated[
-        int,
-        Meta(
-            ge=1024,
-            le=16 << 20,
-            description=(
-                "Most bytes of text kept of one event, notes excepted; the middle of longer text"
-                " is cut."
-            ),
-        ),
-    ] = 65536
-    session_idle_minutes: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=1440,
-            description=("Minutes without an event after which a session counts as over."),
-        ),
-    ] = 30
-    context_tokens: Annotated[
-        int,
-        Meta(
-            ge=100,
-            le=2500,
-            description=("Token budget of the context that session-start hooks print."),
-        ),
-    ] = 1000
-    rules_chars: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=100_000,
-            description=(
-                "Budget of the approved rules that every agent is given when it connects; 0 gives "
-                "none. Some clients keep only the first 2,048 bytes of all instructions."
-            ),
-        ),
-    ] = 8000
-    http_port: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=65535,
-            description=(
-                "Loopback TCP port for streamable-HTTP MCP and POST /events; 0 means none."
-            ),
-        ),
-    ] = 0
-    exclude: Annotated[
-        tuple[str, ...],
-        Meta(description=("Folders (with everything below) of which nothing is recorded.")),
-    ] = ()
-    owner: Annotated[
-        str,
-        Meta(
-            description=(
-                "Name under which your personal notes are kept; empty means your login name."
-            )
-        ),
-    ] = ""
-    flashback_days: Annotated[
-        int,
-        Meta(ge=0, le=36_500, description="Days after which a note may come back as a flashback."),
-    ] = 90
-    flashback_distance: Annotated[
-        float,
-        Meta(
-            ge=0,
-            le=2,
-            description=(
-                "How far a flashback may be from the note at hand: 0 is the same, lower is "
-                "stricter; notes about different things are 1.2 to 1.4 apart."
-            ),
-        ),
-    ] = 0.9
-    semantic_min_similarity: Annotated[
-        float,
-        Meta(
-            ge=0,
-            le=1,
-            description=(
-                "Least score of a hit of `search_notes` by meaning (`semantic`, `vector`, "
-                "`hybrid`) where a call names none; 0 leaves nothing out."
-            ),
-        ),
-    ] = 0.0
-    flashback_limit: Annotated[
-        int,
-        Meta(ge=0, le=20, description="Most flashbacks at a time; 0 means none."),
-    ] = 3
-    recall_hooks: Annotated[
-        bool,
-        Meta(
-            description=(
-                "Whether an agent is reminded unasked of a command that cannot run here, of an "
-                "edit that was taken back, and of what a compaction left out."
-            )
-        ),
-    ] = True
-    model: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            description=(
-                "Model that search by meaning uses: a name that `observer config model` shows, two "
-                "of them joined by `+`, or the path of a folder with one."
-            ),
-        ),
-    ] = "instant+deep"
-    model_url: Annotated[
-        str,
-        Meta(description=("Base URL from which `observer config model pull` downloads.")),
-    ] = ""
-    llm_url: Annotated[
-        str,
-        Meta(
-            description=(
-                "Base URL of an OpenAI-compatible API whose model may write beside summaries, "
-                "such as http://127.0.0.1:11434/v1; empty means none."
-            )
-        ),
-    ] = ""
-    llm_model: Annotated[
-        str,
-        Meta(max_length=100, description=("Model to ask for there.")),
-    ] = ""
-    llm_key_env: Annotated[
-        str,
-        Meta(
-            description=(
-                "Name of the environment variable that holds the key to it; else the key is in "
-                "`~/.observer/llm_key`, mode 600, or there is none."
-            )
-        ),
-    ] = ""
-    llm_daily_tokens: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=1_000_000_000,
-            description=("Most tokens that it may cost a day (UTC), sent and received together."),
-        ),
-    ] = 200_000
-    watch: Annotated[
-        bool,
-        Meta(
-            description=(
-                "Whether git work trees with sessions in the last two weeks are watched for "
-                "writes that no hook reports."
-            )
-        ),
-    ] = True
-    watch_max_files: Annotated[
-        int,
-        Meta(
-            ge=1,
-            description="A work tree with more files, ignored folders left out, is not watched.",
-        ),
-    ] = 50_000
-    follow: Annotated[
-        tuple[str, ...],
-        Meta(
-            description=(
-                "Clients whose sessions the daemon reads from their files while they go on, such as"
-                " `codex`: for clients without hooks, or beside them."
-            )
-        ),
-    ] = ()
-    backup_hours: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=8760,
-            description=(
-                "Hours between two copies of the database that the daemon makes by itself where"
-                " something was stored; 0 makes none."
-            ),
-        ),
-    ] = 24
-    backup_disk_percent: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=100,
-            description=(
-                "Most of the disk, in percent, that these copies may take; the newest is kept"
-                " in any case."
-            ),
-        ),
-    ] = 5
-    retention_days: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=36_500,
-            description=(
-                "Days after which what was captured goes for good; 0 keeps it for ever. Notes never"
-                " go by age."
-            ),
-        ),
-    ] = 0
-    retention_by_type: Annotated[
-        tuple[Annotated[str, Meta(pattern=RETENTION_PATTERN)], ...],
-        Meta(
-            description=(
-                "Other days for some types, such as `command=90`; 0 for ever. Types: "
-                + ", ".join(RETAINED)
-                + "."
-            )
-        ),
-    ] = ()
-    retention_by_folder: Annotated[
-        tuple[Annotated[str, Meta(pattern=FOLDER_PATTERN)], ...],
-        Meta(
-            description=(
-                "Fewer days for what was captured in some repositories, by folder, such as"
-                " `/home/ana/acme=90`: what a repository's policy asks for holds once it stands"
-                " here."
-            )
-        ),
-    ] = ()
-    max_home_mb: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=1 << 30,
-            description=(
-                "Most MiB that the home may take: above it copies, logs and then the captured"
-                " events of least worth go, the oldest first, never notes; 0 for no limit."
-            ),
-        ),
-    ] = 0
-    forget_grace_hours: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=8760,
-            description=(
-                "Hours until a note that an agent deletes through `memory forget` or the mem0 tools"
-                " leaves log, index and copies too; until then it can be brought back. 0: at once."
-            ),
-        ),
-    ] = 24
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"],
-        Meta(description=("How much the daemon writes to its log: debug, info, warning or error.")),
-    ] = "info"
+    Attributes:
+        event_cap_bytes: Most bytes of text kept of one event, notes excepted; the middle of longer
+            text is cut.
+        session_idle_minutes: Minutes without an event after which a session counts as over.
+        context_tokens: Token budget of the context that session-start hooks print.
+        rules_chars: Budget of the approved rules that every agent is given when it connects; 0
+            gives none. Some clients keep only the first 2,048 bytes of all instructions.
+        http_port: Loopback TCP port for streamable-HTTP MCP and POST /events; 0 means none.
+        exclude: Folders (with everything below) of which nothing is recorded.
+        owner: Name under which your personal notes are kept; empty means your login name.
+        flashback_days: Days after which a note may come back as a flashback.
+        flashback_distance: How far a flashback may be from the note at hand: 0 is the same, lower
+            is stricter; notes about different things are 1.2 to 1.4 apart.
+        semantic_min_similarity: Least score of a hit of `search_notes` by meaning (`semantic`,
+            `vector`, `hybrid`) where a call names none; 0 leaves nothing out.
+        flashback_limit: Most flashbacks at a time; 0 means none.
+        recall_hooks: Whether an agent is reminded unasked of a command that cannot run here, of an
+            edit that was taken back, and of what a compaction left out.
+        model: Model that search by meaning uses: a name that `observer config model` shows, two of
+            them joined by `+`, or the path of a folder with one.
+        model_url: Base URL from which `observer config model pull` downloads.
+        llm_url: Base URL of an OpenAI-compatible API whose model may write beside summaries, such
+            as http://127.0.0.1:11434/v1; empty means none.
+        llm_model: Model to ask for there.
+        llm_key_env: Name of the environment variable that holds the key to it; else the key is in
+            `~/.observer/llm_key`, mode 600, or there is none.
+        llm_daily_tokens: Most tokens that it may cost a day (UTC), sent and received together.
+        watch: Whether git work trees with sessions in the last two weeks are watched for writes
+            that no hook reports.
+        watch_max_files: A work tree with more files, ignored folders left out, is not watched.
+        follow: Clients whose sessions the daemon reads from their files while they go on, such as
+            `codex`: for clients without hooks, or beside them.
+        backup_hours: Hours between two copies of the database that the daemon makes by itself where
+            something was stored; 0 makes none.
+        backup_disk_percent: Most of the disk, in percent, that these copies may take; the newest is
+            kept in any case.
+        retention_days: Days after which what was captured goes for good; 0 keeps it for ever. Notes
+            never go by age.
+        retention_by_type: Other days for some types, such as `command=90`; 0 for ever. Types:
+            prompt, reply, file-write, file-read, command, search, delegation, tool-use, custom.
+        retention_by_folder: Fewer days for what was captured in some repositories, by folder, such
+            as `/home/ana/acme=90`: what a repository's policy asks for holds once it stands here.
+        max_home_mb: Most MiB that the home may take: above it copies, logs and then the captured
+            events of least worth go, the oldest first, never notes; 0 for no limit.
+        forget_grace_hours: Hours until a note that an agent deletes through `memory forget` or the
+            mem0 tools leaves log, index and copies too; until then it can be brought back. 0: at
+            once.
+        log_level: How much the daemon writes to its log: debug, info, warning or error.
+    """
+
+    event_cap_bytes: Annotated[int, Meta(ge=1024, le=16 << 20)] = 65536
+    session_idle_minutes: Annotated[int, Meta(ge=1, le=1440)] = 30
+    context_tokens: Annotated[int, Meta(ge=100, le=2500)] = 1000
+    rules_chars: Annotated[int, Meta(ge=0, le=100_000)] = 8000
+    http_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    exclude: tuple[str, ...] = ()
+    owner: str = ""
+    flashback_days: Annotated[int, Meta(ge=0, le=36_500)] = 90
+    flashback_distance: Annotated[float, Meta(ge=0, le=2)] = 0.9
+    semantic_min_similarity: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    flashback_limit: Annotated[int, Meta(ge=0, le=20)] = 3
+    recall_hooks: bool = True
+    model: Annotated[str, Meta(min_length=1)] = "instant+deep"
+    model_url: str = ""
+    llm_url: str = ""
+    llm_model: Annotated[str, Meta(max_length=100)] = ""
+    llm_key_env: str = ""
+    llm_daily_tokens: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 200_000
+    watch: bool = True
+    watch_max_files: Annotated[int, Meta(ge=1)] = 50_000
+    follow: tuple[str, ...] = ()
+    backup_hours: Annotated[int, Meta(ge=0, le=8760)] = 24
+    backup_disk_percent: Annotated[int, Meta(ge=0, le=100)] = 5
+    retention_days: Annotated[int, Meta(ge=0, le=36_500)] = 0
+    retention_by_type: tuple[Annotated[str, Meta(pattern=RETENTION_PATTERN)], ...] = ()
+    retention_by_folder: tuple[Annotated[str, Meta(pattern=FOLDER_PATTERN)], ...] = ()
+    max_home_mb: Annotated[int, Meta(ge=0, le=1 << 30)] = 0
+    forget_grace_hours: Annotated[int, Meta(ge=0, le=8760)] = 24
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -437,10 +270,17 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
     return settings
 
 
+_SAID = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+"""An attribute in a docstring, and what is said of it."""
+
+
 def describe() -> list[tuple[str, object, str]]:
     """Return (name, default, help text) of every setting, in the order of the class."""
+    from inspect import cleandoc  # noqa: PLC0415 - 5 ms, of the help only
+
+    said = dict(_SAID.findall(cleandoc(Settings.__doc__ or "")))
     return [
-        (field.name, field.default, field.type.__metadata__[0].description)
+        (field.name, field.default, " ".join(said[field.name].split()))
         for field in msgspec.structs.fields(Settings)
     ]
 

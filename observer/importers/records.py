@@ -20,7 +20,7 @@ from observer.core.config import Settings
 from observer.core.errors import Undecodable
 from observer.core.events import Event
 from observer.core.routes import import_route
-from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
+from observer.importers.jsonl import SUFFIXES, Problems, files_below, last_ms, lines, parse, time_of
 from observer.importers.source import FoundSession
 from observer.ingest.decode import decode_call
 from observer.ingest.duplicates import LIVE_MS
@@ -138,10 +138,18 @@ def records(path: Path, problems: Problems) -> Iterator[Object]:
             yield record
 
 
-def find_sessions(opener: Opener, paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the sessions in files, and in all files below folders."""
+def find_sessions(
+    opener: Opener,
+    paths: Sequence[Path],
+    problems: Problems,
+    *,
+    endings: tuple[str, ...] = SUFFIXES,
+    is_one: Callable[[Path], bool] = lambda _: True,
+) -> list[FoundSession]:
+    """Return the sessions in files, and in the files below folders that end so and are such."""
     files: dict[str, list[tuple[Path, Opening]]] = defaultdict(list)
-    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
+    below = ((each, one) for one in paths for each in files_below(one, endings))
+    for path in dict.fromkeys(each for each, one in below if each == one or is_one(each)):
         if opening := opener(path, islice(records(path, Problems()), GLANCED)):
             files[opening.session].append((path, opening))
         else:

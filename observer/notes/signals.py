@@ -305,7 +305,13 @@ class Signals:
         }
         for number, triage in judged.items():
             if number not in known and triage.type != PAIR and triage.status != "new":
-                known[number] = _signal(triage)
+                known[number] = Signal(
+                    id=triage.signal,
+                    type=triage.type,
+                    text=triage.text,
+                    evidence=triage.evidence,
+                    status=triage.status,
+                )
         return known
 
     def _detected(self) -> FoundSignals:
@@ -333,16 +339,6 @@ class Signals:
 
     def _filters(self) -> Filters:
         return Filters(kinds=("note",), owner=self._owner)
-
-
-def _signal(triage: Triage) -> Signal:
-    return Signal(
-        id=triage.signal,
-        type=triage.type,
-        text=triage.text,
-        evidence=triage.evidence,
-        status=triage.status,
-    )
 
 
 def _degraded(corpus: Corpus) -> str:

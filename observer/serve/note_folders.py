@@ -13,6 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from observer.core.clock import now_ms
@@ -34,7 +35,6 @@ from observer.serve.inotify import (
 )
 from observer.serve.worker import Health, WriterThread, background
 from observer.store.interface import Store
-from observer.store.writer import Writer
 from observer.tools.status import NotedFolder
 
 log = logging.getLogger(__name__)
@@ -290,19 +290,12 @@ class NoteFolderWorker:
     def _sync_of(self, folder: NoteFolder) -> FolderSync:
         return FolderSync(
             self._store,
-            self._write,
+            partial(self._writer.write, self._store),
             folder,
             exclude=self._exclude,
             now_ms=now_ms,
             embedder=self._embedder,
         )
-
-    def _write(self, work: Callable[[Writer], None]) -> None:
-        self._writer.call(self._in_transaction, work)
-
-    def _in_transaction(self, work: Callable[[Writer], None]) -> None:
-        with self._store.write() as writer:
-            work(writer)
 
     def _rest(self, worked_s: float) -> bool:
         """Leave the processor to others; return False if the daemon stops: the next one goes on."""

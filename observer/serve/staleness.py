@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
 from observer.core.errors import ObserverError
 from observer.core.model import UNASSIGNED, Project
@@ -19,7 +20,6 @@ from observer.projects import PlaceCache
 from observer.serve.worker import Health, Worker, WriterThread, heard
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.interface import Store
-from observer.store.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +92,9 @@ class StalenessWorker(Worker):
         return left
 
     def _follow(self, project: Project) -> None:
-        if sync_worktree(self._store, self._write, project, pause=self._pause):
+        if sync_worktree(
+            self._store, partial(self._writer.write, self._store), project, pause=self._pause
+        ):
             self._on_change(frozenset({project.id}))
 
     def _behind(self, touched: set[int]) -> list[Project]:
@@ -112,13 +114,6 @@ class StalenessWorker(Worker):
     def _has_moved(self, root: str, heads: dict[str, str]) -> bool:
         place = self._places.at(root)
         return (place.commit if place.root == root else "") != heads.get(root, "")
-
-    def _write(self, work: Callable[[Writer], None]) -> None:
-        self._writer.call(self._in_transaction, work)
-
-    def _in_transaction(self, work: Callable[[Writer], None]) -> None:
-        with self._store.write() as writer:
-            work(writer)
 
     def _pause(self) -> None:
         """Pause as long as was worked since the last pause."""

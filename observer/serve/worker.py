@@ -23,6 +23,7 @@ from observer.core.model import Receipt
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.store.interface import Store
+from observer.store.writer import Writer
 from observer.upkeep.home_guard import HomeGuard, HomeLost
 
 log = logging.getLogger(__name__)
@@ -108,6 +109,10 @@ class WriterThread:
         finally:
             self._awaited.discard(awaited)
 
+    def write(self, store: Store, work: Callable[[Writer], None]) -> None:
+        """Carry out something in a transaction of its own, as `call`."""
+        self.call(_in_transaction, store, work)
+
     def is_awaited(self) -> bool:
         """Return True while a thread is blocked until its call is done; safe from any thread."""
         return bool(self._awaited)
@@ -141,6 +146,11 @@ class WriterThread:
         except StoreUnavailable as error:
             self._health.degrade("store", str(error))
             raise
+
+
+def _in_transaction(store: Store, work: Callable[[Writer], None]) -> None:
+    with store.write() as writer:
+        work(writer)
 
 
 OnChange: TypeAlias = Callable[[Iterable[int | None]], None]

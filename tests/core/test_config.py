@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.config import (
+    RETAINED,
     Settings,
     check,
     confirm,
@@ -121,6 +122,7 @@ def test_every_setting_has_a_default_and_help() -> None:
     described = describe()
     assert [name for name, _, _ in described] == list(Settings.__struct_fields__)
     assert [name for name, _, text in described if not text.endswith((".", "none."))] == []
+    assert ", ".join(RETAINED) in {name: text for name, _, text in described}["retention_by_type"]
 
 
 def test_the_owner_is_the_setting_or_the_login_name() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -49,7 +49,7 @@ NOISE: Mapping[str, str] = {
 }
 """Events of which nothing is kept, and why."""
 
-Bodies: TypeAlias = Iterator[AnyBody]
+Bodies: TypeAlias = Iterable[AnyBody]
 
 _BASE = frozenset(
     {"clineVersion", "timestamp", "taskId", "sessionContext", "workspaceRoots", "workspaceInfo"}
@@ -104,17 +104,9 @@ def _resume(payload: Object) -> Bodies:
         yield SessionStart(source="resume")
 
 
-def _prompt(payload: Object) -> Bodies:
-    yield Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt"))
-
-
 def _complete(payload: Object) -> Bodies:
     said = text(inner(payload, "turn"), "outputText")
     yield Delegation(result=said) if _is_sub_agent(payload) else Reply(text=said)
-
-
-def _shutdown(payload: Object) -> Bodies:
-    yield SessionEnd(reason=text(payload, "reason"))
 
 
 def _tool(payload: Object) -> Bodies:
@@ -237,10 +229,12 @@ TOOLS: Mapping[str, tools.Maker] = {
 _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     "TaskStart": _start,
     "TaskResume": _resume,
-    "UserPromptSubmit": _prompt,
+    "UserPromptSubmit": lambda payload: (
+        Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
+    ),
     "PostToolUse": _tool,
     "TaskComplete": _complete,
-    "SessionShutdown": _shutdown,
+    "SessionShutdown": lambda payload: (SessionEnd(reason=text(payload, "reason")),),
 }
 
 

@@ -155,10 +155,6 @@ def _session_start(payload: Object) -> Bodies:
     yield SessionStart(source=source, model=text(payload, "model"), parent_session=parent)
 
 
-def _session_end(payload: Object) -> Bodies:
-    yield SessionEnd(reason=text(payload, "reason", "final_status"))
-
-
 def _prompt(payload: Object) -> Bodies:
     attached = (row for row in rows(payload, "attachments") if row.get("type") == "file")
     files = tuple(filter(None, (text(row, "file_path") for row in attached)))
@@ -188,25 +184,9 @@ def _after_mcp(payload: Object) -> Bodies:
     yield tools.make(call, {})
 
 
-def _before_read(payload: Object) -> Bodies:
-    yield FileRead(paths=words(payload, "file_path"), tool="Read")
-
-
-def _after_edit(payload: Object) -> Bodies:
-    yield tools.edit(tools.ToolCall(tool="Write", given=payload))
-
-
-def _after_tab(payload: Object) -> Bodies:
-    yield tools.edit(tools.ToolCall(tool="Tab", given=payload))
-
-
 def _after_tool(payload: Object) -> Bodies:
     call = _call(payload, failed=None if payload.get("tool_name") == "Shell" else False)
     yield from tools.effects(call, TOOLS)
-
-
-def _failed_tool(payload: Object) -> Bodies:
-    yield from tools.effects(_call(payload, failed=True), TOOLS)
 
 
 def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:
@@ -228,19 +208,11 @@ def _unpacked(payload: Object, name: str) -> Json:
     return value if found is None else found
 
 
-def _reply(payload: Object) -> Bodies:
-    yield Reply(text=text(payload, "text"), usage=token_usage(payload))
-
-
 def _stop(payload: Object) -> Bodies:
     # afterAgentResponse has reported a turn that ended well.
     status = text(payload, "status")
     if status not in {"", "completed"}:
         yield Custom(name=f"{NAME}:stop", text=status)
-
-
-def _compaction(payload: Object) -> Bodies:
-    yield Compaction(trigger=text(payload, "trigger"))
 
 
 def _subagent_start(payload: Object) -> Bodies:
@@ -251,30 +223,30 @@ def _subagent_start(payload: Object) -> Bodies:
         yield SessionStart(source="subagent", model=model, parent_session=parent)
 
 
-def _subagent_stop(payload: Object) -> Bodies:
-    yield Delegation(
-        task=text(payload, "task", "description"),
-        agent=text(payload, "subagent_type"),
-        result=joined(text(payload, "summary"), text(payload, "error_message")),
-    )
-
-
 _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     "sessionStart": _session_start,
-    "sessionEnd": _session_end,
+    "sessionEnd": lambda payload: (SessionEnd(reason=text(payload, "reason", "final_status")),),
     "beforeSubmitPrompt": _prompt,
     "afterShellExecution": _after_shell,
     "afterMCPExecution": _after_mcp,
-    "beforeReadFile": _before_read,
-    "afterFileEdit": _after_edit,
-    "afterTabFileEdit": _after_tab,
+    "beforeReadFile": lambda payload: (FileRead(paths=words(payload, "file_path"), tool="Read"),),
+    "afterFileEdit": lambda payload: (tools.edit(tools.ToolCall(tool="Write", given=payload)),),
+    "afterTabFileEdit": lambda payload: (tools.edit(tools.ToolCall(tool="Tab", given=payload)),),
     "postToolUse": _after_tool,
-    "postToolUseFailure": _failed_tool,
-    "afterAgentResponse": _reply,
+    "postToolUseFailure": lambda payload: tools.effects(_call(payload, failed=True), TOOLS),
+    "afterAgentResponse": lambda payload: (
+        Reply(text=text(payload, "text"), usage=token_usage(payload)),
+    ),
     "stop": _stop,
-    "preCompact": _compaction,
+    "preCompact": lambda payload: (Compaction(trigger=text(payload, "trigger")),),
     "subagentStart": _subagent_start,
-    "subagentStop": _subagent_stop,
+    "subagentStop": lambda payload: (
+        Delegation(
+            task=text(payload, "task", "description"),
+            agent=text(payload, "subagent_type"),
+            result=joined(text(payload, "summary"), text(payload, "error_message")),
+        ),
+    ),
 }
 
 

@@ -72,7 +72,7 @@ NOISE: Mapping[str, Mapping[str, str]] = {
 NOISE_TOOLS: Mapping[str, str] = {"subagent_response": "an empty tool that ends a delegation"}
 """Tools of which nothing is kept, and why."""
 
-Bodies: TypeAlias = Iterator[AnyBody]
+Bodies: TypeAlias = Iterable[AnyBody]
 Readers: TypeAlias = Mapping[str, Callable[[Object], Bodies]]
 
 _BASE = frozenset({"session_id", "hook_event_name", "cwd"})
@@ -134,10 +134,6 @@ def _spawn(payload: Object) -> Bodies:
     # A headless run fires no prompt event and carries the prompt here.
     yield from _session_start(payload)
     yield from _prompt(payload)
-
-
-def _session_end(payload: Object) -> Bodies:
-    yield SessionEnd(reason=text(payload, "reason"))
 
 
 def _prompt(payload: Object) -> Bodies:
@@ -204,7 +200,7 @@ def _ide_payload(event: str, said: str) -> Object:
 _V1: Readers = {
     "SessionStart": _session_start,
     "AgentSpawn": _session_start,
-    "SessionEnd": _session_end,
+    "SessionEnd": lambda payload: (SessionEnd(reason=text(payload, "reason")),),
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_tool,
     "PostToolUse": _after_tool,
@@ -271,7 +267,7 @@ def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
     operations = tuple(rows(call.given, "operations")) if call.tool in _READS else ()
     if operations:
         yield from _operations(call, operations)
-    elif _is_delegation(call.tool):
+    elif call.tool.startswith("subagent_") or call.tool == "invoke_sub_agent":
         yield tools.delegate(_named_agent(call))
     else:
         yield tools.make(call, TOOLS)
@@ -307,10 +303,6 @@ def _lines(given: Object) -> str:
     if first is None and last is None:
         return ""
     return f"{first or 1}-{'' if last is None else last}"
-
-
-def _is_delegation(tool: str) -> bool:
-    return tool.startswith("subagent_") or tool == "invoke_sub_agent"
 
 
 def _named_agent(call: tools.ToolCall) -> tools.ToolCall:

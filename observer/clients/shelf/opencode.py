@@ -105,10 +105,6 @@ def _created(payload: Object) -> AnyBody:
     return SessionStart(source="subagent" if parent else "startup", parent_session=parent)
 
 
-def _resumed(_: Object) -> AnyBody:
-    return SessionStart(source="resume")
-
-
 def _message(payload: Object) -> AnyBody:
     parts = [part for part in rows(inner(payload, "output"), "parts") if not part.get("synthetic")]
     said = joined(*(text(part, "text") for part in parts if text(part, "type") == "text"))
@@ -120,23 +116,11 @@ def _message(payload: Object) -> AnyBody:
     return Prompt(text=said, files=tuple(filter(None, files)))
 
 
-def _idle(payload: Object) -> AnyBody:
-    return Reply(text=text(payload, "text"), usage=token_usage(inner(payload, "usage")))
-
-
-def _compacted(payload: Object) -> AnyBody:
-    return Compaction(summary=text(payload, "text"))
-
-
 def _other(envelope: Envelope, payload: Object) -> AnyBody:
     error = inner(inner(payload, "properties"), "error")
     said = joined(text(error, "name"), text(inner(error, "data"), "message"))
     name = f"{envelope.client}:{envelope.event}"
     return Custom(name=name, text=said or rest(payload, beside=_BASE))
-
-
-def _disposed(_: Object) -> AnyBody:
-    return SessionEnd(reason="exit")
 
 
 def _call(payload: Object) -> tools.ToolCall:
@@ -193,11 +177,13 @@ def _undescribed(call: tools.ToolCall) -> tools.ToolCall:
 
 _READERS: Mapping[str, Reader] = {
     "session.created": _created,
-    "session.resumed": _resumed,
-    "session.idle": _idle,
-    "session.compacted": _compacted,
+    "session.resumed": lambda _: SessionStart(source="resume"),
+    "session.idle": lambda payload: Reply(
+        text=text(payload, "text"), usage=token_usage(inner(payload, "usage"))
+    ),
+    "session.compacted": lambda payload: Compaction(summary=text(payload, "text")),
     "chat.message": _message,
-    "dispose": _disposed,
+    "dispose": lambda _: SessionEnd(reason="exit"),
 }
 _CALLS: Mapping[str, CallReader] = {"tool.execute.after": _call, "tool.error": _failed_call}
 

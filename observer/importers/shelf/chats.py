@@ -16,8 +16,14 @@ from observer.core.config import Settings
 from observer.core.disk import UnexpectedFile, open_plain
 from observer.core.events import Event, Prompt, Reply
 from observer.importers.jsonl import Problems
-from observer.importers.source import FoundSession, SessionSource
-from observer.importers.words import Origin, event_of, files_matching, moment_ms
+from observer.importers.source import (
+    FoundSession,
+    Origin,
+    SessionSource,
+    event_of,
+    files_matching,
+    moment_ms,
+)
 
 MOST_BYTES = 512 << 20
 """A larger list of chats, or one that grows to more, is not read."""

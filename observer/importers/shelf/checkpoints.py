@@ -96,7 +96,7 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
 
 def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
     """Yield the events of a session, in the repository that has its checkpoints."""
-    _, reader = _format_of(found.paths[0])
+    _, reader = _FORMATS[_number_of(found.paths[0]) or 0]
     root = found.state.partition(" ")[2]
     events = reader(found._replace(state=""), settings, problems)
     elsewhere = found.folder
@@ -209,10 +209,6 @@ def _kept_file(one: _Transcript, data: bytes, about: Object) -> Path:
 def _number_of(path: Path) -> int | None:
     formats = enumerate(_FORMATS)
     return next((number for number, (find, _) in formats if find([path], Problems())), None)
-
-
-def _format_of(path: Path) -> tuple[Finder, Reader]:
-    return _FORMATS[_number_of(path) or 0]
 
 
 def _root(path: Path) -> str:

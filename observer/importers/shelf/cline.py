@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text
 from observer.clients.shelf.cline import TOOLS
 from observer.core.clock import LAST_MS
-from observer.importers.jsonl import Problems, files_below, read_object, read_rows, time_of
+from observer.importers.jsonl import Problems, read_object, read_rows, time_of
 from observer.importers.records import (
     HookCall,
     Opening,
@@ -31,12 +31,6 @@ _ENDING = ".messages.json"
 _WRAPPED = re.compile(r"\A<user_input[^>]*>(.*)</user_input>\s*\Z", re.DOTALL)
 _OWN = re.compile(r"\s*<(?:hook_context|mode_notice|system)")
 """How messages begin that no person has typed."""
-
-
-def _find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the sessions in files of messages, and in all of these below folders."""
-    files = [file for path in paths for file in files_below(path, (_ENDING,))]
-    return find_sessions(_opening, files, problems)
 
 
 def _about(path: Path) -> Object:
@@ -84,7 +78,6 @@ class ClineCalls(RecordCalls):
 class _Calls(ClineCalls):
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
-        self._given: dict[str, Object] = {}
         about = _about(found.paths[0])
         self.branch = text(inner(inner(about, "metadata"), "git"), "branch")
 
@@ -101,7 +94,7 @@ class _Calls(ClineCalls):
         if text(record, "role") == "assistant":
             for part in parts:
                 if text(part, "type") == "tool_use":
-                    self._given[text(part, "id")] = inner(part, "input")
+                    self.asked_of[text(part, "id")] = (text(part, "name"), inner(part, "input"))
             self.say(at_ms, said, key)
             return
         for part in parts:
@@ -117,7 +110,7 @@ class _Calls(ClineCalls):
         done: dict[str, Json] = {
             "id": call,
             "name": text(result, "name"),
-            "input": dict(self._given.pop(call, {})),
+            "input": dict(self.asked_of.pop(call, ("", {}))[1]),
             "output": dict(inner(result, "content")) or content,
         }
         if result.get("is_error") is True:
@@ -156,12 +149,6 @@ _AROUND = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", r
 _TYPED = re.compile(r"<(task|feedback|user_message)>\n?(.*?)\n?</\1>", re.DOTALL)
 _THOUGHT = re.compile(r"<thinking>.*?</thinking>\s*", re.DOTALL)
 _PLACE = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]+)\)")
-
-
-def _find_tasks(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the tasks in files of messages, and in all of these below folders."""
-    files = [file for path in paths for file in files_below(path, (_FILE,))]
-    return find_sessions(_task_opening, files, problems)
 
 
 def _task_opening(path: Path, _: Iterable[Object]) -> Opening | None:
@@ -270,7 +257,7 @@ SOURCES = (
         ".cline",
         "CLINE_DIR",
         "data/sessions",
-        find=_find,
+        find=partial(find_sessions, _opening, endings=(_ENDING,)),
         read=partial(read_session, "cline", _Calls),
     ),
     SessionSource(
@@ -278,7 +265,7 @@ SOURCES = (
         _FOLDER,
         "",
         "User/globalStorage/saoudrizwan.claude-dev/tasks",
-        find=_find_tasks,
+        find=partial(find_sessions, _task_opening, endings=(_FILE,)),
         read=partial(read_session, "cline", _TaskCalls),
     ),
 )

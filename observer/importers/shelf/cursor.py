@@ -223,17 +223,6 @@ _OWN = re.compile(r"\s*<(?!user_query)[a-z_]+>")
 _FOLDERS = ("working_directory", "path", "target_directory", "file_path")
 
 
-def find_transcripts(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the conversations in files, and in all files of transcripts below folders."""
-    files = (
-        file
-        for path in paths
-        for file in files_below(path, (".jsonl",))
-        if file == path or (file.parent.name == _TRANSCRIPTS and _SUB_AGENTS not in file.parts)
-    )
-    return find_sessions(_opening, list(files), problems)
-
-
 def _opening(path: Path, found: Iterable[Object]) -> Opening | None:
     known = list(found)
     if not known or any(text(one, "role") not in _ROLES for one in known if "message" in one):
@@ -242,6 +231,14 @@ def _opening(path: Path, found: Iterable[Object]) -> Opening | None:
         return None
     times = [at_ms for at_ms, _ in _timed(path, Problems())]
     return Opening(path.stem, _folder(path, known), min(times), max(times))
+
+
+find_transcripts = partial(
+    find_sessions,
+    _opening,
+    endings=(".jsonl",),
+    is_one=lambda file: file.parent.name == _TRANSCRIPTS and _SUB_AGENTS not in file.parts,
+)
 
 
 def _folder(path: Path, known: Iterable[Object]) -> str:

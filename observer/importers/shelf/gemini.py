@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, prose, rows, text, words
-from observer.importers.jsonl import SUFFIXES, Problems, files_below, read_object, time_of
+from observer.importers.jsonl import SUFFIXES, Problems, read_object, time_of
 from observer.importers.records import (
     GLANCED,
     HookCall,
@@ -43,17 +43,6 @@ _DONE = frozenset({"success", "error"})
 """States of a call that a hook reports; others are of calls that the person refused."""
 
 
-def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the sessions in files, and in all files of chats below folders."""
-    files = (
-        file
-        for path in paths
-        for file in files_below(path, _ENDINGS)
-        if file == path or _CHATS in file.parts or file.name.startswith(_SESSION)
-    )
-    return find_sessions(_opening, list(files), problems)
-
-
 def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
     known = list(islice(_records(path, Problems()), GLANCED))
     head = known[0] if known else {}
@@ -64,6 +53,14 @@ def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
     if head.get("kind") == _AGENT:
         session = path.parent.name
     return Opening(session, _folder(path, known), begun_ms)
+
+
+find = partial(
+    find_sessions,
+    _opening,
+    endings=_ENDINGS,
+    is_one=lambda file: _CHATS in file.parts or file.name.startswith(_SESSION),
+)
 
 
 def _folder(path: Path, known: Sequence[Object]) -> str:

@@ -27,8 +27,14 @@ from observer.core.text import distinct
 from observer.importers.database import Database, files_of, opened
 from observer.importers.jsonl import Problems, lines, parse
 from observer.importers.jsonl import opened as opened_file
-from observer.importers.source import FoundSession, SessionSource
-from observer.importers.words import Origin, event_of, files_matching, moment_ms
+from observer.importers.source import (
+    FoundSession,
+    Origin,
+    SessionSource,
+    event_of,
+    files_matching,
+    moment_ms,
+)
 from observer.observations.note_reducer import METADATA_CHARS
 from observer.redaction.redact import redact_text
 from observer.search.owners import AGENT, check_owner

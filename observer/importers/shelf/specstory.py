@@ -10,8 +10,14 @@ from typing import NamedTuple
 from observer.core.config import Settings
 from observer.core.events import Event, Prompt, Reply
 from observer.importers.jsonl import Problems, lines
-from observer.importers.source import FoundSession, SessionSource
-from observer.importers.words import Origin, event_of, files_matching, moment_ms
+from observer.importers.source import (
+    FoundSession,
+    Origin,
+    SessionSource,
+    event_of,
+    files_matching,
+    moment_ms,
+)
 from observer.projects import work_tree_of
 
 NAME = "specstory"

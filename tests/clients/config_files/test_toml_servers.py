@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.toml_servers import drop_server, edit_toml, put_server
+from observer.clients.shelf.codex import drop_server, edit_toml, put_server
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 

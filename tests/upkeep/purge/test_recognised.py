@@ -18,7 +18,7 @@ from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.redaction.seen import SEEN
 from observer.serve.lazy_store import LazyStore
-from observer.serve.retention import RetentionWorker
+from observer.serve.maintenance import RetentionWorker
 from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones

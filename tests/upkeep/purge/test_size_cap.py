@@ -19,7 +19,7 @@ from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.projects.policy.policies import Retention
 from observer.serve.lazy_store import LazyStore
-from observer.serve.retention import RetentionWorker
+from observer.serve.maintenance import RetentionWorker
 from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
