@@ -21,7 +21,7 @@ from observer.commands import command_line
 from observer.commands.check import rewrites
 from observer.commands.check_tools import checker_of
 from observer.core.filters import Filters
-from observer.core.model import Item, Session, item_id
+from observer.core.model import ASKED, Item, Session, item_id
 from observer.core.text import named
 from observer.core.value import decode_json
 from observer.observations import (
@@ -36,7 +36,7 @@ from observer.observations import (
 from observer.observations.drafts import QUESTION
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, worth_showing
-from observer.observations.quoting import names
+from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
 from observer.search.eligible import brought, is_stale
 from observer.store.reader import StoreReader
@@ -45,20 +45,21 @@ SESSIONS = 40
 """Sessions that are looked at, the last active ones: the share of older ones is under 2 %."""
 OLD_MS = 3 * 86_400_000
 """What another session left not committed so long before the last is nobody's next step."""
-ASKED = 100
+MOST_ASKED = 100
 """Files that git is asked about: it answers as soon as for ten; for 200 it takes twice as long."""
 TURNS = 40
 """Newest turns among which those to show are looked for."""
 
-SUBSTANCE = 120
-"""Characters of a reply that says something though it names nothing and nothing was changed."""
+SUBSTANCE = 400
+"""Characters of a reply that is news though nothing was changed: less says where a page or a pull
+request is. On one corpus no turn that changed nothing and was worth a line had less."""
 
 LATEST = 300
 """Turns and commits that are looked at."""
 HALF_LIFE = 16
 """Turns after which what changed a file counts half."""
-COMMITTED = 0.5
-"""What a commit of a file counts; a turn that changed it counts 1."""
+_COUNTS = {"turn": 1.0, "commit": 0.5, "summary": 0.25}
+"""What a file counts that a turn changed, a commit has, or a session only read."""
 DECAY = 0.9
 """What the runs of a check in a session count less than those in the next younger one."""
 FORMS = 40
@@ -142,19 +143,36 @@ class RecentSessions:
         return next(chain.from_iterable((*groups, alone)), None)
 
     def last_turn(self, last: PastSession) -> Item | None:
-        """Return the last turn of a session that did more than commit; None if none did."""
+        """Return the last turn of a session that did more than commit; None if none did.
+
+        One that changed nothing and is answered in a few words is it where no other is news.
+        """
         turn = last.state.turn
-        if turn and turns.says_something(turn) and (turn.files or not turn.commits):
+        news = next((each for each in self._turns() if each.session_id == last.session.id), None)
+        is_aside = turn and (turn.commits or (turn.reply and news))
+        if turn and turns.says_something(turn) and (turn.files or not is_aside):
             return next(iter(self._reader.items([item_id(turn.origin.seq)])), None)
-        return next((each for each in self._turns() if each.session_id == last.session.id), None)
+        return news
 
     def _turns(self) -> Iterator[Item]:
-        """Yield the newest turns of all sessions that are worth a line."""
+        """Yield the newest turns of all sessions that are worth a line.
+
+        One without a reply was broken off, where a later one of its session has one; one that only
+        goes on with what another was asked and did, has its title.
+        """
         of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
         alone = {past.session.id for past in self.all if not past.session.parent}
-        for turn in self._reader.recent(of, limit=TURNS):
-            if turn.session_id in alone and _is_worth_listing(turn):
+        found = self._reader.recent(of, limit=TURNS)
+        ended = {turn.id for turn in found if _is_answered(turn) or turns.committed_in(turn)}
+        done = {turn.title for turn in found if turn.files_modified and turn.id in ended}
+        replied: set[int | None] = set()
+        for turn in found:
+            is_own = turn.files_modified or turn.title not in done
+            is_own = is_own and (turn.id in ended or turn.session_id not in replied)
+            if is_own and turn.session_id in alone and _is_worth_listing(turn):
                 yield turn
+            if turn.id in ended:
+                replied.add(turn.session_id)
 
     def turns(self, last: PastSession, shown: Item | None) -> Iterator[Item]:
         """Yield the turns before the one that is `shown` of the session to resume, newest first.
@@ -201,7 +219,7 @@ class RecentSessions:
         """Yield the files that are not committed, those of the session to resume first.
 
         Those of other sessions follow, by client, each the last written first. git is asked about
-        the newest `ASKED` that sessions wrote: what they saw of commits may have been taken back.
+        the newest `MOST_ASKED` that sessions wrote: what these saw of commits may be taken back.
         Where it does not answer, what is known is that no commit was seen. What a session left out
         that has committed since is nobody's next step, unless git has listed it after that.
         """
@@ -212,7 +230,7 @@ class RecentSessions:
                 seen_ms = max(past.session.last_ms, past.state.files[path].listed_ms)
                 if seen_ms >= oldest_ms and not self._was_left_out(past, last, seen_ms):
                     written.setdefault(path, past)
-        asked = tuple(written)[:ASKED]
+        asked = tuple(written)[:MOST_ASKED]
         differ = uncommitted(asked) if uncommitted and asked else None
         found = differ
         if found is None:
@@ -257,10 +275,18 @@ def _sayings(turn: Item) -> set[str]:
     return {turn.title, turns.answer_of(turn)} - {""}
 
 
+def _is_answered(turn: Item) -> bool:
+    """Return True if a turn ended with more than an announcement."""
+    reply = turns.reply_of(turn)
+    return len(reply) >= SUBSTANCE or (bool(reply) and not announces(reply))
+
+
 def _is_worth_listing(turn: Item) -> bool:
-    answer = "" if turns.committed_in(turn) else turns.answer_of(turn)
-    is_news = bool(turn.files_modified) or names(answer) or len(answer) >= SUBSTANCE
-    return is_news and turn.category != QUESTION
+    """Return True if a turn is news; a request that is a number goes on with another's."""
+    if turn.files_modified or turn.category == QUESTION or turns.committed_in(turn):
+        return bool(turn.files_modified) and turn.category != QUESTION
+    asked = turn.narrative.partition(ASKED)[2] or turn.title
+    return len(turns.reply_of(turn)) >= SUBSTANCE and any(map(str.isalpha, asked))
 
 
 class CommandForm(msgspec.Struct, frozen=True):
@@ -274,14 +300,17 @@ class CommandForm(msgspec.Struct, frozen=True):
 def likely_files(reader: StoreReader, project_id: int) -> list[str]:
     """Return the files of a project by how much its last turns and commits changed them.
 
-    Paths are relative to the project's root; those outside of it are left out.
+    What a session read and did not change counts less. Paths are relative to the project's root;
+    those outside of it are left out.
     """
-    work = Filters(project_id=project_id, types=("turn", "commit"))
+    work = Filters(project_id=project_id, types=("turn", "commit", "summary"))
     weights: dict[str, float] = defaultdict(float)
     age = 0
     for item in reader.recent(work, limit=LATEST):
-        for path in filter(_is_of_work, item.files_modified):
-            weights[path] += math.exp2(-age / HALF_LIFE) * (1 if item.type == "turn" else COMMITTED)
+        read = item.type == "summary"
+        paths = {*item.files_read} - {*item.files_modified} if read else item.files_modified
+        for path in filter(_is_of_work, paths):
+            weights[path] += math.exp2(-age / HALF_LIFE) * _COUNTS[item.type]
         age += item.type == "turn"
     # Sorted by name first, so that equal weights keep their order from one session to the next.
     return sorted(sorted(weights), key=lambda path: -weights[path])

@@ -63,8 +63,8 @@ from observer.search.recent_sessions import (
 )
 from observer.store.reader import StoreReader
 
-MOST_RED, MOST_STEPS, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 4, 8, 3, 6, 3
-"""Lines of each sort that are offered to the budget."""
+MOST_RED, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 8, 3, 6, 3
+"""Lines of each sort that are offered to the budget, beside all that is still to do."""
 MOST_DIRTY, MOST_DECISIONS = 12, 2
 MOST_FILES, TOKENS_OF_FILE = 18, 8
 """Files that a start names at most, beside some two of which its quotes speak and nobody knows, and
@@ -262,8 +262,7 @@ def _lines(
     yield _last(last, turn)
     yield from red
     yield from (_uncommitted(each, last) for each in recent.dirty(last, uncommitted))
-    for step in islice(recent.steps(last), MOST_STEPS):
-        yield CardFact(item=last.summary.id, why=STEP, text=step)
+    yield from (CardFact(item=last.summary.id, why=STEP, text=one) for one in recent.steps(last))
     if pull := recent.pull(last):
         yield CardFact(item=pull[0].summary.id, why=PULL, text=pull[1])
     yield from notes
@@ -495,8 +494,8 @@ def _files(
     known = likely_files(reader, request.project_id)[: 4 * MOST_FILES]
     said = named_in("\n".join(line.text[: line.most_chars] for line in lines), known)
     there = exists(known) if exists else frozenset(known)
-    left = [path for path in known if path in there and path not in said and clean(path)]
-    if shown := left[: max(0, min(most, MOST_FILES - len(said)))]:
+    likely = [path for path in known if path in there and clean(path)][:MOST_FILES]
+    if shown := [path for path in likely if path not in said][:most]:
         yield CardFact(item=0, why=FILES, text=dense(shown, known), most_chars=FILES_CHARS)
 
 
@@ -506,7 +505,10 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
     A commit that was not made here is named by its hash: what it says are somebody else's words.
     """
     filters = Filters(
-        project_id=request.project_id, types=("commit",), since_ms=last.session.started_ms
+        project_id=request.project_id,
+        kinds=("observation",),
+        types=("commit",),
+        since_ms=last.session.started_ms,
     )
     newest_ones = reader.recent(filters, limit=COMMITS)
     gone = discarded(reader, newest_ones)
