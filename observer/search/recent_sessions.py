@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -58,7 +58,7 @@ LATEST = 300
 """Turns and commits that are looked at."""
 HALF_LIFE = 16
 """Turns after which what changed a file counts half."""
-_COUNTS = {"turn": 1.0, "commit": 0.5, "summary": 0.25}
+_COUNTS = {"turn": 1.0, "commit": 0.5, "summary": 0.5}
 """What a file counts that a turn changed, a commit has, or a session only read."""
 DECAY = 0.9
 """What the runs of a check in a session count less than those in the next younger one."""
@@ -283,10 +283,10 @@ def _is_answered(turn: Item) -> bool:
 
 def _is_worth_listing(turn: Item) -> bool:
     """Return True if a turn is news; a request that is a number goes on with another's."""
-    if turn.files_modified or turn.category == QUESTION or turns.committed_in(turn):
-        return bool(turn.files_modified) and turn.category != QUESTION
     asked = turn.narrative.partition(ASKED)[2] or turn.title
-    return len(turns.reply_of(turn)) >= SUBSTANCE and any(map(str.isalpha, asked))
+    is_told = len(turns.reply_of(turn)) >= SUBSTANCE and any(map(str.isalpha, asked))
+    is_news = bool(turn.files_modified) or (is_told and not turns.committed_in(turn))
+    return is_news and turn.category != QUESTION
 
 
 class CommandForm(msgspec.Struct, frozen=True):
@@ -320,13 +320,7 @@ def named_in(text: str, files: Sequence[str]) -> set[str]:
     """Return the files that a text names, by as much of their paths as `dense` would show."""
     words = [word.strip(_AROUND).split("/") for word in text.split()]
     said = {"/".join(parts[-most:]) for parts in words for most in (1, 2)}
-    names = Counter(map(posixpath.basename, files))
-    return {
-        path
-        for path in files
-        for parts in [path.split("/")]
-        if "/".join(parts[-2 if names[parts[-1]] > 1 else -1 :]) in said
-    }
+    return {path for path, name in _short_names(files).items() if name in said}
 
 
 def working_checks(pasts: Sequence[PastSession]) -> list[str]:
@@ -377,18 +371,24 @@ def dense(paths: Sequence[str], among: Iterable[str] = ()) -> str:
     files that they are `among`, keeps its folder's name, so that each is known by its last two
     parts.
     """
-    names = Counter(map(posixpath.basename, {*paths, *among}))
+    names = _short_names({*paths, *among})
     folders: dict[str, list[str]] = {}
     for path in paths:
-        folder, name = posixpath.split(path)
-        if names[name] > 1 and folder:
-            above, last = posixpath.split(folder)
-            folder, name = above, f"{last}/{name}"
-        folders.setdefault(folder and named(folder), []).append(named(name))
+        folder = path.removesuffix(names[path]).rstrip("/")
+        folders.setdefault(folder and named(folder), []).append(named(names[path]))
     return " · ".join(
         f"{folder}: {' '.join(names)}" if folder else " ".join(names)
         for folder, names in folders.items()
     )
+
+
+def _short_names(paths: Collection[str]) -> dict[str, str]:
+    """Return files with the last part of their paths, or the last two where several share it."""
+    shared = Counter(map(posixpath.basename, paths))
+    return {
+        path: "/".join(path.split("/")[-2 if shared[posixpath.basename(path)] > 1 else -1 :])
+        for path in paths
+    }
 
 
 def _is_of_work(path: str) -> bool:
