@@ -155,7 +155,7 @@ class RecentSessions:
         return news
 
     def _turns(self) -> Iterator[Item]:
-        """Yield the newest turns of all sessions that are worth a line.
+        """Yield the newest turns of all sessions but sub-agents', that are worth a line.
 
         One without a reply was broken off, where a later one of its session has one; one that only
         goes on with what another was asked and did, has its title.
@@ -177,15 +177,11 @@ class RecentSessions:
     def turns(self, last: PastSession, shown: Item | None) -> Iterator[Item]:
         """Yield the turns before the one that is `shown` of the session to resume, newest first.
 
-        A turn is left out that says no more than what is shown: of which nothing came yet, which
-        has the title or the reply of one before, only committed, or changed nothing and names
-        nothing. So are those that only asked what is remembered, and those of sub-agents, which are
-        parts of others.
+        One that has the title or the reply of one before is left out.
         """
         said = _sayings(shown) if shown else {last.summary.title}
-        newest = last.state.turn.origin.seq if last.state.turn else 0
         for turn in self._turns():
-            if turn.id != item_id(newest) and not said & _sayings(turn):
+            if not said & _sayings(turn):
                 said |= _sayings(turn)
                 yield turn
 
@@ -348,16 +344,23 @@ def working_checks(pasts: Sequence[PastSession]) -> list[str]:
     return chosen[:MOST_CHECKS]
 
 
-def working_forms(reader: StoreReader, project_id: int) -> list[Item]:
-    """Return the fixes that say which form of a command works here, the most often met first."""
+def working_forms(reader: StoreReader, project_id: int) -> dict[CommandForm, Item]:
+    """Return which forms of commands work here, the most often met first, and who says so.
+
+    Of each form that fails one is there. Fixes that a repository brought are left out.
+    """
     filters = Filters(project_id=project_id, types=("fix",), categories=(ALTERNATIVE,))
-    known = ((form_of(item), item) for item in reader.recent(filters, limit=FORMS))
-    met = [(form.times, item.id, item) for form, item in known if form and form.times > 1]
-    return [item for *_, item in sorted(met, key=lambda each: each[:2], reverse=True)]
+    fixes = reader.recent(filters, limit=FORMS)
+    others = brought(reader, [fix.id for fix in fixes])
+    known = [(_form_of(fix), fix) for fix in fixes if fix.id not in others]
+    met = [(form, fix) for form, fix in known if form and form.times > 1]
+    best: dict[str, tuple[CommandForm, Item]] = {}
+    for form, fix in sorted(met, key=lambda each: (each[0].times, each[1].id), reverse=True):
+        best.setdefault(form.failed, (form, fix))
+    return dict(best.values())
 
 
-def form_of(item: Item) -> CommandForm | None:
-    """Return which form of a command works instead of which; None for another item."""
+def _form_of(item: Item) -> CommandForm | None:
     try:
         return decode_json(item.metadata, CommandForm) if item.metadata else None
     except msgspec.DecodeError:

@@ -28,7 +28,6 @@ from observer.search.dedupe import without_duplicates
 from observer.search.eligible import (
     ENDS,
     WITHHELD,
-    brought,
     capped,
     clean,
     discarded,
@@ -55,7 +54,6 @@ from observer.search.recent_sessions import (
     Uncommitted,
     UncommittedFiles,
     dense,
-    form_of,
     likely_files,
     named_in,
     working_checks,
@@ -467,15 +465,9 @@ def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[C
 
 def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
     """Yield which commands do not work here, and which do instead, one line a failing form."""
-    shown: set[str] = set()
-    known = list(working_forms(reader, request.project_id))
-    others = brought(reader, [item.id for item in known])
-    for item in (one for one in known if one.id not in others):
-        form = form_of(item)
-        if form and form.failed not in shown and len(shown) < MOST_FORMS:
-            shown.add(form.failed)
-            text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
-            yield CardFact(item=item.id, why=FORM, text=text)
+    for form, item in islice(working_forms(reader, request.project_id).items(), MOST_FORMS):
+        text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
+        yield CardFact(item=item.id, why=FORM, text=text)
 
 
 def _files(
