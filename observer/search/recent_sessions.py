@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from observer.commands import command_line
 from observer.commands.check import rewrites
 from observer.commands.check_tools import checker_of
 from observer.core.filters import Filters
-from observer.core.model import Item, Session, item_id
+from observer.core.model import ASKED, Item, Session, item_id
 from observer.core.text import named
 from observer.core.value import decode_json
 from observer.observations import (
@@ -36,7 +36,7 @@ from observer.observations import (
 from observer.observations.drafts import QUESTION
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, worth_showing
-from observer.observations.quoting import names
+from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
 from observer.search.eligible import brought, is_stale
 from observer.store.reader import StoreReader
@@ -45,20 +45,21 @@ SESSIONS = 40
 """Sessions that are looked at, the last active ones: the share of older ones is under 2 %."""
 OLD_MS = 3 * 86_400_000
 """What another session left not committed so long before the last is nobody's next step."""
-ASKED = 100
+MOST_ASKED = 100
 """Files that git is asked about: it answers as soon as for ten; for 200 it takes twice as long."""
 TURNS = 40
 """Newest turns among which those to show are looked for."""
 
-SUBSTANCE = 120
-"""Characters of a reply that says something though it names nothing and nothing was changed."""
+SUBSTANCE = 400
+"""Characters of a reply that is news though nothing was changed: less says where a page or a pull
+request is. On one corpus no turn that changed nothing and was worth a line had less."""
 
 LATEST = 300
 """Turns and commits that are looked at."""
 HALF_LIFE = 16
 """Turns after which what changed a file counts half."""
-COMMITTED = 0.5
-"""What a commit of a file counts; a turn that changed it counts 1."""
+_COUNTS = {"turn": 1.0, "commit": 0.5, "summary": 0.5}
+"""What a file counts that a turn changed, a commit has, or a session only read."""
 DECAY = 0.9
 """What the runs of a check in a session count less than those in the next younger one."""
 FORMS = 40
@@ -142,32 +143,45 @@ class RecentSessions:
         return next(chain.from_iterable((*groups, alone)), None)
 
     def last_turn(self, last: PastSession) -> Item | None:
-        """Return the last turn of a session that did more than commit; None if none did."""
+        """Return the last turn of a session that did more than commit; None if none did.
+
+        One that changed nothing and is answered in a few words is it where no other is news.
+        """
         turn = last.state.turn
-        if turn and turns.says_something(turn) and (turn.files or not turn.commits):
+        news = next((each for each in self._turns() if each.session_id == last.session.id), None)
+        is_aside = turn and (turn.commits or (turn.reply and news))
+        if turn and turns.says_something(turn) and (turn.files or not is_aside):
             return next(iter(self._reader.items([item_id(turn.origin.seq)])), None)
-        return next((each for each in self._turns() if each.session_id == last.session.id), None)
+        return news
 
     def _turns(self) -> Iterator[Item]:
-        """Yield the newest turns of all sessions that are worth a line."""
+        """Yield the newest turns of all sessions but sub-agents', that are worth a line.
+
+        One without a reply was broken off, where a later one of its session has one; one that only
+        goes on with what another was asked and did, has its title.
+        """
         of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
         alone = {past.session.id for past in self.all if not past.session.parent}
-        for turn in self._reader.recent(of, limit=TURNS):
-            if turn.session_id in alone and _is_worth_listing(turn):
+        found = self._reader.recent(of, limit=TURNS)
+        ended = {turn.id for turn in found if _is_answered(turn) or turns.committed_in(turn)}
+        done = {turn.title for turn in found if turn.files_modified and turn.id in ended}
+        replied: set[int | None] = set()
+        for turn in found:
+            is_own = turn.files_modified or turn.title not in done
+            is_own = is_own and (turn.id in ended or turn.session_id not in replied)
+            if is_own and turn.session_id in alone and _is_worth_listing(turn):
                 yield turn
+            if turn.id in ended:
+                replied.add(turn.session_id)
 
     def turns(self, last: PastSession, shown: Item | None) -> Iterator[Item]:
         """Yield the turns before the one that is `shown` of the session to resume, newest first.
 
-        A turn is left out that says no more than what is shown: of which nothing came yet, which
-        has the title or the reply of one before, only committed, or changed nothing and names
-        nothing. So are those that only asked what is remembered, and those of sub-agents, which are
-        parts of others.
+        One that has the title or the reply of one before is left out.
         """
         said = _sayings(shown) if shown else {last.summary.title}
-        newest = last.state.turn.origin.seq if last.state.turn else 0
         for turn in self._turns():
-            if turn.id != item_id(newest) and not said & _sayings(turn):
+            if not said & _sayings(turn):
                 said |= _sayings(turn)
                 yield turn
 
@@ -201,7 +215,7 @@ class RecentSessions:
         """Yield the files that are not committed, those of the session to resume first.
 
         Those of other sessions follow, by client, each the last written first. git is asked about
-        the newest `ASKED` that sessions wrote: what they saw of commits may have been taken back.
+        the newest `MOST_ASKED` that sessions wrote: what these saw of commits may be taken back.
         Where it does not answer, what is known is that no commit was seen. What a session left out
         that has committed since is nobody's next step, unless git has listed it after that.
         """
@@ -212,7 +226,7 @@ class RecentSessions:
                 seen_ms = max(past.session.last_ms, past.state.files[path].listed_ms)
                 if seen_ms >= oldest_ms and not self._was_left_out(past, last, seen_ms):
                     written.setdefault(path, past)
-        asked = tuple(written)[:ASKED]
+        asked = tuple(written)[:MOST_ASKED]
         differ = uncommitted(asked) if uncommitted and asked else None
         found = differ
         if found is None:
@@ -257,9 +271,17 @@ def _sayings(turn: Item) -> set[str]:
     return {turn.title, turns.answer_of(turn)} - {""}
 
 
+def _is_answered(turn: Item) -> bool:
+    """Return True if a turn ended with more than an announcement."""
+    reply = turns.reply_of(turn)
+    return len(reply) >= SUBSTANCE or (bool(reply) and not announces(reply))
+
+
 def _is_worth_listing(turn: Item) -> bool:
-    answer = "" if turns.committed_in(turn) else turns.answer_of(turn)
-    is_news = bool(turn.files_modified) or names(answer) or len(answer) >= SUBSTANCE
+    """Return True if a turn is news; a request that is a number goes on with another's."""
+    asked = turn.narrative.partition(ASKED)[2] or turn.title
+    is_told = len(turns.reply_of(turn)) >= SUBSTANCE and any(map(str.isalpha, asked))
+    is_news = bool(turn.files_modified) or (is_told and not turns.committed_in(turn))
     return is_news and turn.category != QUESTION
 
 
@@ -274,14 +296,17 @@ class CommandForm(msgspec.Struct, frozen=True):
 def likely_files(reader: StoreReader, project_id: int) -> list[str]:
     """Return the files of a project by how much its last turns and commits changed them.
 
-    Paths are relative to the project's root; those outside of it are left out.
+    What a session read and did not change counts less. Paths are relative to the project's root;
+    those outside of it are left out.
     """
-    work = Filters(project_id=project_id, types=("turn", "commit"))
+    work = Filters(project_id=project_id, types=("turn", "commit", "summary"))
     weights: dict[str, float] = defaultdict(float)
     age = 0
     for item in reader.recent(work, limit=LATEST):
-        for path in filter(_is_of_work, item.files_modified):
-            weights[path] += math.exp2(-age / HALF_LIFE) * (1 if item.type == "turn" else COMMITTED)
+        read = item.type == "summary"
+        paths = {*item.files_read} - {*item.files_modified} if read else item.files_modified
+        for path in filter(_is_of_work, paths):
+            weights[path] += math.exp2(-age / HALF_LIFE) * _COUNTS[item.type]
         age += item.type == "turn"
     # Sorted by name first, so that equal weights keep their order from one session to the next.
     return sorted(sorted(weights), key=lambda path: -weights[path])
@@ -291,13 +316,7 @@ def named_in(text: str, files: Sequence[str]) -> set[str]:
     """Return the files that a text names, by as much of their paths as `dense` would show."""
     words = [word.strip(_AROUND).split("/") for word in text.split()]
     said = {"/".join(parts[-most:]) for parts in words for most in (1, 2)}
-    names = Counter(map(posixpath.basename, files))
-    return {
-        path
-        for path in files
-        for parts in [path.split("/")]
-        if "/".join(parts[-2 if names[parts[-1]] > 1 else -1 :]) in said
-    }
+    return {path for path, name in _short_names(files).items() if name in said}
 
 
 def working_checks(pasts: Sequence[PastSession]) -> list[str]:
@@ -325,16 +344,23 @@ def working_checks(pasts: Sequence[PastSession]) -> list[str]:
     return chosen[:MOST_CHECKS]
 
 
-def working_forms(reader: StoreReader, project_id: int) -> list[Item]:
-    """Return the fixes that say which form of a command works here, the most often met first."""
+def working_forms(reader: StoreReader, project_id: int) -> dict[CommandForm, Item]:
+    """Return which forms of commands work here, the most often met first, and who says so.
+
+    Of each form that fails one is there. Fixes that a repository brought are left out.
+    """
     filters = Filters(project_id=project_id, types=("fix",), categories=(ALTERNATIVE,))
-    known = ((form_of(item), item) for item in reader.recent(filters, limit=FORMS))
-    met = [(form.times, item.id, item) for form, item in known if form and form.times > 1]
-    return [item for *_, item in sorted(met, key=lambda each: each[:2], reverse=True)]
+    fixes = reader.recent(filters, limit=FORMS)
+    others = brought(reader, [fix.id for fix in fixes])
+    known = [(_form_of(fix), fix) for fix in fixes if fix.id not in others]
+    met = [(form, fix) for form, fix in known if form and form.times > 1]
+    best: dict[str, tuple[CommandForm, Item]] = {}
+    for form, fix in sorted(met, key=lambda each: (each[0].times, each[1].id), reverse=True):
+        best.setdefault(form.failed, (form, fix))
+    return dict(best.values())
 
 
-def form_of(item: Item) -> CommandForm | None:
-    """Return which form of a command works instead of which; None for another item."""
+def _form_of(item: Item) -> CommandForm | None:
     try:
         return decode_json(item.metadata, CommandForm) if item.metadata else None
     except msgspec.DecodeError:
@@ -348,18 +374,24 @@ def dense(paths: Sequence[str], among: Iterable[str] = ()) -> str:
     files that they are `among`, keeps its folder's name, so that each is known by its last two
     parts.
     """
-    names = Counter(map(posixpath.basename, {*paths, *among}))
+    names = _short_names({*paths, *among})
     folders: dict[str, list[str]] = {}
     for path in paths:
-        folder, name = posixpath.split(path)
-        if names[name] > 1 and folder:
-            above, last = posixpath.split(folder)
-            folder, name = above, f"{last}/{name}"
-        folders.setdefault(folder and named(folder), []).append(named(name))
+        folder = path.removesuffix(names[path]).rstrip("/")
+        folders.setdefault(folder and named(folder), []).append(named(names[path]))
     return " · ".join(
         f"{folder}: {' '.join(names)}" if folder else " ".join(names)
         for folder, names in folders.items()
     )
+
+
+def _short_names(paths: Collection[str]) -> dict[str, str]:
+    """Return files with the last part of their paths, or the last two where several share it."""
+    shared = Counter(map(posixpath.basename, paths))
+    return {
+        path: "/".join(path.split("/")[-2 if shared[posixpath.basename(path)] > 1 else -1 :])
+        for path in paths
+    }
 
 
 def _is_of_work(path: str) -> bool:

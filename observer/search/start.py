@@ -28,7 +28,6 @@ from observer.search.dedupe import without_duplicates
 from observer.search.eligible import (
     ENDS,
     WITHHELD,
-    brought,
     capped,
     clean,
     discarded,
@@ -55,7 +54,6 @@ from observer.search.recent_sessions import (
     Uncommitted,
     UncommittedFiles,
     dense,
-    form_of,
     likely_files,
     named_in,
     working_checks,
@@ -63,12 +61,12 @@ from observer.search.recent_sessions import (
 )
 from observer.store.reader import StoreReader
 
-MOST_RED, MOST_STEPS, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 4, 8, 3, 6, 3
-"""Lines of each sort that are offered to the budget."""
+MOST_RED, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 8, 3, 6, 3
+"""Lines of each sort that are offered to the budget, beside all that is still to do."""
 MOST_DIRTY, MOST_DECISIONS = 12, 2
-MOST_FILES, TOKENS_OF_FILE = 18, 8
-"""Files that a start names at most, beside some two of which its quotes speak and nobody knows, and
-tokens that one costs, its folder's share included."""
+MOST_FILES, TOKENS_OF_FILE = 19, 8
+"""Files, the likeliest, that a start names in all, beside some four that its other lines name and
+that are less likely; and tokens that one costs, its folder's share included."""
 FILES_CHARS = 2_000
 ASKED_CHARS, TURN_CHARS = 110, 240
 NAMES_SAID = 4
@@ -262,8 +260,7 @@ def _lines(
     yield _last(last, turn)
     yield from red
     yield from (_uncommitted(each, last) for each in recent.dirty(last, uncommitted))
-    for step in islice(recent.steps(last), MOST_STEPS):
-        yield CardFact(item=last.summary.id, why=STEP, text=step)
+    yield from (CardFact(item=last.summary.id, why=STEP, text=one) for one in recent.steps(last))
     if pull := recent.pull(last):
         yield CardFact(item=pull[0].summary.id, why=PULL, text=pull[1])
     yield from notes
@@ -362,15 +359,11 @@ def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
     by = left.past.session.client
     why = f"{PRINTED} {named(left.branch)}, not here" if left.branch else DIRTY[left.is_certain]
     why += "" if left.past is last else f", changed by {by} before"
-    shown = _shown(left)
-    more = f" and {len(left.paths) - len(shown)} more" if left.paths[len(shown) :] else ""
-    text = f"{dense(shown)}{more}"
+    # What is committed elsewhere is nobody's next step.
+    most = NAMES_SAID if left.branch else MOST_DIRTY
+    more = f" and {len(left.paths) - most} more" if left.paths[most:] else ""
+    text = f"{dense(left.paths[:most])}{more}"
     return CardFact(item=left.past.summary.id, why=why, text=text, most_chars=FILES_CHARS)
-
-
-def _shown(left: UncommittedFiles) -> list[str]:
-    """Return the files that are named; what is committed elsewhere is nobody's next step."""
-    return left.paths[: NAMES_SAID if left.branch else MOST_DIRTY]
 
 
 def holds(item: Item) -> bool:
@@ -472,15 +465,9 @@ def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[C
 
 def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
     """Yield which commands do not work here, and which do instead, one line a failing form."""
-    shown: set[str] = set()
-    known = list(working_forms(reader, request.project_id))
-    others = brought(reader, [item.id for item in known])
-    for item in (one for one in known if one.id not in others):
-        form = form_of(item)
-        if form and form.failed not in shown and len(shown) < MOST_FORMS:
-            shown.add(form.failed)
-            text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
-            yield CardFact(item=item.id, why=FORM, text=text)
+    for form, item in islice(working_forms(reader, request.project_id).items(), MOST_FORMS):
+        text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
+        yield CardFact(item=item.id, why=FORM, text=text)
 
 
 def _files(
@@ -491,22 +478,29 @@ def _files(
     *,
     most: int,
 ) -> Iterator[CardFact]:
-    """Yield the files that are likely next, so many at most, but for those that lines name."""
+    """Yield the files that are likeliest next, so many at most, but for those that lines name.
+
+    Those count as well: a name that a quoted reply holds takes no place of a likelier file.
+    """
     known = likely_files(reader, request.project_id)[: 4 * MOST_FILES]
     said = named_in("\n".join(line.text[: line.most_chars] for line in lines), known)
     there = exists(known) if exists else frozenset(known)
-    left = [path for path in known if path in there and path not in said and clean(path)]
-    if shown := left[: max(0, min(most, MOST_FILES - len(said)))]:
+    likely = [path for path in known if path in there and clean(path)][:MOST_FILES]
+    if shown := [path for path in likely if path not in said][:most]:
         yield CardFact(item=0, why=FILES, text=dense(shown, known), most_chars=FILES_CHARS)
 
 
 def _committed(reader: StoreReader, request: StartRequest, last: PastSession) -> Iterator[CardFact]:
     """Yield what was committed outside of sessions since the last one began, a line an author.
 
-    A commit that was not made here is named by its hash: what it says are somebody else's words.
+    A commit that was not made here is named by its hash, its subject a quotation: what it says are
+    somebody else's words.
     """
     filters = Filters(
-        project_id=request.project_id, types=("commit",), since_ms=last.session.started_ms
+        project_id=request.project_id,
+        kinds=("observation",),
+        types=("commit",),
+        since_ms=last.session.started_ms,
     )
     newest_ones = reader.recent(filters, limit=COMMITS)
     gone = discarded(reader, newest_ones)
@@ -518,7 +512,9 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
         of_authors[author, commit.id in ours].append(commit)
     for (author, is_ours), commits in of_authors.items():
         newest, files = commits[0], [path for commit in commits for path in commit.files_modified]
-        title, says = (newest.title, named) if is_ours else (_foreign(newest), quoted)
+        says = named if is_ours else quoted
+        at = "" if is_ours else newest.facts[0].removeprefix("commit ")[:HASH_CHARS]
+        title = f"{at} {quoted(newest.title)}" if at else newest.title
         who = f" by {author if is_ours else quoted(author)}" if author else ""
         more = f" and {len(commits) - 1} more" if commits[1:] else ""
         text = f"{title}{more}: {_names(dict.fromkeys(files), says)}"
@@ -528,11 +524,6 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
             text=counted(len(commits), "commit") if author.endswith(_BOT) else text,
             at_ms=newest.created_ms,
         )
-
-
-def _foreign(commit: Item) -> str:
-    """Return a commit by its hash, with its subject as a quotation."""
-    return f"{commit.facts[0].removeprefix('commit ')[:HASH_CHARS]} {quoted(commit.title)}"
 
 
 def _names(paths: Iterable[str], says: Callable[[str], str] = named) -> str:

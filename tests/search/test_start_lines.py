@@ -145,6 +145,9 @@ def ask(answer: str) -> ToolUse:
     return ToolUse(tool="AskUserQuestion", input=json.dumps({"questions": [asked]}), output=output)
 
 
+TOLD = Reply(text=f"Because floats round down, {'and that is so ' * 30}.")
+"""An answer that is news though nothing was changed."""
+
 TODO = ToolUse(
     tool="TodoWrite",
     input='{"todos": [{"content": "round the total", "status": "pending"},'
@@ -154,7 +157,7 @@ TODO = ToolUse(
 
 def test_the_most_urgent_comes_first(shop: Shop) -> None:
     shop.tell(Remember(content="Money is Decimal", type="decision"), session="")
-    shop.tell(Prompt(text="what is this project about?"), Reply(text="`carts`."), ago_h=3)
+    shop.tell(Prompt(text="what is this project about?"), TOLD, ago_h=3)
     shop.tell(GREEN, MYPY, Prompt(text="make the total right"), TODO)
     shop.save("cart.py")
     shop.tell(RED, replace(RED, command="mypy ."), Reply(text="I rounded it."))
@@ -196,15 +199,15 @@ def test_a_turn_without_a_reply_says_what_was_done(shop: Shop) -> None:
 
 
 def test_turns_before_are_listed_newest_first_with_their_client(shop: Shop) -> None:
-    css, done = Reply(text="See `a`."), Reply(text="See `b`.")
-    shop.tell(Prompt(text="restyle the whole page"), css, session="css", client="cursor", ago_h=5)
-    shop.tell(
-        Prompt(text="make the total right"), done, Prompt(text="write the changelog now"), ago_h=2
-    )
+    shop.tell(Prompt(text="restyle the whole page"), session="css", client="cursor", ago_h=5)
+    shop.save("page.css", session="css", client="cursor", ago_h=4)
+    shop.tell(Prompt(text="make the total right"), ago_h=3)
+    shop.save("total.py", ago_h=2.5)
+    shop.tell(Prompt(text="write the changelog now"), ago_h=2)
     shown = [(line.why, line.text) for line in shop.lines() if line.why.startswith("earlier")]
     assert shown == [
-        ("earlier turn", "make the total right → See `b`."),
-        ("earlier turn, cursor", "restyle the whole page → See `a`."),
+        ("earlier turn", "make the total right → changed total.py"),
+        ("earlier turn, cursor", "restyle the whole page → changed page.css"),
     ]
 
 
@@ -255,14 +258,47 @@ def test_a_reply_that_says_the_title_again_is_shown_once(shop: Shop) -> None:
     assert shop.said("last session")[0].count("The fix is in") == 1
 
 
-def test_what_changed_nothing_and_names_nothing_is_not_listed(shop: Shop) -> None:
-    shop.tell(Prompt(text="ok it works now for me"), Reply(text="Glad to hear it!"), ago_h=3)
-    why = Reply(text=f"Because floats round down, {'and that is so ' * 9}.")
-    shop.tell(Prompt(text="why does the total differ"), why, ago_h=2)
+def test_what_changed_nothing_and_says_little_is_not_listed(shop: Shop) -> None:
+    there = Reply(text="The page is at `http://localhost:3000/cart`.")
+    shop.tell(Prompt(text="open the page of the cart"), there, ago_h=3)
+    shop.tell(Prompt(text="why does the total differ"), TOLD, ago_h=2)
     shop.tell(Prompt(text="write the changelog now"), ago_h=1)
     assert [said.partition(" →")[0] for said in shop.said("earlier turn")] == [
         "why does the total differ"
     ]
+
+
+def test_a_turn_that_changed_nothing_and_goes_on_with_another_is_not_listed(shop: Shop) -> None:
+    shop.tell(Prompt(text="make the total right"), ago_h=3)
+    shop.save("total.py", ago_h=2.5)
+    shop.tell(Reply(text="See `a`."), Prompt(text="continue"), TOLD, ago_h=2)
+    shop.tell(Prompt(text="write the changelog now"), ago_h=1)
+    assert shop.said("earlier turn") == ["make the total right → See `a`."]
+
+
+def test_a_request_that_is_a_number_is_not_listed(shop: Shop) -> None:
+    shop.tell(Prompt(text="482913"), TOLD, Prompt(text="write the changelog now"), ago_h=2)
+    assert shop.said("earlier turn") == []
+
+
+@pytest.mark.parametrize("said", [(), (Reply(text="Now the `cart`:"),)])
+def test_a_turn_that_was_broken_off_before_an_answer_is_not_listed(
+    shop: Shop, said: tuple[AnyBody, ...]
+) -> None:
+    shop.tell(Prompt(text="make the total right"), ago_h=5)
+    shop.save("cart.py", ago_h=4)
+    shop.tell(*said, Prompt(text="restyle the whole page"), ago_h=3)
+    shop.save("page.css", ago_h=2.5)
+    shop.tell(Reply(text="It is blue now."), Prompt(text="write the changelog now"), ago_h=2)
+    assert [line.split(" →")[0] for line in shop.said("earlier turn")] == ["restyle the whole page"]
+
+
+def test_a_session_that_ends_with_an_aside_is_told_by_its_work(shop: Shop) -> None:
+    shop.tell(Prompt(text="make the total right"), ago_h=3)
+    shop.save("cart.py", ago_h=2)
+    shop.tell(Reply(text="`total` rounds."), Prompt(text="open the page of the cart"), ago_h=1)
+    shop.tell(Reply(text="It is at `http://localhost:3000`."), ago_h=0.5)
+    assert shop.said("last session")[0].endswith("open: `total` rounds.")
 
 
 def test_a_turn_that_only_asked_what_is_remembered_is_not_listed(shop: Shop) -> None:
@@ -274,9 +310,10 @@ def test_a_turn_that_only_asked_what_is_remembered_is_not_listed(shop: Shop) -> 
 
 def test_a_reply_is_listed_once(shop: Shop) -> None:
     for at, asked in enumerate(["make the total right", "make the total right again"]):
-        shop.tell(Prompt(text=asked), Reply(text="See `total`."), ago_h=5 - at)
+        shop.tell(Prompt(text=asked), TOLD, ago_h=5 - at)
     shop.tell(Prompt(text="write the changelog now"), ago_h=1)
-    assert shop.said("earlier turn") == ["make the total right again → See `total`."]
+    (line,) = shop.said("earlier turn")
+    assert line.startswith("make the total right again → Because")
 
 
 def test_what_the_person_decided_in_the_turns_shown_is_told(shop: Shop) -> None:
@@ -297,10 +334,11 @@ def test_a_turn_that_only_committed_is_told_by_the_one_before(shop: Shop, asked:
 
 
 def test_a_turn_on_another_branch_names_it(shop: Shop, git: Git, tmp_path: Path) -> None:
-    shop.tell(Prompt(text="make the total right"), Reply(text="`a`."), session="old", ago_h=5)
+    shop.tell(Prompt(text="make the total right"), session="old", ago_h=5)
+    shop.save("a.py", session="old", ago_h=4)
     git(tmp_path / "shop", "checkout", "-q", "-b", "topic")
     shop.tell(Prompt(text="write the changelog now"), GREEN, session="new", ago_h=2)
-    assert shop.said("earlier turn on main") == ["make the total right → `a`."]
+    assert shop.said("earlier turn on main") == ["make the total right → changed a.py"]
 
 
 @pytest.mark.parametrize("asked", ["thanks!", "hi", "/clear"])
@@ -447,6 +485,12 @@ def test_what_is_next_outlives_trivial_sessions(
     assert shop.said("next step") == ["round the total"]
     # That its files are clean says nothing of a step.
     assert shop.said("next step", uncommitted=lambda _: frozenset()) == ["round the total"]
+
+
+def test_all_that_is_still_to_do_is_shown(shop: Shop) -> None:
+    todos = [{"content": f"round total {at}", "status": "pending"} for at in range(9)]
+    shop.tell(replace(TODO, input=json.dumps({"todos": todos})))
+    assert len(shop.said("next step")) == 9
 
 
 def test_steps_are_those_of_the_session_to_resume(shop: Shop) -> None:
@@ -663,10 +707,19 @@ def test_a_commit_that_takes_up_anothers_words_is_quoted(
     shop: Shop, action: Literal["cherry-pick", "merge", "revert"]
 ) -> None:
     shop.tell(Prompt(text="make the totals mine"), ago_h=5)
-    parents = ("b" * 40, "c" * 40)
-    commit = Commit(hash="a" * 40, subject="Round totals", action=action, parents=parents)
+    commit = Commit(hash="a" * 40, subject="Round totals", action=action, parents=("b" * 40,))
     shop.tell(commit, session="", client="git", route="git/post-commit", ago_h=3)
     assert shop.said("committed") == ['aaaaaaaaaa "Round totals": ']
+
+
+@pytest.mark.parametrize(
+    "repeats", [{"parents": ("b" * 40, "c" * 40)}, {"files": (FileChange(path="CHANGELOG.md"),)}]
+)
+def test_a_commit_that_only_repeats_others_is_no_news(shop: Shop, repeats: dict[str, Any]) -> None:
+    shop.tell(Prompt(text="make the totals mine"), ago_h=5)
+    commit = Commit(hash="a" * 40, subject="Version 2", **repeats)
+    shop.tell(commit, session="", client="git", ago_h=3)
+    assert shop.said("committed") == []
 
 
 def test_a_branch_that_is_a_sentence_is_a_quotation(shop: Shop) -> None:

@@ -90,6 +90,14 @@ def test_commits_count_half_whoever_made_them(
     assert files(store) == ["a.py", "b.py", "c.py"]
 
 
+def test_what_a_session_only_read_counts_half(
+    store: SqliteStore, work: Callable[..., None], add: Callable[..., None]
+) -> None:
+    work(["a.py"], ["d.py"], after=10)
+    add(20, files_read=("b.py", "c.py", "d.py"), files_modified=("d.py",))
+    assert files(store) == ["d.py", "a.py", "b.py", "c.py"]
+
+
 def test_what_is_changed_again_and_again_outweighs_what_was_changed_once(
     store: SqliteStore, work: Callable[..., None]
 ) -> None:
