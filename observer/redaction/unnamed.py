@@ -118,12 +118,12 @@ def unnamed_secrets(text: str) -> Iterator[Span]:
         is_secret = False
         if _is_password(value) or (is_key and not _is_part(text, start, end)):
             is_secret = _stands_alone(text, start, end)
-        elif len(word) < len(text):
+        else:
             may_be = _may_be(value, is_key=is_key)
             if not may_be and ("://" in word or value.count("/") == 1):
                 start += value.rfind("/") + 1
                 may_be = _may_be(text[start:end], is_key=_is_key(text[start:end]))
-            is_secret = may_be and _is_hinted(text, start, end)
+            is_secret = may_be and end - start < len(text) and _is_hinted(text, start, end)
         if is_secret:
             yield Span(start, end, "password")
 
