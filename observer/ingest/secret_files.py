@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from fnmatch import translate
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -36,18 +37,37 @@ from observer.redaction.redact import redact_text
 from observer.redaction.seen import SEEN
 
 LEFT_OUT = "[redacted:secret-file]"
-_NAME = re.compile(
-    r"(?:\.env(?:rc|\.(?!example|sample|template|dist|tpl|defaults?\b)[\w.-]{1,40})?"
-    r"|[^/]{1,100}\.(?:pem|key|ppk|p12|pfx|jks|keystore|tfstate|tfstate\.backup|kubeconfig)"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_\w{1,40})?|[._]netrc|\.npmrc|\.pypirc|\.pgpass|kubeconfig"
-    r"|\.git-credentials|\.htpasswd|\.vault-token)\Z"
+_FILES = word_set(
+    """
+    .env .envrc .env.* .dev.vars .secrets *-secrets *.secrets *.pem *.key *.ppk *.p12 *.pfx *.jks
+    *.jceks *.keystore *.keytab *.kdbx *.agekey *.ovpn *.tfstate *.tfstate.backup *.kubeconfig
+    id_rsa id_rsa_* id_dsa id_dsa_* id_ecdsa id_ecdsa_* id_ed25519 id_ed25519_* secring.gpg
+    kubeconfig .netrc _netrc .authinfo .npmrc .pypirc .pgpass pgpass.conf .my.cnf .mylogin.cnf
+    .git-credentials .credentials .credentials.json credentials.json credentials.tfrc.json
+    client_secret*.json *accessKeys.csv .htpasswd .vault-token .vault_pass* .vault-pass*
+    .erlang.cookie .s3cfg .passwd-s3fs .boto .dockercfg .databrickscfg .sentryclirc .cvspass
+    rclone.conf .terraformrc terraform.rc settings-security.xml wpa_supplicant.conf sasl_passwd
+    .smbcredentials .smbpasswd smbpasswd .fetchmailrc .msmtprc .esmtprc .ldap.secret
+    """
 )
-_PLACE = re.compile(r"(?:\A|/)(?:\.kube/config|\.aws/credentials|\.docker/config\.json)\Z")
-_MENTION = re.compile(
-    r"\.env|\.(?:pem|key|ppk|p12|pfx|jks|keystore|tfstate)\b|kubeconfig|id_(?:rsa|dsa|ec|ed)|netrc"
-    r"|\.npmrc|\.pypirc|\.pgpass|credential|\.htpasswd|vault|\.kube|\.docker|token|password|secret"
+"""Names of such files; `*` stands for any characters."""
+_PLACES = word_set(
+    """
+    .kube/config .aws/credentials .docker/config.json containers/auth.json .composer/auth.json
+    .codex/auth.json opencode/auth.json gh/hosts.yml .config/hub .cargo/credentials
+    .cargo/credentials.toml .gem/credentials .snowsql/config doctl/config.yaml .fly/config.yml
+    ngrok/ngrok.yml stripe/config.toml .supabase/access-token .streamlit/secrets.toml
+    .mc/config.json gcloud/application_default_credentials.json
+    .azure/msal_token_cache.json .azure/accessTokens.json etc/shadow etc/gshadow
+    etc/wireguard/*.conf davfs2/secrets
+    """
 )
-"""In every command line that is about such a file or asks a credential helper."""
+"""Ends of such files' paths."""
+_NAME = re.compile("|".join(map(translate, _FILES)))
+_PLACE = re.compile("|".join(translate(f"*/{each}") for each in _PLACES))
+_EXAMPLE = re.compile(r"\.(?:pub|example|sample|template|dist|tpl|defaults?)\b")
+_MENTIONED = tuple({max(each.split("*"), key=len) for each in _FILES | _PLACES})
+"""One is in every command line that is about such a file."""
 _PRINTERS = word_set(
     """
     awk base64 bat batcat cat cut diff egrep fold gawk grep head hexdump jq less more nl od openssl
@@ -136,8 +156,15 @@ class SecretFiles:
 
 def is_secret_file(path: str) -> bool:
     """Return True for the path of a file that holds secrets by its nature."""
-    path = path.replace("\\", "/")
-    return _NAME.fullmatch(_base(path)) is not None or _PLACE.search(path) is not None
+    name = _base(path)
+    if _EXAMPLE.search(name):
+        return False
+    is_place = _PLACE.match("/" + path.replace("\\", "/")) is not None
+    return is_place or _NAME.match(name) is not None
+
+
+def _mentions(text: str) -> bool:
+    return any(map(text.__contains__, _MENTIONED))
 
 
 def _base(path: str) -> str:
@@ -153,9 +180,9 @@ def _files(act: object, *, any_may_be: bool) -> Iterator[str]:
             yield from act.paths
         case Search():
             yield act.path
-        case ToolUse() if _MENTION.search(act.input):
+        case ToolUse() if _mentions(act.input):
             yield from filter(is_secret_file, _strings(act.input.encode("utf-8", "replace")))
-        case Command() if any_may_be or _MENTION.search(act.command) or _KEY.match(act.output):
+        case Command() if any_may_be or _mentions(act.command) or _KEY.match(act.output):
             for part in simple_commands(act.command):
                 if _prints(part):
                     words = (word for word in part.words[1:] if not word.startswith("-"))

@@ -80,7 +80,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ),
 )
 _BYTE = r"(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])"
-_PAIRS = lazy(r"(?<![^\s:])[2-7][0-9A-Fa-f](?:[ :][2-7][0-9A-Fa-f]){7,512}(?![\w:])")
+_PAIRS = lazy(r"[2-7](?<![^\s:].)[0-9A-Fa-f](?:[ :][2-7][0-9A-Fa-f]){7,512}(?![\w:])")
 _CODES = lazy(rf", ?{_BYTE}(?:, ?{_BYTE}){{6,512}}")
 _FIRST = lazy(rf"{_BYTE}\Z")
 _CODE = lazy(r"0[xX][0-9A-Fa-f]{2}|\d{2,3}")

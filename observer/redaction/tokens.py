@@ -45,11 +45,22 @@ class TokenFormat(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def _compiled(formats: Iterable[_Format], form: str = "{}") -> tuple[TokenFormat, ...]:
-    return tuple(
-        TokenFormat(each.name, each.anchors, lazy(form.replace("{}", each.pattern)))
-        for each in formats
-    )
+def _compiled(formats: Iterable[_Format]) -> tuple[TokenFormat, ...]:
+    return tuple(TokenFormat(each.name, each.anchors, lazy(each.pattern)) for each in formats)
+
+
+_LITERAL = re.compile(r"(?:(?:\\\W|[\w/!-])(?![?*+{]))*")
+
+
+def _words(formats: Iterable[_Format]) -> Iterator[_Format]:
+    """Yield formats that count where a word begins, and take the rest of it with them.
+
+    What is literal comes first in a pattern: the engine finds that before it tries anything.
+    """
+    for each in formats:
+        begins = r"\g<0>(?<![A-Za-z0-9]\g<0>)"
+        pattern = _LITERAL.sub(begins, each.pattern, count=1) + "[A-Za-z0-9]*+"
+        yield msgspec.structs.replace(each, pattern=pattern)
 
 
 _DRAWN = r"(?P<issued>[A-Za-z0-9_-]{16,}(?:\.(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{2,})*)"
@@ -65,21 +76,22 @@ def _prefixed(prefixes: dict[str, str]) -> Iterator[_Format]:
 _READ = msgspec.convert(
     tomllib.loads(Path(__file__).with_name("tokens.toml").read_text(encoding="utf-8")), _Formats
 )
-_WORD = "(?<![A-Za-z0-9]){}[A-Za-z0-9]*+"
-TOKEN_FORMATS = (
-    *_compiled(_prefixed(_READ.prefixes.anywhere)),
-    *_compiled(_READ.anywhere),
-    *_compiled(_prefixed(_READ.prefixes.words), _WORD),
-    *_compiled(_READ.words, _WORD),
+TOKEN_FORMATS = _compiled(
+    (
+        *_prefixed(_READ.prefixes.anywhere),
+        *_READ.anywhere,
+        *_words((*_prefixed(_READ.prefixes.words), *_READ.words)),
+    )
 )
-BASE64_FORMATS = _compiled(_READ.split, _WORD)
+BASE64_FORMATS = _compiled(_words(_READ.split))
 _ANCHORS = [(anchor, token) for token in TOKEN_FORMATS for anchor in token.anchors]
 _SHAPES = [token for token in TOKEN_FORMATS if not token.anchors]
 _SPLIT_ANCHORS = [(anchor, token) for token in BASE64_FORMATS for anchor in token.anchors]
 
 _RUN_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _RUNS = bytes(97 if code in _RUN_CHARACTERS else 32 for code in range(256))
-_LONG = b"a" * 20
+_WIDE = bytes(97 if code in _RUN_CHARACTERS + b"+/=:$!" else 32 for code in range(256))
+_LONG, _LONGER = b"a" * 20, b"a" * 36
 _WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
 """Runs of these characters alone are never tokens."""
 
@@ -125,18 +137,19 @@ def _present(text: str, runs: str) -> dict[TokenFormat, None]:
     if runs:
         found = dict.fromkeys(token for anchor, token in _ANCHORS if anchor in runs)
         found |= dict.fromkeys(token for token in _SHAPES if token.pattern.search(runs))
-    return found | dict.fromkeys(token for anchor, token in _SPLIT_ANCHORS if anchor in text)
+    wide = long_runs(text, _WIDE, _LONGER)
+    return found | dict.fromkeys(token for anchor, token in _SPLIT_ANCHORS if anchor in wide)
 
 
-def long_runs(text: str) -> str:
+def long_runs(text: str, shapes: bytes = _RUNS, least: bytes = _LONG) -> str:
     """Return the runs of 20 word characters and more in a text, but for mere words."""
-    if len(text) < len(_LONG):
+    if len(text) < len(least):
         return ""
     data = text.encode("utf-8", "surrogatepass")
-    shape = data.translate(_RUNS) + b" "
+    shape = data.translate(shapes) + b" "
     found = []
     end = 0
-    while (start := shape.find(_LONG, end)) >= 0:
+    while (start := shape.find(least, end)) >= 0:
         end = shape.index(b" ", start)
         run = data[start:end]
         if run.strip(_WORDS):  # rulers and the names of source code are the commonest runs

@@ -52,6 +52,9 @@ def kept(body: AnyBody, files: SecretFiles | None = None, entry: bytes = b"") ->
             "C:\\Users\\a\\.npmrc",
         ),
         *("~/.kube/config", "infra/terraform.tfstate", ".netrc", "x.kubeconfig"),
+        *("~/.erlang.cookie", "/etc/ppp/chap-secrets", "/etc/ipsec.secrets", "~/.s3cfg"),
+        *(".vault_pass.txt", "/etc/postfix/sasl_passwd", "~/.smbcredentials", "/etc/shadow"),
+        *("/etc/wireguard/wg0.conf", "client_secret_7.json", "~/.config/gh/hosts.yml"),
     ],
 )
 def test_a_secret_file_is_known_by_its_name(path: str) -> None:
@@ -59,7 +62,11 @@ def test_a_secret_file_is_known_by_its_name(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [".env.example", "id_rsa.pub", "environment.py", "src/config", "id_generator.py", ""]
+    "path",
+    [
+        *(".env.example", "id_rsa.pub", "environment.py", "src/config", "id_generator.py", ""),
+        *("id_ed25519_work.pub", "src/shadow", "k8s-secrets.yaml", "conf/wg0.conf", "hosts.yml"),
+    ],
 )
 def test_another_file_is_none(path: str) -> None:
     assert not is_secret_file(path)

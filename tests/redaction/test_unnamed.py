@@ -81,6 +81,7 @@ def test_ids_digests_and_code_stay(text: str) -> None:
         "see https://a.test/reset/9f86d081884c7d659a2feaa0c55ad015",
         "[]\npassword: 71 37 6d 5a 32 70 4c 78 39 57",
         "powershell -enc cABhAHMAcwB3AG8AcgBkAD0AcQA3AG0AWgAyAHAATAB4ADkA",
+        "https://acme.test/reset/95ba69a5d0379c66dc6395e84ec172a084ad5b3a",
     ],
 )
 def test_beside_a_hint_less_will_do(text: str) -> None:
