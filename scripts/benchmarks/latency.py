@@ -18,7 +18,7 @@ from observer.cli.doctor.lab import Aim, Figure, Lab, lab, launcher, until, wire
 EVENTS = 100
 STEP_S = 0.001
 PAUSE_S = (0.1, 0.4)
-AIM = Aim(percent=95, most=250.0)
+IN_PROCESS_MS, OVER_MCP_MS = Aim(percent=95, most=20.0), Aim(percent=95, most=30.0)
 
 
 def run(options: Options) -> Iterator[Figure]:
@@ -30,7 +30,7 @@ def run(options: Options) -> Iterator[Figure]:
         with memory_of(place) as memory:
             found = [_until_found(place, project, lambda w: memory.search(w).hits)
                      for _ in range(rounds)]  # fmt: skip
-        yield Figure("hooks/post returned to found by search", found, " ms", (AIM,))
+        yield Figure("hooks/post returned to found by search", found, " ms", (IN_PROCESS_MS,))
         argv = launcher()
         with wire(argv, project) as asked:
             found = [
@@ -39,23 +39,21 @@ def run(options: Options) -> Iterator[Figure]:
                 )
                 for _ in range(rounds)
             ]
-        yield Figure("hooks/post returned to found over MCP", found, " ms", (AIM,))
+        yield Figure("hooks/post returned to found over MCP", found, " ms", (OVER_MCP_MS,))
 
 
 def _until_found(place: Lab, project: Path, search: Callable[[str], object]) -> float:
     time.sleep(random.uniform(*PAUSE_S))  # noqa: S311 - events come when they come
     word = f"target{uuid.uuid4().hex[:12]}"
+    # A request: a command that passed is found only by who asks for commands.
     payload = {
         "session_id": "latency",
         "cwd": str(project),
-        "hook_event_name": "PostToolUse",
-        "tool_name": "Bash",
-        "tool_use_id": word,
-        "tool_input": {"command": f"make {word}"},
-        "tool_response": {"stdout": "done\n" * 200, "stderr": "", "interrupted": False},
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": f"Make the cart keep the price of {word} when it is renamed.",
     }
     subprocess.run(
-        [str(place.home.hooks / "post"), "claude-code", "PostToolUse"],
+        [str(place.home.hooks / "post"), "claude-code", "UserPromptSubmit"],
         input=msgspec.json.encode(payload),
         check=True,
         cwd=project,
