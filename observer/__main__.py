@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # importing typing costs an editor 5 ms
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 YOUNG_OBJECTS = 50_000
 """Allocations between two runs of the cycle collector. Of what is imported nothing is garbage, and
@@ -26,12 +28,33 @@ def main() -> None:
         from observer.local import pump  # noqa: PLC0415 - an editor waits for this one
 
         sys.exit(pump.main(sys.argv[2:]))
+    import signal  # noqa: PLC0415 - as above
+    from contextlib import suppress  # noqa: PLC0415 - as above
+
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # else it is to be ignored
             signal.signal(number, _leave)
+    if sys.argv[1:] == ["wake"]:
+        sys.argv[1:] = ["up"]
+        with suppress(OSError):  # `up` meets it too, and says what to do
+            sys.exit(_wake())
     from observer.cli import main as command_line  # noqa: PLC0415 - click is not for the pump
 
     command_line()
+
+
+def _wake() -> int:
+    """Do what `up` does, for the pump: an agent waits for what it would import to print more."""
+    from observer.core.errors import ObserverError  # noqa: PLC0415 - not for the pump
+    from observer.core.paths import home  # noqa: PLC0415 - as above
+    from observer.upkeep.home_guard import bring_up  # noqa: PLC0415 - as above
+
+    try:
+        bring_up(home())
+    except ObserverError as error:
+        sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
+        return error.exit_code
+    return 0
 
 
 def _leave(number: int, _frame: object) -> NoReturn:

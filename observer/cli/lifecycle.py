@@ -25,9 +25,7 @@ WAIT_S = 30.0
 @json_option
 def up_command(*, explain: bool) -> None:
     """Start the daemon, and return when it answers."""
-    home_guard.postpone(home())  # if this is killed, hooks try again some day
-    client.ensure_daemon(home(), wait_s=WAIT_S)
-    home().waking.unlink(missing_ok=True)
+    home_guard.bring_up(home())
     mention_paused()
     status = current(home(), wait_s=WAIT_S)
     if as_json(status):

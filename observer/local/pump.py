@@ -94,7 +94,7 @@ def _peer_uid(connection: socket) -> int:
 
 
 class DaemonStart:
-    """`observer up` beside us: importing its modules would double what every client costs."""
+    """`observer wake` beside us: its modules would double what every client costs."""
 
     def __init__(self) -> None:
         self._pipe, writing = os.pipe()
@@ -103,7 +103,7 @@ class DaemonStart:
         self._child = os.posix_spawn(
             sys.executable,
             # Not `-m`, which would prefer a folder named observer where the client happens to be.
-            [sys.executable, "-P", "-c", _UP, _PACKAGE_PARENT, "up"],
+            [sys.executable, "-P", "-c", _UP, _PACKAGE_PARENT, "wake"],
             os.environ,
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, nothing, 0),

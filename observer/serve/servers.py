@@ -3,7 +3,7 @@
 Listeners are private Unix sockets, and a loopback TCP port if one is configured. Promises: only
 processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by a
 crash is replaced, but only by the holder of the home's lock. MCP is imported when a client first
-connects, in a thread, since that takes over a second and nothing else waits for it.
+connects, in a thread, since that takes long and nothing else waits for it.
 """
 
 from __future__ import annotations
@@ -452,7 +452,7 @@ class LazyMcp:
 def _import(
     memory: Memory, rules_chars: int, greeted: Callable[[Hello], None]
 ) -> tuple[McpFront, McpHttp]:
-    from observer.serve.mcp import server  # noqa: PLC0415 - over a second
+    from observer.serve.mcp import server  # noqa: PLC0415 - .4 s of processor time
 
     front = server.McpFront(memory, rules_chars=rules_chars, greeted=greeted)
     return front, server.McpHttp(front)

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from observer.core.errors import DaemonUnavailable, StoreUnavailable, remedy
 from observer.core.paths import Home, make_private, open_plain
+from observer.local import client
 
 if TYPE_CHECKING:
     from observer.upkeep.restore import Progress
@@ -101,6 +102,20 @@ def postpone(home: Home) -> None:
     if home.waking.exists():
         with suppress(OSError):
             _write(home.waking, b"failed\n", valid_s=RETRY_S)
+
+
+UP_S = 30.0
+
+
+def bring_up(home: Home) -> None:
+    """Return when the daemon answers, started if there was none; hooks count it as started.
+
+    Raises:
+        DaemonUnavailable: as `client.ensure_daemon`, after `UP_S`.
+    """
+    postpone(home)  # if this is killed, hooks try again some day
+    client.ensure_daemon(home, wait_s=UP_S)
+    home.waking.unlink(missing_ok=True)
 
 
 def _write(path: Path, content: bytes, *, valid_s: float) -> None:

@@ -18,7 +18,7 @@ from observer.cli.doctor.lab import Aim, Figure, Lab, lab, launcher, until, wire
 EVENTS = 100
 STEP_S = 0.001
 PAUSE_S = (0.1, 0.4)
-AIM = Aim(percent=95, most=250.0)
+IN_PROCESS_MS, OVER_MCP_MS = Aim(percent=95, most=20.0), Aim(percent=95, most=30.0)
 
 
 def run(options: Options) -> Iterator[Figure]:
@@ -28,34 +28,35 @@ def run(options: Options) -> Iterator[Figure]:
         place.up()
         rounds = options.rounds(EVENTS)
         with memory_of(place) as memory:
-            found = [_until_found(place, project, lambda w: memory.search(w).hits)
-                     for _ in range(rounds)]  # fmt: skip
-        yield Figure("hooks/post returned to found by search", found, " ms", (AIM,))
+            found = _found(place, project, rounds, lambda w: memory.search(w).hits)
+        yield Figure("hooks/post returned to found by search", found, " ms", (IN_PROCESS_MS,))
         argv = launcher()
         with wire(argv, project) as asked:
-            found = [
-                _until_found(
-                    place, project, lambda w: asked.call("search", query=w)["observations"]
-                )
-                for _ in range(rounds)
-            ]
-        yield Figure("hooks/post returned to found over MCP", found, " ms", (AIM,))
+
+            def search(word: str) -> object:
+                return asked.call("search", query=word)["observations"]
+
+            found = _found(place, project, rounds, search)
+        yield Figure("hooks/post returned to found over MCP", found, " ms", (OVER_MCP_MS,))
+
+
+def _found(place: Lab, project: Path, rounds: int, search: Callable[[str], object]) -> list[float]:
+    """Return what each round took but the first: how long a daemon starts is `cold`'s figure."""
+    return [_until_found(place, project, search) for _ in range(1 + rounds)][1:]
 
 
 def _until_found(place: Lab, project: Path, search: Callable[[str], object]) -> float:
     time.sleep(random.uniform(*PAUSE_S))  # noqa: S311 - events come when they come
     word = f"target{uuid.uuid4().hex[:12]}"
+    # A request: a command that passed is found only by who asks for commands.
     payload = {
         "session_id": "latency",
         "cwd": str(project),
-        "hook_event_name": "PostToolUse",
-        "tool_name": "Bash",
-        "tool_use_id": word,
-        "tool_input": {"command": f"make {word}"},
-        "tool_response": {"stdout": "done\n" * 200, "stderr": "", "interrupted": False},
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": f"Make the cart keep the price of {word} when it is renamed.",
     }
     subprocess.run(
-        [str(place.home.hooks / "post"), "claude-code", "PostToolUse"],
+        [str(place.home.hooks / "post"), "claude-code", "UserPromptSubmit"],
         input=msgspec.json.encode(payload),
         check=True,
         cwd=project,

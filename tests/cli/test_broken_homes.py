@@ -197,3 +197,14 @@ def test_events_of_a_clock_that_was_a_year_ahead_are_kept(home: Home, run: Run) 
     run("up")
     assert run("down").code == 0
     assert json.loads(run("status", "--json").out)["events"] == 2
+
+
+@pytest.mark.slow
+def test_who_wakes_the_daemon_for_an_agent_reads_what_up_prints(
+    home: Home, observer: Callable[..., Any]
+) -> None:
+    home.root.mkdir(parents=True)
+    home.config.write_text("log_level = 7\n")
+    up, wake = observer("up"), observer("wake")
+    assert up.returncode
+    assert (wake.returncode, wake.stdout, wake.stderr) == (up.returncode, "", up.stderr)

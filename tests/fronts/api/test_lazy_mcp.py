@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,3 +57,17 @@ def test_mcp_is_served_from_the_first_connection_or_the_time_on(
 ) -> None:
     monkeypatch.setattr(servers, "IMPORT_WITHIN_S", within_s)
     asyncio.run(_serve(memory, home, listener, connects=connects))
+
+
+def _said(code: str) -> str:
+    return subprocess.check_output([sys.executable, "-c", code], text=True).strip()
+
+
+def test_of_the_sdk_no_client_is_imported() -> None:
+    code = "import observer.serve.mcp.server, sys; print('mcp.client.session' in sys.modules)"
+    assert _said(code) == "False"
+
+
+def test_all_of_the_sdk_is_there_for_who_imports_it_later() -> None:
+    code = "import observer.serve.mcp.server, mcp; print(mcp.ClientSession.__name__)"
+    assert _said(code) == "ClientSession"
