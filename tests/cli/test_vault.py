@@ -1,10 +1,11 @@
-"""`observer export --vault`: a memory as Markdown files that a person can read."""
+"""What a person takes out of the memory: Markdown files of all of it, and drafts to keep."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,3 +99,108 @@ def test_a_session_is_named_for_what_its_first_prompt_asks(
     (file,) = (tmp_path / "vault" / "app" / "sessions").iterdir()
     assert "Round totals once" in file.name
     assert "\n# Round totals once\n" in file.read_text()
+
+
+Command = Callable[..., Any]
+Fill = Callable[..., None]
+
+
+@pytest.fixture
+def tested(fill: Fill, app: Path) -> Path:
+    """A memory of three sessions in `app`, each of which built and tested it."""
+    for session in ("s1", "s2", "s3"):
+        here = {"cwd": str(app), "session": session, "client": "testbed"}
+        checked = {"kind": "command", "exit_code": 0, **here}
+        fill(
+            [
+                {"kind": "prompt", "text": f"make the login page faster, part {session}", **here},
+                {**checked, "command": "pip install -e .", "output": "Successfully installed a-1"},
+                {**checked, "command": "pytest -q", "output": "3 passed in 0.01s\n"},
+            ]
+        )
+    return app
+
+
+def test_a_session_a_topic_and_an_item_have_a_draft(run: Command, tested: Path) -> None:
+    of_session = run("note", "draft", "s2").out
+    assert "- [asked] make the login page faster, part s2" in of_session
+    assert "part s3" not in of_session
+    of_topic = run("note", "draft", "login page").out
+    assert "part s1" in of_topic
+    assert "part s3" in of_topic
+    turn = run("search", "part s2", "--type", "turn", "--json").json["observations"][0]["id"]
+    assert run("note", "draft", f"#{turn}").out == of_session
+
+
+def test_a_topic_of_several_words_needs_no_quotes(run: Command, tested: Path) -> None:
+    assert run("note", "draft", "login", "page").out == run("note", "draft", "login page").out
+
+
+@pytest.mark.parametrize("what", ["s1", "rounding of totals"])
+def test_what_was_resolved_since_is_not_open(
+    run: Command, fill: Fill, app: Path, what: str
+) -> None:
+    red = "FAILED test_a.py::test_total - assert 0 == 5\n1 failed, 3 passed in 0.10s"
+    for session, code, output in (("s1", 1, red), ("s2", 0, "4 passed in 0.10s")):
+        here = {"cwd": str(app), "session": session, "client": "testbed"}
+        command = {"kind": "command", "command": "pytest -q", "exit_code": code, "output": output}
+        asked = {"kind": "prompt", "text": f"mend the rounding of totals, part {session}"}
+        fill([{**asked, **here}, {**command, **here}])
+        is_open = "## Open" in run("note", "draft", what).out
+        assert is_open is (code == 1)
+
+
+def test_how_a_project_is_tested(run: Command, tested: Path) -> None:
+    shown = run("note", "draft", "--testing").out
+    assert "# How we test app" in shown
+    assert "- [check] `pytest -q` passed 3 times" in shown
+
+
+@pytest.mark.parametrize("what", ["--testing", "--skills"])
+def test_a_folder_of_no_project_has_no_tests_of_another(
+    run: Command, tested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("note", "draft", what)
+    assert (ran.code, ran.out, "in no project" in ran.err) == (3, "", True)
+    assert run("note", "draft", what, "--project", tested.name).code == 0
+
+
+def test_skills_are_written_where_they_do_nothing(
+    run: Command, tested: Path, tmp_path: Path
+) -> None:
+    (made,) = run("note", "draft", "--skills", "--json").json
+    assert made["path"] == "pip-install-then-pytest/SKILL.md"
+    kept = tmp_path / "candidates"
+    assert run("note", "draft", "--skills", "--to", str(kept)).out == f"{kept / made['path']}\n"
+    assert (kept / made["path"]).read_text() == made["text"]
+    again = run("note", "draft", "--skills", "--to", str(kept))
+    assert (again.code, "is there already" in again.err) == (2, True)
+
+
+def test_a_draft_is_a_new_file(run: Command, tested: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes" / "record.md"
+    assert run("note", "draft", "s1", "--to", str(file)).code == 0
+    assert file.read_text() == run("note", "draft", "s1").out.rstrip("\n") + "\n"
+    below = run("note", "draft", "login page", "--to", str(tmp_path)).out
+    assert below == f"{tmp_path / 'login-page.md'}\n"
+    unwritable = run("note", "draft", "s1", "--to", str(file / "x" / "y.md"))
+    assert (unwritable.code, "Not a directory" in unwritable.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        ((), 2, "name what to draft"),
+        (("login", "--testing"), 2, "name what to draft"),
+        (("#999999",), 3, "no item"),
+        (("zebra",), 3, "nothing is remembered about 'zebra'"),
+        (("--skills",), 3, "by three sessions yet"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_drafted_says_why(
+    run: Command, filled: Home, words: tuple[str, ...], code: int, reason: str
+) -> None:
+    ran = run("note", "draft", *words)
+    assert (ran.code, reason in ran.err) == (code, True), ran.err

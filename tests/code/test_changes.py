@@ -1,3 +1,5 @@
+"""What became of the symbols of a text, by an edit and by whole texts."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Languages: which file is in which, what is torn, and the calls that a script writes out."""
+
 from __future__ import annotations
 
 import json

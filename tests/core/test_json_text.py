@@ -1,3 +1,5 @@
+"""JSON and what was kept are read as they are, or raise one error."""
+
 from __future__ import annotations
 
 import msgspec
@@ -5,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.core.errors import StoreUnavailable
 from observer.core.json_text import dump, load, repair_encoding
+from observer.core.value import decode_json
+from observer.observations import project_state, session_state
 
 
 @pytest.mark.parametrize(
@@ -76,3 +81,26 @@ def test_what_is_not_json_is_not_written() -> None:
 @given(st.recursive(st.text() | st.integers(-9, 9), st.lists))
 def test_json_of_characters_means_the_same(value: object) -> None:
     assert msgspec.json.decode(repair_encoding(msgspec.json.encode(value))) == value
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b'{"\xff'])
+@pytest.mark.parametrize(
+    ("kept", "of"),
+    [(session_state.decode, "session"), (project_state.decode, "project")],
+    ids=["state", "story"],
+)
+def test_what_is_damaged_is_shown_with_the_way_out(kept: object, of: str, data: bytes) -> None:
+    assert callable(kept)
+    with pytest.raises(StoreUnavailable, match=f"remembered of a {of}") as refused:
+        kept(data)
+    assert "observer doctor --rebuild" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b'["\xed\xf4"]', b"\xff", "\ud800", b"[1]", b"[" * 100_000],
+    ids=lambda data: repr(data)[:12],
+)
+def test_json_of_any_origin_is_refused_by_one_error(data: bytes | str) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        decode_json(data, list[str])

@@ -1,7 +1,8 @@
-"""Events and items: the JSON of the log, ids and uuids that follow from it."""
+"""Events, items, times, errors and patterns: what each carries, and what follows from it."""
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import get_args
 
@@ -10,8 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.core import errors
+from observer.core.clock import LAST_MS, iso_ms
+from observer.core.errors import NotFound, ObserverError
 from observer.core.events import AnyBody, Command, Event, FileWrite, Prompt, Rewrite, kind_of
 from observer.core.model import iso, item_id, item_uuid
+from observer.core.patterns import lazy_pattern
 
 TIMES = st.integers(min_value=0, max_value=(1 << 48) - 1)
 
@@ -68,3 +73,57 @@ def test_uuids_follow_from_the_event_alone(one: str, other: str) -> None:
 )
 def test_times_are_shown_as_iso_8601(at_ms: int, text: str) -> None:
     assert iso(at_ms) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ms"),
+    [
+        ("1970-01-01T00:00:01Z", 1_000),
+        ("1970-01-01T01:00:00.5+01:00", 500),
+        ("1970-01-02", 86_400_000),
+        ("1969-12-31T23:59:59", -1_000),
+        ("9999-12-31T23:59:59.999Z", LAST_MS),
+        ("", None),
+        ("yesterday", None),
+        ("2026-02-30", None),
+    ],
+)
+def test_a_time_without_a_zone_is_utc(text: str, at_ms: int | None) -> None:
+    assert iso_ms(text) == at_ms
+
+
+CHILDREN = [e for e in vars(errors).values() if isinstance(e, type) and e is not ObserverError]
+
+
+@pytest.mark.parametrize(
+    ("hint", "text"), [("list them", "no project (list them)"), ("", "no project")]
+)
+def test_the_text_ends_with_the_hint(hint: str, text: str) -> None:
+    assert str(NotFound("no project", hint=hint)) == text
+
+
+@pytest.mark.parametrize("child", CHILDREN, ids=lambda child: child.__name__)
+def test_every_error_tells_scripts_what_it_is(child: type[ObserverError]) -> None:
+    assert issubclass(child, ObserverError)
+    assert child.exit_code > 1
+    assert child.code != ObserverError.code
+    assert child.__doc__
+
+
+TEXT = "two Words, one more"
+
+
+def test_it_finds_what_a_compiled_one_finds() -> None:
+    lazy, eager = (
+        make(r"(?P<word>w\w+)|ONE", re.IGNORECASE) for make in (lazy_pattern, re.compile)
+    )
+    for _ in range(2):
+        assert lazy.sub("-", TEXT) == eager.sub("-", TEXT) == "t- -, - more"
+        assert [match["word"] for match in lazy.finditer(TEXT)] == ["wo", "Words", None]
+    assert (lazy.pattern, lazy.flags, lazy.groups) == (eager.pattern, eager.flags, eager.groups)
+
+
+def test_it_is_compiled_when_it_is_first_used() -> None:
+    broken = lazy_pattern("(")
+    with pytest.raises(re.error):
+        broken.search(TEXT)

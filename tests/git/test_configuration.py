@@ -1,4 +1,4 @@
-"""A repository's configuration, read as git reads it, and what git gets of it."""
+"""Which repository is around a folder, and its configuration as git reads it."""
 
 from __future__ import annotations
 

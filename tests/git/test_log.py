@@ -1,4 +1,4 @@
-"""Commits as git has them, out of real repositories, whatever is in them."""
+"""Commits as git has them, and whose lines are, out of real repositories."""
 
 from __future__ import annotations
 

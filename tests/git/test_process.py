@@ -1,4 +1,4 @@
-"""Starting git, and its end."""
+"""Starting git, by a process of ours and by GitPython, and its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git says of the files of a real work tree."""
+"""What git says of the files of a real work tree, and which of a session are not committed."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Vectors, the masks of what may be found, and the best rows of a view."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What others committed and git brought in is remembered as theirs, whichever way it came."""
+"""Whose commits are: others' as git brought them in, and those of a session or of nobody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which project a place means, decided without looking at anything."""
+"""Which project a place, a remote or a folder that is gone means."""
 
 from __future__ import annotations
 

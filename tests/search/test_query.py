@@ -1,3 +1,5 @@
+"""What a query asks for: its words, languages, times, and corrected spellings."""
+
 from __future__ import annotations
 
 import time

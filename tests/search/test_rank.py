@@ -1,4 +1,4 @@
-"""Words are trusted by what of the query they cover; what they leave open goes to meaning."""
+"""What a match is worth: trust in words, age, what remains of it; and the text that shows it."""
 
 from __future__ import annotations
 

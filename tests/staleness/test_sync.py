@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from observer.core.events import Command, Forget, Prompt
 from observer.core.model import seq_of
+from observer.staleness.history_walk import MOST_NAMED, RepositoryView
 from observer.store.tombstones import Tombstones
 from observer.tools.labels import labels
 from observer.upkeep.take_out import Removal, clean, marks_of
@@ -415,3 +417,20 @@ def test_a_second_look_finds_nothing_new(story: Story) -> None:
 def _commit(story: Story, subject: str) -> int:
     with story.store.read() as reader:
         return next(item.id for item in reader.all_items() if item.title == subject)
+
+
+Git = Callable[..., str]
+
+
+@pytest.mark.parametrize("more", [0, MOST_NAMED], ids=["a few", "many"])
+def test_a_commit_holds_what_led_to_it_and_nothing_else(
+    tmp_path: Path, git: Git, more: int
+) -> None:
+    git(tmp_path, "init")
+    for message in ("one", "two", "three"):
+        git(tmp_path, "commit", "--allow-empty", "-m", message)
+    one, two, three = git(tmp_path, "rev-list", "--reverse", "HEAD").split()
+    unknown = {f"{number:040x}" for number in range(1, 2 + more)}
+    with RepositoryView(str(tmp_path)) as repository:
+        assert repository.held({one, two, three, *unknown}, by=two) == {one, two}
+        assert repository.held(unknown, by=two) == set()

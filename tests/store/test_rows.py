@@ -1,3 +1,5 @@
+"""Rows as they are stored: columns, packed texts, and stems of words."""
+
 from __future__ import annotations
 
 from pathlib import Path

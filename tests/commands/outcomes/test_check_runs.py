@@ -1,4 +1,4 @@
-"""Which check of a line is red, where the exit code is known but no checker's words are."""
+"""Which pass answers which failure, and what makes two failures the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When two command lines run the same thing in other words."""
+"""Whether one command is another form of the same, or mends what the other found."""
 
 from __future__ import annotations
 

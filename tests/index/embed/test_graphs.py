@@ -1,4 +1,4 @@
-"""What a graph of one's own must take and give, shown with graphs of a few nodes."""
+"""What a graph of one's own must take and give, and what joining graphs keeps."""
 
 from __future__ import annotations
 

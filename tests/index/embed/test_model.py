@@ -1,4 +1,4 @@
-"""The built-in models: unit vectors, alike for like texts, whatever else is asked."""
+"""The built-in models, loaded when they are needed: unit vectors, alike for like texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which models there are, and what is said of those that cannot be used."""
+"""Which models there are, how one is downloaded, and what is said of those that cannot be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue: nothing is lost, doubled, half read or waited for, in whatever order it stops."""
+"""The queue: nothing is lost, doubled, half read or waited for, and what is refused is counted."""
 
 from __future__ import annotations
 
