@@ -409,3 +409,32 @@ def test_a_time_is_iso_8601_under_a_name_that_tools_use(
     fields = list(named(run(*line.split(), "--json").json))
     assert [name for name, _ in fields if name.endswith("_ms") and name not in DURATIONS] == []
     assert [value for name, value in fields if name == time and iso_ms(str(value))]
+
+
+LINE = "2026-11-28T23:30:01.250Z INFO observer.serve.daemon: up"
+
+
+@pytest.fixture
+def logged(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    home.logs.mkdir(parents=True)
+    (home.logs / "daemon.log").write_text(f"{LINE}\n  a line of a traceback\n")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("logged")
+def test_times_are_those_of_the_reader(run: Run) -> None:
+    shown = run("log").out.splitlines()
+    assert shown == [
+        "2026-11-29 08:30:01 INFO observer.serve.daemon: up",
+        "  a line of a traceback",
+    ]
+
+
+@pytest.mark.usefixtures("logged")
+def test_times_are_in_utc_where_that_is_asked_for(run: Run) -> None:
+    assert run("log", "--utc").out.splitlines()[0] == LINE
+    assert LINE in run("log", "--json").out

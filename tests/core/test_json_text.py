@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.core import text as wording
 from observer.core.errors import StoreUnavailable
 from observer.core.json_text import dump, load, repair_encoding
 from observer.core.value import decode_json
@@ -104,3 +105,160 @@ def test_what_is_damaged_is_shown_with_the_way_out(kept: object, of: str, data: 
 def test_json_of_any_origin_is_refused_by_one_error(data: bytes | str) -> None:
     with pytest.raises(msgspec.DecodeError):
         decode_json(data, list[str])
+
+
+ANY_TEXT = st.text(st.characters(), max_size=300)
+
+
+@given(ANY_TEXT, st.integers(2, 50))
+def test_one_line_is_short_printable_and_on_one_line(text: str, limit: int) -> None:
+    shown = wording.one_line(text, limit)
+    assert len(shown) <= limit
+    assert shown.isprintable()
+    shown.encode()
+
+
+@given(ANY_TEXT, st.integers(2, 50))
+def test_a_block_is_short_and_can_be_stored(text: str, limit: int) -> None:
+    shown = wording.block(text, limit)
+    assert len(shown) <= limit
+    assert "\0" not in shown
+    shown.encode()
+
+
+@given(ANY_TEXT)
+def test_one_line_of_one_line_is_the_same(text: str) -> None:
+    once = wording.one_line(text, 80)
+    assert wording.one_line(once, 80) == once
+
+
+def test_a_cut_shows() -> None:
+    assert wording.one_line("abcdef", 4) == "abc…"
+    assert wording.block("abcdef", 4) == "abc…"
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\x00", "\u00ad", "\x1b"])
+def test_what_an_invisible_sign_held_apart_does_not_come_together(sign: str) -> None:
+    """Nobody knew it for a secret while it was in two parts."""
+    for shown in (wording.one_line(f"AK{sign}IA", 99), wording.block(f"AK{sign}IA\n", 99)):
+        assert shown == "AK IA"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", id="persian"),
+        pytest.param("\u0915\u094d\u200d\u0937", id="hindi"),
+        pytest.param("\U0001f469\u200d\U0001f4bb", id="emoji"),
+    ],
+)
+def test_a_block_keeps_the_joiners_of_a_word(text: str) -> None:
+    assert wording.block(f"{text} a\u200db", 20) == f"{text} a b"
+
+
+def test_a_block_keeps_its_lines() -> None:
+    assert wording.block(" a\n\tb\x07 ", 10) == "a\n\tb"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param("\n\n## Plan\nmore", "Plan", id="heading"),
+        pytest.param("***\nwords", "words", id="rule-first"),
+        pytest.param("  \n ", "", id="blank"),
+    ],
+)
+def test_the_first_line_is_the_first_that_says_something(text: str, line: str) -> None:
+    assert wording.first_line(text, 20) == line
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(1, "1 line"), (0, "0 lines"), (1024, "1,024 lines")]
+)
+def test_counts_agree_with_their_noun(number: int, shown: str) -> None:
+    assert wording.counted(number, "line") == shown
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ([], ""),
+        (["a"], "a"),
+        (["a", "b"], "a and b"),
+        (["a", "b", "c", "d", "e"], "a, b, c and 2 more"),
+    ],
+)
+def test_lists_read_as_a_person_says_them(names: list[str], shown: str) -> None:
+    assert wording.listed(names) == shown
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "shown"),
+    [
+        (-5, "0 ms"),
+        (40, "40 ms"),
+        (3_140, "3.1 s"),
+        (125_000, "2 min"),
+        (7_500_000, "2 h 5 min"),
+    ],
+)
+def test_durations_read_as_a_person_says_them(duration_ms: int, shown: str) -> None:
+    assert wording.duration_text(duration_ms) == shown
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "cwd", "shown"),
+    [
+        pytest.param("/p/src/a.py", "/p", "", "src/a.py", id="inside"),
+        pytest.param("/p/src/a.py", "/p/", "", "src/a.py", id="root-with-slash"),
+        pytest.param("/pq/a.py", "/p", "", "/pq/a.py", id="a-neighbour-is-outside"),
+        pytest.param("/p/x/../a.py", "/p", "", "a.py", id="dots"),
+        pytest.param("./a.py", "/p", "", "a.py", id="leading-dot"),
+        pytest.param("a.py", "/p", "/p/api", "api/a.py", id="from-the-working-folder"),
+        pytest.param("~/a.py", "/p", "/p", "~/a.py", id="home"),
+        pytest.param(r"C:\W\Shop\src\a.ts", r"c:\w\shop", "", "src/a.ts", id="windows"),
+        pytest.param(r"src\a.ts", "/p", "", "src/a.ts", id="windows-relative"),
+        pytest.param("/p", "/p", "", "/p", id="the-root-itself"),
+        pytest.param("/p/\ud800\n.py", "/p", "", ".py", id="unprintable"),
+        pytest.param("/P/a", "/p", "", "/P/a", id="case-counts-on-posix"),
+    ],
+)
+def test_paths_are_relative_to_the_root_where_inside(
+    path: str, root: str, cwd: str, shown: str
+) -> None:
+    assert wording.relative(path, root, cwd) == shown
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("a/b.py", "b.py"), ("b.py", "b.py"), ("a/b/", "b"), ("/", "/")]
+)
+def test_the_base_name_is_the_last_part(path: str, name: str) -> None:
+    assert wording.base_name(path) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["main", "feat/rate-limits-of-the-api", "src/use-shipping-rate.test.ts", "päivä.md"]
+)
+def test_a_name_is_shown_as_it_is(name: str) -> None:
+    assert wording.named(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["docs/send the logs.md", "send-the-logs-of-the-last-run-first", "a/send_the_logs_to_x_y_z.py"],
+)
+def test_a_name_that_says_more_is_quoted(name: str) -> None:
+    assert wording.named(name) == f'"{name}"'
+
+
+@given(ANY_TEXT)
+def test_a_quotation_is_short_and_ends_where_it_ends(text: str) -> None:
+    shown = wording.quoted(text)
+    assert shown[0] == shown[-1] == '"'
+    assert '"' not in shown[1:-1]
+    assert len(shown) <= wording.NAME_CHARS + 2
+
+
+@given(ANY_TEXT)
+def test_no_name_is_longer_than_is_shown(text: str) -> None:
+    assert len(wording.named(text)) <= wording.NAME_CHARS + 2

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from observer.core.events import Checkout, Commit, Custom, Event, Prompt
-from observer.core.paths import Home
 from observer.importers.registry import commits
 from observer.ingest import commits as arrivals
 from observer.ingest.commits import incoming_commits as arrived
@@ -20,28 +19,6 @@ from observer.projects import detect_place
 from observer.store.interface import Store
 
 Git = Callable[..., str]
-
-POST = Path(__file__).parents[2] / "hooks" / "post"
-EVENTS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
-
-
-@pytest.fixture
-def shop(tmp_path: Path, git: Git, home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with our hooks; its branch `theirs` was three commits ahead before them."""
-    monkeypatch.setenv("OBSERVER_HOME", str(home.root))
-    folder = tmp_path / "work/shop"
-    git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "Begin")
-    git(folder, "checkout", "-q", "-b", "theirs")
-    for number in range(3):
-        who = {"GIT_AUTHOR_NAME": "Ada", "GIT_COMMITTER_DATE": f"{1_700_000_000 + number} +0000"}
-        git(folder, "commit", "-q", "--allow-empty", "-m", f"t{number}", **who)
-    git(folder, "checkout", "-q", "main")
-    for event in EVENTS:
-        hook = folder / ".git/hooks" / event
-        hook.write_text(f'#!/bin/sh\nexec sh "{POST}" git {event} "$@"\n')
-        hook.chmod(0o755)
-    return folder
 
 
 def stored(pipeline: Pipeline, store: Store) -> list[Event]:

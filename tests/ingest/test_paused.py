@@ -33,7 +33,6 @@ from observer.store.interface import Store
 NOW_MS = 1_790_000_000_000
 Git = Callable[..., str]
 Post = Callable[..., str]
-POST = Path(__file__).parents[2] / "hooks" / "post"
 
 
 def prompts(pipeline: Pipeline, store: Store) -> list[str]:
@@ -96,25 +95,6 @@ def test_what_a_front_reports_is_left_out_but_what_is_shown_on_purpose_is_not(
         ]
     )
     assert [type(body) for body in bodies(pipeline, store)] == [Remember]
-
-
-@pytest.fixture
-def shop(tmp_path: Path, git: Git, home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with our hooks whose branch `theirs` has commits of the seconds 100 to 102."""
-    monkeypatch.setenv("OBSERVER_HOME", str(home.root))
-    root = tmp_path / "work" / "shop"
-    git(root, "init", "-q")
-    git(root, "commit", "-q", "--allow-empty", "-m", "Begin")
-    git(root, "checkout", "-q", "-b", "theirs")
-    for number in range(3):
-        date = {"GIT_COMMITTER_DATE": f"{1_700_000_100 + number} +0000"}
-        git(root, "commit", "-q", "--allow-empty", "-m", f"t{number}", **date)
-    git(root, "checkout", "-q", "main")
-    for event in ("post-commit", "post-merge", "post-checkout"):
-        hook = root / ".git" / "hooks" / event
-        hook.write_text(f'#!/bin/sh\nexec sh "{POST}" git {event} "$@"\n')
-        hook.chmod(0o755)
-    return root
 
 
 def subjects(found: list[Any]) -> list[str]:

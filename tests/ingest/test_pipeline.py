@@ -17,6 +17,8 @@ import pytest
 from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.events import (
+    AnyBody,
+    Approve,
     Command,
     Commit,
     Edit,
@@ -28,7 +30,9 @@ from observer.core.events import (
     Intent,
     Prompt,
     Remember,
+    Revise,
     SessionEnd,
+    Undo,
 )
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, ItemChange, Place, Receipt, item_id
@@ -41,6 +45,7 @@ from observer.local.spool import Spool
 from observer.projects import PlaceCache, known_project_at
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
+from tests.ingest.conftest import Faulty
 
 Post = Callable[..., str]
 Run = Callable[..., dict[str, Any]]
@@ -424,7 +429,7 @@ def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
     poison = post("PostToolUse", run("boom"))
     for n in range(3):
         post("PostToolUse", run(f"./deploy {n}"))
-    drained = make_pipeline(store=Tripping(store, poison)).drain()
+    drained = make_pipeline(store=Faulty(store, poison, ZeroDivisionError())).drain()
     assert (drained.entries, spool.depth(), spool.bad()) == (4, 0, 1)
     with store.read() as reader:
         assert reader.totals().events == 3
@@ -434,7 +439,7 @@ def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
     make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
 ) -> None:
     post("PostToolUse", run("./deploy"))
-    broken, whole = make_pipeline(store=Full(store)), make_pipeline()
+    broken, whole = make_pipeline(store=Full()), make_pipeline()
     with pytest.raises(StoreUnavailable):
         broken.drain()
     assert spool.depth() == 1
@@ -446,7 +451,7 @@ def test_a_disk_that_fills_up_amid_poison_leaves_the_rest_in_the_spool(
 ) -> None:
     poison = post("PostToolUse", run("boom"))
     with pytest.raises(StoreUnavailable):
-        make_pipeline(store=FillingUp(store, poison)).drain()
+        make_pipeline(store=FillingUp(store, poison, ZeroDivisionError())).drain()
     assert (spool.depth(), spool.bad()) == (1, 0)
 
 
@@ -470,32 +475,8 @@ def test_everything_stored_can_be_found(
         assert reader.match("cargo", Filters(), limit=5)
 
 
-class Tripping:
-    """A store whose writer breaks at one event, as a bug in the interpreter would."""
-
-    def __init__(self, store: Store, event_id: str) -> None:
-        self._store = store
-        self._event_id = event_id
-
-    @contextmanager
-    def write(self) -> Any:
-        with self._store.write() as writer:
-            append = writer.append
-
-            def tripping(recorded: Any, **parts: Any) -> bool:
-                if recorded.event.id == self._event_id:
-                    raise ZeroDivisionError
-                return append(recorded, **parts)
-
-            writer.append = tripping  # type: ignore[method-assign]  # the fault
-            yield writer
-
-
-class Full(Tripping):
+class Full:
     """A store on a full disk."""
-
-    def __init__(self, store: Store) -> None:
-        super().__init__(store, "")
 
     @contextmanager
     def write(self) -> Any:
@@ -503,11 +484,11 @@ class Full(Tripping):
         yield
 
 
-class FillingUp(Tripping):
+class FillingUp(Faulty):
     """A store that breaks at one event, and whose disk is full from then on."""
 
     def write(self) -> Any:
-        stores = (super().write, Full(self._store).write)
+        stores = (super().write, Full().write)
         self._writes = getattr(self, "_writes", 0) + 1
         return stores[self._writes > 1]()
 
@@ -680,3 +661,38 @@ def test_what_has_no_symbols_is_not_read(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "notes.unknown").write_text(TEXT)
     monkeypatch.setattr("observer.ingest.file_changes.read_head", pytest.fail)
     assert changed(tmp_path, Edit(old="step(5)", new="step5()"), path="notes.unknown") is None
+
+
+AT_MS = 1_789_999_000_000
+
+Tell = Callable[..., int | None]
+
+
+@pytest.fixture
+def tell(pipeline: Pipeline, folder: Path) -> Tell:
+    """Store what a person recorded; returns the item that it made or changed."""
+    shown: list[AnyBody] = []
+
+    def store(body: AnyBody) -> int | None:
+        shown.append(body)
+        event = Event(
+            id=f"e{len(shown)}",
+            at_ms=AT_MS + len(shown) * 1000,
+            client="c",
+            body=body,
+            cwd=str(folder),
+            author="person",
+        )
+        return pipeline.ingest([event])[0].item
+
+    return store
+
+
+@pytest.mark.parametrize(
+    "body", [Approve(item=400), Undo(item=400), Revise(item=400, title="x"), Forget(item=400)]
+)
+def test_what_points_at_nothing_changes_nothing(tell: Tell, store: Store, body: AnyBody) -> None:
+    note = tell(Remember(content="Use tokens"))
+    assert tell(body) is None
+    with store.read() as reader:
+        assert [item.id for item in reader.all_items()] == [note]
