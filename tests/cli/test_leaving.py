@@ -1,4 +1,4 @@
-"""`observer uninstall`: what is installed and where, and leaving without a trace."""
+"""`observer install` and `uninstall`: what is done to each file, and leaving without a trace."""
 
 from __future__ import annotations
 

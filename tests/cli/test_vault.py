@@ -1,4 +1,4 @@
-"""What a person takes out of the memory: Markdown files of all of it, and drafts to keep."""
+"""What a person takes out of the memory: a vault, drafts, and attribution of a commit."""
 
 from __future__ import annotations
 

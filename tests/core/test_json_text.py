@@ -1,4 +1,4 @@
-"""JSON and what was kept are read as they are, or raise one error."""
+"""Texts, JSON, events, times and errors: read as they are, or one error; shown short and whole."""
 
 from __future__ import annotations
 

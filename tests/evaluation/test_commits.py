@@ -1,4 +1,4 @@
-"""A history becomes documents, and subjects that are queries."""
+"""A history becomes documents and queries, and says how well its commits are found."""
 
 from __future__ import annotations
 

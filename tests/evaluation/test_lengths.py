@@ -1,4 +1,4 @@
-"""Texts of a few words do not stand before the longer one that answers; a word finds its texts."""
+"""Long and short texts stand where they should; labelled sets are answered as promised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which repository is around a folder, and its configuration as git reads it."""
+"""Which repository is around a folder, its configuration, and what git gets of both."""
 
 from __future__ import annotations
 

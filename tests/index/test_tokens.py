@@ -1,3 +1,5 @@
+"""Text becomes codes of words; occurrences against a reference that goes one by one."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Twins: one happening shown by two hooks is one; a real repetition stays two."""
+"""Twins: one happening shown by two hooks, or by a saved file, is one; a repetition stays two."""
 
 from __future__ import annotations
 

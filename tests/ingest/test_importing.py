@@ -1,4 +1,4 @@
-"""What is imported changes nothing of what is known, and says nothing of what is so now."""
+"""What is imported, purged or a probe: it changes nothing of what is known, or never comes in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything but the log is a projection: rebuilt equals live, and what a model wrote stays."""
+"""Everything but the log is a projection: rebuilt equals live, with vectors and a model's words."""
 
 from __future__ import annotations
 

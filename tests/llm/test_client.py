@@ -1,4 +1,4 @@
-"""A talk with a server that may do anything ends with an answer or with a reason."""
+"""A talk with a model: where it is, any answer, and a value with bounds or a reason."""
 
 from __future__ import annotations
 

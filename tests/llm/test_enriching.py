@@ -1,4 +1,4 @@
-"""The daemon's part that asks, with a real store, a real pipeline and a server of our own."""
+"""What a model is asked for, by a part of the daemon or while somebody waits, and what is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`observer note draft --reword`: the real command, a real daemon, a real HTTP server."""
+"""What a language model wrote is shown as that, and `observer note draft --reword` asks for it."""
 
 from __future__ import annotations
 

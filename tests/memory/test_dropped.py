@@ -1,4 +1,4 @@
-"""After a compaction an agent is given what the summary left out and still matters, once."""
+"""What a compaction left out, and what is not committed, is said while it matters."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""The history of a note: acts of others on it, and whose it is."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Who writes is shown what stands nearby, and says what holds; what was settled stays so."""
+"""What stands nearby is shown to who writes; what is inferred, and what was settled, stays so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person decided, was asked and chose, and how it is quoted."""
+"""Turns: what a person asked, was asked and decided, what was replied and is quoted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes become items, and their links."""
+"""Notes become items: their links and what they claim."""
 
 from __future__ import annotations
 

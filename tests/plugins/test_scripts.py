@@ -1,4 +1,4 @@
-"""What a plugin runs: the hooks and the MCP server of the observer that is installed."""
+"""What a plugin runs; where `observer install` reports as well, each event is stored once."""
 
 from __future__ import annotations
 

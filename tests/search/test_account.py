@@ -1,4 +1,4 @@
-"""What happened since a time, or in a session, is found whole and in order."""
+"""What happened since a time, or in a session, whole, in order, and under its delegation."""
 
 from __future__ import annotations
 

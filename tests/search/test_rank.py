@@ -1,4 +1,4 @@
-"""What a match is worth: trust in words, age, what remains of it; and the text that shows it."""
+"""What a match is worth, the text that shows it, and what a handle means."""
 
 from __future__ import annotations
 

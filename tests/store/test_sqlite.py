@@ -1,4 +1,4 @@
-"""What is SQLite's own: migrations, foreign files, read-only opening, failures."""
+"""What is SQLite's own: migrations, foreign files, read-only opening, failures, damage."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""How a command ended, and what of its output is visible."""
+
 from __future__ import annotations
 
 from collections import Counter

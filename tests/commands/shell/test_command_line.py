@@ -1,3 +1,5 @@
+"""Command lines: what they run, which are forms of the same, and which mend."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,4 @@
-"""What a client may do to a connection without hurting anybody else."""
+"""What a client may do to a connection without hurting anybody else, and what it is offered."""
 
 from __future__ import annotations
 

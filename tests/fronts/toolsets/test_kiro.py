@@ -1,4 +1,4 @@
-"""The kiro toolset as its document says, asked by a real client."""
+"""The kiro, memory and chatgpt toolsets as their documents say, asked by a real client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which toolsets there are, browse and an example's among them."""
+"""Which toolsets there are, browse and an example's among them; kept answers are current."""
 
 from __future__ import annotations
 

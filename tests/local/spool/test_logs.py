@@ -1,4 +1,4 @@
-"""Shells' logs: whole records only, each once, whenever shell and daemon stop."""
+"""Shells' logs: whole records only, each once; and pauses, believed only if they are such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lines of a note state, its permalink, and laws of its frontmatter."""
+"""What the lines of a note state, its permalink, laws of its frontmatter, parsed in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes in a folder: found, read, written with compare-and-swap, moved, deleted."""
+"""Notes in a folder, as people keep vaults: found, read, written, moved, deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of notes when their files change, move, vanish and come back."""
+"""What becomes of notes when their files, or the code that they name, change and come back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The policy of a work tree: found, remembered, and harmless whatever stands in its place."""
+"""Policies: how they are read, what they leave out, and what is left of an event."""
 
 from __future__ import annotations
 
