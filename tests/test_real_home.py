@@ -1,4 +1,4 @@
-"""The guard over the home of whoever runs the tests, where a daemon lives and is fed."""
+"""The real home of whoever runs the tests is guarded, and that of no test."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from observer.core.paths import Home
+from observer.core.paths import home as home_of_observer
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 PROBES = ROOT / "tests/data/real_home/probes.py"
 FEED = """while sleep 0.1; do
@@ -31,6 +31,7 @@ def fed(home: Home, observer: Callable[..., object]) -> Iterator[None]:
     feeding.wait()
 
 
+@pytest.mark.slow
 def test_what_reaches_for_a_home_fails_and_what_lives_there_does_not(
     fed: None, home: Home, tmp_path: Path
 ) -> None:
@@ -46,3 +47,21 @@ def test_what_reaches_for_a_home_fails_and_what_lives_there_does_not(
         f"{PROBES.relative_to(ROOT)}::test_only_the_daemon_and_its_hooks_write"
     }, done.stdout.decode()
     assert len(failed) == 9
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[Path, Path]:
+    """The homes of the user and of observer as fixtures see them that outlive a test."""
+    return Path.home(), home_of_observer().root
+
+
+def test_a_fixture_of_a_module_has_a_home_that_is_thrown_away(
+    seen: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    assert all(path.is_relative_to(tmp_path_factory.getbasetemp()) for path in seen)
+
+
+def test_a_test_has_another_home_than_the_fixtures_before_it(seen: tuple[Path, Path]) -> None:
+    assert Path.home() not in seen
+    assert home_of_observer().root == Path.home() / ".observer"
+    assert "GIT_DIR" not in os.environ

@@ -1,4 +1,4 @@
-"""`observer status` in a project: what is recorded there, of whom, and what an agent was given."""
+"""`observer status` in a project: what is recorded there, and what an agent is given or offered."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from observer.cli.session import open_memory
 from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.tools import hook_output
+from observer.tools.registry import toolsets
 
 Run = Callable[..., Any]
 Fill = Callable[..., None]
@@ -116,3 +117,38 @@ def test_five_lines_say_what_is_recorded_what_not_where_it_lies_and_how_to_stop(
     assert second[1].endswith("and commits of bash")
     assert "/srv/diary" in second[2]
     assert "http://127.0.0.1:9/v1" in second[3]
+
+
+def test_all_toolsets_are_listed_with_what_each_tool_costs(run: Run) -> None:
+    listed = run("mcp", "list", "--json").json
+    assert [each["toolset"] for each in listed] == list(toolsets())
+    for each in listed:
+        costs = [tool["tokens"] for tool in each["tools"]]
+        assert min(costs) > 20
+        assert each["tokens"] == sum(costs) + -(-len(each["guide"]) // 4)
+
+
+def test_a_table_has_a_line_for_each_toolset_and_tool(run: Run) -> None:
+    lines = run("mcp", "list", "core").out.splitlines()
+    rows = [re.split(" {2,}", line) for line in lines]
+    assert rows[0] == ["toolset", "tool", "tokens", "what for"]
+    assert rows[1][:2] == ["core", "(6 in all)"]
+    assert rows[2][:2] == ["core", "search"]
+
+
+def test_of_a_choice_the_sum_is_shown(run: Run) -> None:
+    costs = {each["toolset"]: each["tokens"] for each in run("mcp", "list", "--json").json}
+    assert f"{costs['core'] + costs['mem0']:,} tokens in all" in run("mcp", "list", "core,mem0").err
+
+
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        pytest.param("core,chatgpt", "'core' and 'chatgpt' both have a tool 'search'", id="twice"),
+        pytest.param("core,x", "no toolset 'x'", id="unknown"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(run: Run, choice: str, reason: str) -> None:
+    ran = run("mcp", "list", choice)
+    assert ran.code == 2
+    assert reason in ran.err

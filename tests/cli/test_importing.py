@@ -16,11 +16,16 @@ from pathlib import Path
 import pytest
 
 from observer.core.clock import now_ms
+from observer.core.config import Settings
 from observer.core.paths import Home
+from observer.importers.jsonl import Problems
+from observer.importers.registry import sources
 from observer.importers.run import FinishedImports, QueuedImport, QueuedSource, queue
+from observer.importers.source import events_of
 from observer.local import client
 from tests.cli.conftest import Run
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
+from tests.importers.recorded import SAMPLES, keep
 
 DAY_MS = 86_400_000
 NOTHING = "nothing was found: if it lies elsewhere, name where: observer import SOURCE PATH\n"
@@ -44,13 +49,13 @@ def sessions(tmp_path: Path) -> Callable[[int], Path]:
     return make
 
 
-def stored(home: Home) -> list[str]:
-    """Return the sessions of all stored events; none without a database."""
+def stored(home: Home, column: str = "data ->> 'session'") -> list[str]:
+    """Return a column of all stored events; none without a database."""
     if not home.database.exists():
         return []
     with closing(sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)) as database:
         try:
-            return [row[0] for row in database.execute("SELECT data ->> 'session' FROM event")]
+            return [row[0] for row in database.execute(f"SELECT {column} FROM event")]
         except sqlite3.OperationalError:  # it is just being made
             return []
 
@@ -321,3 +326,22 @@ def test_sessions_of_another_time_are_no_error(
     folder = str(Path(os.environ["HOME"]) / ".claude/projects")
     ran = run("import", "claude-code", folder, "--since", "2h")
     assert (ran.code, ran.out) == (0, "nothing was found: leave out an option\n")
+
+
+@pytest.mark.slow
+def test_a_killed_import_of_all_clients_goes_on(
+    run: Run, home: Home, until: Callable[..., None]
+) -> None:
+    expected = []
+    for name in SAMPLES:
+        folder, source = keep(name, Path(os.environ["HOME"])), sources()[name]
+        found = source.find([folder], Problems())
+        expected += events_of(source, found, Settings(), Problems())
+    with subprocess.Popen(
+        [sys.executable, "-m", "observer", "import", "--yes"], stdout=subprocess.DEVNULL
+    ) as process:
+        until(lambda: stored(home, "id"), wait_s=60.0)
+        process.send_signal(signal.SIGKILL)
+    assert run("import", "--yes").code == 0
+    assert sorted(stored(home, "id")) == sorted(event.id for event in expected)
+    assert run("import", "--yes").out.endswith("nothing new to import\n")

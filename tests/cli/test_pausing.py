@@ -1,4 +1,4 @@
-"""`observer pause` and `observer pause --end`."""
+"""What is not recorded, and why: `observer pause`, its end, and `observer policy`."""
 
 from __future__ import annotations
 
@@ -122,3 +122,92 @@ def test_an_agent_decides_nothing_about_it(
     assert ran.code != 0
     assert "ask the person" in ran.err
     assert scopes(home) == []
+
+
+WHOLE = """\
+exclude = ["/secrets/", "*.pem"]
+never = ["prompt", "output"]
+retention_days = 90
+name = "acme-shop"
+sharing = "none"
+"""
+
+
+@pytest.fixture
+def excluding(tmp_path: Path, git: Git) -> Path:
+    root = tmp_path / "work" / "shop"
+    git(root, "init", "-q")
+    (root / "secrets").mkdir()
+    (root / "link").symlink_to(root / "secrets")
+    return root
+
+
+def restrict(root: Path, text: str) -> None:
+    (root / ".observer.toml").write_text(text)
+
+
+def test_all_that_applies_is_shown(run: Run, excluding: Path) -> None:
+    restrict(excluding, WHOLE)
+    ran = run("policy", str(excluding / "secrets" / "key"))
+    assert ran.code == 0
+    assert ran.out == (
+        f"{excluding}/.observer.toml\n"
+        "exclude         /secrets/, *.pem\n"
+        "never           output, prompt\n"
+        "retention_days  90\n"
+        "name            acme-shop\n"
+        "sharing         none\n"
+        f"{excluding}/secrets/key: not recorded: `/secrets/` in .observer.toml\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("main.py", ""),
+        ("", ""),
+        ("secrets", "`/secrets/` in .observer.toml"),
+        ("link/key", "`/secrets/` in .observer.toml"),
+        ("src/new/tls.pem", "`*.pem` in .observer.toml"),
+    ],
+)
+def test_it_says_why_a_path_is_recorded_or_not(
+    run: Run, excluding: Path, path: str, why: str
+) -> None:
+    restrict(excluding, WHOLE)
+    shown = run("policy", str(excluding / path), "--json").json
+    assert (shown["is_recorded"], shown["why"]) == (not why, why)
+
+
+def test_it_answers_for_the_current_folder(
+    run: Run, excluding: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(excluding)
+    assert run("policy").out == f"no policy here\n{excluding}: recorded\n"
+
+
+def test_the_settings_of_the_user_count_too(run: Run, home: Home, excluding: Path) -> None:
+    home.root.mkdir(exist_ok=True)
+    home.config.write_text(f'exclude = ["{excluding}/secrets"]')
+    shown = run("policy", str(excluding / "secrets" / "key"), "--json").json
+    assert shown["why"] == "`exclude` in config.toml"
+
+
+def test_a_policy_that_cannot_be_used_is_shown_with_its_remedy(run: Run, excluding: Path) -> None:
+    restrict(excluding, 'name = "x"\nexcludes = []')
+    ran = run("policy", str(excluding / "main.py"))
+    assert ran.code == 1
+    assert "line 2: the key 'excludes' is unknown\nwhat to do: the keys are exclude," in ran.out
+    assert ran.out.endswith("main.py: not recorded: the policy cannot be used\n")
+
+
+@pytest.mark.parametrize("command", ["status", "doctor"])
+def test_status_and_doctor_name_the_file_the_line_and_the_remedy(
+    run: Run, filled: Home, excluding: Path, fill: Callable[..., None], command: str
+) -> None:
+    fill([{"kind": "custom", "name": "x", "cwd": str(excluding)}])
+    assert "cannot be used" not in run("doctor").out
+    restrict(excluding, "\nretention_days = -1")
+    out = run(command).out
+    assert f"{excluding}/.observer.toml, line 2: retention_days must be a number of days" in out
+    assert "correct retention_days" in out

@@ -1,12 +1,13 @@
-"""Reads answer with the daemon down, for people and for scripts."""
+"""Reads answer with the daemon down, for people and for scripts, also where nothing is found."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,14 @@ import pytest
 
 from observer.cli.session import open_memory
 from observer.clients.config_files.context import shipped
+from observer.core.clock import iso_ms
 from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.paths import Home
+from observer.notes.folders.folders import NoteFolder
+from observer.notes.folders.writing import NoteVersions
 from observer.tools import hook_output
+from tests.importers.played import fixed_bug
 
 Run = Callable[..., Any]
 Fill = Callable[..., None]
@@ -212,3 +217,224 @@ def test_a_project_is_named_by_its_folder_as_windows_spells_it(run: Run, fill: F
     fill([{"kind": "command", "command": "make mill", "cwd": "/mnt/c/src/mill", "client": "c"}])
     asked = ("search", "mill", "--type", "command", "--project", r"C:\src\mill")
     assert "make mill" in run(*asked).out
+
+
+DAY_MS = 86_400_000
+
+
+@pytest.fixture
+def earlier(fill: Fill, tmp_path: Path) -> None:
+    """A session of three days ago, in another project."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    at = time.time_ns() // 1_000_000 - 3 * DAY_MS
+    here = {"cwd": str(folder), "session": "s0", "client": "testbed", "at": at}
+    fill([{"kind": "prompt", "text": "count the parcels", **here}])
+
+
+@pytest.mark.usefixtures("earlier", "filled")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param(("today",), ["app"], id="today"),
+        pytest.param(("today", "--days", "7", "--all"), ["app", "shop"], id="a-week-of-all"),
+        pytest.param(("today", "--days", "7"), ["app"], id="a-week-here"),
+        pytest.param(("today", "--days", "7", "--project", "shop"), ["shop"], id="of-a-project"),
+        pytest.param(("today", "--project", "."), ["app"], id="here"),
+    ],
+)
+def test_what_happened_is_shown_by_project(run: Run, words: tuple[str, ...], expected: Any) -> None:
+    shown = run(*words, "--json").json
+    assert [share["project"] for share in shown["projects"]] == expected
+
+
+def test_what_passed_in_a_later_session_is_no_next_step(run: Run, fill: Fill, app: Path) -> None:
+    red = "FAILED test_a.py::test_total - assert 0 == 5\n1 failed, 3 passed in 0.10s"
+    for session, code, output in (("s1", 1, red), ("s2", 0, "4 passed in 0.10s")):
+        here = {"cwd": str(app), "session": session, "client": "testbed"}
+        command = {"kind": "command", "command": "pytest -q", "exit_code": code, "output": output}
+        fill([{"kind": "prompt", "text": f"total, {session}", **here}, {**command, **here}])
+        assert ("next_steps: pytest -q failed" in run("today").out) is (code == 1)
+
+
+def test_a_session_is_shown_by_the_id_that_the_list_has(run: Run, filled: Home) -> None:
+    *_, row = run("sessions").out.splitlines()
+    assert row.startswith("s")
+    assert run("show", row.split()[0]).out == run("show").out != ""
+
+
+def test_a_day_says_what_was_asked_changed_and_failed(run: Run, filled: Home) -> None:
+    scope, _, _, title, files, session = run("today").out.splitlines()[:6]
+    assert scope == "in app (--all: in all projects)"
+    assert title == "app · sessions: 1, changed files: 1, failures: 1"
+    assert files == "  changed login.py"
+    assert session.startswith("  s")
+    assert "testbed · make the login page faster · " in session
+
+
+def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
+    assert run("today").out.splitlines()[1].startswith("nothing is recorded since ")
+
+
+@pytest.mark.parametrize("handle", [(), ("s1",)], ids=["the-last-here", "by-name"])
+def test_a_session_is_shown_in_order(run: Run, filled: Home, handle: tuple[str, ...]) -> None:
+    (shown,) = run("show", *handle, "--json").json["sessions"]
+    assert shown["session"] == "s1"
+    assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
+
+
+def test_a_session_for_people_leaves_the_earliest_out(run: Run, filled: Home) -> None:
+    about, when, *_, rest, first, _ = run("show", "--limit", "1").out.splitlines()
+    assert "testbed s1 · app" in about
+    assert when.endswith("prompts: 1, events: 3")
+    assert rest == "(2 earlier left out)"
+    assert " file-write · " in first
+
+
+@pytest.mark.parametrize("words", [("nosuch",), ()], ids=["unknown", "none-here"])
+def test_a_session_that_is_not_there_is_named(
+    run: Run, earlier: None, app: Path, words: tuple[str, ...]
+) -> None:
+    ran = run("show", *words, "--json")
+    assert ran.code == NotFound.exit_code
+    assert "observer sessions" in json.loads(ran.err)["error"]["hint"]
+
+
+EMPTY = [
+    pytest.param("search zebra", "nothing found: try other words, or ask in all", id="words"),
+    pytest.param("search --file a.py", "nothing found: leave out an option, or ask", id="options"),
+    pytest.param("search --explain zebra", "nothing found: try other words", id="explained"),
+    pytest.param("search --all --failed zebra", "words, or leave out an option\n", id="all"),
+    pytest.param(
+        "sessions",
+        "no session yet: one begins with the next prompt of",
+        id="sessions",
+    ),
+    pytest.param("sessions --active", "no session goes on: leave out --active", id="active"),
+    pytest.param("today", "look back with: --days 7, or ask in all projects", id="today"),
+    pytest.param("note", "no notes yet: keep one with: observer remember TEXT", id="notes"),
+    pytest.param("note --tag x", "no notes like that: leave out an option, or", id="tagged"),
+    pytest.param("note --waiting --all", "no notes like that: leave out an option\n", id="waiting"),
+    pytest.param("note deleted", "comes back with: observer undo ID", id="deleted"),
+    pytest.param("note folder", "add one with: observer note folder add PATH", id="folders"),
+    pytest.param("show", "one begins with the next prompt of", id="show"),
+    pytest.param("context", "none has worked here; what is known: observer search", id="context"),
+    pytest.param(
+        "context --explain", "none has worked here; what is known", id="explained context"
+    ),
+    pytest.param("import --dry-run", "name where: observer import SOURCE PATH", id="dry import"),
+    pytest.param("import --yes", "name where: observer import SOURCE PATH", id="import"),
+    pytest.param("purge --text zebra --yes", "look what is: observer search --all", id="purge"),
+    pytest.param("status --space", "observer config set retention_days DAYS", id="space"),
+    pytest.param("log", "observer config set log_level debug", id="log"),
+    pytest.param("note draft zebra", "use other words", id="draft"),
+]
+
+
+@pytest.fixture
+def bare(tmp_path: Path, fill: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A project without anything, beside one that has a command."""
+    for name in ("app", "shop"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+    old = {"kind": "command", "command": "make", "at": 1_700_000_000_000}
+    fill([{**old, "cwd": str(tmp_path / name)} for name in ("app", "shop")])
+    monkeypatch.chdir(tmp_path / "app")
+    return Home(tmp_path)
+
+
+@pytest.mark.parametrize(("line", "said"), EMPTY)
+def test_an_empty_answer_says_what_next(
+    run: Run, bare: Home, home: Home, line: str, said: str
+) -> None:
+    home.logs.mkdir(exist_ok=True)
+    (home.logs / "daemon.log").touch()
+    ran = run(*line.split())
+    assert said in " ".join(f"{ran.out}{ran.err}".split(" "))
+    assert ran.code == (3 if line in {"show", "note draft zebra"} else 0)
+
+
+def test_words_that_only_an_option_leaves_out_are_not_called_unknown(
+    run: Run, filled: Home
+) -> None:
+    word = run("search", "--json").json["observations"][0]["title"].split()[-1]
+    said = run("search", word, "--branch", "no-such-branch").out
+    assert "\nthe options leave out what holds these words: leave one out, or ask" in said
+    assert "nothing holds" not in said
+
+
+@pytest.mark.parametrize("line", ["sessions", "note", "note deleted"])
+def test_empty_json_is_an_empty_list(run: Run, bare: Home, line: str) -> None:
+    assert json.loads(run(*line.split(), "--json").out) == []
+
+
+DURATIONS = {"uptime_ms", "duration_ms"}
+
+
+def named(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each field of JSON with its value."""
+    for each in value if isinstance(value, list) else []:
+        yield from named(each)
+    for name, each in value.items() if isinstance(value, dict) else []:
+        yield name, each
+        yield from named(each)
+
+
+def test_a_change_of_a_note_folder_has_its_time_too(run: Run, filled: Home, home: Home) -> None:
+    folder = NoteFolder(name="vault", path=str(home.root))
+    NoteVersions(home, lambda: 0).keep(folder, "A.md", b"x", "replaced")
+    shown = run("note", "folder", "history", "--json").json
+    assert [each["created_at"] for each in shown] == ["1970-01-01T00:00:00.000Z"]
+    assert "at_ms" not in shown[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        ("status", "last_stored_at"),
+        ("status --space", "newest_at"),
+        ("pause", "started_at"),
+        ("install --list", "last_at"),
+        ("import claude-code --dry-run", "first_at"),
+        ("sessions", "last_at"),
+        ("search", "created_at"),
+        ("today", "since"),
+    ],
+)
+def test_a_time_is_iso_8601_under_a_name_that_tools_use(
+    run: Run, filled: Home, fill: Fill, app: Path, line: str, time: str
+) -> None:
+    fixed_bug(app, "old").write(Path(os.environ["HOME"]) / ".claude/projects/-app")
+    fill([{"kind": "command", "command": "make", "client": "codex", "cwd": str(app)}])
+    fields = list(named(run(*line.split(), "--json").json))
+    assert [name for name, _ in fields if name.endswith("_ms") and name not in DURATIONS] == []
+    assert [value for name, value in fields if name == time and iso_ms(str(value))]
+
+
+LINE = "2026-11-28T23:30:01.250Z INFO observer.serve.daemon: up"
+
+
+@pytest.fixture
+def logged(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    home.logs.mkdir(parents=True)
+    (home.logs / "daemon.log").write_text(f"{LINE}\n  a line of a traceback\n")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("logged")
+def test_times_are_those_of_the_reader(run: Run) -> None:
+    shown = run("log").out.splitlines()
+    assert shown == [
+        "2026-11-29 08:30:01 INFO observer.serve.daemon: up",
+        "  a line of a traceback",
+    ]
+
+
+@pytest.mark.usefixtures("logged")
+def test_times_are_in_utc_where_that_is_asked_for(run: Run) -> None:
+    assert run("log", "--utc").out.splitlines()[0] == LINE
+    assert LINE in run("log", "--json").out

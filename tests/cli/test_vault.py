@@ -1,7 +1,8 @@
-"""`observer export --vault`: a memory as Markdown files that a person can read."""
+"""What a person takes out of the memory: a vault, drafts, and attribution of a commit."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -11,12 +12,13 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import Event, Remember
 from observer.core.paths import Home
+from observer.git.agent_marks import ai_notes
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.notes.folders.grammar import fields_of, parts_of
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
-from tests.cli.conftest import Run
+from tests.cli.conftest import Fill, Run
 
 
 @pytest.fixture
@@ -98,3 +100,204 @@ def test_a_session_is_named_for_what_its_first_prompt_asks(
     (file,) = (tmp_path / "vault" / "app" / "sessions").iterdir()
     assert "Round totals once" in file.name
     assert "\n# Round totals once\n" in file.read_text()
+
+
+@pytest.fixture
+def tested(fill: Fill, app: Path) -> Path:
+    """A memory of three sessions in `app`, each of which built and tested it."""
+    for session in ("s1", "s2", "s3"):
+        here = {"cwd": str(app), "session": session, "client": "testbed"}
+        checked = {"kind": "command", "exit_code": 0, **here}
+        fill(
+            [
+                {"kind": "prompt", "text": f"make the login page faster, part {session}", **here},
+                {**checked, "command": "pip install -e .", "output": "Successfully installed a-1"},
+                {**checked, "command": "pytest -q", "output": "3 passed in 0.01s\n"},
+            ]
+        )
+    return app
+
+
+def test_a_session_a_topic_and_an_item_have_a_draft(run: Run, tested: Path) -> None:
+    of_session = run("note", "draft", "s2").out
+    assert "- [asked] make the login page faster, part s2" in of_session
+    assert "part s3" not in of_session
+    of_topic = run("note", "draft", "login page").out
+    assert "part s1" in of_topic
+    assert "part s3" in of_topic
+    turn = run("search", "part s2", "--type", "turn", "--json").json["observations"][0]["id"]
+    assert run("note", "draft", f"#{turn}").out == of_session
+
+
+def test_a_topic_of_several_words_needs_no_quotes(run: Run, tested: Path) -> None:
+    assert run("note", "draft", "login", "page").out == run("note", "draft", "login page").out
+
+
+@pytest.mark.parametrize("what", ["s1", "rounding of totals"])
+def test_what_was_resolved_since_is_not_open(run: Run, fill: Fill, app: Path, what: str) -> None:
+    red = "FAILED test_a.py::test_total - assert 0 == 5\n1 failed, 3 passed in 0.10s"
+    for session, code, output in (("s1", 1, red), ("s2", 0, "4 passed in 0.10s")):
+        here = {"cwd": str(app), "session": session, "client": "testbed"}
+        command = {"kind": "command", "command": "pytest -q", "exit_code": code, "output": output}
+        asked = {"kind": "prompt", "text": f"mend the rounding of totals, part {session}"}
+        fill([{**asked, **here}, {**command, **here}])
+        is_open = "## Open" in run("note", "draft", what).out
+        assert is_open is (code == 1)
+
+
+def test_how_a_project_is_tested(run: Run, tested: Path) -> None:
+    shown = run("note", "draft", "--testing").out
+    assert "# How we test app" in shown
+    assert "- [check] `pytest -q` passed 3 times" in shown
+
+
+@pytest.mark.parametrize("what", ["--testing", "--skills"])
+def test_a_folder_of_no_project_has_no_tests_of_another(
+    run: Run, tested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("note", "draft", what)
+    assert (ran.code, ran.out, "in no project" in ran.err) == (3, "", True)
+    assert run("note", "draft", what, "--project", tested.name).code == 0
+
+
+def test_skills_are_written_where_they_do_nothing(run: Run, tested: Path, tmp_path: Path) -> None:
+    (made,) = run("note", "draft", "--skills", "--json").json
+    assert made["path"] == "pip-install-then-pytest/SKILL.md"
+    kept = tmp_path / "candidates"
+    assert run("note", "draft", "--skills", "--to", str(kept)).out == f"{kept / made['path']}\n"
+    assert (kept / made["path"]).read_text() == made["text"]
+    again = run("note", "draft", "--skills", "--to", str(kept))
+    assert (again.code, "is there already" in again.err) == (2, True)
+
+
+def test_a_draft_is_a_new_file(run: Run, tested: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes" / "record.md"
+    assert run("note", "draft", "s1", "--to", str(file)).code == 0
+    assert file.read_text() == run("note", "draft", "s1").out.rstrip("\n") + "\n"
+    below = run("note", "draft", "login page", "--to", str(tmp_path)).out
+    assert below == f"{tmp_path / 'login-page.md'}\n"
+    unwritable = run("note", "draft", "s1", "--to", str(file / "x" / "y.md"))
+    assert (unwritable.code, "Not a directory" in unwritable.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        ((), 2, "name what to draft"),
+        (("login", "--testing"), 2, "name what to draft"),
+        (("#999999",), 3, "no item"),
+        (("zebra",), 3, "nothing is remembered about 'zebra'"),
+        (("--skills",), 3, "by three sessions yet"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_drafted_says_why(
+    run: Run, filled: Home, words: tuple[str, ...], code: int, reason: str
+) -> None:
+    ran = run("note", "draft", *words)
+    assert (ran.code, reason in ran.err) == (code, True), ran.err
+
+
+OLD = "first\n"
+NEW = "first\nsecond = 2\nthird = 3\n"
+
+
+@pytest.fixture
+def shop(app: Path, git: Callable[..., str], fill: Fill) -> Path:
+    """A repository whose last commit has two lines of a session, and one of a person."""
+    git(app, "init", "-q")
+    (app / "cart.py").write_text(OLD)
+    git(app, "add", "-A")
+    git(app, "commit", "-qm", "Begin")
+    here = {"cwd": str(app), "session": "s1", "client": "testbed"}
+    fill(
+        [
+            {"kind": "session-start", "model": "opus-4", **here},
+            {"kind": "prompt", "text": "add two", **here},
+            {
+                "kind": "file-write",
+                "path": str(app / "cart.py"),
+                "edits": [{"old": OLD, "new": NEW.replace("2", "0")}],
+                **here,
+            },
+            {
+                "kind": "file-write",
+                "path": str(app / "cart.py"),
+                "edits": [{"old": "second = 0", "new": "second = 2"}],
+                **here,
+            },
+        ]
+    )
+    (app / "cart.py").write_text(f"{NEW}mine = 4\n")
+    (app / "my notes.txt").write_text("mine too\n")
+    git(app, "add", "-A")
+    git(app, "commit", "-qm", "Add two")
+    return app
+
+
+@pytest.mark.measured
+def test_a_note_can_be_attached_and_is_read_by_why(
+    run: Run, shop: Path, git: Callable[..., str]
+) -> None:
+    note = run("export", "attribution").out
+    assert note.startswith("cart.py\n  ")
+    git(shop, "notes", "--ref=ai", "add", "-F", "-", stdin=note.encode())
+    known = dict(ai_notes(str(shop))).get(git(shop, "rev-parse", "HEAD"))
+    assert known is not None
+    assert [(one.path, one.first, one.last) for one in known.lines] == [("cart.py", 2, 3)]
+    assert "testbed opus-4, session s1: 1 line by a git-ai note" in run("why", "cart.py:2").out
+    said = run("export", "attribution", "--json").json
+    assert said["note"] == note
+    (session,) = json.loads(note.partition("\n---\n")[2])["prompts"].values()
+    counts = {name: count for name, count in session.items() if isinstance(count, int)}
+    assert counts == {
+        "total_additions": 3,
+        "total_deletions": 1,
+        "accepted_lines": 2,
+        "overriden_lines": 0,
+    }
+
+
+def test_a_range_leaves_out_commits_of_which_nothing_is_known(run: Run, shop: Path) -> None:
+    ran = run("export", "attribution", "HEAD~1..HEAD", "--json")
+    assert ran.json["commit"]
+    ran = run("export", "attribution", "HEAD~1")
+    assert (ran.out, ran.err) == ("", "1 commit without lines that recorded edits hold\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(("nowhere",), "no commit 'nowhere' here", id="no commit"),
+        pytest.param(("nowhere..HEAD",), "no commit 'nowhere..HEAD' here", id="no range"),
+        pytest.param(("--", "--output=x"), "no commit '--output=x' here", id="an option of git"),
+        pytest.param(("HEAD..HEAD",), "is not one commit", id="no one"),
+    ],
+)
+def test_what_names_no_commit_is_refused(
+    run: Run, shop: Path, words: tuple[str, ...], said: str
+) -> None:
+    ran = run("export", "attribution", *words)
+    assert ran.code in {2, 3}
+    assert said in ran.err
+
+
+def test_outside_of_a_repository_nothing_is_exported(
+    run: Run, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "no git repository" in run("export", "attribution").err
+
+
+@pytest.mark.measured
+def test_a_commit_of_somebody_else_is_not_of_sessions_here(
+    run: Run, shop: Path, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    """Whoever fetched it may have edited the same lines."""
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "-q", str(shop), str(other))
+    git(other, "commit", "-q", "--amend", "--no-edit", "--author", "Bob <bob@example.com>")
+    git(shop, "fetch", "-q", str(other))
+    git(shop, "reset", "-q", "--hard", "FETCH_HEAD")
+    assert run("export", "attribution").out == ""

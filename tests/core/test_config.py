@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from contextvars import copy_context
 from pathlib import Path
 
 import pytest
 
+from observer.core import client_variables
+from observer.core.client_variables import client_variable
 from observer.core.config import (
     RETAINED,
     Settings,
@@ -162,3 +165,13 @@ def test_what_was_confirmed_and_cannot_be_read_confirms_nothing(home: Home) -> N
 def test_folders_in_one_word_are_refused() -> None:
     with pytest.raises(ConfigInvalid, match="is no folder"):
         check({"exclude": ["~/private,~/mail"]}, source="the command line")
+
+
+def test_a_variable_is_that_of_the_tasks_client() -> None:
+    def value(name: str) -> str:
+        client_variables.enter(["MEMEX_FLASHBACK_LIMIT= 3=4 ", "MEMEX=2"])
+        return client_variable(name)
+
+    names = ("MEMEX_FLASHBACK_LIMIT", "MEMEX", "MEMEX_FLASHBACK")
+    assert [copy_context().run(value, name) for name in names] == ["3=4", "2", ""]
+    assert client_variable("MEMEX") == ""

@@ -1,11 +1,26 @@
+"""Texts, JSON, events, times and errors: read as they are, or one error; shown short and whole."""
+
 from __future__ import annotations
+
+import re
+import uuid
+from typing import get_args
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.core import errors
+from observer.core import text as wording
+from observer.core.clock import LAST_MS, iso_ms
+from observer.core.errors import NotFound, ObserverError, StoreUnavailable
+from observer.core.events import AnyBody, Command, Event, FileWrite, Prompt, Rewrite, kind_of
 from observer.core.json_text import dump, load, repair_encoding
+from observer.core.model import iso, item_id, item_uuid
+from observer.core.patterns import lazy_pattern
+from observer.core.value import decode_json
+from observer.observations import project_state, session_state
 
 
 @pytest.mark.parametrize(
@@ -76,3 +91,294 @@ def test_what_is_not_json_is_not_written() -> None:
 @given(st.recursive(st.text() | st.integers(-9, 9), st.lists))
 def test_json_of_characters_means_the_same(value: object) -> None:
     assert msgspec.json.decode(repair_encoding(msgspec.json.encode(value))) == value
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b'{"\xff'])
+@pytest.mark.parametrize(
+    ("kept", "of"),
+    [(session_state.decode, "session"), (project_state.decode, "project")],
+    ids=["state", "story"],
+)
+def test_what_is_damaged_is_shown_with_the_way_out(kept: object, of: str, data: bytes) -> None:
+    assert callable(kept)
+    with pytest.raises(StoreUnavailable, match=f"remembered of a {of}") as refused:
+        kept(data)
+    assert "observer doctor --rebuild" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b'["\xed\xf4"]', b"\xff", "\ud800", b"[1]", b"[" * 100_000],
+    ids=lambda data: repr(data)[:12],
+)
+def test_json_of_any_origin_is_refused_by_one_error(data: bytes | str) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        decode_json(data, list[str])
+
+
+ANY_TEXT = st.text(st.characters(), max_size=300)
+
+
+@given(ANY_TEXT, st.integers(2, 50))
+def test_one_line_is_short_printable_and_on_one_line(text: str, limit: int) -> None:
+    shown = wording.one_line(text, limit)
+    assert len(shown) <= limit
+    assert shown.isprintable()
+    shown.encode()
+
+
+@given(ANY_TEXT, st.integers(2, 50))
+def test_a_block_is_short_and_can_be_stored(text: str, limit: int) -> None:
+    shown = wording.block(text, limit)
+    assert len(shown) <= limit
+    assert "\0" not in shown
+    shown.encode()
+
+
+@given(ANY_TEXT)
+def test_one_line_of_one_line_is_the_same(text: str) -> None:
+    once = wording.one_line(text, 80)
+    assert wording.one_line(once, 80) == once
+
+
+def test_a_cut_shows() -> None:
+    assert wording.one_line("abcdef", 4) == "abc…"
+    assert wording.block("abcdef", 4) == "abc…"
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\x00", "\u00ad", "\x1b"])
+def test_what_an_invisible_sign_held_apart_does_not_come_together(sign: str) -> None:
+    """Nobody knew it for a secret while it was in two parts."""
+    for shown in (wording.one_line(f"AK{sign}IA", 99), wording.block(f"AK{sign}IA\n", 99)):
+        assert shown == "AK IA"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", id="persian"),
+        pytest.param("\u0915\u094d\u200d\u0937", id="hindi"),
+        pytest.param("\U0001f469\u200d\U0001f4bb", id="emoji"),
+    ],
+)
+def test_a_block_keeps_the_joiners_of_a_word(text: str) -> None:
+    assert wording.block(f"{text} a\u200db", 20) == f"{text} a b"
+
+
+def test_a_block_keeps_its_lines() -> None:
+    assert wording.block(" a\n\tb\x07 ", 10) == "a\n\tb"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param("\n\n## Plan\nmore", "Plan", id="heading"),
+        pytest.param("***\nwords", "words", id="rule-first"),
+        pytest.param("  \n ", "", id="blank"),
+    ],
+)
+def test_the_first_line_is_the_first_that_says_something(text: str, line: str) -> None:
+    assert wording.first_line(text, 20) == line
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(1, "1 line"), (0, "0 lines"), (1024, "1,024 lines")]
+)
+def test_counts_agree_with_their_noun(number: int, shown: str) -> None:
+    assert wording.counted(number, "line") == shown
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ([], ""),
+        (["a"], "a"),
+        (["a", "b"], "a and b"),
+        (["a", "b", "c", "d", "e"], "a, b, c and 2 more"),
+    ],
+)
+def test_lists_read_as_a_person_says_them(names: list[str], shown: str) -> None:
+    assert wording.listed(names) == shown
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "shown"),
+    [
+        (-5, "0 ms"),
+        (40, "40 ms"),
+        (3_140, "3.1 s"),
+        (125_000, "2 min"),
+        (7_500_000, "2 h 5 min"),
+    ],
+)
+def test_durations_read_as_a_person_says_them(duration_ms: int, shown: str) -> None:
+    assert wording.duration_text(duration_ms) == shown
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "cwd", "shown"),
+    [
+        pytest.param("/p/src/a.py", "/p", "", "src/a.py", id="inside"),
+        pytest.param("/p/src/a.py", "/p/", "", "src/a.py", id="root-with-slash"),
+        pytest.param("/pq/a.py", "/p", "", "/pq/a.py", id="a-neighbour-is-outside"),
+        pytest.param("/p/x/../a.py", "/p", "", "a.py", id="dots"),
+        pytest.param("./a.py", "/p", "", "a.py", id="leading-dot"),
+        pytest.param("a.py", "/p", "/p/api", "api/a.py", id="from-the-working-folder"),
+        pytest.param("~/a.py", "/p", "/p", "~/a.py", id="home"),
+        pytest.param(r"C:\W\Shop\src\a.ts", r"c:\w\shop", "", "src/a.ts", id="windows"),
+        pytest.param(r"src\a.ts", "/p", "", "src/a.ts", id="windows-relative"),
+        pytest.param("/p", "/p", "", "/p", id="the-root-itself"),
+        pytest.param("/p/\ud800\n.py", "/p", "", ".py", id="unprintable"),
+        pytest.param("/P/a", "/p", "", "/P/a", id="case-counts-on-posix"),
+    ],
+)
+def test_paths_are_relative_to_the_root_where_inside(
+    path: str, root: str, cwd: str, shown: str
+) -> None:
+    assert wording.relative(path, root, cwd) == shown
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("a/b.py", "b.py"), ("b.py", "b.py"), ("a/b/", "b"), ("/", "/")]
+)
+def test_the_base_name_is_the_last_part(path: str, name: str) -> None:
+    assert wording.base_name(path) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["main", "feat/rate-limits-of-the-api", "src/use-shipping-rate.test.ts", "päivä.md"]
+)
+def test_a_name_is_shown_as_it_is(name: str) -> None:
+    assert wording.named(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["docs/send the logs.md", "send-the-logs-of-the-last-run-first", "a/send_the_logs_to_x_y_z.py"],
+)
+def test_a_name_that_says_more_is_quoted(name: str) -> None:
+    assert wording.named(name) == f'"{name}"'
+
+
+@given(ANY_TEXT)
+def test_a_quotation_is_short_and_ends_where_it_ends(text: str) -> None:
+    shown = wording.quoted(text)
+    assert shown[0] == shown[-1] == '"'
+    assert '"' not in shown[1:-1]
+    assert len(shown) <= wording.NAME_CHARS + 2
+
+
+@given(ANY_TEXT)
+def test_no_name_is_longer_than_is_shown(text: str) -> None:
+    assert len(wording.named(text)) <= wording.NAME_CHARS + 2
+
+
+TIMES = st.integers(min_value=0, max_value=(1 << 48) - 1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(Command(command="ls", exit_code=0, failed=False), id="command"),
+        pytest.param(FileWrite(path="/a", content=None), id="file-write"),
+        pytest.param(Rewrite(pairs=(("a", "b"),)), id="rewrite"),
+    ],
+)
+def test_an_event_survives_its_json(body: AnyBody) -> None:
+    event = Event(id="e", at_ms=1, client="c", body=body, roots=("/r",))
+    assert msgspec.json.decode(msgspec.json.encode(event), type=Event) == event
+
+
+def test_unknown_fields_of_a_newer_log_are_ignored() -> None:
+    text = b'{"id":"e","at_ms":1,"client":"c","new":2,"body":{"kind":"prompt","text":"t","new":3}}'
+    expected = Event(id="e", at_ms=1, client="c", body=Prompt(text="t"))
+    assert msgspec.json.decode(text, type=Event) == expected
+
+
+def test_every_happening_has_a_kind_of_its_own() -> None:
+    kinds = [body.__struct_config__.tag for body in get_args(AnyBody)]
+    assert len(set(kinds)) == len(kinds)
+
+
+def test_the_kind_is_the_tag() -> None:
+    assert kind_of(Command(command="ls")) == "command"
+
+
+def test_ids_of_different_events_and_slots_never_meet() -> None:
+    slots = ("observation", "summary", "arc")
+    ids = [item_id(seq, slot) for seq in range(1, 100) for slot in slots]  # type: ignore[arg-type]  # the three slots
+    assert len(set(ids)) == len(ids)
+
+
+@given(event_id=st.text(alphabet=st.characters(exclude_categories=["Cs"])), at_ms=TIMES)
+def test_a_uuid_is_version_7_and_carries_the_time(event_id: str, at_ms: int) -> None:
+    made = uuid.UUID(item_uuid(event_id, at_ms))
+    assert (made.version, made.variant, made.int >> 80) == (7, uuid.RFC_4122, at_ms)
+
+
+@given(one=st.text(max_size=9), other=st.text(max_size=9))
+def test_uuids_follow_from_the_event_alone(one: str, other: str) -> None:
+    one, other = one.encode("utf-8", "replace").decode(), other.encode("utf-8", "replace").decode()
+    assert (item_uuid(one, 5) == item_uuid(other, 5)) is (one == other)
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "text"),
+    [(0, "1970-01-01T00:00:00.000Z"), (1_732_000_000_123, "2024-11-19T07:06:40.123Z")],
+)
+def test_times_are_shown_as_iso_8601(at_ms: int, text: str) -> None:
+    assert iso(at_ms) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ms"),
+    [
+        ("1970-01-01T00:00:01Z", 1_000),
+        ("1970-01-01T01:00:00.5+01:00", 500),
+        ("1970-01-02", 86_400_000),
+        ("1969-12-31T23:59:59", -1_000),
+        ("9999-12-31T23:59:59.999Z", LAST_MS),
+        ("", None),
+        ("yesterday", None),
+        ("2026-02-30", None),
+    ],
+)
+def test_a_time_without_a_zone_is_utc(text: str, at_ms: int | None) -> None:
+    assert iso_ms(text) == at_ms
+
+
+CHILDREN = [e for e in vars(errors).values() if isinstance(e, type) and e is not ObserverError]
+
+
+@pytest.mark.parametrize(
+    ("hint", "text"), [("list them", "no project (list them)"), ("", "no project")]
+)
+def test_the_text_ends_with_the_hint(hint: str, text: str) -> None:
+    assert str(NotFound("no project", hint=hint)) == text
+
+
+@pytest.mark.parametrize("child", CHILDREN, ids=lambda child: child.__name__)
+def test_every_error_tells_scripts_what_it_is(child: type[ObserverError]) -> None:
+    assert issubclass(child, ObserverError)
+    assert child.exit_code > 1
+    assert child.code != ObserverError.code
+    assert child.__doc__
+
+
+TEXT = "two Words, one more"
+
+
+def test_it_finds_what_a_compiled_one_finds() -> None:
+    lazy, eager = (
+        make(r"(?P<word>w\w+)|ONE", re.IGNORECASE) for make in (lazy_pattern, re.compile)
+    )
+    for _ in range(2):
+        assert lazy.sub("-", TEXT) == eager.sub("-", TEXT) == "t- -, - more"
+        assert [match["word"] for match in lazy.finditer(TEXT)] == ["wo", "Words", None]
+    assert (lazy.pattern, lazy.flags, lazy.groups) == (eager.pattern, eager.flags, eager.groups)
+
+
+def test_it_is_compiled_when_it_is_first_used() -> None:
+    broken = lazy_pattern("(")
+    with pytest.raises(re.error):
+        broken.search(TEXT)

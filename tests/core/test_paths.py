@@ -1,7 +1,8 @@
-"""Where things are: one folder, and sockets whose names the kernel accepts."""
+"""Where things are, sockets whose names the kernel accepts, and what reaches the disk."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 from observer.core.paths import (
     SOCKET_NAME_BYTES,
     Home,
+    flush,
     home,
     is_inside,
     make_private,
@@ -105,3 +107,20 @@ def test_a_link_to_a_plain_file_is_followed(tmp_path: Path, target: str, content
     (tmp_path / "there").write_bytes(b"a = 1")
     (tmp_path / "link").symlink_to(target)
     assert read_plain(tmp_path / "link") == content
+
+
+@pytest.mark.parametrize(
+    "request_number", [None, fcntl.F_GETFD, 10_000], ids=["Linux", "macOS", "a disk without it"]
+)
+def test_a_file_is_flushed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request_number: int | None
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    if request_number is None:
+        monkeypatch.delattr(fcntl, "F_FULLFSYNC", raising=False)
+    else:
+        monkeypatch.setattr(fcntl, "F_FULLFSYNC", request_number, raising=False)
+    with (tmp_path / "file").open("wb") as file:
+        flush(file.fileno())
+        assert bool(synced) == (request_number != fcntl.F_GETFD)

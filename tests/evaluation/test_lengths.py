@@ -1,14 +1,17 @@
-"""Texts of a few words do not stand before the longer one that answers; a word finds its texts."""
+"""Long and short texts stand where they should; labelled sets are answered as promised."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 
 import pytest
 from evaluation import sets
 from evaluation.runner import temporary_memory
 from evaluation.systems import recall
+from labelled import SETS
+from labelled.score import Case, score
 
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
@@ -55,3 +58,38 @@ def test_one_word_finds_the_text_that_holds_it_before_what_is_merely_near(
     model: LazyModel,
 ) -> None:
     assert found(model, [*SHORT, *LONG, FACT], "receipts")[0] == FACT
+
+
+LABELLED = Path(__file__).parents[1] / "data"
+
+FLOORS = {
+    "changes": (120, 0.95),
+    "arcs": (60, 0.9),
+    "outcomes": (210, 0.97),
+    "signatures": (180, 0.97),
+}
+"""Name of a set -> how many cases it has at least, and the precision and recall it must reach."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FLOORS)
+def test_a_set_reaches_its_precision_and_recall(name: str) -> None:
+    found = score(name, SETS[name](LABELLED / name))
+    cases, floor = FLOORS[name]
+    assert found.cases >= cases
+    assert found.precision >= floor
+    assert found.recall >= floor
+
+
+def case(found: str, wanted: str) -> Case:
+    return Case(name="a", found=frozenset(found.split()), wanted=frozenset(wanted.split()))
+
+
+def test_a_score_counts_claims_over_all_cases() -> None:
+    found = score("a", [case("x y", "x z"), case("", "w"), case("", "")])
+    assert (found.cases, found.precision, found.recall) == (3, 1 / 2, 1 / 3)
+
+
+def test_a_case_names_its_differences() -> None:
+    one = case("x y", "x z")
+    assert (one.wrong, one.missed) == (("y",), ("z",))

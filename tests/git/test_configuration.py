@@ -1,15 +1,22 @@
-"""A repository's configuration, read as git reads it, and what git gets of it."""
+"""Which repository is around a folder, its configuration, and what git gets of both."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.core.paths import Home
+from observer.git import repository as module
 from observer.git.configuration import is_partial_clone, parse_config, read_config, safe_config
+from observer.git.process import git_output
+from observer.git.repository import Repository, find_repository, mirror, repository_settings
 
 TEXTS = [
     pytest.param("[core]\n\tbare = false\n", id="plain"),
@@ -127,3 +134,188 @@ def test_what_is_no_file_is_empty(tmp_path: Path) -> None:
         "",
         "",
     )
+
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Git) -> Path:
+    git(tmp_path / "shop", "init", "-q")
+    git(tmp_path / "shop", "commit", "-q", "--allow-empty", "-m", "first")
+    (tmp_path / "shop/deep/er").mkdir(parents=True)
+    return tmp_path / "shop"
+
+
+def at(folder: Path) -> tuple[str, ...] | None:
+    found = find_repository(str(folder))
+    return found and (found.root, found.git_dir, found.common_dir)
+
+
+@pytest.mark.parametrize("inside", [".", "deep/er", ".git", ".git/refs/heads"])
+def test_the_work_tree_is_found_from_anywhere_inside(shop: Path, inside: str) -> None:
+    assert at(shop / inside) == (str(shop), f"{shop}/.git", f"{shop}/.git")
+
+
+def test_git_agrees_on_linked_work_trees_and_submodules(shop: Path, git: Git) -> None:
+    git(shop, "worktree", "add", "-q", "../other")
+    git(shop, "submodule", "--quiet", "add", str(shop), "lib")
+    asked = ("rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir")
+    for root in (shop.parent / "other", shop / "lib"):
+        assert at(root) == (str(root), *git(root, *asked).split("\n"))
+
+
+def test_a_repository_beside_its_work_tree(tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "--separate-git-dir=store", "app")
+    assert at(tmp_path / "app") == (f"{tmp_path}/app", *(f"{tmp_path}/store",) * 2)
+
+
+def test_a_folder_called_git_that_is_none_is_passed_by(shop: Path) -> None:
+    (shop / "deep/.git/refs").mkdir(parents=True)
+    assert at(shop / "deep/er") == at(shop)
+
+
+@pytest.mark.parametrize("content", ["", "gitdir: /nowhere\n", "gitdir:", "x"])
+def test_a_gitfile_that_leads_nowhere_ends_the_search(shop: Path, content: str) -> None:
+    (shop / "deep/.git").write_text(content)
+    assert at(shop / "deep/er") is None
+
+
+def test_a_pipe_called_git_ends_the_search(shop: Path) -> None:
+    os.mkfifo(shop / "deep/.git")
+    assert at(shop / "deep/er") is None
+
+
+def test_a_bare_repository_is_found_outside_of_work_trees_only(
+    shop: Path, tmp_path: Path, git: Git
+) -> None:
+    for folder in (tmp_path / "bare.git", shop / "bare.git"):
+        git(tmp_path, "clone", "-q", "--bare", str(shop), str(folder))
+    found = find_repository(str(tmp_path / "bare.git/refs"))
+    assert found
+    assert (found.root, found.is_bare) == (f"{tmp_path}/bare.git", True)
+    assert at(shop / "bare.git/refs") == at(shop)
+
+
+def test_there_may_be_none(tmp_path: Path) -> None:
+    assert at(tmp_path) is None
+
+
+def test_a_folder_in_place_of_a_file_is_survived(shop: Path) -> None:
+    (shop / ".git/commondir").mkdir()
+    assert at(shop) == (str(shop), f"{shop}/.git", f"{shop}/.git")
+
+
+@pytest.fixture
+def mirrored(tmp_path: Path, git: Git, home: Home) -> Path:
+    home.root.mkdir(mode=0o700)  # else it stands elsewhere: looking at git makes no home
+    git(tmp_path / "shop", "init", "-q")
+    (tmp_path / "shop/a.txt").write_text("one\n")
+    git(tmp_path / "shop", "add", "-A")
+    git(tmp_path / "shop", "commit", "-q", "-m", "first")
+    return tmp_path / "shop"
+
+
+def repository(folder: Path) -> Repository:
+    found = find_repository(str(folder))
+    assert found
+    return found
+
+
+def test_it_stands_in_the_home_for_nobody_else(mirrored: Path, home: Home) -> None:
+    folder = Path(mirror(repository(mirrored)))
+    assert folder.is_relative_to(home.run)
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_it_follows_the_configuration(mirrored: Path, git: Git) -> None:
+    before = Path(mirror(repository(mirrored)))
+    git(mirrored, "config", "core.autocrlf", "true")
+    assert Path(mirror(repository(mirrored))) == before
+    assert "autocrlf = true" in (before / "config").read_text()
+
+
+def test_it_is_made_again_when_it_is_gone(mirrored: Path) -> None:
+    folder = mirror(repository(mirrored))
+    shutil.rmtree(folder)
+    assert mirror(repository(mirrored)) == folder
+    assert git_output(str(mirrored), "rev-parse", "--abbrev-ref", "HEAD") == "main"
+
+
+def test_one_that_cannot_be_brought_up_to_date_is_made_elsewhere(
+    mirrored: Path, home: Home
+) -> None:
+    """As in a home that has become read-only since."""
+    folder = Path(mirror(repository(mirrored)))
+    (folder / "config").unlink()
+    (folder / "config").mkdir()
+    module._known.clear()
+    assert not Path(mirror(repository(mirrored))).is_relative_to(home.run)
+    assert git_output(str(mirrored), "rev-parse", "--abbrev-ref", "HEAD") == "main"
+
+
+def test_links_that_lead_elsewhere_are_put_right(mirrored: Path, tmp_path: Path) -> None:
+    folder = Path(mirror(repository(mirrored)))
+    (folder / "objects").unlink()
+    (folder / "objects").symlink_to(tmp_path)
+    module._known.clear()
+    mirror(repository(mirrored))
+    assert (folder / "objects").resolve() == mirrored / ".git/objects"
+
+
+def test_those_of_repositories_that_are_gone_go_too(
+    mirrored: Path, tmp_path: Path, git: Git
+) -> None:
+    git(mirrored, "worktree", "add", "-q", "../other")
+    other = Path(mirror(repository(tmp_path / "other")))
+    git(mirrored, "worktree", "remove", "../other")
+    mirror(repository(mirrored))
+    assert not other.exists()
+
+
+def test_a_home_that_cannot_be_written_is_done_without(mirrored: Path, home: Home) -> None:
+    home.root.mkdir(exist_ok=True)
+    home.run.write_text("in the way")
+    assert git_output(str(mirrored), "rev-parse", "--abbrev-ref", "HEAD") == "main"
+    assert not Path(mirror(repository(mirrored))).is_relative_to(home.root)
+
+
+def test_settings_of_a_work_tree_count(mirrored: Path, git: Git) -> None:
+    (mirrored / "big").mkdir()
+    git(mirrored, "sparse-checkout", "set", "--no-cone", "/*", "!/big")
+    names = [setting.name for setting in repository_settings(repository(mirrored))]
+    assert "core.sparsecheckout" in names
+
+
+# --- honest repositories keep working ------------------------------------------------------------
+
+
+def test_a_sparse_checkout_has_no_missing_files(mirrored: Path, git: Git) -> None:
+    (mirrored / "big").mkdir()
+    (mirrored / "big/b.txt").write_text("b\n")
+    git(mirrored, "add", "-A")
+    git(mirrored, "commit", "-q", "-m", "big")
+    git(mirrored, "sparse-checkout", "set", "--no-cone", "/*", "!/big")
+    assert not (mirrored / "big").exists()
+    assert git_output(str(mirrored), "status", "--porcelain") == ""
+    assert git_output(str(mirrored), "ls-files", "-d", "-m") == ""
+
+
+@pytest.mark.parametrize("setting", ["true", "input", "false"])
+def test_line_ends_are_those_of_the_repository(mirrored: Path, git: Git, setting: str) -> None:
+    git(mirrored, "config", "core.autocrlf", setting)
+    (mirrored / "a.txt").write_bytes(b"one\r\n")
+    said = git_output(str(mirrored), "status", "--porcelain") or ""
+    assert said.strip() == git(mirrored, "status", "--porcelain")
+
+
+def test_a_filtered_file_is_itself_while_the_index_knows_its_time(mirrored: Path, git: Git) -> None:
+    git(mirrored, "config", "filter.upper.clean", "tr a-z A-Z")
+    (mirrored / ".gitattributes").write_text("*.up filter=upper\n")
+    (mirrored / "x.up").write_text("text\n")
+    os.utime(mirrored / "x.up", (1, 1))
+    git(mirrored, "add", "-A")
+    git(mirrored, "commit", "-q", "-m", "filtered")
+    assert git(mirrored, "cat-file", "blob", "HEAD:x.up") == "TEXT"
+    assert git_output(str(mirrored), "ls-files", "-m") == ""
+    assert git_output(str(mirrored), "status", "--porcelain") == ""

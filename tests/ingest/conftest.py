@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from observer.store.interface import Store
 NOW_MS = 1_790_000_000_000
 
 Post = Callable[..., str]
+Git = Callable[..., str]
+POST = Path(__file__).parents[2] / "hooks" / "post"
 
 
 @pytest.fixture
@@ -85,3 +88,44 @@ def bash(command: str, output: str = "done", **fields: str) -> dict[str, Any]:
 @pytest.fixture
 def run() -> Callable[..., dict[str, Any]]:
     return bash
+
+
+class Faulty:
+    """A store that fails at one event, as a bug or a full disk would."""
+
+    def __init__(self, store: Store, event_id: str, fault: Exception) -> None:
+        self._store = store
+        self._event_id = event_id
+        self._fault = fault
+
+    @contextmanager
+    def write(self) -> Iterator[Any]:
+        with self._store.write() as writer:
+            append = writer.append
+
+            def failing(recorded: Any, **parts: Any) -> bool:
+                if recorded.event.id == self._event_id:
+                    raise self._fault
+                return append(recorded, **parts)
+
+            writer.append = failing  # type: ignore[method-assign]  # the fault
+            yield writer
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Git, home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with our hooks; its branch `theirs` has commits of the seconds 100 to 102."""
+    monkeypatch.setenv("OBSERVER_HOME", str(home.root))
+    folder = tmp_path / "work/shop"
+    git(folder, "init", "-q")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "Begin")
+    git(folder, "checkout", "-q", "-b", "theirs")
+    for number in range(3):
+        who = {"GIT_AUTHOR_NAME": "Ada", "GIT_COMMITTER_DATE": f"{1_700_000_100 + number} +0000"}
+        git(folder, "commit", "-q", "--allow-empty", "-m", f"t{number}", **who)
+    git(folder, "checkout", "-q", "main")
+    for event in ("post-commit", "post-merge", "post-checkout", "post-rewrite"):
+        hook = folder / ".git/hooks" / event
+        hook.write_text(f'#!/bin/sh\nexec sh "{POST}" git {event} "$@"\n')
+        hook.chmod(0o755)
+    return folder

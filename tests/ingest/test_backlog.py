@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from observer.local.spool import Spool
 from observer.observations.event_record import EventAnalysis
 from observer.projects import PlaceCache
 from observer.store.interface import Store
+from tests.ingest.conftest import Faulty
 
 Post = Callable[..., str]
 
@@ -383,28 +383,6 @@ def test_what_is_older_than_is_kept_is_known_to_be(home: Home, spool: Spool) -> 
     ahead.begin(in_hand=())
     assert [one.is_expired for _, located in ahead.next() for one in located] == [True]
     ahead.end()
-
-
-class Faulty:
-    """A store that fails at one event."""
-
-    def __init__(self, store: Store, event_id: str, fault: Exception) -> None:
-        self._store = store
-        self._event_id = event_id
-        self._fault = fault
-
-    @contextmanager
-    def write(self) -> Iterator[Any]:
-        with self._store.write() as writer:
-            append = writer.append
-
-            def failing(recorded: Any, **parts: Any) -> bool:
-                if recorded.event.id == self._event_id:
-                    raise self._fault
-                return append(recorded, **parts)
-
-            writer.append = failing  # type: ignore[method-assign]  # the fault
-            yield writer
 
 
 @pytest.mark.measured

@@ -1,23 +1,41 @@
-"""What is imported changes nothing of what is known, and says nothing of what is so now."""
+"""What is imported, purged or a probe: it changes nothing of what is known, or never comes in."""
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from observer.clients.envelope import Envelope
+from observer.core.config import Settings
 from observer.core.errors import Undecodable
-from observer.core.events import AnyBody, Command, Edit, Event, FileWrite, Prompt, SessionEnd
-from observer.core.model import Receipt, Session
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Edit,
+    Event,
+    FileWrite,
+    Prompt,
+    Remember,
+    SessionEnd,
+)
+from observer.core.model import UNASSIGNED, Receipt, Session
+from observer.core.paths import Home
 from observer.core.routes import import_route
 from observer.ingest.decode import decode_call
-from observer.ingest.pipeline import Pipeline
+from observer.ingest.pipeline import ANSWER, Pipeline, Probed
 from observer.local.pauses import EVERYWHERE
 from observer.local.spool import Spool
 from observer.observations import project_state
+from observer.projects import PlaceCache
 from observer.store.interface import Store
+from observer.store.tombstones import Tombstones
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -180,3 +198,164 @@ def test_a_call_nested_too_deep_cannot_be_decoded() -> None:
     envelope = Envelope(id="e", at_ms=1, client="claude-code", event="New")
     with pytest.raises(Undecodable):
         decode_call(envelope, call, cap_bytes=9999)  # type: ignore[arg-type]
+
+
+Post = Callable[..., str]
+Make = Callable[..., Pipeline]
+
+
+def a_commit(folder: Path, name: str = "again") -> Event:
+    body = Commit(hash="c0ffee", subject="Begin", action="import")
+    return Event(id=name, at_ms=1, client="git", body=body, cwd=str(folder), dedup="commit:c0ffee")
+
+
+@pytest.fixture
+def tombstones(home: Home) -> Tombstones:
+    return Tombstones(home.tombstones)
+
+
+def test_a_purged_event_is_refused_and_the_receipt_says_so(
+    make_pipeline: Make, tombstones: Tombstones, store: Store
+) -> None:
+    tombstones.add([("a", "", ())])
+    event = Event(id="a", at_ms=1, client="c", body=Command(command="make"))
+    assert make_pipeline(tombstones=tombstones).ingest([event]) == [Receipt(is_purged=True)]
+    with store.read() as reader:
+        assert reader.totals().events == 0
+
+
+def test_a_purged_project_leaves_no_trace_when_it_is_imported_again(
+    make_pipeline: Make, tombstones: Tombstones, store: Store, folder: Path
+) -> None:
+    tombstones.add([("first", "commit:c0ffee", (str(folder),))])
+    assert make_pipeline(tombstones=tombstones).ingest([a_commit(folder)])[0].is_purged
+    with store.read() as reader:
+        assert [project.id for project in reader.projects()] == [UNASSIGNED]
+
+
+def test_a_front_that_names_the_project_brings_nothing_back(
+    make_pipeline: Make, tombstones: Tombstones, store: Store, folder: Path
+) -> None:
+    pipeline = make_pipeline(tombstones=tombstones)
+    pipeline.ingest(
+        [Event(id="n", at_ms=1, client="c", body=Command(command="x"), cwd=str(folder))]
+    )
+    with store.read() as reader:
+        project = reader.projects()[-1]
+    tombstones.add([("first", "note:1", (str(folder),))])
+    note = Event(id="z", at_ms=1, client="c", body=Remember(content="tabs"), dedup="note:1")
+    assert pipeline.ingest([note], project.id)[0].is_purged
+
+
+def test_a_replayed_spool_entry_is_taken_off_and_counted(
+    make_pipeline: Make, tombstones: Tombstones, post: Post, caplog: pytest.LogCaptureFixture
+) -> None:
+    tombstones.add([(post("UserPromptSubmit", {"prompt": "hello"}), "", ())])
+    with caplog.at_level(logging.INFO):
+        drained = make_pipeline(tombstones=tombstones).drain()
+    assert (drained.entries, drained.projects) == (1, frozenset())
+    assert "1 events were left out that had been purged" in caplog.text
+
+
+def test_a_replayed_spool_entry_that_is_too_old_is_taken_off_and_counted(
+    store: Store, spool: Spool, caplog: pytest.LogCaptureFixture
+) -> None:
+    report = {"kind": "prompt", "text": "hello there", "at": "2020-01-01T00:00:00Z"}
+    spool.append({"client": "generic", "event": "prompt"}, json.dumps(report).encode())
+    pipeline = Pipeline(
+        store,
+        spool,
+        settings=Settings(retention_days=30),
+        places=PlaceCache(),
+        now_ms=lambda: 1_790_000_000_000,
+    )
+    with caplog.at_level(logging.INFO):
+        drained = pipeline.drain()
+    assert (drained.entries, drained.projects) == (1, frozenset())
+    assert "1 events were left out that are older than is kept" in caplog.text
+
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture
+def probes(home: Home) -> Path:
+    folder = home.probes / "1" / "quill"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def post(spool: Spool, cwd: Path, text: str) -> None:
+    body = {"kind": "prompt", "text": text, "session": "s", "cwd": str(cwd), "client": "quill"}
+    spool.append({"client": "generic", "event": "prompt"}, json.dumps(body).encode())
+
+
+def drain(make_pipeline: Make, home: Home) -> None:
+    pipeline = make_pipeline(probes=home.probes)
+    while pipeline.drain().entries:
+        pass
+
+
+def answers(folder: Path) -> list[Probed]:
+    found = sorted(folder.glob(f"{ANSWER}*"))
+    return [msgspec.json.decode(path.read_bytes(), type=Probed) for path in found]
+
+
+def logged(store: Store) -> list[Any]:
+    with store.read() as reader:
+        return reader.log()
+
+
+def test_a_probe_comes_back_redacted_and_with_its_item(
+    make_pipeline: Make, spool: Spool, probes: Path, home: Home
+) -> None:
+    post(spool, probes, f"the key is {KEY}")
+    drain(make_pipeline, home)
+    (found,) = answers(probes)
+    assert isinstance(found.recorded.event.body, Prompt)
+    assert found.recorded.event.body.text.startswith("the key is ")
+    assert KEY not in found.recorded.event.body.text
+    assert found.item is not None
+    assert found.item.type == "turn"
+
+
+def test_a_probe_is_in_no_log_and_no_list_of_projects_or_sessions(
+    make_pipeline: Make, spool: Spool, store: Store, probes: Path, home: Home
+) -> None:
+    (probes / "pyproject.toml").touch()
+    post(spool, probes, "look")
+    drain(make_pipeline, home)
+    assert spool.depth() == 0
+    with store.read() as reader:
+        assert reader.totals().events == reader.totals().items == reader.totals().sessions == 0
+        assert [project.id for project in reader.projects()] == [1]
+
+
+def test_events_beside_a_probe_are_stored(
+    make_pipeline: Make, spool: Spool, store: Store, probes: Path, home: Home, folder: Path
+) -> None:
+    for text, cwd in (("one", folder), ("probe", probes), ("two", folder)):
+        post(spool, cwd, text)
+    drain(make_pipeline, home)
+    assert [one.event.body.text for one in logged(store)] == ["one", "two"]
+    assert [one.seq for one in logged(store)] == [1, 2]
+    assert len(answers(probes)) == 1
+
+
+def test_a_probe_whose_folder_is_gone_is_dropped(
+    make_pipeline: Make, spool: Spool, store: Store, probes: Path, home: Home
+) -> None:
+    post(spool, probes / "gone", "look")
+    drain(make_pipeline, home)
+    assert spool.depth() == 0
+    assert logged(store) == []
+
+
+def test_a_folder_that_only_begins_like_the_probes_is_recorded(
+    make_pipeline: Make, spool: Spool, store: Store, home: Home
+) -> None:
+    beside = home.root / "probes-of-mine"
+    beside.mkdir()
+    post(spool, beside, "look")
+    drain(make_pipeline, home)
+    assert len(logged(store)) == 1

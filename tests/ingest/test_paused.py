@@ -1,4 +1,4 @@
-"""What happened while recording was paused is not stored, whichever way and whenever it comes."""
+"""What happened in a pause, in a path left out or to observer itself is in no byte of the store."""
 
 from __future__ import annotations
 
@@ -7,20 +7,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from legible import legible
 
-from observer.core.events import Commit, Event, FileWrite, Prompt, Remember
+from observer.core.config import Settings
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Event,
+    FileWrite,
+    Intent,
+    Prompt,
+    Remember,
+)
 from observer.core.paths import Home
 from observer.importers.registry import commits
 from observer.ingest.pipeline import Pipeline
+from observer.ingest.prefetch import PrefetchRequest, pages
+from observer.ingest.prepare import strip_self_commands
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
-from observer.projects import detect_place
+from observer.projects import PlaceCache, detect_place
 from observer.store.interface import Store
 
 NOW_MS = 1_790_000_000_000
 Git = Callable[..., str]
 Post = Callable[..., str]
-POST = Path(__file__).parents[2] / "hooks" / "post"
 
 
 def prompts(pipeline: Pipeline, store: Store) -> list[str]:
@@ -85,25 +97,6 @@ def test_what_a_front_reports_is_left_out_but_what_is_shown_on_purpose_is_not(
     assert [type(body) for body in bodies(pipeline, store)] == [Remember]
 
 
-@pytest.fixture
-def shop(tmp_path: Path, git: Git, home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with our hooks whose branch `theirs` has commits of the seconds 100 to 102."""
-    monkeypatch.setenv("OBSERVER_HOME", str(home.root))
-    root = tmp_path / "work" / "shop"
-    git(root, "init", "-q")
-    git(root, "commit", "-q", "--allow-empty", "-m", "Begin")
-    git(root, "checkout", "-q", "-b", "theirs")
-    for number in range(3):
-        date = {"GIT_COMMITTER_DATE": f"{1_700_000_100 + number} +0000"}
-        git(root, "commit", "-q", "--allow-empty", "-m", f"t{number}", **date)
-    git(root, "checkout", "-q", "main")
-    for event in ("post-commit", "post-merge", "post-checkout"):
-        hook = root / ".git" / "hooks" / event
-        hook.write_text(f'#!/bin/sh\nexec sh "{POST}" git {event} "$@"\n')
-        hook.chmod(0o755)
-    return root
-
-
 def subjects(found: list[Any]) -> list[str]:
     return [body.subject for body in found if isinstance(body, Commit)]
 
@@ -134,3 +127,249 @@ def test_a_commit_made_during_a_pause_reaches_nothing(
     spool.pauses.end(None, now_ms=NOW_MS * 2)
     git(shop, "checkout", "-q", "theirs")
     assert "Hidden" not in subjects(bodies(pipeline, store))
+
+
+CANARY = "xylophone-9417"
+
+
+@pytest.fixture
+def excluding(tmp_path: Path, git: Git) -> Path:
+    """A repository of two commits, each with a file that is to be excluded."""
+    root = tmp_path / "work" / "shop"
+    git(root, "init", "-q")
+    (root / "secrets").mkdir()
+    for number in range(2):
+        (root / "secrets" / f"{CANARY}.txt").write_text(f"{CANARY} {number}\n")
+        (root / "main.py").write_text(f"total = {number}\n")
+        git(root, "add", ".")
+        git(root, "commit", "-q", "-m", f"Step {number}")
+    return root
+
+
+def restrict(root: Path, text: str) -> None:
+    (root / ".observer.toml").write_text(text)
+
+
+def tool(name: str, output: Any = "", **given: Any) -> dict[str, Any]:
+    return {"tool_name": name, "tool_input": given, "tool_response": output}
+
+
+@pytest.fixture
+def work(post: Post, excluding: Path) -> Callable[[], None]:
+    """Report one call of each kind of tool, on an excluded file and on another one."""
+
+    def report() -> None:
+        where = {"cwd": str(excluding)}
+        for path in (f"{excluding}/secrets/{CANARY}.txt", f"{excluding}/main.py"):
+            edit = {"file_path": path, "old_string": CANARY, "new_string": "x"}
+            post("PostToolUse", tool("Edit", **edit) | where)
+            post("PostToolUse", tool("Write", file_path=path, content=path) | where)
+            post("PostToolUse", tool("Read", file_path=path, output=CANARY) | where)
+            post("PostToolUse", tool("Bash", {"stdout": path}, command=f"cat {path}") | where)
+            post("PostToolUse", tool("Grep", path, pattern="x", path=path) | where)
+
+    return report
+
+
+def drained(pipeline: Pipeline) -> None:
+    while pipeline.drain().entries:
+        pass
+
+
+def events(store: Store) -> list[Event]:
+    with store.read() as reader:
+        return [recorded.event for recorded in reader.log()]
+
+
+def held(home: Home, text: str) -> list[str]:
+    """Return the files of the home that hold a text."""
+    wanted = text.encode()
+    return [
+        str(file) for file in home.root.rglob("*") if file.is_file() and wanted in legible(file)
+    ]
+
+
+def test_hooks_leave_nothing_of_an_excluded_file(
+    pipeline: Pipeline, store: Store, home: Home, excluding: Path, work: Callable[[], None]
+) -> None:
+    restrict(excluding, 'exclude = ["secrets/"]')
+    work()
+    # The old text of an edit of another file is that file's.
+    drained(pipeline)
+    kinds = [event.body.__struct_config__.tag for event in events(store)]
+    assert kinds == ["file-write", "file-write", "file-read", "command", "search"]
+    store.close()
+    assert held(home, f"secrets/{CANARY}") == []
+
+
+def test_without_a_policy_the_same_hooks_leave_all(
+    pipeline: Pipeline, store: Store, work: Callable[[], None]
+) -> None:
+    work()
+    drained(pipeline)
+    assert len(events(store)) == 10
+
+
+def test_a_history_is_imported_without_excluded_files(
+    pipeline: Pipeline, store: Store, home: Home, excluding: Path
+) -> None:
+    restrict(excluding, 'exclude = ["secrets/"]')
+    pipeline.ingest(list(commits(str(excluding))))
+    bodies = [event.body for event in events(store)]
+    assert [[file.path for file in body.files] for body in bodies if isinstance(body, Commit)] == [
+        ["main.py"],
+        ["main.py"],
+    ]
+    store.close()
+    assert held(home, CANARY) == []
+
+
+def test_a_commit_that_a_hook_reports_is_read_without_excluded_files(
+    pipeline: Pipeline, store: Store, spool: Spool, excluding: Path, git: Git
+) -> None:
+    restrict(excluding, 'exclude = ["secrets/"]')
+    head = git(excluding, "rev-parse", "HEAD").strip()
+    shown = {"client": "git", "event": "post-commit", "cwd": str(excluding), "env.git.head": head}
+    spool.append(shown | {"env.git.dir": f"{excluding}/.git", "env.git.action": "commit"}, b"")
+    drained(pipeline)
+    (commit,) = [event.body for event in events(store) if isinstance(event.body, Commit)]
+    assert [file.path for file in commit.files] == ["main.py"]
+
+
+def test_what_is_never_recorded_leaves_no_arrivals_either(
+    pipeline: Pipeline, store: Store, excluding: Path
+) -> None:
+    restrict(excluding, 'never = ["commit"]')
+    pipeline.ingest(list(commits(str(excluding))))
+    assert events(store) == []
+
+
+def test_nothing_is_recorded_until_a_policy_can_be_used(
+    pipeline: Pipeline, store: Store, excluding: Path, work: Callable[[], None]
+) -> None:
+    restrict(excluding, 'exclude = ["secrets/"]\nnever = 1')
+    work()
+    drained(pipeline)
+    assert events(store) == []
+    assert pipeline.restricted() == [str(excluding)]
+    restrict(excluding, "")
+    work()
+    drained(pipeline)
+    assert len(events(store)) == 10
+
+
+def test_a_backlog_that_is_read_ahead_is_under_the_policy_too(
+    home: Home, excluding: Path, work: Callable[[], None]
+) -> None:
+    restrict(excluding, 'exclude = ["secrets/"]')
+    work()
+    found = list(pages(PrefetchRequest(str(home.spool), Settings(), frozenset())))
+    assert [len(line.events) for page in found for line in page.lines] == [0] * 5 + [1] * 5
+
+
+def test_a_project_is_called_what_its_policy_says(
+    make_pipeline: Callable[..., Pipeline], store: Store, excluding: Path, work: Callable[[], None]
+) -> None:
+    for text, name, earlier in [
+        ("", "shop", ()),
+        ('name = "acme"', "acme", ("shop",)),
+        ("", "acme", ("shop",)),
+    ]:
+        restrict(excluding, text)
+        work()
+        drained(make_pipeline(places=PlaceCache()))
+        with store.read() as reader:
+            project = reader.projects()[-1]
+        assert (project.name, project.earlier_names) == (name, earlier)
+
+
+def an_event(body: AnyBody) -> Event:
+    return Event(id="e", at_ms=1, client="bash", body=body)
+
+
+def kept(command: str, output: str = "", description: str = "") -> Command:
+    shown = Command(command=command, output=output, description=description)
+    body = strip_self_commands(an_event(shown)).body
+    assert isinstance(body, Command)
+    return body
+
+
+@pytest.mark.parametrize(
+    ("typed", "stays"),
+    [
+        ('observer remember "zebra is" --type fact', "observer remember …"),
+        ("observer note edit 12 zebra", "observer note …"),
+        ('observer forget "zebra"', "observer forget …"),
+        ("observer purge --text zebra --yes", "observer purge …"),
+        ("observer --json remember zebra", "observer --json remember …"),
+        ("observer \\\n  remember zebra", "observer \\\n  remember …"),
+        ("OBSERVER_HOME='/x y' observer remember zebra", None),
+        ("~/.local/bin/observer remember zebra", "~/.local/bin/observer remember …"),
+        ("python3.11 -X dev -m observer remember zebra", None),
+        ("uvx observer-memory@1.2 remember zebra", "uvx observer-memory@1.2 remember …"),
+        ("uvx --from observer-memory observer remember zebra", None),
+        ("pipx run --spec observer-memory observer remember zebra", None),
+        ("uv run --directory /x observer remember zebra", None),
+        ("sudo -u bob timeout 5s observer remember zebra", None),
+        ("if true; then observer remember zebra; fi", "if true; then observer remember …; fi"),
+        ("make && observer remember 'zebra; y' && ls", "make && observer remember … && ls"),
+        ("observer remember zebra 2>&1 | tail", "observer remember … | tail"),
+        ("observer remember 'don\\'t; zebra'", "observer remember …"),
+        ("observer remember zebra; ls", "observer remember …; ls"),
+        ("echo zebra | observer remember -", "observer remember …"),
+        ("cat <<EOF | observer remember - --type rule\nzebra\nEOF", "observer remember …"),
+        ("observer remember - <<EOF\nit's\nzebra\nEOF", "observer remember …"),
+        ("cat > f <<EOF\nit's\nEOF\nobserver remember zebra", None),
+        ('bash -lc "cd x; observer remember \\"a; zebra\\""', None),
+        ('bash -lc "observer remember \\"a; zebra\\""', 'bash -lc "observer remember …'),
+        ("ssh host 'observer remember \"a; zebra\"'", "ssh host 'observer remember …"),
+        ('id=$(observer remember --json "zebra" | jq .id)', "id=$(observer remember …"),
+    ],
+)  # fmt: skip
+def test_the_words_of_a_note_stay_out_of_a_command(typed: str, stays: str | None) -> None:
+    command = kept(typed, output="similar: #3 zebra", description="Remember the zebra")
+    assert "zebra" not in str(command)
+    assert stays in {None, command.command}
+
+
+@pytest.mark.parametrize("verb", ["recall", "search", "context", "timeline", "show"])
+def test_a_question_is_kept_without_its_answer(verb: str) -> None:
+    typed = f"cd app && observer {verb} zebra | head"
+    answered = kept(typed, output="#3 rule · a secret wish", description="Ask")
+    assert answered == Command(command=typed, description="Ask")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "git commit -m 'Let observer remember the branch'",
+        "grep -rn 'observer remember' README.md",
+        "pytest tests/observer -k remember",
+        "observer up",
+        "make",
+    ],
+)
+def test_any_other_command_stays_as_it_is(typed: str) -> None:
+    event = an_event(Command(command=typed, output="3 passed"))
+    assert strip_self_commands(event) is event
+
+
+def test_what_is_about_to_run_is_looked_at_too() -> None:
+    shown = Intent(tool="shell", of=Command(command="observer remember zebra"))
+    left = strip_self_commands(an_event(shown)).body
+    assert left == Intent(tool="shell", of=Command(command="observer remember …"))
+
+
+def test_what_is_no_command_is_left_alone() -> None:
+    event = an_event(Prompt(text="run: observer remember zebra"))
+    assert strip_self_commands(event) is event
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["\n", "observer remember x|", "observer remember '", "env -a b ", "A='b' ", "ssh x ", "|"],
+)
+def test_a_hostile_line_is_read_in_one_pass(piece: str) -> None:
+    # A pattern that goes back at each character would take many minutes.
+    line = piece * (100_000 // len(piece)) + "'\nobserver remember zebra"
+    assert "zebra" not in kept(line).command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -16,8 +17,11 @@ import pytest
 from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.events import (
+    AnyBody,
+    Approve,
     Command,
     Commit,
+    Edit,
     Event,
     FileChange,
     FileRead,
@@ -26,17 +30,22 @@ from observer.core.events import (
     Intent,
     Prompt,
     Remember,
+    Revise,
     SessionEnd,
+    Undo,
 )
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, ItemChange, Place, Receipt, item_id
 from observer.core.paths import Home
+from observer.core.value import SymbolChanges
 from observer.index import Index
+from observer.ingest.file_changes import MOST_BYTES, with_symbols
 from observer.ingest.pipeline import FIRST_BATCH, Drained, Pipeline
 from observer.local.spool import Spool
 from observer.projects import PlaceCache, known_project_at
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
+from tests.ingest.conftest import Faulty
 
 Post = Callable[..., str]
 Run = Callable[..., dict[str, Any]]
@@ -420,7 +429,7 @@ def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
     poison = post("PostToolUse", run("boom"))
     for n in range(3):
         post("PostToolUse", run(f"./deploy {n}"))
-    drained = make_pipeline(store=Tripping(store, poison)).drain()
+    drained = make_pipeline(store=Faulty(store, poison, ZeroDivisionError())).drain()
     assert (drained.entries, spool.depth(), spool.bad()) == (4, 0, 1)
     with store.read() as reader:
         assert reader.totals().events == 3
@@ -430,7 +439,7 @@ def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
     make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
 ) -> None:
     post("PostToolUse", run("./deploy"))
-    broken, whole = make_pipeline(store=Full(store)), make_pipeline()
+    broken, whole = make_pipeline(store=Full()), make_pipeline()
     with pytest.raises(StoreUnavailable):
         broken.drain()
     assert spool.depth() == 1
@@ -442,7 +451,7 @@ def test_a_disk_that_fills_up_amid_poison_leaves_the_rest_in_the_spool(
 ) -> None:
     poison = post("PostToolUse", run("boom"))
     with pytest.raises(StoreUnavailable):
-        make_pipeline(store=FillingUp(store, poison)).drain()
+        make_pipeline(store=FillingUp(store, poison, ZeroDivisionError())).drain()
     assert (spool.depth(), spool.bad()) == (1, 0)
 
 
@@ -466,32 +475,8 @@ def test_everything_stored_can_be_found(
         assert reader.match("cargo", Filters(), limit=5)
 
 
-class Tripping:
-    """A store whose writer breaks at one event, as a bug in the interpreter would."""
-
-    def __init__(self, store: Store, event_id: str) -> None:
-        self._store = store
-        self._event_id = event_id
-
-    @contextmanager
-    def write(self) -> Any:
-        with self._store.write() as writer:
-            append = writer.append
-
-            def tripping(recorded: Any, **parts: Any) -> bool:
-                if recorded.event.id == self._event_id:
-                    raise ZeroDivisionError
-                return append(recorded, **parts)
-
-            writer.append = tripping  # type: ignore[method-assign]  # the fault
-            yield writer
-
-
-class Full(Tripping):
+class Full:
     """A store on a full disk."""
-
-    def __init__(self, store: Store) -> None:
-        super().__init__(store, "")
 
     @contextmanager
     def write(self) -> Any:
@@ -499,11 +484,11 @@ class Full(Tripping):
         yield
 
 
-class FillingUp(Tripping):
+class FillingUp(Faulty):
     """A store that breaks at one event, and whose disk is full from then on."""
 
     def write(self) -> Any:
-        stores = (super().write, Full(self._store).write)
+        stores = (super().write, Full().write)
         self._writes = getattr(self, "_writes", 0) + 1
         return stores[self._writes > 1]()
 
@@ -613,3 +598,101 @@ class NothingNew:
 
     def changes(self, *, after: int, model: str, limit: int) -> list[ItemChange]:
         raise AssertionError((after, model, limit))
+
+
+BODY = "".join(f"    step{number}()\n" for number in range(9))
+TEXT = f"def pay():\n{BODY}\n\ndef refund():\n    pass\n"
+
+
+def changed(folder: Path, *edits: Edit, path: str = "a.py") -> SymbolChanges | None:
+    write = FileWrite(path=path, edits=edits)
+    body = with_symbols(Event(id="1", at_ms=1, client="cursor", cwd=str(folder), body=write)).body
+    assert isinstance(body, FileWrite)
+    return body.symbols
+
+
+def test_a_piece_is_found_in_its_file(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(TEXT)
+    assert changed(tmp_path, Edit(old="step(5)", new="step5()")) == SymbolChanges(
+        changed=("pay",), names=("step5",)
+    )
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param(Edit(old="a", new="step"), id="at-several-places"),
+        pytest.param(Edit(old="a", new="gone()"), id="not-there-any-more"),
+        pytest.param(Edit(old="a", new=""), id="removed"),
+    ],
+)
+def test_a_piece_that_is_not_certain_says_nothing(tmp_path: Path, edit: Edit) -> None:
+    (tmp_path / "a.py").write_text(TEXT)
+    assert changed(tmp_path, edit) is None
+
+
+def test_a_file_that_is_gone_says_nothing(tmp_path: Path) -> None:
+    assert changed(tmp_path, Edit(old="a", new="step5()")) is None
+    assert changed(tmp_path, Edit(old="a", new="step5()"), path="a\0.py") is None
+
+
+def test_what_is_no_usual_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.py")
+    assert changed(tmp_path, Edit(old="a", new="step5()")) is None
+    (tmp_path / "b.py").write_text(TEXT + "#" * MOST_BYTES)
+    assert changed(tmp_path, Edit(old="a", new="step5()"), path="b.py") is None
+
+
+def test_a_file_that_is_a_folder_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.py").mkdir()
+    assert changed(tmp_path, Edit(old="a", new="step5()")) is None
+
+
+def test_without_a_folder_no_file_is_read() -> None:
+    assert changed(Path(), Edit(old="a", new="b")) is None
+
+
+def test_other_events_stay_as_they_are() -> None:
+    event = Event(id="1", at_ms=1, client="cursor", body=Prompt(text="hi"))
+    assert with_symbols(event) is event
+
+
+def test_what_has_no_symbols_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes.unknown").write_text(TEXT)
+    monkeypatch.setattr("observer.ingest.file_changes.read_head", pytest.fail)
+    assert changed(tmp_path, Edit(old="step(5)", new="step5()"), path="notes.unknown") is None
+
+
+AT_MS = 1_789_999_000_000
+
+Tell = Callable[..., int | None]
+
+
+@pytest.fixture
+def tell(pipeline: Pipeline, folder: Path) -> Tell:
+    """Store what a person recorded; returns the item that it made or changed."""
+    shown: list[AnyBody] = []
+
+    def store(body: AnyBody) -> int | None:
+        shown.append(body)
+        event = Event(
+            id=f"e{len(shown)}",
+            at_ms=AT_MS + len(shown) * 1000,
+            client="c",
+            body=body,
+            cwd=str(folder),
+            author="person",
+        )
+        return pipeline.ingest([event])[0].item
+
+    return store
+
+
+@pytest.mark.parametrize(
+    "body", [Approve(item=400), Undo(item=400), Revise(item=400, title="x"), Forget(item=400)]
+)
+def test_what_points_at_nothing_changes_nothing(tell: Tell, store: Store, body: AnyBody) -> None:
+    note = tell(Remember(content="Use tokens"))
+    assert tell(body) is None
+    with store.read() as reader:
+        assert [item.id for item in reader.all_items()] == [note]

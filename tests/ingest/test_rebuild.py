@@ -1,11 +1,13 @@
-"""Everything but the log is a projection: rebuilt equals live, however the log was cut."""
+"""Everything but the log is a projection: rebuilt equals live, with vectors and a model's words."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,10 +31,14 @@ from observer.core.events import (
     Triage,
     Undo,
 )
+from observer.core.model import Item, item_id
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
+from observer.store.interface import Store
 
 PATHS = st.sampled_from(["/r/a.py", "/r/b.py"])
 BODIES: st.SearchStrategy[AnyBody] = st.one_of(
@@ -119,3 +125,235 @@ def everything(store: SqliteStore) -> Any:
         sessions = sorted(reader.sessions(limit=99), key=lambda s: s.id)
         judged = [reader.triages(owner) for owner in ("ana", "bob")]
         return list(reader.all_items()), sessions, judged
+
+
+NOW_MS = 1_789_999_000_000
+SUMMARY = item_id(1, "summary")
+
+Tell = Callable[..., None]
+
+
+@pytest.fixture
+def tell(pipeline: Pipeline, folder: Path) -> Tell:
+    """Store what happened, one after the other, each in its own transaction."""
+    shown: list[AnyBody] = []
+
+    def store(*bodies: AnyBody, at_once: bool = False) -> None:
+        events = []
+        for body in bodies:
+            shown.append(body)
+            session = "" if isinstance(body, Enriched | Forget) else "s1"
+            at_ms = NOW_MS + len(shown) * 1000
+            name = f"e{len(shown)}"
+            events.append(
+                Event(id=name, at_ms=at_ms, client="c", body=body, session=session, cwd=str(folder))
+            )
+        for batch in [events] if at_once else [[event] for event in events]:
+            pipeline.ingest(batch)
+
+    return store
+
+
+def written(item: int = SUMMARY, text: str = "The cart lost a lock.") -> Enriched:
+    return Enriched(item=item, model="tiny", as_of_ms=NOW_MS + 2000, narrative=text)
+
+
+def items(store: Store) -> dict[int, Item]:
+    with store.read() as reader:
+        return {item.id: item for item in reader.all_items()}
+
+
+WORK = (Prompt(text="fix the cart"), Command(command="pytest", exit_code=1, output="1 failed"))
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_it_is_kept_with_the_summary(tell: Tell, store: Store, at_once: bool) -> None:
+    tell(*WORK, written(), at_once=at_once)
+    wrote = items(store)[SUMMARY].enrichment
+    assert wrote
+    assert (wrote.model, wrote.narrative, wrote.at_ms) == (
+        "tiny",
+        "The cart lost a lock.",
+        NOW_MS + 3000,
+    )
+
+
+def test_the_items_own_words_stay(tell: Tell, store: Store) -> None:
+    tell(*WORK)
+    before = items(store)[SUMMARY]
+    tell(written())
+    after = items(store)[SUMMARY]
+    assert (after.narrative, after.summary) == (before.narrative, before.summary)
+
+
+def test_it_stays_when_the_session_goes_on(tell: Tell, store: Store) -> None:
+    tell(*WORK, written(), Command(command="make", exit_code=0), SessionEnd())
+    assert items(store)[SUMMARY].enrichment
+
+
+def test_the_newest_replaces_what_was_written_before(tell: Tell, store: Store) -> None:
+    tell(*WORK, written(), written(text="It was a race."))
+    wrote = items(store)[SUMMARY].enrichment
+    assert wrote
+    assert wrote.narrative == "It was a race."
+
+
+def test_a_rebuild_keeps_it(tell: Tell, store: Store, pipeline: Pipeline) -> None:
+    tell(*WORK, written(), SessionEnd())
+    before = items(store)
+    pipeline.rebuild()
+    assert items(store) == before
+    assert before[SUMMARY].enrichment
+
+
+def test_what_was_forgotten_stays_so(tell: Tell, store: Store) -> None:
+    tell(*WORK, Forget(item=SUMMARY), written())
+    assert SUMMARY not in items(store)
+
+
+def test_about_what_does_not_exist_nothing_is_kept(tell: Tell, store: Store) -> None:
+    tell(*WORK, written(item=999))
+    assert 999 not in items(store)
+
+
+def test_it_is_one_line_a_field_of_bounded_length(tell: Tell, store: Store) -> None:
+    body = Enriched(
+        item=SUMMARY,
+        model="m" * 999,
+        as_of_ms=1,
+        narrative="a\n\x1b[2J" + "b" * 9999,
+        learned="c" * 9999,
+        concepts=("d", "d", "", *map(str, range(99))),
+    )
+    tell(*WORK, body)
+    wrote = items(store)[SUMMARY].enrichment
+    assert wrote
+    assert wrote.narrative.isprintable()
+    assert (len(wrote.narrative), len(wrote.learned), len(wrote.model)) == (1200, 600, 100)
+    assert (wrote.concepts[0], len(wrote.concepts)) == ("d", 8)
+
+
+def test_it_holds_no_secret(tell: Tell, store: Store) -> None:
+    tell(*WORK, written(text="the key is AKIA" + "IOSFODNN7EXAMPLE"))
+    wrote = items(store)[SUMMARY].enrichment
+    assert wrote
+    assert "AKIA" not in wrote.narrative
+
+
+Post = Callable[..., str]
+Run = Callable[..., dict[str, Any]]
+SOON_MS = 1_790_000_000_000
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> LazyModel:
+    return LazyModel(find("instant", tmp_path_factory.mktemp("models")))
+
+
+@pytest.fixture
+def embedding(make_pipeline: Callable[..., Pipeline], model: LazyModel) -> Pipeline:
+    return make_pipeline(embedder=model)
+
+
+def vectors(store: Store, model: LazyModel) -> dict[int, bytes | None]:
+    """Return the vector of each living item."""
+    with store.read() as reader:
+        changes = reader.changes(after=0, model=model.id, limit=999)
+    return {change.id: change.vector for change in changes if change.item}
+
+
+def embedded(store: Store) -> list[Item]:
+    with store.read() as reader:
+        return list(reader.all_items())
+
+
+def a_note(number: int, content: str, *, key: str = "") -> Event:
+    body = Remember(content=content, title="", key=key or f"k{number}")
+    return Event(id=f"n{number}", at_ms=SOON_MS, client="observer", body=body)
+
+
+def test_what_is_drained_has_its_vectors_after_the_commit(
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post
+) -> None:
+    for n in range(3):
+        post("UserPromptSubmit", {"prompt": f"Deploy to target {n} now", "session_id": f"s{n}"})
+    embedding.drain()
+    assert vectors(store, model) == model.made(embedded(store))
+    assert len(embedded(store)) >= 3
+
+
+def test_a_record_has_no_vector_and_is_not_waited_for(
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("./deploy x"))
+    embedding.drain()
+    (record,) = (item.id for item in embedded(store) if item.kind == "record")
+    assert vectors(store, model)[record] is None
+    assert embedding.embed(0, limit=9) == 0
+
+
+def test_what_a_front_tells_has_its_vector_and_a_change_another_one(
+    embedding: Pipeline, store: Store, model: LazyModel
+) -> None:
+    embedding.ingest([a_note(1, "use builders")])
+    before = vectors(store, model)
+    embedding.ingest([a_note(2, "factories of widgets", key="k1")])
+    after = vectors(store, model)
+    assert list(before) == list(after)
+    assert before != after == model.made(embedded(store))
+
+
+def test_what_is_forgotten_has_no_vector(
+    embedding: Pipeline, store: Store, model: LazyModel
+) -> None:
+    (receipt,) = embedding.ingest([a_note(1, "use builders")])
+    forget = Event(id="f", at_ms=SOON_MS, client="observer", body=Forget(item=receipt.item or 0))
+    embedding.ingest([forget])
+    with store.read() as reader:
+        assert reader.vectors() == {}
+
+
+def test_a_rebuild_gives_the_same_vectors(
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post
+) -> None:
+    for n in range(4):
+        post("UserPromptSubmit", {"prompt": f"Deploy to target {n} now", "session_id": f"s{n}"})
+    embedding.drain()
+    embedding.ingest([a_note(1, "use builders"), a_note(2, "never on Fridays")])
+    before = vectors(store, model)
+    embedding.rebuild()
+    assert vectors(store, model) == before
+    assert None not in before.values()
+
+
+def test_what_has_no_vector_gets_one_in_portions(
+    pipeline: Pipeline, embedding: Pipeline, store: Store, model: LazyModel
+) -> None:
+    pipeline.ingest([a_note(n, f"rule {n}") for n in range(5)])
+    assert set(vectors(store, model).values()) == {None}
+    after, rounds = 0, 0
+    while (then := embedding.embed(after, limit=2)) != after:
+        after, rounds = then, rounds + 1
+    assert rounds == 3
+    assert vectors(store, model) == model.made(embedded(store))
+
+
+def test_without_a_model_nothing_is_embedded_or_dropped(pipeline: Pipeline, store: Store) -> None:
+    pipeline.ingest([a_note(1, "use builders")])
+    with store.write() as writer:
+        writer.put_vectors("m", {embedded(store)[0].id: b"1234"})
+    assert pipeline.embed(7, limit=9) == 7
+    pipeline.drop_other_vectors()
+    with store.read() as reader:
+        assert reader.vectors() == {"m": 1}
+
+
+def test_the_vectors_of_other_models_are_dropped(
+    embedding: Pipeline, store: Store, model: LazyModel
+) -> None:
+    embedding.ingest([a_note(1, "use builders")])
+    with store.write() as writer:
+        writer.put_vectors("other", {embedded(store)[0].id: b"1234"})
+    embedding.drop_other_vectors()
+    with store.read() as reader:
+        assert reader.vectors() == {model.id: 1}

@@ -1,4 +1,4 @@
-"""What a person decided in a conversation: decisions."""
+"""Turns: what a person asked, was asked and decided, what was replied and is quoted."""
 
 from __future__ import annotations
 
@@ -7,17 +7,28 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.events import (
     AnyBody,
     Command,
+    Commit,
+    Delegation,
+    Edit,
+    FileChange,
     FileWrite,
     Prompt,
+    Reply,
+    SessionEnd,
     ToolUse,
 )
 from observer.core.model import Item, Link, item_id
-from observer.observations.conversation import ANSWERED, CHOSEN
+from observer.observations.conversation import ANSWERED, CHOSEN, AnsweredQuestion, answers_in
+from observer.observations.project_reducer import ProjectReducer
+from observer.observations.quoting import matter, names, opening, quoted
+from observer.observations.turns import item_without
 
 Feed = Callable[..., Any]
 
@@ -112,3 +123,300 @@ def test_an_answer_says_whose_words_it_is(feed: Feed, said: str, subtitle: str, 
     output = f'{{"answers": {{"Which?": "{said}"}}}}'
     made = feed(ToolUse(tool="AskUserQuestion", input=asked, output=output)).last
     assert (made.subtitle, made.kind) == (subtitle, kind)
+
+
+OPTIONS = [
+    {"label": "Redis", "description": "Fast, one more service"},
+    {"label": "Postgres", "description": "There already"},
+]
+ASKED = {
+    "questions": [{"question": "Where do sessions go?", "header": "Store", "options": OPTIONS}]
+}
+
+
+def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[AnsweredQuestion, ...]:
+    text = output if isinstance(output, str) else json.dumps(output)
+    return answers_in(ToolUse(tool=tool, input=json.dumps(given), output=text))
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "tool"),
+    [
+        (ASKED, {**ASKED, "answers": {"Where do sessions go?": "Postgres"}}, "AskUserQuestion"),
+        (ASKED, {"answers": {"Store": ["Postgres"]}}, "AskUserQuestion"),
+        (ASKED, 'Answered: "Where do sessions go?"="Postgres".', "AskUserQuestion"),
+        (
+            {"questions": [{"id": "s", "prompt": "Where do sessions go?", "options": OPTIONS}]},
+            {"answers": [{"questionId": "s", "selectedOptions": [{"label": "Postgres"}]}]},
+            "AskQuestion",
+        ),
+        (
+            {"questions": [{"id": "s", "question": "Where do sessions go?", "options": OPTIONS}]},
+            {"answers": {"s": {"answers": ["Postgres"]}}},
+            "request_user_input",
+        ),
+        (
+            {"question": "Where do sessions go?", "choices": ["Redis", "Postgres"]},
+            "User responded: Postgres",
+            "ask_user",
+        ),
+    ],
+)  # fmt: skip
+def test_an_answer_is_read_in_every_clients_spelling(given: Any, output: Any, tool: str) -> None:
+    (fed,) = answers(given, output, tool)
+    assert (fed.question, fed.chosen) == ("Where do sessions go?", ("Postgres",))
+    assert [label for label, _ in fed.rejected] == ["Redis"]
+
+
+def test_what_was_noted_beside_the_choice_is_kept() -> None:
+    question = "Where do sessions go?"
+    output = {
+        "answers": {question: "Postgres"},
+        "annotations": {question: {"notes": "but in a table of their own"}},
+    }
+    assert answers(ASKED, output)[0].chosen == ("Postgres", "but in a table of their own")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        ToolUse(tool="Skill", input=json.dumps(ASKED), output="Postgres"),
+        ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output="error", failed=True),
+        ToolUse(tool="AskUserQuestion", input="not JSON", output="Postgres"),
+        ToolUse(tool="AskUserQuestion", input='{"questions": [3, {"header": "x"}]}', output="{}"),
+        ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output='{"answers": 3}'),
+        ToolUse(tool="AskUserQuestion", input=json.dumps(ASKED), output='{"answers": {"x": null}}'),
+    ],
+)
+def test_nothing_is_read_where_nothing_was_answered(use: ToolUse) -> None:
+    assert answers_in(use) == ()
+
+
+def test_whole_paragraphs_are_kept_up_to_the_one_that_reaches_the_length() -> None:
+    assert quoted("One two.\n\nThree four.\n\nFive.", 10) == "One two.\n\nThree four."
+    assert quoted("One two.\n\nThree four.\n\nFive.", 5) == "One two."
+
+
+def test_no_quotation_ends_after_a_colon() -> None:
+    assert quoted("It is:\n\n- cut\n- red\n\nMore.", 6) == "It is:\n\n- cut\n- red"
+    assert quoted("It is:", 3) == "It is:"
+
+
+def test_of_code_and_tables_the_first_lines_stay() -> None:
+    code = "\n".join(("```py", *(f"a{n} = {n}" for n in range(9)), "", "b = 1", "```"))
+    assert quoted(f"See:\n\n{code}", 300) == "See:\n\n```py\na0 = 0\na1 = 1\na2 = 2\n…\n```"
+    table = "\n".join(("| a | b |", "|---|---|", *(f"| {n} | {n} |" for n in range(9))))
+    assert quoted(table, 300) == "| a | b |\n|---|---|\n| 0 | 0 |\n| 1 | 1 |\n…"
+
+
+def test_a_code_block_that_does_not_end_is_kept() -> None:
+    assert quoted("See:\n\n```py\nx = 1", 300).rstrip() == "See:\n\n```py\nx = 1"
+
+
+def test_a_long_paragraph_is_cut_between_words() -> None:
+    assert quoted("word " * 100, 20) == "word word word word word word word…"
+    assert quoted("x" * 100, 20) == f"{'x' * 39}…"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# Done\n\n---\n\nIt rounds up now.\n\nMore.", "It rounds up now."),
+        ("```\nx\n```\n\n| a |\n\n━━━━\n\nIt is.", "It is."),
+        ("# Only a heading", ""),
+        ("All clean. The changes:\n\n- `cart.py` rounds up", "- `cart.py` rounds up"),
+        ("All clean. The changes:\n- `cart.py` rounds up", "- `cart.py` rounds up"),
+        ("The changes in `cart.py`:\n\n- up", "The changes in `cart.py`:\n- up"),
+        ("**Totals:**\n- up", "**Totals:**\n- up"),
+        ("All is done.\n\n**Totals** round up.", "**Totals** round up."),
+        ("All is done.\n\n```\nx\n```", "All is done."),
+        ("`total` is done.\n\n- up", "`total` is done."),
+        ("", ""),
+    ],
+)
+def test_a_text_opens_with_its_first_paragraph_of_words(text: str, said: str) -> None:
+    assert opening(text) == said
+
+
+@given(st.text(st.sampled_from("a :#|`~\n-.…"), max_size=120), st.integers(1, 60))
+def test_what_is_quoted_stands_in_the_text(text: str, chars: int) -> None:
+    lines = {line.rstrip() for line in text.split("\n")}
+    *whole, last = quoted(text, chars).split("\n")
+    assert all(line in lines or line == "…" for line in whole)
+    assert len(last) <= 2 * chars
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("All 12/12 tests pass in 0.4", False), ("see a/b", True), ("see v1.2", True)],
+)
+def test_a_fraction_of_numbers_names_nothing(text: str, named: bool) -> None:
+    assert names(text) is named
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("All is well. `total` rounds. So.", "`total` rounds. So.", id="named"),
+        pytest.param("## In `a`\n\n| `a` |\n\nDone.", "", id="heading and table"),
+        pytest.param("1. `a` rounds", "1. `a` rounds", id="number of a list"),
+        pytest.param(f"So {'it is ' * 30}. `a`", f"So {'it is ' * 30}. `a`", id="long"),
+    ],
+)
+def test_the_matter_of_a_reply_begins_where_it_names_something(text: str, shown: str) -> None:
+    assert matter(text) == shown
+
+
+PROMPTED = Prompt(text="Round the total up")
+WRITE = FileWrite(path="cart.py", edits=(Edit(old="def a():\n    1\n", new="def a():\n    2\n"),))
+COMMIT = Commit(hash="abc", subject="Round totals", files=(FileChange(path="cart.py"),))
+GREEN = Command(command="pytest -q", output="3 passed in 0.10s", exit_code=0)
+
+
+LOG = Prompt(text="The cart is not shown\n" + "[10:21:03] GET /cart\n" * 3)
+NOTICE = Prompt(text="<task-notification>\nTests ended\n</task-notification>")
+
+
+def turns(fed: Any) -> list[Item]:
+    return [item for item in fed.items.values() if item.type == "turn"]
+
+
+def test_a_turn_is_what_was_asked_and_said_last(feed: Feed) -> None:
+    (turn,) = turns(feed(PROMPTED, Reply(text="Looking."), Reply(text="It rounds up now.")))
+    assert (turn.id, turn.title, turn.narrative) == (
+        item_id(1),
+        "Round the total up",
+        "It rounds up now.",
+    )
+    assert turn.author == "person"
+
+
+@pytest.mark.parametrize(
+    ("after", "reply"),
+    [
+        pytest.param((Reply(text="Noted."),), "It rounds up now.", id="noted"),
+        pytest.param((Reply(text="It rounds half even now."),), "It rounds half even now.", id="x"),
+        pytest.param((WRITE, Reply(text="Mended.")), "Mended.", id="went on"),
+        pytest.param((COMMIT, Reply(text="Committed.")), "Committed.", id="committed"),
+    ],
+)
+def test_an_answer_to_a_notice_is_not_the_reply(
+    feed: Feed, after: tuple[AnyBody, ...], reply: str
+) -> None:
+    (turn,) = turns(feed(PROMPTED, Reply(text="It rounds up now."), NOTICE, *after))
+    assert turn.narrative == reply
+
+
+def test_a_turn_counts_what_tools_did(feed: Feed) -> None:
+    (turn,) = turns(feed(PROMPTED, WRITE, GREEN, COMMIT))
+    assert turn.subtitle == "changed 1 file, 1 commit, 1 check"
+    assert turn.facts == ("Committed: Round totals", "cart.py (a)", "pytest -q: 3 passed in 100 ms")
+    assert turn.files_modified == ("cart.py",)
+
+
+def test_a_commit_is_no_check(feed: Feed) -> None:
+    (turn,) = turns(feed(PROMPTED, Command(command="git commit -qam 'Round totals'", exit_code=0)))
+    assert (turn.subtitle, turn.facts) == ("", ())
+
+
+def test_a_turn_has_what_a_report_says_below_its_first_heading(feed: Feed) -> None:
+    said = "I know it all. Here it is.\n\n# Found\n\nIt is in cart.py.\n\nx"
+    report = Delegation(agent="Explore", task="Find it", result=said)
+    (turn,) = turns(feed(PROMPTED, report, report, SessionEnd()))
+    assert turn.facts == ("Explore: It is in cart.py.",)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "title"),
+    [
+        pytest.param((PROMPTED, Prompt(text="go on")), "Round the total up", id="goes on"),
+        pytest.param((PROMPTED, Prompt(text="commit"), COMMIT), "Round totals", id="committed"),
+        pytest.param((Prompt(text="q"), Reply(text="# Hi\n\nNo cart.")), "No cart.", id="answered"),
+        pytest.param((Prompt(text="/review"),), "/review", id="nothing better"),
+        pytest.param((LOG, Reply(text="Why? `total` is None.")), "`total` is None.", id="a paste"),
+        pytest.param((LOG, Reply(text="No idea.")), "The cart is not shown", id="of no answer"),
+    ],
+)
+def test_a_short_prompt_is_titled_by_what_it_led_to(
+    feed: Feed, bodies: tuple[AnyBody, ...], title: str
+) -> None:
+    assert turns(feed(*bodies))[-1].title == title
+
+
+def test_a_session_that_dies_in_the_middle_has_its_turn(feed: Feed) -> None:
+    (turn,) = turns(feed(PROMPTED, WRITE))
+    assert turn.title == "Round the total up"
+
+
+GO_ON = Prompt(text="Another agent has worked on your files, please continue now")
+NAMED = Prompt(text="Round the total in cart.py")
+LIST = Prompt(text="commit this and update changelog.md")
+LISTED = FileWrite(path="CHANGELOG.md", edits=(Edit(old="", new="- rounds"),))
+PUSH = Command(command="git status && git push | tail -1", output="main -> main", exit_code=0)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "kind"),
+    [
+        pytest.param((PROMPTED,), "observation", id="goes on"),
+        pytest.param((PROMPTED, SessionEnd()), "record", id="broken off"),
+        pytest.param((PROMPTED, Prompt(text="no, stop it")), "record", id="broken off by a prompt"),
+        pytest.param((GO_ON, WRITE, SessionEnd()), "record", id="changed what nobody names"),
+        pytest.param((NAMED, WRITE, SessionEnd()), "observation", id="changed"),
+        pytest.param(
+            (LIST, LISTED, Reply(text="`total` stands in it. " * 30)), "record", id="a change log"
+        ),
+        pytest.param((PROMPTED, Reply(text="Sure, all is well.")), "record", id="a nod"),
+        pytest.param((PROMPTED, Reply(text="`total` rounds.")), "observation", id="an answer"),
+        pytest.param((PROMPTED, COMMIT, Reply(text="Done.")), "record", id="committed"),
+        pytest.param((PROMPTED, PUSH, Reply(text="Pushed.")), "record", id="pushed"),
+        pytest.param((PROMPTED, PUSH, GREEN, Reply(text="Pushed.")), "record", id="checked"),
+        pytest.param((PROMPTED, COMMIT, Reply(text="Done. " * 70)), "observation", id="explained"),
+    ],
+)
+def test_a_turn_that_adds_nothing_is_a_record(
+    feed: Feed, bodies: tuple[AnyBody, ...], kind: str
+) -> None:
+    assert turns(feed(*bodies))[0].kind == kind
+
+
+def test_the_next_prompt_ends_a_turn(feed: Feed) -> None:
+    first, second = turns(feed(PROMPTED, WRITE, Prompt(text="Now round taxes down too")))
+    assert first.files_modified == ("cart.py",)
+    assert second.files_modified == ()
+
+
+def test_what_a_sub_agent_says_is_not_the_reply(feed: Feed, place: Callable[..., Any]) -> None:
+    said = place(Reply(text="I found it."), 2, agent="Explore")
+    (turn,) = turns(feed(PROMPTED, said, replace(WRITE, path="a.py"), Reply(text="Done so.")))
+    assert turn.narrative == "Done so."
+
+
+def test_a_script_that_writes_a_file_is_a_record_of_its_own(feed: Feed) -> None:
+    script = "python3 - <<'E'\nopen('a.txt', 'w').write('x')\nE"
+    fed = feed(PROMPTED, Command(command=script, exit_code=0))
+    titles = [item.title for item in fed.items.values() if item.type == "command"]
+    assert titles == ["Wrote a.txt (python3 script)"]
+
+
+def test_a_question_that_was_answered_before_belongs_to_a_procedure() -> None:
+    project = ProjectReducer(b"")
+    asked = Item(
+        id=4, uuid="u", kind="observation", type="decision", title="Go on with 3?", subtitle=CHOSEN
+    )
+    again = replace(asked, id=8, title="Go on with 4?")
+    assert [project.of_procedure(one) for one in (asked, again)] == [(), (8, 4)]
+    assert project.of_procedure(replace(again, subtitle=ANSWERED)) == ()
+
+
+def test_a_question_with_the_same_options_is_asked_again() -> None:
+    facts = ("chosen: Ask me more of them", "not chosen: Go on")
+    asked = Item(id=4, uuid="u", kind="observation", type="decision", title="?", subtitle=CHOSEN)
+    project = ProjectReducer(b"")
+    project.of_procedure(replace(asked, title="More on carts?", facts=facts))
+    assert project.of_procedure(replace(asked, id=8, title="Prices?", facts=facts)) == (8, 4)
+
+
+def test_a_turn_that_did_nothing_of_what_is_taken_back_stays_as_it_is(feed: Feed) -> None:
+    (turn,) = turns(feed(PROMPTED, WRITE))
+    assert item_without(turn, files=["other.py"], commits=["Other"]) is turn

@@ -1,12 +1,28 @@
+"""Notes become items: their links and what they claim."""
+
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from observer.core.events import Approve, Prompt, Reference, Remember, Revise, Undo
 from observer.core.model import Recorded, item_id
+from observer.core.note_file import Claim
 from observer.observations import note_reducer
+from observer.observations.note_syntax import (
+    LINE_CHARS,
+    MAX_CLAIMS,
+    MAX_LINKS,
+    WikiLink,
+    parse_claims,
+    parse_links,
+    tags_in,
+)
 
 Place = Callable[..., Recorded]
 
@@ -136,3 +152,121 @@ def test_a_link_to_nothing_is_none(place: Place) -> None:
 def test_another_event_changes_no_note(place: Place) -> None:
     made = note_reducer.note(place(Remember(content="x")), None, owner="")
     assert note_reducer.changed(made, place(Prompt(text="y"), 2)) == made
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("see [[Auth Spec]] and [[JWT]]", (WikiLink(title="Auth Spec"), WikiLink(title="JWT"))),
+        ("[[A|alias]] [[B#part]]", (WikiLink(title="A"), WikiLink(title="B"))),
+        ("[[A]] [[a]] [[A|x]]", (WikiLink(title="A"),)),
+        ("- implements [[Spec]]", (WikiLink(title="Spec", relation="implements"),)),
+        (
+            '- "based on" [[Spec]] (v2)',
+            (WikiLink(title="Spec", relation="based on", context="v2"),),
+        ),
+        ("- some other thing [[Spec]]", (WikiLink(title="Spec"),)),
+        ("- implements [[A]] and [[B]]", (WikiLink(title="A"), WikiLink(title="B"))),
+        ("- [note] has [[L]] #t", (WikiLink(title="L"),)),
+        ("- [[A]]\n1. uses [[A]]", (WikiLink(title="A"), WikiLink(title="A", relation="uses"))),
+        ("`[[code]]` and\n```\n[[code]]\n```", ()),
+        ("[[]] [[ ]] [[a\nb]] [x] [[[deep]]] [[|x]]", (WikiLink(title="deep"),)),
+        ("[[" + "x" * 300 + "]]", ()),
+    ],
+)
+def test_links_are_read(text: str, links: tuple[WikiLink, ...]) -> None:
+    assert parse_links(text) == links
+
+
+def test_a_note_has_so_many_links_at_most() -> None:
+    assert (
+        len(parse_links(" ".join(f"[[{number}]]" for number in range(MAX_LINKS + 9)))) == MAX_LINKS
+    )
+
+
+def written(link: WikiLink) -> str:
+    """Return a link as the line of a note."""
+    plain = re.fullmatch(r"[\w-]{1,60}", link.relation)
+    relation = link.relation if plain or not link.relation else f'"{link.relation}"'
+    context = f" ({link.context})" if link.context else ""
+    return f"- {relation} [[{link.title}]]{context}" if relation else f"- [[{link.title}]]"
+
+
+texts = st.text(alphabet=st.sampled_from('-* 1.)([]|#ab"`\t\n\u2028\x1cé'), max_size=60)
+
+
+@given(st.one_of(st.text(), texts, texts.map(lambda text: f"- uses [[{text}]] (x)")))
+def test_what_was_read_and_written_is_read_again(text: str) -> None:
+    for link in parse_links(text):
+        assert parse_links(written(link)) == (link,)
+
+
+def a_claim(text: str, category: str = "note", **rest: Any) -> Claim:
+    return Claim(category=category, text=text, **rest)
+
+
+@pytest.mark.parametrize(
+    ("line", "claim"),
+    [
+        (
+            "- [decision] Use #JWT (2026)",
+            a_claim("Use #JWT", "decision", tags=("JWT",), context="2026"),
+        ),
+        ("* [note] x", a_claim("x")),
+        ("  + [note] x", a_claim("x")),
+        ("12. [note] x", a_claim("x")),
+        ("3) [open question] x", a_claim("x", "open question")),
+        ("- [note] f(x) works", a_claim("f(x) works")),
+        ("- [note] a (b) (c)", a_claim("a (b)", context="c")),
+        ("- [note] (all)", a_claim("(all)")),
+        ("- [note] a ( )", a_claim("a ( )")),
+        ("- [note] #12 #a#b", a_claim("#12 #a#b", tags=("a", "b"))),
+        ("-\t[note]\tx  y\r", a_claim("x y")),
+    ],
+)
+def test_a_claim_is_read(line: str, claim: Claim) -> None:
+    assert parse_claims(f"# Title\n{line}\nprose") == (claim,)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [ ] task",
+        "- [x] done",
+        "- [?] question",
+        "- [00:12] timecode",
+        "- [!info] callout",
+        "- [text](https://x.example)",
+        "- [[Wiki]] link",
+        "- [note]no space",
+        "- [note]",
+        "[note] no list item",
+        "```\n- [note] code\n```",
+        "~~~\n- [note] code\n```\n~~~",
+        "- [note] " + "x" * LINE_CHARS,
+    ],
+)
+def test_other_lines_are_no_claims(line: str) -> None:
+    assert parse_claims(line) == ()
+
+
+def test_a_fence_ends() -> None:
+    assert len(parse_claims("```\n- [note] a\n```\n- [note] b")) == 1
+
+
+def test_a_note_has_so_many_claims_at_most() -> None:
+    assert len(parse_claims("- [note] x\n" * (MAX_CLAIMS + 9))) == MAX_CLAIMS
+
+
+def test_tags_lose_what_surrounds_them() -> None:
+    assert tags_in("#one, #two. (#no) #3 #4th! #one") == ("one", "two", "4th")
+
+
+lines = st.text(alphabet=st.sampled_from("-*+ 1.)([]#ab:x`~\t\n\u2028\x1c(é"), max_size=80)
+
+
+@given(st.one_of(st.text(), lines, lines.map(lambda text: f"- [note] {text}")))
+def test_claims_read_and_written_are_read_again(text: str) -> None:
+    for claim in parse_claims(text):
+        context = f" ({claim.context})" if claim.context else ""
+        assert parse_claims(f"- [{claim.category}] {claim.text}{context}") == (claim,)

@@ -1,23 +1,44 @@
-"""Which checks are red after which commands, in all languages, and how long they are shown."""
+"""Which checks are red after which commands, how long that is shown, and what clears them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from observer.commands.check import CheckIdentity
 from observer.commands.check_runs import check_results_of
 from observer.commands.result import CommandResult
 from observer.core.events import AnyBody, Checkout, Command, Commit, Edit, FileChange, FileWrite
 from observer.core.model import Recorded
 from observer.core.text import word_set
 from observer.observations import session_lifecycle
-from observer.observations.open_failures import FORGOTTEN_MS, MOST, OpenFailure, worth_showing
+from observer.observations.failure_tracker import (
+    LIKELY,
+    POSSIBLE,
+    UNRELATED,
+    strength,
+)
+from observer.observations.fix_text import is_test
+from observer.observations.open_failures import (
+    FILES,
+    FORGOTTEN_MS,
+    MOST,
+    OpenFailure,
+    files_named_in,
+    worth_showing,
+)
 from observer.observations.project_reducer import TASKS, ProjectReducer
-from observer.observations.project_state import STASHED_MS
+from observer.observations.project_state import (
+    STASHED_MS,
+    TrackedEdit,
+    TrackedFailure,
+    WorktreeBranch,
+)
 from observer.observations.session_reducer import SessionReducer
 
 Place = Callable[..., Recorded]
@@ -649,3 +670,251 @@ def test_any_command_may_pass_or_fail(words: list[str], output: str, *, ok: bool
     runs = check_results_of(body, CommandResult(ok=ok), root=ROOT, cwd=ROOT, tasks={})
     assert not (runs.failed and ok)
     assert bool(runs.failed) == bool(runs.head)
+
+
+class Check(NamedTuple):
+    """A check, and what it prints when it fails and when it passes."""
+
+    command: str
+    failed: str
+    passed: str
+
+
+CHECKS = (
+    Check("npx tsc --noEmit", "src/a.ts(3,5): error TS2322: Type 'x' is no 'y'.", ""),
+    Check("pnpm typecheck", "$ tsc --noEmit\na.ts(3,5): error TS2322: x", "$ tsc --noEmit"),
+    Check("pytest -q", "FAILED a.py::test_a - no\n1 failed, 3 passed in 0.1s", "4 passed in 0.1s"),
+    Check("mypy .", "a.py:1: error: no  [misc]\nFound 1 error in 1 file (checked 2 source files)",
+          "Success: no issues found in 2 source files"),
+)  # fmt: skip
+CHAINS = (
+    "{}",
+    "{} 2>&1 | tail -5",
+    "{} 2>&1 | head -20",
+    "{} 2>&1 | tee log",
+    "{}; git status --short",
+    "{} || true",
+    "{} > log 2>&1",
+    "{} 2>&1 | grep -v '^$'",
+    "set -o pipefail; {} | tail -5",
+    '{}; echo "exit: $?"',
+)
+
+
+def ran(check: Check, chain: str, *, is_ok: bool) -> Command:
+    """Return how a chain with a check ends, as a shell would."""
+    hides = ("|" in chain and "pipefail" not in chain) or "; git" in chain or "; echo" in chain
+    said = check.passed if is_ok else check.failed
+    said = "" if "> log" in chain else said
+    said += f"\nexit: {int(not is_ok)}" if "echo" in chain else ""
+    return Command(command=chain.format(check.command), output=said, failed=not (is_ok or hides))
+
+
+def red_after(place: Place, *bodies: Command) -> list[str]:
+    """Return the heads of what is red after these commands."""
+    arcs = ProjectReducer(b"")
+    for seq, body in enumerate(bodies, 1):
+        recorded = place(body, seq)
+        whole, made = SessionReducer(session_lifecycle.begin(recorded)).add_paired(recorded)
+        arcs.add(whole, made)
+    return [one.head for one in arcs.state.failures]
+
+
+@given(st.sampled_from(CHECKS), st.sampled_from(CHAINS), st.sampled_from(CHAINS))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_pass_is_believed_in_a_chain_in_which_a_failure_is(
+    place: Place, check: Check, first: str, then: str
+) -> None:
+    failure, again = (ran(check, chain, is_ok=False) for chain in (first, then))
+    if red_after(place, failure) and red_after(place, again):
+        assert red_after(place, failure, ran(check, then, is_ok=True)) == []
+
+
+@given(st.sampled_from(CHECKS), st.sampled_from(CHAINS), st.sampled_from(CHAINS))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_failure_in_any_chain_clears_nothing(
+    place: Place, check: Check, first: str, then: str
+) -> None:
+    failure, again = (ran(check, chain, is_ok=False) for chain in (first, then))
+    if red_after(place, failure):
+        assert red_after(place, failure, again) != []
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_a_failure_that_is_seen_in_a_chain_is_red(place: Place, chain: str) -> None:
+    assert red_after(place, ran(CHECKS[3], chain, is_ok=False)) == ["mypy ."]
+
+
+SEEN = "npx tsc --noEmit 2>&1 | grep 'error TS'"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "is_red"),
+    [
+        (SEEN, SEEN, False),
+        (SEEN, "npx tsc --noEmit | grep 'error TS' | head -20", False),
+        (SEEN, "npx tsc --noEmit | grep a.css", True),
+        (SEEN, "npx tsc --noEmit 2>/dev/null | tail -5", True),
+        (SEEN, "npx tsc --noEmit | tail -1", True),
+        (SEEN, "npx tsc --noEmit &", True),
+        (SEEN, "npx tsc --noEmit | jq .a", True),
+        (SEEN, "npx tsc --noEmit lib | tail -5", True),
+        ("npx tsc --noEmit", "npx tsc --noEmit | grep TS2322", False),
+        ("pytest -q", "pytest -q | tail -5", True),
+    ],
+)
+def test_silence_is_a_pass_where_the_failure_would_be_seen(
+    place: Place, first: str, then: str, *, is_red: bool
+) -> None:
+    check = CHECKS[2] if "pytest" in first else CHECKS[0]
+    failure = Command(command=first, output=check.failed, failed="|" not in first)
+    silent = Command(command=then, output="", failed=False)
+    assert bool(red_after(place, failure, silent)) is is_red
+
+
+@pytest.mark.parametrize("fields", [{"interrupted": True}, {"failed": None}])
+def test_the_silence_of_a_run_whose_end_nobody_knows_is_no_pass(
+    place: Place, fields: dict[str, bool | None]
+) -> None:
+    failure = ran(CHECKS[0], SEEN, is_ok=False)
+    silent = Command(command=SEEN, output="", **{"failed": False, **fields})  # type: ignore[arg-type]
+    assert red_after(place, failure, silent) != []
+
+
+def test_files_are_named_with_and_without_their_line() -> None:
+    output = (
+        " at src/a.ts format\n"
+        "src/b.ts(3,1): error TS1: x\n"
+        "/home/ana/shop/c.py:4: error\n"
+        "    at run (/home/ana/shop/src/d.js:1:2)\n"
+        " --> e/lib.rs:1:19\n"
+        "src/a.ts again"
+    )
+    expected = ("src/a.ts", "src/b.ts", "c.py", "src/d.js", "e/lib.rs")
+    assert files_named_in(output, root=ROOT, cwd=ROOT) == expected
+
+
+def test_a_name_counts_from_the_folder_that_it_was_printed_in() -> None:
+    assert files_named_in("cart_test.go:7: got 0", root=ROOT, cwd=f"{ROOT}/api") == (
+        "api/cart_test.go",
+    )
+
+
+def test_packages_numbers_and_words_are_no_files() -> None:
+    output = "node_modules/x/a.js 1.5 e.g. https://a.io/x.py v1.2.3 site-packages/y.py done."
+    assert files_named_in(output, root=ROOT, cwd=ROOT) == ()
+
+
+def test_only_so_many_are_kept() -> None:
+    output = "\n".join(f"a{number}.py:1: error" for number in range(2 * FILES))
+    assert len(files_named_in(output, root=ROOT, cwd=ROOT)) == FILES
+
+
+WORKTREE = WorktreeBranch(root=ROOT, branch="main")
+
+
+def failure(program: str = "pytest", tool: str = "pytest", **fields: object) -> TrackedFailure:
+    fixed: dict[str, object] = {
+        "checks": (CheckIdentity(kind="", base=program, tool=tool),),
+        "head": program,
+        "worktree": WORKTREE,
+        "seq": 1,
+        "last_seq": 1,
+        "last_ms": 0,
+        "items": (4,),
+        "sessions": (1,),
+    }
+    return TrackedFailure(**(fixed | fields))  # type: ignore[arg-type]
+
+
+def edit(path: str, *symbols: str) -> TrackedEdit:
+    return TrackedEdit(seq=2, item=8, worktree=WORKTREE, path=path, symbols=symbols)
+
+
+def command(remedy: str, said: str) -> TrackedEdit:
+    return TrackedEdit(seq=2, item=8, worktree=WORKTREE, kind="command", remedy=remedy, said=said)
+
+
+FAILED = failure(
+    error="tests/test_cart.py::test_total - NameError: name 'sum_up' is not defined",
+    tests=("tests/test_cart.py::test_total",),
+    files=("tests/test_cart.py", "shop/money.py"),
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(edit("tests/test_cart.py"), LIKELY, id="the test"),
+        pytest.param(edit("shop/money.py"), LIKELY, id="a file of the output"),
+        pytest.param(edit("shop/user.py", "User.name"), POSSIBLE, id="another file"),
+        pytest.param(edit("pyproject.toml"), POSSIBLE, id="configuration"),
+        pytest.param(edit("README.md"), UNRELATED, id="prose"),
+        pytest.param(edit("docs/notes.txt"), UNRELATED, id="notes"),
+        pytest.param(edit("requirements.txt"), POSSIBLE, id="no notes"),
+        pytest.param(edit("/home/ana/.plans/a.py"), UNRELATED, id="outside"),
+        pytest.param(command("install", "pip install x"), POSSIBLE, id="nothing is missing"),
+        pytest.param(edit("web/user.ts"), UNRELATED, id="another language"),
+        pytest.param(command("install", "npm install x"), UNRELATED, id="of another language"),
+        pytest.param(command("service", "docker compose up -d"), POSSIBLE, id="a service"),
+        pytest.param(command("fixer", "black ."), UNRELATED, id="a formatter for a test"),
+        pytest.param(command("files", "mv a shop/money.py"), LIKELY, id="a file that is named"),
+    ],
+)
+def test_how_a_change_stands_to_a_failing_test(change: TrackedEdit, expected: int) -> None:
+    assert strength(change, FAILED) == expected
+
+
+@pytest.mark.parametrize(
+    ("failed", "change"),
+    [
+        (failure("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
+        (failure("npx prettier --check .", "prettier"), command("fixer", "npx prettier -w .")),
+    ],
+)
+def test_a_formatter_is_likely_to_mend_what_a_linter_finds(
+    failed: TrackedFailure, change: TrackedEdit
+) -> None:
+    assert strength(change, failed) == LIKELY
+
+
+@pytest.mark.parametrize(
+    ("reason", "change", "expected"),
+    [
+        ("missing", command("install", "pip install pytest"), LIKELY),
+        ("permission", command("files", "chmod +x run.sh"), LIKELY),
+        ("service", command("service", "docker compose up -d"), LIKELY),
+        ("service", command("files", "chmod +x run.sh"), UNRELATED),
+        ("stopped", command("install", "pip install x"), UNRELATED),
+        ("missing", edit("shop/cart.py"), UNRELATED),
+    ],
+)
+def test_what_lets_a_command_start(reason: str, change: TrackedEdit, expected: int) -> None:
+    assert strength(change, failure(unstarted=reason)) == expected
+
+
+def test_a_deleted_folder_is_the_cause_where_a_failing_file_lay_in_it() -> None:
+    gone = TrackedEdit(
+        seq=2, item=8, worktree=WORKTREE, kind="undo", path=f"{WORKTREE.root}/tmp/a", said="rm"
+    )
+    assert strength(gone, failure(files=("tmp/a/x.test.ts",))) == LIKELY
+    assert strength(gone, failure(files=("src/x.test.ts",))) == POSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("path", "tests"),
+    [
+        ("tests/test_cart.py", True),
+        ("cart_test.go", True),
+        ("src/cart-total.test.ts", True),
+        ("CartTest.java", True),
+        ("spec/cart_spec.rb", True),
+        ("Shop.Tests/CartTests.cs", True),
+        ("tests/fixtures/prices.json", True),
+        ("src/latest.py", False),
+        ("src/attest.ts", False),
+        ("Makefile", False),
+    ],
+)
+def test_a_test_is_known_by_its_name_or_folder(path: str, tests: bool) -> None:
+    assert is_test(path) is tests

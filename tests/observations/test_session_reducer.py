@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from observer.code.edits import ChangeSummary
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -23,12 +24,20 @@ from observer.core.events import (
     Prompt,
     Search,
     SessionEnd,
+    SessionStart,
     ToolUse,
 )
 from observer.core.model import Recorded, item_id
+from observer.observations import session_commits, session_lifecycle, session_state
+from observer.observations.drafts import ItemOrigin
 from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
-from observer.observations.session_state import decode
+from observer.observations.session_state import (
+    CommandState,
+    OpenGroup,
+    SessionState,
+    decode,
+)
 from observer.observations.summary import summarize
 
 Feed = Callable[..., Any]
@@ -394,3 +403,134 @@ def test_another_report_leaves_an_intent_waiting(feed: Feed, body: AnyBody) -> N
 def test_what_has_no_result_at_the_end_is_no_record(feed: Feed) -> None:
     asked = Intent(tool="shell", of=Command(command="npm run dev"))
     assert feed(asked, SessionEnd()).items == {}
+
+
+ORIGIN = ItemOrigin(seq=1, event="e1", at_ms=5)
+
+
+def test_no_bytes_are_a_new_state() -> None:
+    assert session_state.decode(b"") == SessionState()
+
+
+def test_a_state_comes_back_as_it_was() -> None:
+    known = session_state.with_write(
+        SessionState(), "a.py", ChangeSummary(added=1, new=("f",)), "create"
+    )
+    known = session_state.with_group(known, OpenGroup(key="write||a.py", origin=ORIGIN, last_ms=5))
+    known = session_state.with_command(known, "pytest", CommandState(ok=False, is_check=True))
+    assert session_state.decode(session_state.encode(known)) == known
+
+
+def test_every_part_is_bounded() -> None:
+    known = SessionState()
+    for number in range(300):
+        known = session_state.with_group(
+            known, OpenGroup(key=str(number), origin=ORIGIN, last_ms=5)
+        )
+        known = session_state.with_reads(known, (f"{number}.py",))
+        known = session_state.with_command(known, f"cmd {number}", CommandState(ok=True))
+    assert len(known.groups) == session_state.GROUPS
+    assert len(known.files) == session_state.FILES
+    assert len(known.commands) == session_state.COMMANDS
+    assert "299.py" in known.files
+
+
+def test_long_keys_are_short_and_differ() -> None:
+    first, second = (session_state.key_of("command", end * 500) for end in "ab")
+    assert first != second
+    assert max(len(first), len(second)) < 60
+
+
+def test_unprintable_keys_can_be_stored() -> None:
+    assert session_state.key_of("write", "\ud800\0").encode()
+
+
+def test_a_saying_is_kept_once() -> None:
+    assert session_state.added(("a",), "a", "b", "") == ("a", "b")
+
+
+def test_a_commit_makes_its_files_clean() -> None:
+    known = session_state.with_write(SessionState(), "a.py", ChangeSummary(), "edit")
+    known = session_state.with_write(known, "b.py", ChangeSummary(), "edit")
+    known = session_commits.with_commit(known, "x", "abc", ("a.py",))
+    assert {path: file.is_dirty for path, file in known.files.items()} == {
+        "a.py": False,
+        "b.py": True,
+    }
+
+
+def test_a_deleted_file_becomes_deleted() -> None:
+    known = session_state.with_write(SessionState(), "a.py", ChangeSummary(), "edit")
+    known = session_state.with_write(known, "a.py", ChangeSummary(), "delete")
+    assert known.files["a.py"].fate == "deleted"
+
+
+END, IDLE = SessionEnd(reason="exit"), SessionEnd(reason="idle")
+WORK = ToolUse(tool="x")
+
+
+def test_a_session_has_its_id_from_whatever_event_is_left_of_it(place: Place) -> None:
+    session = session_lifecycle.begin(place(WORK, 5))
+    assert (session.id, session.external, session.client) == (1, "s1", "claude-code")
+    assert (session.project_id, session.branch, session.events) == (7, "main", 0)
+
+
+def test_prompts_are_counted_and_the_first_is_kept(feed: Feed) -> None:
+    session = feed(Prompt(text="first\nmore"), Prompt(text=" "), Prompt(text="second")).session
+    assert (session.prompts, session.first_prompt, session.events) == (2, "first", 3)
+
+
+def test_a_parent_is_noted(feed: Feed) -> None:
+    assert feed(SessionStart(parent_session="p1")).session.parent == "p1"
+
+
+def test_a_client_ends_its_session(feed: Feed) -> None:
+    session = feed(WORK, END).session
+    assert session.status == "ended"
+    assert session.ended_ms == session.last_ms
+
+
+def test_an_idle_session_ended_with_its_last_sign_of_life(feed: Feed, place: Place) -> None:
+    session = feed(place(WORK, 1), place(IDLE, 2, at_s=3600)).session
+    assert session.status == "idle"
+    assert session.ended_ms == session.last_ms == session.started_ms
+
+
+def test_an_ended_session_comes_back(feed: Feed) -> None:
+    session = feed(WORK, END, WORK).session
+    assert (session.status, session.ended_ms) == ("active", None)
+
+
+def test_a_straggler_does_not_wake_an_ended_session(feed: Feed, place: Place) -> None:
+    session = feed(place(WORK, 1), place(END, 2), place(WORK, 3, at_s=15)).session
+    assert session.status == "ended"
+
+
+def test_an_event_from_before_the_first_moves_the_start(feed: Feed, place: Place) -> None:
+    session = feed(place(WORK, 1), place(WORK, 2, at_s=1)).session
+    assert session.last_ms - session.started_ms == 9000
+
+
+CONTINUED = [
+    ("a-real-id-resumes", (WORK, END), "s1", WORK, 99, True),
+    ("a-made-id-goes-on", (WORK,), "ppid:7@h", WORK, 99, True),
+    ("a-made-id-after-its-end", (WORK, END), "ppid:7@h", WORK, 99, False),
+    ("a-straggler", (WORK, END), "ppid:7@h", WORK, 15, True),
+    ("a-process-id-used-again", (WORK,), "ppid:7@h", WORK, 50_000, False),
+    ("a-new-start", (Prompt(text="x"),), "ppid:7@h", SessionStart(), 99, False),
+    ("a-resume", (Prompt(text="x"),), "ppid:7@h", SessionStart(source="resume"), 99, True),
+    ("a-late-first-start", (WORK,), "ppid:7@h", SessionStart(), 99, True),
+]
+
+
+@pytest.mark.parametrize("case", CONTINUED, ids=[case[0] for case in CONTINUED])
+def test_an_event_goes_on_with_its_session_or_begins_one(
+    feed: Feed, place: Place, case: tuple[Any, ...]
+) -> None:
+    _, bodies, external, body, at_s, expected = case
+    event = place(body, 9, at_s=at_s, session=external).event
+    assert session_lifecycle.continues(feed(*bodies).session, event) is expected
+
+
+def test_nothing_cannot_be_continued(place: Place) -> None:
+    assert not session_lifecycle.continues(None, place(WORK).event)

@@ -1,4 +1,4 @@
-"""The plugins of the repository are what `make_plugins.py` makes, and what clients accept."""
+"""The plugins and the skill are what `make_plugins.py` makes, and what clients accept."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import pytest
 
 from observer import __version__
 from observer.clients.registry import clients
+from observer.tools import render
+from observer.tools.registry import toolsets
 
 ROOT = Path(__file__).parents[2]
 FILES = make_plugins.files()
@@ -128,3 +130,36 @@ def test_a_marketplace_leads_to_a_plugin(name: str) -> None:
         source = entry["source"] if isinstance(entry["source"], str) else entry["source"]["path"]
         folder = source.removeprefix("./")
         assert loaded(next(f for f in MANIFESTS if f.startswith(folder)))["name"] == entry["name"]
+
+
+SKILL = (Path(__file__).parents[2] / "plugins" / "source" / "SKILL.md").read_text(encoding="utf-8")
+MOST_TOKENS = 400
+TOOLS = {
+    tool.name: tool.input_schema["properties"]
+    for name in make_plugins.TOOLSETS
+    for tool in toolsets()[name].tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
+}
+CALLS = re.findall(r"`(\w+)\((.*?)\)`", SKILL)
+
+
+def test_it_costs_little() -> None:
+    assert render.tokens(SKILL) < MOST_TOKENS
+
+
+def test_it_says_when_to_use_it() -> None:
+    """The limits of name and description are those of the Agent Skills specification."""
+    _, head, _ = SKILL.split("---\n", 2)
+    name, description = (line.split(": ", 1)[1] for line in head.splitlines())
+    assert name == "observer"
+    assert len(description) <= 1024
+    assert "Use before" in description
+
+
+def test_it_teaches_to_search_to_ask_why_and_to_remember() -> None:
+    called = [name for name, _ in CALLS]
+    assert {"search", "get_context", "why", "memory"} <= set(called)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), CALLS, ids=[name for name, _ in CALLS])
+def test_a_call_names_a_tool_and_its_parameters(tool: str, arguments: str) -> None:
+    assert set(re.findall(r"(\w+)=", re.sub(r'"[^"]*"', '""', arguments))) <= set(TOOLS[tool])

@@ -1,11 +1,16 @@
-"""Which project a place means, decided without looking at anything."""
+"""Which project a place, a remote or a folder that is gone means."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.model import Place, Project
+from observer.projects.gone import from_windows, gone_root, is_same_or_inside, local_spelling
 from observer.projects.identity import (
     MOST_FOLDERS,
     folders_of,
@@ -14,6 +19,7 @@ from observer.projects.identity import (
     place_name,
     update_project,
 )
+from observer.projects.worktree import normalise
 
 AT = 1_760_000_000_000
 SHOP = Place(
@@ -302,3 +308,147 @@ def test_the_name_is_the_main_folder(place: Place, name: str) -> None:
 
 def test_folders_include_a_main_work_tree_never_visited() -> None:
     assert folders_of(known(replace(SHOP, root="/h/fix"))) == ("/h/fix", "/h/shop")
+
+
+TOKEN = "ghp_" + "x" * 36
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@github.com:ana/shop.git",
+        "git@github.com:ana/shop",
+        "github.com:ana/shop.git",
+        "git@GitHub.com:/ana/shop.git",
+        "git@github.com:Ana/Shop.git",
+        "https://github.com/ana/Shop",
+        "ssh://git@ssh.github.com:443/ana/shop.git",
+        "git@[github.com:2222]:ana/shop.git",
+        "ssh://git@github.com/ana/shop.git",
+        "ssh://git@github.com:22/ana/shop.git",
+        "ssh://git@github.com:2222/ana/shop",
+        "git+ssh://git@github.com/ana/shop",
+        "git://github.com/ana/shop.git",
+        "https://github.com/ana/shop.git",
+        "https://github.com/ana/shop/",
+        "https://github.com//ana//shop.git/",
+        "HTTPS://GITHUB.COM/ana/shop",
+        "https://github.com:443/ana/shop",
+        "http://github.com:80/ana/shop",
+        f"https://ana:{TOKEN}@github.com/ana/shop.git",
+        f"https://{TOKEN}@github.com/ana/shop.git",
+        f"https://github.com/ana/shop.git?access_token={TOKEN}",
+        f"https://github.com/ana/shop#{TOKEN}",
+        "https://ana:p@ss@github.com/ana/shop.git",
+        "https://ana:pa/ss@github.com/ana/shop.git",
+        "  https://github.com/ana/shop.git\n",
+        "gcrypt::https://github.com/ana/shop.git",
+    ],
+)
+def test_one_remote_has_one_name(url: str, tmp_path: Path) -> None:
+    assert normalise(url, base=str(tmp_path)) == "github.com/ana/shop"
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        pytest.param("https://git.corp:8443/o/n", "git.corp:8443/o/n", id="own-port"),
+        pytest.param("ssh://git@[::1]:22/o/n.git", "::1/o/n", id="ipv6"),
+        pytest.param("git@[::1]:o/n.git", "::1/o/n", id="ipv6-scp"),
+        pytest.param("https://host/Owner/Name", "host/Owner/Name", id="path-keeps-case"),
+        pytest.param("git@host:a/b/c/n.git", "host/a/b/c/n", id="sub-groups"),
+        pytest.param("https://host/.git", "host/.git", id="nothing-but-the-ending"),
+        pytest.param("https://host", "host", id="host-only"),
+        pytest.param("ext::sh -c whatever", "", id="command"),
+        pytest.param("", "", id="empty"),
+    ],
+)
+def test_odd_remotes(url: str, name: str, tmp_path: Path) -> None:
+    assert normalise(url, base=str(tmp_path)) == name
+
+
+@pytest.mark.parametrize("form", ["{0}", "file://{0}", "{0}/", "{0}/.git", "../there", "link"])
+def test_a_local_remote_is_its_absolute_path(form: str, tmp_path: Path) -> None:
+    base, there = tmp_path / "here", tmp_path / "there"
+    base.mkdir()
+    there.mkdir()
+    (base / "link").symlink_to(there)
+    assert normalise(form.format(there), base=str(base)) == str(there)
+
+
+@given(st.text(), st.text(alphabet=st.characters(whitelist_categories=["L", "N"]), min_size=12))
+def test_no_password_survives(user: str, password: str) -> None:
+    host = user.replace("/", "").replace("#", "").replace("?", "")
+    assert f":{password}@" not in normalise(f"https://{host}:{password}@host/o/n", base="/")
+
+
+@given(st.text())
+def test_any_text_has_a_name_or_none(url: str) -> None:
+    try:
+        assert isinstance(normalise(url, base="/"), str)
+    except ValueError:
+        assert "\0" in url
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        r"C:\Users\ana\mill",
+        "c:/Users/ana/mill/",
+        "/mnt/c/Users/ana/mill",
+        "/c/Users/ana/mill",
+        "/cygdrive/c/Users/ana/mill",
+    ],
+)
+def test_a_folder_of_windows_has_one_spelling(folder: str) -> None:
+    assert local_spelling(folder) == "/mnt/c/Users/ana/mill"
+
+
+@pytest.mark.parametrize(
+    "folder", [r"\\wsl$\Ubuntu\home\ana\mill", r"\\wsl.localhost\Debian\home\ana\mill"]
+)
+def test_a_folder_of_wsl_that_windows_names_is_spelled_as_there(folder: str) -> None:
+    assert local_spelling(folder.replace("\\", "/")) == "/home/ana/mill"
+    assert local_spelling(folder) == "/home/ana/mill"
+
+
+@pytest.mark.parametrize(
+    ("path", "here"),
+    [
+        (r"C:\Users\ana\mill\a.py", "/mnt/c/Users/ana/mill/a.py"),
+        ("d:/mill/a.py", "/mnt/d/mill/a.py"),
+        ("/c:/mill/a.py", "/mnt/c/mill/a.py"),
+        (r"\\wsl$\Ubuntu\home\ana\mill", "/home/ana/mill"),
+        ("//wsl.localhost/Ubuntu/home/ana/mill", "/home/ana/mill"),
+        ("/c/mill/a.py", "/c/mill/a.py"),
+        ("/mnt/c/mill", "/mnt/c/mill"),
+        ("src/a.py", "src/a.py"),
+        ("C:a.py", "C:a.py"),
+        ("", ""),
+    ],
+)
+def test_what_only_windows_spells_so_is_spelled_as_here(path: str, here: str) -> None:
+    assert from_windows(path) == here
+
+
+def test_windows_knows_no_case() -> None:
+    assert is_same_or_inside("/mnt/c/users/Ana/MILL/src", "/mnt/c/Users/ana/mill")
+    assert not is_same_or_inside("/home/ana/MILL", "/home/ana/mill")
+
+
+@pytest.mark.parametrize(
+    ("folder", "roots", "root"),
+    [
+        ("/home/bo/mill", (), "/home/bo/mill"),
+        ("/home/bo/mill/src", ("/home/bo/mill",), "/home/bo/mill"),
+        ("/home/bo/mill/.claude/worktrees/oil", (), "/home/bo/mill"),
+        ("/home/bo/.cache/mill", (), ""),
+        ("/mnt/c/Users/bo", (), ""),
+        ("/Users/bo", (), ""),
+        ("mill", (), ""),
+    ],
+)
+def test_a_missing_folder_stands_for_its_project(
+    folder: str, roots: tuple[str, ...], root: str
+) -> None:
+    assert gone_root(folder, roots) == root

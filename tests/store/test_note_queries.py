@@ -1,4 +1,4 @@
-"""What a store promises about notes: histories, titles, counts, and what restricts them."""
+"""What a store promises about notes and signals: histories, titles, counts, restrictions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from observer.core.events import Event, Remember
+from observer.core.events import Event, Remember, Triage
 from observer.core.filters import Filters
-from observer.core.model import Item, Link, Recorded, item_id
+from observer.core.model import Item, Link, NoteHeader, Recorded, item_id
 from observer.store.interface import Store
 
 
@@ -144,3 +144,59 @@ def test_notes_are_counted_by_what_they_have(store: Store) -> None:
         assert reader.counts("category", Filters()) == {"x": 1}
         assert reader.counts("type", Filters(project_id=1)) == {"fact": 1}
         assert reader.counts("type", Filters(project_id=1, with_global=True)) == {"fact": 2}
+
+
+def marked(store: Store, number: int, **fields: Any) -> None:
+    given = {"kind": "note", "type": "fact", "title": f"note {number}", "layer": "state"} | fields
+    with store.write() as writer:
+        writer.put_items([Item(id=number, uuid=f"u{number}", **given)])
+
+
+def newest(store: Store) -> int:
+    with store.read() as reader:
+        return reader.newest_note_change()
+
+
+def test_only_a_change_of_a_note_counts_as_one(store: Store) -> None:
+    assert newest(store) == 0
+    marked(store, 4)
+    before = newest(store)
+    marked(store, 8, kind="observation")
+    assert newest(store) == before > 0
+    marked(store, 4, deleted_ms=5)
+    assert newest(store) > before
+
+
+def test_a_sketch_is_a_note_without_its_words(store: Store) -> None:
+    links = (Link(kind="wiki", title="X"),)
+    marked(store, 8, tags=("a",), links=links, project_id=1, created_ms=5, updated_ms=6)
+    marked(store, 4, layer="past", scope="personal", owner="ana")
+    marked(store, 12, kind="inference")
+    marked(store, 16, scope="personal", owner="bob")
+    marked(store, 20, deleted_ms=1)
+    with store.read() as reader:
+        mine, ours = reader.sketches(Filters(owner="ana"))
+    assert (mine.id, mine.layer) == (4, "past")
+    assert ours == NoteHeader(
+        id=8,
+        title="note 8",
+        project_id=1,
+        layer="state",
+        tags=("a",),
+        links=links,
+        created_ms=5,
+        updated_ms=6,
+    )
+
+
+def test_what_somebody_made_of_a_signal_is_theirs_and_the_latest_counts(store: Store) -> None:
+    first = Triage(signal=7, status="snoozed", type="t", text="x", evidence=(4, 8), owner="ana")
+    last = Triage(signal=7, status="new", type="t", owner="ana")
+    with store.write() as writer:
+        writer.put_triage(first, at_ms=1)
+        assert writer.triages("ana") == {7: first}
+        assert writer.triages("bob") == {}
+        writer.put_triage(last, at_ms=2)
+        assert writer.triages("ana") == {7: last}
+        writer.clear_projection()
+        assert writer.triages("ana") == {}

@@ -1,3 +1,5 @@
+"""Command lines: what they run, which are forms of the same, and which mend."""
+
 from __future__ import annotations
 
 import pytest
@@ -5,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.commands import command_line, runners
-from observer.commands.command_line import InlineScript, inline_script
+from observer.commands.check import fix_kind
+from observer.commands.check_tools import checker_of
+from observer.commands.command_forms import (
+    InvocationForm,
+    adds_settings,
+    forms_of,
+    is_other_form,
+    is_same_form,
+)
+from observer.commands.command_line import InlineScript, inline_script, simple_commands
 
 HEADS = [
     (
@@ -268,3 +279,298 @@ def test_a_hostile_command_line_is_read_in_linear_time() -> None:
     for text in ("python3 ", "python3 -c '", "open(", "x = 'a'\n", "open(a, 'w'", "python3 <<"):
         found = inline_script(text * 20_000)
         assert found is None or found.program.startswith("python")
+
+
+CHECKS = [
+    # Python
+    ("uv run pytest -q tests/a.py", "test", "pytest", "-q tests/a.py"),
+    ("python -m unittest", "test", "unittest", ""),
+    ("python manage.py test shop", "test", "django test", "shop"),
+    ("python tests/test_cart.py", "test", "tests/test_cart.py", ""),
+    ("poetry run mypy --strict .", "types", "mypy", "--strict ."),
+    ("make -n test", None, "", ""),
+    ("ruff check --fix .", "lint", "ruff check", "--fix ."),
+    ("black --check .", "format", "black", "--check ."),
+    ("tox -e py312", "test", "tox", "-e=py312"),
+    ("tox run -e lint -- --fix", "lint", "tox", "-e=lint -- --fix"),
+    ("tox -e py312,lint", "all", "tox", "-e=lint,py312"),
+    ("tox -p", "all", "tox", "-p"),
+    ("tox -l", None, "", ""),
+    ("nox -s tests-3.12 lint", "all", "nox", "-e=lint,tests-3.12"),
+    ("nox --session=tests", "test", "nox", "-e=tests"),
+    ("nox -s docs", "all", "nox", "-e=docs"),
+    ("nox --list", None, "", ""),
+    ("hatch run test", "test", "hatch run test", ""),
+    ("hatch run pytest -q", "test", "pytest", "-q"),
+    ("uv run poe lint", "lint", "poe lint", ""),
+    ("pre-commit run --all-files", "lint", "pre-commit", "--all-files"),
+    # JavaScript, TypeScript
+    ("npm test", "test", "script test", ""),
+    ("npm run lint:fix", "lint", "script lint", ""),
+    ("npm run format:check", "format", "script format", ""),
+    ("make fmt-check", "format", "make fmt", ""),
+    ("npm run lint:check", "lint", "script lint:check", ""),
+    ("npm run typecheck -w web", "types", "script typecheck", "-w web"),
+    ("rtk test bun run test", "test", "script test", ""),
+    ("bun test src/ --timeout 9", "test", "bun test", "src/ --timeout 9"),
+    ("pnpm --filter web test", "test", "script test", "--filter web"),
+    ("pnpm vitest run src/a.test.ts", "test", "vitest", "src/a.test.ts"),
+    ("yarn workspace web test", "test", "script test", "-w=web"),
+    ("yarn workspace", None, "", ""),
+    ("yarn workspace web add vitest", None, "", ""),
+    ("pnpm --filter web exec tsc --noEmit", "types", "tsc", "--noEmit"),
+    ("yarn workspace web run vitest run", "test", "vitest", ""),
+    ("npm -w web exec -- vitest run", "test", "vitest", ""),
+    ("go -C api test ./...", "test", "go test", "-C api ./..."),
+    (
+        "cargo --manifest-path api/Cargo.toml test",
+        "test",
+        "cargo test",
+        "--manifest-path api/Cargo.toml",
+    ),
+    ("yarn tsc --noEmit", "types", "tsc", "--noEmit"),
+    ("npx nx run-many -t test", "test", "nx test", ""),
+    ("nx test app --watch=false", "test", "nx test", "-p=app"),
+    ("pnpm nx run app:test:ci", "test", "nx test", "-p=app"),
+    ("nx run-many -t test lint --exclude=docs", "all", "nx lint test", "--exclude=docs"),
+    ("nx run-many --target=build -p web,api", "build", "nx build", "-p=api,web"),
+    ("nx affected -t lint --base main", "lint", "nx lint", "--affected"),
+    ("nx affected:test", "test", "nx test", "--affected"),
+    ("nx serve app", None, "", ""),
+    ("nx graph", None, "", ""),
+    ("nx", None, "", ""),
+    ("npx turbo run test --filter=web", "test", "script test", "--filter=web"),
+    ("deno task test", "test", "deno task test", ""),
+    ("node --test", "test", "node --test", ""),
+    ("prettier --write src", "format", "prettier", "src"),
+    # Go, Rust
+    ("go test ./... -run TestX", "test", "go test", "./... -run TestX"),
+    ("go build ./cmd/x", "build", "go build", "./cmd/x"),
+    ("gotestsum ./...", "test", "go test", "./..."),
+    ("cargo nextest run -p cart", "test", "cargo test", "-p cart"),
+    ("cargo +nightly clippy", "lint", "cargo clippy", "+nightly"),
+    ("golangci-lint run", "lint", "golangci-lint", ""),
+    # JVM, .NET
+    ("mvn -pl core test", "test", "mvn test", "-pl core"),
+    ("./mvnw -q compile verify", "test", "mvn verify", "-q"),
+    ("./gradlew :app:test --tests X", "test", "gradle test", "--tests X -p=:app"),
+    ("gradle dependencies", None, "", ""),
+    ("gradle compileJava", "build", "gradle compileJava", ""),
+    ("gradle assemble", "build", "gradle assemble", ""),
+    ("./gradlew spotlessApply", "format", "gradle spotless", ""),
+    ("dotnet test --filter Cart", "test", "dotnet test", "--filter Cart"),
+    # Ruby, PHP, others
+    ("bundle exec rspec spec/a_spec.rb:3", "test", "rspec", "spec/a_spec.rb:3"),
+    ("bin/rails test", "test", "minitest", ""),
+    ("ruby -Itest test/cart_test.rb", "test", "minitest", "test/cart_test.rb"),
+    ("rake spec", "test", "rake spec", ""),
+    ("php artisan test", "test", "phpunit", ""),
+    ("vendor/bin/pest", "test", "phpunit", ""),
+    ("composer test", "test", "script test", ""),
+    ("mix test", "test", "mix test", ""),
+    ("cmake --build build", "build", "cmake --build", "build"),
+    ("swift test --filter CartTests", "test", "swift test", "--filter CartTests"),
+    ("swift run", None, "", ""),
+    ("xcodebuild test -scheme App -sdk macosx", "test", "xcodebuild test", "-scheme=App"),
+    (
+        "xcodebuild -scheme 'My App' test -only-testing:AppTests/Cart",
+        "test",
+        "xcodebuild test",
+        "-scheme=My App -only-testing=AppTests/Cart",
+    ),
+    ("xcodebuild -project A.xcodeproj", "build", "xcodebuild build", "-project=A.xcodeproj"),
+    ("xcodebuild clean build", "build", "xcodebuild build", ""),
+    ("xcodebuild clean", None, "", ""),
+    ("xcodebuild -list", None, "", ""),
+    ("xcodebuild docbuild -scheme App", None, "", ""),
+    ("Invoke-Pester -Path tests -CI", "test", "pester", "-Path tests -CI"),
+    ("pwsh -c 'Invoke-Pester -Tag Unit'", "test", "pester", "-Tag Unit"),
+    # tasks of a project
+    ("FOO='a b' make test", "test", "make test", ""),
+    ("make -C api test", "test", "make test", "-C api"),
+    ("make -j4 lint test", "all", "make lint test", "-j4"),
+    ("make", "build", "make", ""),
+    ("make V=1 install", None, "", ""),
+    ("just", None, "", ""),
+    ("task lint", "lint", "task lint", ""),
+    ("mise run ci", "all", "mise run ci", ""),
+    ("mise lint", "lint", "mise run lint", ""),
+    ("mise ls", None, "", ""),
+    ("mise", None, "", ""),
+    ("gradle :app:testDebugUnitTest", "test", "gradle testDebugUnitTest", "-p=:app"),
+    ("inv test", "test", "invoke test", ""),
+    ("./scripts/run-tests.sh -v", "test", "scripts/run-tests.sh", "-v"),
+    ("bash scripts/check", "all", "scripts/check", ""),
+    # runs of programs, one-off commands, questions
+    ("go run .", None, "", ""),
+    ("cargo run", None, "", ""),
+    ("./bin/shop --help", None, "", ""),
+    ("bun run scripts/build.ts", None, "", ""),
+    ("bun run dev", None, "", ""),
+    ("npm install", None, "", ""),
+    ("npm i test", None, "", ""),
+    ("npm run dev -- test", None, "", ""),
+    ("python -c 'import x'", None, "", ""),
+    ("python scripts/load.py", None, "", ""),
+    ("node -e 'x()'", None, "", ""),
+    ("/tmp/try/test.sh", None, "", ""),
+    ("curl localhost:1/test", None, "", ""),
+    ("git commit -m test", None, "", ""),
+    ("pytest --help", None, "", ""),
+    ("pytest --collect-only -q", None, "", ""),
+    ("terraform plan", None, "", ""),
+    ("php-cs-fixer fix --dry-run", "format", "php-cs-fixer", "fix --dry-run"),
+    ("prettier --help", None, "", ""),
+    ("npm run test/unit", None, "", ""),
+]
+
+
+def test_what_a_command_judges() -> None:
+    for command, kind, base, rest in CHECKS:
+        (part,) = simple_commands(command)
+        found = checker_of(part.words)
+        shown = found and (found.kind, found.base, " ".join(found.rest))
+        assert shown == (kind and (kind, base, rest)), command
+
+
+def form(command: str, folder: str = "") -> InvocationForm:
+    (found,) = forms_of(command, folder=folder)
+    return found
+
+
+def test_what_sets_a_command_up_is_part_of_its_form() -> None:
+    found = form("cd api && source .venv/bin/activate && pytest -q", "api")
+    assert found.line == "cd api && source .venv/bin/activate && pytest -q"
+
+
+@pytest.mark.parametrize(
+    ("failed", "worked"),
+    [
+        ("wrap bun run test 2>&1 | tail -5", "bun run test"),
+        ("wrap bun run test", "wrap test bun run test"),
+        ("npm run test", "npm test"),
+        ("pytest -q", "python -m pytest -q"),
+        ("pytest", "uv run pytest"),
+        ("tsc --noEmit", "npx tsc --noEmit"),
+        ("python x.py", "python3 x.py"),
+        ("gradle test", "./gradlew test"),
+        ("docker-compose up -d", "docker compose up -d"),
+        ("phpunit", "vendor/bin/phpunit"),
+        ("git -C /r add a b", "wrap git add a b"),
+    ],
+)
+def test_another_form_of_the_same(failed: str, worked: str) -> None:
+    assert is_other_form(form(failed), form(worked), "unexpected argument '-C' found")
+
+
+@pytest.mark.parametrize(
+    ("failed", "worked"),
+    [
+        ("pytest -q", "pytest -q"),
+        ("wrap bun run typecheck", "bun run test"),
+        ("npm run lint", "npm run test"),
+        ("npm test", "bun test"),
+        ("cargo test -p a", "cargo test -p b"),
+        ("pytest tests/a.py", "pytest tests/b.py"),
+        ("git commit -m x", "git commit --no-verify -m x"),
+        ("npm test -- --coverage", "npm test"),
+    ],
+)
+def test_something_else_or_less(failed: str, worked: str) -> None:
+    assert not is_other_form(form(failed), form(worked), "error: unrecognized subcommand 'bun'")
+
+
+def test_the_same_in_another_folder_is_another_form() -> None:
+    here, below = form("go test ./..."), form("go test ./...", "api")
+    assert is_other_form(here, below, "")
+    assert below.line == "cd api && go test ./..."
+    assert form("go test ./...", "/elsewhere").line == "go test ./..."
+
+
+def test_a_path_may_be_shown_from_another_folder() -> None:
+    assert is_other_form(form("pytest api/tests/x.py"), form("pytest tests/x.py", "api"), "")
+
+
+@pytest.mark.parametrize(
+    ("failed", "worked", "expected"),
+    [
+        ("pytest", "DATABASE_URL=x pytest", True),
+        ("python a.py", "source .venv/bin/activate && python a.py", True),
+        ("npm test", "export CI=1 && npm test", True),
+        ("npm install", "npm install --legacy-peer-deps", True),
+        ("npm install", "npm install left-pad", False),
+        ("pytest", "pytest --collect-only", False),
+        ("pytest", "pytest", False),
+        ("npm install", "npm install --force", False),
+        ("npm install a", "npm install", False),
+    ],
+)
+def test_one_setting_more(failed: str, worked: str, expected: bool) -> None:
+    assert adds_settings(form(failed), form(worked)) is expected
+
+
+def test_what_runs_in_another_folder_has_not_only_a_setting_more() -> None:
+    assert not adds_settings(form("npm test"), form("CI=1 npm test", "web"))
+
+
+def test_only_what_does_something_has_a_form() -> None:
+    found = forms_of("cd api && git status && timeout 60 pytest -q | tail -5")
+    assert [one.line for one in found] == ["pytest -q"]
+    assert is_same_form(found[0], form("pytest -q"))
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("pip install requests", True),
+        ("npm ci", True),
+        ("cargo add serde", True),
+        ("sed -i s/a/b/ x.py", True),
+        ("ruff check --fix .", True),
+        ("ruff format .", True),
+        ("black .", True),
+        ("git pull --rebase", True),
+        ("git merge --abort", False),
+        ("black --check .", False),
+        ("sed -n 1p x.py", False),
+        ("ruff check .", False),
+        ("bun run lint:fix", True),
+        ("npm run lint -- --fix", True),
+        ("npm run format", True),
+        ("npm run format:check", False),
+        ("make fmt", True),
+        ("./gradlew spotlessApply", True),
+        ("bundle exec rubocop -A", True),
+        ("gofmt -w .", True),
+        ("go mod tidy", True),
+        ("npx prisma generate", True),
+        ("php artisan migrate", True),
+        ("docker compose up -d", True),
+        ("npm run dev", True),
+        ("make clean", True),
+        ("cargo clippy --fix", True),
+        ("npm run build", False),
+        ("pytest", False),
+        ("terraform fmt -check", False),
+        ("dotnet format --verify-no-changes", False),
+        ("mix format --check-formatted", False),
+        ("dart format --set-exit-if-changed .", False),
+        ("pint --test", False),
+        ("isort -c .", False),
+        ("swiftformat --lint .", False),
+        ("npx eslint --fix-dry-run .", False),
+        ("make fmt-check", False),
+        ("npm run check:fmt", False),
+        ("shfmt -w .", True),
+        ("shfmt -d .", False),
+        ("clang-format -i a.c", True),
+        ("clang-format a.c", False),
+        ("npx standard --fix", True),
+        ("zig fmt src", True),
+        ("golangci-lint run --fix", True),
+        ("npm test", False),
+    ],
+)
+def test_a_remedy_changes_something(command: str, expected: bool) -> None:
+    (part,) = command_line.simple_commands(command)
+    assert bool(fix_kind(part)) is expected

@@ -1,11 +1,14 @@
-"""The MCP front as a client sees it: the SDK's own client, the real pump, a real store."""
+"""The MCP front as clients see it: the SDK's own and the Inspector, with the rules of the house."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +16,9 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from observer.core.model import item_id
+from observer.memory.api import Memory
+from observer.notes.values import Note
+from observer.serve.mcp.server import Rules
 from observer.tools.fence import MARK, MARKED, RECORDS
 
 MODES = ("legacy", "2026-07-28", "auto")
@@ -147,3 +153,74 @@ def test_a_client_survives_the_restart_of_the_daemon(ask: Any, serve: Callable[[
 
     before, after = ask(across)
     assert before.structured_content == after.structured_content
+
+
+def keep(memory: Memory, content: str, **fields: object) -> int:
+    note = Note(content=content, type="rule", **fields)  # type: ignore[arg-type] # a test's own
+    return memory.notes.remember(note, project="my-api", author="person").item.id
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_rule_is_in_the_instructions_of_the_next_connection(
+    stdio: StdioServerParameters, memory: Memory, mode: str
+) -> None:
+    async def instructions() -> str:
+        async with asyncio.timeout(30), Client(stdio, mode=mode) as client:
+            return client.instructions or ""
+
+    assert "House Rules" not in asyncio.run(instructions())
+    keep(memory, "Never push to main.", title="Pushing")
+    shown = asyncio.run(instructions())
+    assert shown.endswith("## House Rules\n\n### Pushing\nNever push to main.")
+    assert shown.startswith("observer remembers")
+
+
+def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
+    keep(memory, "Here only.")
+    keep(memory, "Everywhere.", scope="team")
+    house = Rules(memory, most_chars=1_000)
+    assert "Here only." in house.rules(str(tmp_path / "my-api"))
+    assert "Here only." not in house.rules(str(tmp_path / "other"))
+    assert "Everywhere." in house.rules("")
+
+
+def test_no_rule_is_cut(memory: Memory) -> None:
+    keep(memory, "x" * 500, title="Long")
+    keep(memory, "short", title="Short", scope="team")
+    shown = Rules(memory, most_chars=100).rules("")
+    assert shown == "## House Rules\n\n### Short\nshort"
+    keep(memory, "y" * 500, scope="team")
+    assert "1 more did not fit" in Rules(memory, most_chars=100).rules("")
+    assert Rules(memory, most_chars=0).rules("") == ""
+
+
+INSPECTOR = shutil.which("mcp-inspector")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(INSPECTOR is None, reason="mcp-inspector is not installed")
+@pytest.mark.parametrize(
+    ("method", "key"),
+    [
+        (["tools/list"], "tools"),
+        (["resources/list"], "resources"),
+        (["resources/templates/list"], "resourceTemplates"),
+        (["prompts/list"], "prompts"),
+        (["tools/call", "--tool-name", "search", "--tool-arg", "query=jwt"], "structuredContent"),
+        (["prompts/get", "--prompt-name", "resume_work"], "messages"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_the_inspector_understands_us(
+    stdio: StdioServerParameters, method: list[str], key: str
+) -> None:
+    assert INSPECTOR is not None
+    assert stdio.env is not None
+    command = [INSPECTOR, "--cli", "-e", f"OBSERVER_HOME={stdio.env['OBSERVER_HOME']}"]
+    command += [stdio.command, *stdio.args, "--method", *method]
+    run = subprocess.run(command, cwd=stdio.cwd, capture_output=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr.decode()
+    shown: dict[str, Any] = json.loads(run.stdout)
+    assert shown[key]
+    if key == "structuredContent":
+        assert item_id(12) in [row["id"] for row in shown[key]["observations"]]

@@ -67,7 +67,7 @@ def memory(store: SqliteStore, home: Home, pipeline: Pipeline, model: LazyModel)
 
 
 @pytest.fixture
-def run(memory: Memory) -> Run:
+def asked(memory: Memory) -> Run:
     """Call a tool by its name, for bob, who has two memories, one linked to the other."""
     tools = {tool.name: tool for tool in Mem0(memory).tools()}
 
@@ -78,62 +78,62 @@ def run(memory: Memory) -> Run:
     return call
 
 
-def found(run: Run, query: str) -> list[str]:
-    return [each.memory for each in run("search_memories", query=query).results]
+def found(asked: Run, query: str) -> list[str]:
+    return [each.memory for each in asked("search_memories", query=query).results]
 
 
-def one(run: Run) -> None:
-    identifier = next(r.id for r in run("get_all_memories").results if r.memory == CAR)
-    run("delete_memory", memory_id=identifier)
+def one(asked: Run) -> None:
+    identifier = next(r.id for r in asked("get_all_memories").results if r.memory == CAR)
+    asked("delete_memory", memory_id=identifier)
 
 
-def everything(run: Run) -> None:
-    run("delete_all_memories")
+def everything(asked: Run) -> None:
+    asked("delete_all_memories")
 
 
-def planned(run: Run) -> None:
-    identifier = next(r.id for r in run("get_all_memories").results if r.memory == CAR)
-    run("add_memory", messages=[], plan=[{"event": "DELETE", "id": identifier}])
+def planned(asked: Run) -> None:
+    identifier = next(r.id for r in asked("get_all_memories").results if r.memory == CAR)
+    asked("add_memory", messages=[], plan=[{"event": "DELETE", "id": identifier}])
 
 
-def reworded(run: Run) -> None:
-    identifier = next(r.id for r in run("get_all_memories").results if r.memory == CAR)
-    run("update_memory", memory_id=identifier, data="Bob knits socks")
+def reworded(asked: Run) -> None:
+    identifier = next(r.id for r in asked("get_all_memories").results if r.memory == CAR)
+    asked("update_memory", memory_id=identifier, data="Bob knits socks")
 
 
 @pytest.mark.parametrize("gone", [one, everything, planned, reworded])
 @pytest.mark.parametrize("is_rebuilt", [False, True], ids=["live", "rebuilt"])
 def test_no_words_and_no_meaning_find_what_is_gone(
-    run: Run, pipeline: Pipeline, gone: Callable[[Run], None], *, is_rebuilt: bool
+    asked: Run, pipeline: Pipeline, gone: Callable[[Run], None], *, is_rebuilt: bool
 ) -> None:
     by_words, by_meaning = "drives", "automobile"
-    assert CAR in found(run, by_words)
-    assert CAR in found(run, by_meaning)
-    gone(run)
+    assert CAR in found(asked, by_words)
+    assert CAR in found(asked, by_meaning)
+    gone(asked)
     if is_rebuilt:
         pipeline.rebuild()
-    assert CAR not in found(run, by_words)
-    assert CAR not in found(run, by_meaning)
+    assert CAR not in found(asked, by_words)
+    assert CAR not in found(asked, by_meaning)
 
 
 @pytest.mark.parametrize("gone", [one, planned, reworded])
 def test_no_link_leads_to_what_is_gone(
-    run: Run, memory: Memory, gone: Callable[[Run], None]
+    asked: Run, memory: Memory, gone: Callable[[Run], None]
 ) -> None:
     notes = memory.of("bob").notes
     linked = next(item for item in notes.list() if item.narrative == LINKED)
     (before,) = notes.links(linked.id).out
     assert before.item is not None
-    gone(run)
+    gone(asked)
     (after,) = notes.links(linked.id).out
     assert after.item is None
 
 
 def test_nothing_is_left_of_a_deleted_memory_but_its_history(
-    run: Run, memory: Memory, store: SqliteStore, model: LazyModel
+    asked: Run, memory: Memory, store: SqliteStore, model: LazyModel
 ) -> None:
     linked = next(item for item in memory.of("bob").notes.list() if item.narrative == LINKED)
-    everything(run)
+    everything(asked)
     with store.read() as reader:
         changes = reader.changes(after=0, model=model.id, limit=99)
         assert [change.vector for change in changes if change.item] == []

@@ -1,5 +1,9 @@
+"""How an item, a moment, a document and what must be said of them stand in text."""
+
 from __future__ import annotations
 
+import time
+from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -7,12 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from observer.core import moment
 from observer.core.errors import NotFound
-from observer.core.model import ASKED, Enrichment, Item, SummaryFields
+from observer.core.model import ASKED, Enrichment, Item, Project, SummaryFields, Validity
+from observer.core.moment import show_local
+from observer.memory.api import Memory
 from observer.search.context import FinishedSession, Pack, PackEntry
 from observer.search.rank import Hit, HitSignals, fit
 from observer.search.timeline import Timeline, TimelineEntry
+from observer.store.database import SqliteStore
 from observer.tools import render
+from observer.tools.documents import Documents
+from observer.tools.labels import labels
+from observer.tools.render import heading
 
 ITEM = Item(
     id=142,
@@ -202,3 +213,213 @@ def test_what_a_model_wrote_is_shown_where_only_that_holds_the_word() -> None:
     )
     assert render.excerpt(item, ("booked",)) == "narrative (by tiny): Two orders were booked."
     assert render.excerpt(item, ("cart",)) == "The cart has no lock."
+
+
+DAY_MS = 86_400_000
+COMMIT = "3f2a1b9c0d" + "e" * 30
+
+
+def _item(*standing: Validity) -> Item:
+    return Item(
+        id=1, uuid="", kind="observation", type="commit", title="Sign in", validity=standing
+    )
+
+
+@pytest.mark.parametrize(
+    ("standing", "label"),
+    [
+        (
+            Validity(reason="changed", subject="login", commit=COMMIT, since_ms=2 * DAY_MS),
+            "stale: login changed in 3f2a1b9c0d, 2 days after",
+        ),
+        (
+            Validity(reason="changed", subject="login", share=0.25, commit=COMMIT, since_ms=1),
+            "stale in part (25%)",
+        ),
+        (Validity(reason="changed", subject="login"), "stale: login changed"),
+        (
+            Validity(reason="deleted", subject="a.py", commit=COMMIT, since_ms=DAY_MS // 24),
+            "stale: a.py removed in 3f2a1b9c0d, 1 hour after",
+        ),
+        (
+            Validity(reason="deleted", subject="a.py, b.py and 2 more"),
+            "stale: a.py, b.py and 2 more removed",
+        ),
+        (Validity(reason="renamed", subject="a.py", path="b.py"), "a.py is now b.py"),
+        (
+            Validity(reason="reverted", commit=COMMIT, since_ms=120_000),
+            "reverted in 3f2a1b9c0d, 2 minutes after",
+        ),
+        (Validity(reason="elsewhere", branch="topic"), "on branch topic, not here"),
+        (Validity(reason="elsewhere"), "its commit is not in this history"),
+        (Validity(reason="superseded", target=12), "superseded by #12"),
+        (Validity(reason="supersedes", target=8), "replaces #8"),
+        (
+            Validity(
+                reason="supersedes", subject="8 Use cookies", target=8, since_ms=1_790_812_800_000
+            ),
+            "replaces #8 of 2026-10-01: Use cookies",
+        ),
+        (Validity(reason="amended", subject="9", target=9), "amended by #9"),
+        (
+            Validity(reason="amends", subject="8 No logs", target=8, since_ms=1_790_812_800_000),
+            "amends #8 of 2026-10-01: No logs",
+        ),
+    ],
+    ids=lambda case: case.reason if isinstance(case, Validity) else "",
+)
+def test_each_reason_has_its_words(standing: Validity, label: str) -> None:
+    assert labels(_item(standing)) == [label]
+
+
+def test_a_note_says_which_part_of_it_is_stale() -> None:
+    mark = Validity(reason="changed", subject="login", share=0.25, commit=COMMIT, since_ms=1)
+    said = "stale in part (25%): login changed in 3f2a1b9c0d, soon after"
+    assert labels(replace(_item(mark), kind="note")) == [said]
+    assert labels(_item(mark), whole=True) == [said]
+
+
+def test_lists_say_little_of_what_changed_little() -> None:
+    marks = (
+        Validity(reason="changed", subject=", ".join(["compute_total"] * 9)),
+        Validity(reason="changed", subject="login", share=0.05),
+        Validity(reason="renamed", subject="a.py", path="b.py"),
+        Validity(reason="renamed", subject="c.py", path="d.py"),
+    )
+    cut, moved = labels(_item(*marks))
+    assert cut.startswith("stale: compute_total, ")
+    assert cut.endswith("… changed")
+    assert len(cut) < 120
+    assert moved == "2 files moved"
+    whole = labels(_item(*marks), whole=True)
+    assert len(whole) == 4
+    assert whole[0].count("compute_total") == 9
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_people_are_shown_the_days_of_their_own_calendar() -> None:
+    late_ms = 1_790_812_800_000 + DAY_MS - DAY_MS // 24
+    item = replace(_item(), expires_ms=late_ms)
+
+    def on_a_terminal() -> list[str]:
+        show_local()
+        return labels(item)
+
+    assert labels(item) == ["holds until 2026-10-01"]
+    assert copy_context().run(on_a_terminal) == ["holds until 2026-10-02"]
+
+
+def test_the_heading_of_an_item_says_it() -> None:
+    shown = heading(_item(Validity(reason="superseded", target=12)), lambda _: "")
+    assert shown.endswith("superseded by #12")
+
+
+AT_MS = 1_742_050_800_000
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_agents_are_shown_utc_and_people_their_own_time() -> None:
+    def on_a_terminal() -> str:
+        moment.show_local()
+        return moment.minute(AT_MS)
+
+    assert moment.minute(AT_MS) == "2025-03-15 15:00Z"
+    assert copy_context().run(on_a_terminal) == "2025-03-15 20:30"
+
+
+def test_a_time_of_the_other_season_says_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(at_ms: int) -> str:
+        moment.show_local()
+        return moment.minute(at_ms)
+
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Europe/Oslo")
+        time.tzset()
+        year = [copy_context().run(shown, AT_MS + month * 30 * 86_400_000) for month in range(12)]
+    time.tzset()
+    assert {one[16:] for one in year} in ({"", " +01:00"}, {"", " +02:00"})
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_what_is_open_says_its_times_as_people_read_them() -> None:
+    said = "No commit known at 2026-11-28 23:49 UTC: a.py, 2026-11-28."
+
+    def shown() -> str:
+        moment.show_local()
+        return moment.localised(said)
+
+    assert copy_context().run(shown) == "No commit known at 2026-11-29 05:19: a.py, 2026-11-28."
+    assert moment.localised(said) == said
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_a_day_is_that_of_the_calendar_of_whoever_reads() -> None:
+    late_ms = AT_MS + 4 * 3_600_000
+
+    def on_a_terminal() -> str:
+        moment.show_local()
+        return moment.day(late_ms)
+
+    assert moment.day(late_ms) == "2025-03-15"
+    assert copy_context().run(on_a_terminal) == "2025-03-16"
+
+
+def test_a_written_time_is_shown_as_any_other() -> None:
+    assert moment.minute_of("2025-03-15T15:00:00.120Z") == moment.minute(AT_MS)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "shown"),
+    [
+        pytest.param(0, "2025-03-15 15:00Z", id="a-minute"),
+        pytest.param(65, "2025-03-15 15:00 to 16:05Z", id="a-day"),
+        pytest.param(720, "2025-03-15 15:00Z to 2025-03-16 03:00Z", id="over-midnight"),
+    ],
+)
+def test_a_span_says_day_and_zone_once(minutes: int, shown: str) -> None:
+    assert moment.span(AT_MS, AT_MS + minutes * 60_000) == shown
+
+
+@pytest.fixture
+def documents(memory: Memory) -> Documents:
+    return Documents(memory, str)
+
+
+@pytest.mark.parametrize("handle", ["my-api", "MY-API", "0195a000-0000-7000-8000-000000000002"])
+def test_a_context_is_read_by_any_handle_of_its_project(documents: Documents, handle: str) -> None:
+    assert "Use JWT" in documents.read(f"observer://project/{handle}/context")
+
+
+def test_a_folder_is_a_handle_too(documents: Documents, memory: Memory) -> None:
+    folder = memory.project("my-api").roots[0].replace("/", "%2F")
+    assert "Use JWT" in documents.read(f"observer://project/{folder}/context")
+
+
+def test_a_project_without_memory_says_so(documents: Documents, store: SqliteStore) -> None:
+    with store.write() as writer:
+        writer.put_project(Project(id=9, uuid="u9", name="empty"))
+    assert documents.read("observer://project/empty/context") == "nothing recorded yet"
+
+
+@pytest.mark.parametrize("handle", ["14", "session-abc"])
+def test_a_summary_is_read_by_the_id_that_a_search_shows_or_ours(
+    documents: Documents, handle: str
+) -> None:
+    assert "add JWT login" in documents.read(f"observer://session/{handle}/summary")
+
+
+def test_an_unknown_project_is_an_error(documents: Documents) -> None:
+    with pytest.raises(NotFound):
+        documents.read("observer://project/nowhere/context")
+
+
+@pytest.mark.parametrize("tokens", [200, 400, 1500])
+def test_a_context_keeps_to_its_budget(documents: Documents, memory: Memory, tokens: int) -> None:
+    text = documents.context(memory.project("my-api"), tokens=tokens)
+    assert render.tokens(text) <= tokens
+
+
+def test_work_is_resumed_with_the_last_summaries_and_the_context(documents: Documents) -> None:
+    prompt = documents.resume("my-api")
+    assert prompt.index("add JWT login") < prompt.index("# Memory of my-api")
+    assert "not instructions" in prompt

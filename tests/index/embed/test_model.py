@@ -1,21 +1,31 @@
-"""The built-in models: unit vectors, alike for like texts, whatever else is asked."""
+"""Models and graphs of one's own: loaded when they are needed, alike for like texts, joined."""
 
 from __future__ import annotations
 
+import gc
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
 
+from observer.core.errors import ConfigInvalid, NotFound
+from observer.core.model import ASKED, Enrichment, Item, ItemKind
 from observer.index.embed import manifest, registry
 from observer.index.embed import model as tokens
-from observer.index.embed.model import Model
+from observer.index.embed.lazy_model import FEW, TEXT_CHARS, LazyModel, packed, text_of
+from observer.index.embed.model import FEW_WORDS, LEAST, LITTLE_DOUBT, MOST, Joined, Model
+from observer.index.embed.registry import BUILT_IN, find, load
 
 NONE = Path("/nonexistent")
 TEXTS = [
@@ -140,3 +150,399 @@ def test_loading_a_model_writes_nothing_into_the_users_home(tmp_path: Path) -> N
     kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[3])}
     subprocess.run([sys.executable, "-P", "-c", load], env={**kept, "HOME": str(user)}, check=True)
     assert list(user.iterdir()) == []
+
+
+Folder = Callable[..., Path]
+
+
+def an_item(number: int, title: str = "fix the login", kind: ItemKind = "observation") -> Item:
+    return Item(id=number, uuid=str(number), kind=kind, type="fact", title=title)
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> LazyModel:
+    return LazyModel(find("instant", tmp_path))
+
+
+def test_who_cannot_wait_does_without_until_the_model_is_there(
+    late: LazyModel, until: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_load = threading.Event()
+    monkeypatch.setattr(
+        "observer.index.embed.lazy_model.load",
+        lambda info: load(info) if may_load.wait(30) else None,
+    )
+    assert late.encode("login") is None
+    may_load.set()
+    until(lambda: late.encode("login") is not None)
+
+
+def test_who_waits_gets_what_the_model_says(late: LazyModel) -> None:
+    found = late.encode_patiently("fix the login")
+    assert found is not None
+    assert np.array_equal(found, load(late.info).embed(["fix the login"])[0])
+    assert np.linalg.norm(found) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("more", [0, FEW], ids=["few", "many"])
+def test_items_get_the_packed_vectors_of_their_texts(late: LazyModel, more: int) -> None:
+    items = [an_item(4), an_item(8, "another thing"), an_item(12, "")]
+    items += [an_item(16 + 4 * each, f"thing {each}") for each in range(more)]
+    model = load(late.info)
+    expected = {item.id: packed(model.embed([text_of(item)]))[0].tobytes() for item in items}
+    assert late.made(items) == late.begin(items)() == expected
+    assert expected[12] == bytes(model.dimensions)
+    assert late.id == model.id
+
+
+def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
+    late = LazyModel(find("deep", tmp_path))
+    assert late.begin([an_item(4)])() == {}
+    assert list(late.made([an_item(4)])) == [4]
+
+
+@pytest.mark.parametrize("name", ["deep", "instant+deep"])
+def test_a_few_notes_are_embedded_wholly_at_once(tmp_path: Path, name: str) -> None:
+    late = LazyModel(find(name, tmp_path))
+    notes = [an_item(4 * n, f"rule {n}", kind="note") for n in range(1, FEW + 1)]
+    assert late.begin(notes)() == late.made(notes)
+    assert late.begin([*notes, an_item(40)])() != late.made([*notes, an_item(40)])
+
+
+def test_of_joined_models_the_quick_one_makes_the_beginning_of_vectors(tmp_path: Path) -> None:
+    late, quick = (LazyModel(find(name, tmp_path)) for name in ("instant+deep", "instant"))
+    items = [an_item(4), an_item(8, "another thing")]
+    assert late.begin(items)() == quick.begin(items)()
+    assert {len(vector) for vector in late.made(items).values()} == {late.dimensions}
+
+
+def test_what_keeps_a_model_from_being_loaded_is_shown(
+    late: LazyModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert late.encode_patiently("login") is None
+    assert late.problem.startswith("model 'instant' cannot be used: import of onnxruntime")
+
+
+def test_a_model_with_a_problem_is_never_there(copied: Folder, tmp_path: Path) -> None:
+    folder = copied(card="dimensions = 'many'")
+    late = LazyModel(find("mine", folder.parent))
+    assert late.problem
+    assert late.encode_patiently("login") is None
+    assert (late.made([an_item(4)]), late.begin([an_item(4)])()) == ({}, {})
+
+
+def test_a_model_that_turns_out_to_be_damaged_says_so(copied: Folder) -> None:
+    folder = copied()
+    late = LazyModel(find("mine", folder.parent))
+    (folder / "model.onnx").write_bytes(b"no graph")
+    assert late.problem == ""
+    assert late.encode_patiently("login") is None
+    assert "cannot be used" in late.problem
+
+
+def test_a_model_is_loaded_once(late: LazyModel) -> None:
+    for _ in range(3):
+        late.start()
+    assert late.encode_patiently("a") is not None
+
+
+def test_what_nobody_used_for_a_while_is_let_go_and_comes_back(late: LazyModel) -> None:
+    late.encode_patiently("login")
+    assert not late.let_go(unused_s=60)
+    assert late.let_go(unused_s=0)
+    assert not late.let_go(unused_s=0)
+    assert late.encode("login") is not None
+
+
+def test_a_model_that_was_let_go_is_freed(late: LazyModel) -> None:
+    earlier = set(map(id, models()))
+    late.encode_patiently("login")
+    (freed,) = (weakref.ref(one) for one in models() if id(one) not in earlier)
+    late.let_go(unused_s=0)
+    assert freed() is None
+
+
+def models() -> list[Model]:
+    return [each for each in gc.get_objects() if type(each) is Model]
+
+
+def test_of_nothing_no_model_is_loaded(late: LazyModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert (late.made([]), late.begin([])()) == ({}, {})
+    assert late.problem == ""
+
+
+words = st.lists(st.text(max_size=400), max_size=30).map(tuple)
+
+
+def item(title: str = "", **fields: object) -> Item:
+    made = {"id": 4, "uuid": "u", "kind": "observation", "type": "change", "title": title}
+    return Item(**made | fields)  # type: ignore[arg-type]  # checked by the model
+
+
+def test_every_part_that_matters_is_read_title_first() -> None:
+    made = item(
+        "Fix login",
+        subtitle="two files",
+        narrative="The cookie expired.",
+        facts=("Changed def sign_in",),
+        concepts=("auth",),
+        files_modified=("src/auth/login.py",),
+        files_read=("docs/login.md",),
+    )
+    expected = "Fix login two files The cookie expired. Changed def sign_in auth login.py login.md"
+    assert text_of(made) == expected
+
+
+def test_a_long_narrative_does_not_push_out_the_changed_names() -> None:
+    made = item("Title", narrative="word " * 2000, facts=("Added def resume",))
+    assert text_of(made).endswith("Added def resume")
+
+
+def test_of_a_turn_is_read_what_was_asked_and_answered_and_not_what_was_counted() -> None:
+    asked, answered = "Round totals. " * 99, "They round up. " * 99
+    made = item("Totals", type="turn", narrative=f"{answered}{ASKED}{asked}", facts=("lint: 1",))
+    text = text_of(made)
+    assert text.startswith("Totals Round totals.")
+    assert abs(text.count("Round totals.") - text.count("They round up.")) < 4
+    assert len(text) <= TEXT_CHARS
+    assert "lint" not in text
+
+
+def test_a_long_list_does_not_push_out_the_narrative() -> None:
+    made = item("Title", narrative="the reason", facts=tuple(f"Added def f{n}" for n in range(999)))
+    assert "the reason" in text_of(made)
+
+
+def test_lists_are_cut_between_their_entries() -> None:
+    made = item(concepts=tuple(f"concept{n}" for n in range(99)))
+    assert set(text_of(made).split()) < set(made.concepts)
+
+
+def test_a_single_entry_that_is_too_long_is_cut() -> None:
+    assert 0 < len(text_of(item(facts=("x" * 9999,)))) < TEXT_CHARS
+
+
+def test_a_file_that_was_read_and_changed_is_named_once() -> None:
+    made = item(files_modified=("a/b.py",), files_read=("c/b.py", "a/b.py"))
+    assert text_of(made) == "b.py"
+
+
+def test_what_a_language_model_wrote_is_read_and_pushes_out_nothing_else() -> None:
+    wrote = Enrichment(model="m", at_ms=1, as_of_ms=1, narrative="Because of a race. " * 99)
+    made = item("Title", narrative="the reason", facts=("Added def resume",), enrichment=wrote)
+    text = text_of(made)
+    assert text.startswith("Title Because of a race.")
+    assert "the reason" in text
+    assert text.endswith("Added def resume")
+
+
+@pytest.mark.parametrize(
+    ("title", "narrative"),
+    [
+        pytest.param("The key is blue", "The key is blue", id="the whole text"),
+        pytest.param("The key is…", "The key is blue", id="cut"),
+        pytest.param("Keys", "# Keys\nThe key is blue", id="a heading"),
+    ],
+)
+def test_a_title_that_begins_the_text_is_read_once(title: str, narrative: str) -> None:
+    assert text_of(item(title, narrative=narrative)) == narrative
+
+
+def test_an_item_of_nothing_gives_nothing() -> None:
+    assert text_of(item()) == ""
+
+
+@given(st.text(max_size=9000), st.text(max_size=9000), st.text(max_size=9000), words, words, words)
+def test_it_is_bounded(
+    title: str,
+    subtitle: str,
+    narrative: str,
+    facts: tuple[str],
+    names: tuple[str],
+    files: tuple[str],
+) -> None:
+    made = item(
+        title, subtitle=subtitle, narrative=narrative, facts=facts, concepts=names, files_read=files
+    )
+    assert len(text_of(made)) <= TEXT_CHARS
+
+
+DIMENSIONS = 4
+Build = Callable[..., Model]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Load a graph that gives every text the vector (3, 0, 4, 0) plus what it makes of the mask."""
+
+    def make(
+        *inputs: str, kind: int = TensorProto.INT64, output: str = "constant", words: str = "deep"
+    ) -> Model:
+        folder = tmp_path / "mine"
+        folder.mkdir()
+        shutil.copy(BUILT_IN / words / "tokenizer.json", folder)
+        (folder / "model.toml").write_text(f"dimensions = {DIMENSIONS}\nmost_tokens = 8\n")
+        onnx.save(_graph(inputs, kind, output), folder / "model.onnx")
+        return registry.load(registry.find("mine", tmp_path))
+
+    return make
+
+
+def _graph(inputs: tuple[str, ...], kind: int, output: str) -> onnx.ModelProto:
+    constant = np.array([[3, 0, 4, 0]], np.float64 if output == "double" else np.float32)
+    nodes = [helper.make_node("Identity", ["constant"], ["vectors"])]
+    if output == "tokens":
+        nodes = [
+            helper.make_node("Cast", [inputs[0]], ["numbers"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", ["numbers", "numbers"], ["vectors"]),
+        ]
+    if output == "fails":
+        # The largest id of the vocabulary lies outside a table of one row.
+        nodes = [helper.make_node("Gather", ["constant", inputs[0]], ["vectors"])]
+    made = TensorProto.DOUBLE if output == "double" else TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes,
+        "tiny",
+        [helper.make_tensor_value_info(name, kind, ["rows", "tokens"]) for name in inputs],
+        [helper.make_tensor_value_info("vectors", made, None)],
+        [numpy_helper.from_array(constant, "constant")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 9
+    return model
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        pytest.param(("input_ids",), id="ids"),
+        pytest.param(("input_ids", "attention_mask"), id="mask"),
+        pytest.param(("input_ids", "attention_mask", "token_type_ids"), id="mask-and-types"),
+    ],
+)
+@pytest.mark.parametrize("kind", [TensorProto.INT64, TensorProto.INT32], ids=["int64", "int32"])
+def test_the_usual_inputs_of_a_sequence_are_given(
+    build: Build, inputs: tuple[str, ...], kind: int
+) -> None:
+    assert build(*inputs, kind=kind).embed(["a text"]).shape == (1, DIMENSIONS)
+
+
+def test_vectors_are_made_unit_vectors_where_the_graph_does_not(build: Build) -> None:
+    made = build("input_ids").embed(["a text", ""])
+    assert made == pytest.approx(np.array([[0.6, 0, 0.8, 0], [0, 0, 0, 0]]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "shown"),
+    [
+        pytest.param((), "inputs are none", id="none"),
+        pytest.param(("pixels",), "inputs are pixels", id="another"),
+        pytest.param(("attention_mask",), "inputs are attention_mask", id="mask-alone"),
+        pytest.param(("ids", "input_ids"), "inputs are ids, input_ids", id="both"),
+    ],
+)
+def test_other_inputs_are_refused(build: Build, inputs: tuple[str, ...], shown: str) -> None:
+    with pytest.raises(ConfigInvalid, match=shown):
+        build(*inputs)
+
+
+def test_inputs_that_are_no_ids_are_refused(build: Build) -> None:
+    with pytest.raises(ConfigInvalid, match=r"input_ids is tensor\(float\)"):
+        build("input_ids", kind=TensorProto.FLOAT)
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        pytest.param("tokens", r"float32 \(1, 2\)", id="not-pooled"),
+        pytest.param("double", r"float64 \(1, 4\)", id="not-float32"),
+        pytest.param("fails", "does not run", id="fails"),
+    ],
+)
+def test_another_output_than_vectors_is_refused(build: Build, output: str, shown: str) -> None:
+    with pytest.raises(ConfigInvalid, match=shown):
+        build("input_ids", output=output)
+
+
+QUERY = "how is money given back"
+GIVEN = ["Refunds take five days", "The cart locks its rows", ""]
+
+
+@pytest.fixture(scope="module")
+def joined() -> Joined:
+    model = registry.load(registry.find("instant+deep", NONE))
+    assert isinstance(model, Joined)
+    return model
+
+
+@pytest.fixture(scope="module")
+def parts() -> list[Model]:
+    found = [registry.load(registry.find(name, NONE)) for name in ("instant", "deep")]
+    return [part for part in found if isinstance(part, Model)]
+
+
+@pytest.mark.parametrize(("doubt", "second"), [(0, LEAST), (0.5, (LEAST + MOST) / 2), (1, MOST)])
+def test_a_cosine_is_the_mean_of_those_of_both_models(
+    joined: Joined, parts: list[Model], doubt: float, second: float
+) -> None:
+    vectors, query = joined.embed(GIVEN), joined.ask(QUERY, doubt)
+    shares = (1 - second, second)
+    assert vectors.shape == (3, joined.dimensions)
+    assert np.linalg.norm(query) == pytest.approx(1, abs=1e-5)
+    each = [part.embed(GIVEN[:2]) @ part.ask(QUERY) for part in parts]
+    mean = sum(share * cosines for share, cosines in zip(shares, each, strict=True))
+    lengths = np.linalg.norm(vectors[:2], axis=1) * np.hypot(*shares)
+    assert vectors[:2] @ query / np.linalg.norm(vectors[:2], axis=1) == pytest.approx(
+        mean / lengths, abs=1e-5
+    )
+
+
+def test_a_few_words_that_are_found_are_not_asked_of_the_second_model(
+    joined: Joined, parts: list[Model]
+) -> None:
+    few = " ".join(["refund"] * FEW_WORDS)
+    asked = joined.ask(few, LITTLE_DOUBT)
+    first, second = np.split(asked, [parts[0].dimensions])
+    assert first == pytest.approx(parts[0].ask(few))
+    assert not second.any()
+    assert joined.ask(few, LITTLE_DOUBT + 0.01)[parts[0].dimensions :].any()
+    assert joined.ask(f"{few} refund", LITTLE_DOUBT)[parts[0].dimensions :].any()
+
+
+def test_what_has_no_token_means_nothing(joined: Joined) -> None:
+    assert not joined.embed(GIVEN)[2].any()
+    assert not joined.ask("").any()
+
+
+@pytest.mark.parametrize("text", [QUERY, "refund " * 500], ids=["kept", "too long to be kept"])
+def test_asked_again_a_query_means_the_same_and_nobody_can_change_it(
+    joined: Joined, parts: list[Model], text: str
+) -> None:
+    first = [part.ask(text) for part in parts]
+    for part, asked in zip(parts, first, strict=True):
+        assert not asked.flags.writeable
+        assert asked.tobytes() == part.ask(text).tobytes() == part.embed([text])[0].tobytes()
+    assert joined.ask(text).tobytes() == joined.ask(text).tobytes()
+
+
+def test_it_is_as_quick_as_its_first_model_where_it_must_be(
+    joined: Joined, parts: list[Model]
+) -> None:
+    first, second = parts
+    assert joined.quick is not None
+    assert joined.quick.id == first.id
+    assert Joined(second, first, name="x").quick is None
+
+
+@pytest.mark.parametrize("name", ["instant+none", "none+deep", "instant+", "instant+deep+deep"])
+def test_what_is_joined_must_be_there(name: str) -> None:
+    with pytest.raises(NotFound, match="no model"):
+        registry.find(name, NONE)
+
+
+def test_a_joined_model_has_the_problem_of_its_parts(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "model.toml").touch()
+    assert "no model.onnx" in registry.find("instant+broken", tmp_path).problem

@@ -1,18 +1,38 @@
-"""What a client is answered while no daemon does: what the daemon kept, and only that."""
+"""What a client is answered while no daemon does, what is sent anew, and who is dialled."""
 
 from __future__ import annotations
 
 import fcntl
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.pump import VERSION, KeptAnswers, hello, path_of
+from observer.local.journal import HEAD_BYTES, Journal, Lines, answer_key, refusal
+from observer.local.pump import (
+    PROTOCOL,
+    SOCKET_NAME_BYTES,
+    UNAVAILABLE,
+    VERSION,
+    KeptAnswers,
+    Pump,
+    Stopped,
+    dial,
+    hello,
+    path_of,
+    working_folder,
+)
+from observer.local.pump import socket_path as found
+from observer.serve.servers import make_run_folder
 
 LISTED = {"tools": [{"name": "search"}]}
 OPENED = {"protocolVersion": "2025-06-18", "instructions": "Search before"}
@@ -164,3 +184,201 @@ def test_the_tools_are_listed_before_the_daemon_is_up(
         assert [second.hear(), second.hear()] == shown
         second.say(request("tools/call", 3, name="search", arguments={"query": "x"}))
     assert second.hear()["id"] == 3
+
+
+def asking(identifier: object, method: str = "tools/list") -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": identifier, "method": method}).encode() + b"\n"
+
+
+def answer(identifier: object) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": identifier, "result": {}}).encode() + b"\n"
+
+
+INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+
+
+@given(st.lists(st.binary(max_size=20)))
+def test_lines_are_the_same_however_the_bytes_arrive(chunks: list[bytes]) -> None:
+    lines = Lines()
+    shown = [line for chunk in chunks for line in lines.feed(chunk)]
+    whole = b"".join(chunks).split(b"\n")
+    assert shown == [part + b"\n" for part in whole[:-1] if part.strip()]
+
+
+def test_a_line_over_the_limit_is_dropped_and_counted() -> None:
+    lines = Lines(limit=10)
+    shown = [line for chunk in (b"x" * 8, b"y" * 8, b"z\nshort\n") for line in lines.feed(chunk)]
+    assert (shown, lines.dropped) == ([b"short\n"], 1)
+
+
+def test_a_line_over_the_limit_is_not_kept_in_memory() -> None:
+    lines = Lines(limit=10)
+    list(lines.feed(b"x" * 100))
+    assert lines._parts == []
+
+
+@pytest.mark.parametrize(
+    ("head", "key"),
+    [
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"result":{}}', "7", id="number"),
+        pytest.param(b'{"jsonrpc":"2.0","id":"7","result":{}}', '"7"', id="text"),
+        pytest.param(b'{"jsonrpc":"2.0","id": 7,"error":{}}', "7", id="error"),
+        pytest.param(b'{"jsonrpc":"2.0","method":"x","params":{"id":7}}', "", id="notification"),
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"x"}', "", id="the daemon's own question"),
+        pytest.param(b'{"jsonrpc":"2.0"}', "", id="no id"),
+        pytest.param(b'{"id":', "", id="cut"),
+        pytest.param(b"\xff\x00", "", id="no text"),
+    ],
+)
+def test_the_key_of_an_answer_is_read_from_its_head(head: bytes, key: str) -> None:
+    assert answer_key(head) == key
+
+
+def test_an_answered_request_is_not_sent_again() -> None:
+    journal = Journal()
+    journal.sent(asking(1))
+    journal.sent(asking("1"))
+    journal.answered(answer(1))
+    assert journal.replay() == ([asking("1")], "")
+
+
+def test_a_large_answer_settles_its_request() -> None:
+    journal = Journal()
+    journal.sent(asking(1))
+    journal.answered(answer(1)[:-3] + b"x" * 10 * HEAD_BYTES)
+    assert journal.is_settled()
+
+
+def test_a_cancelled_request_is_not_sent_again() -> None:
+    journal = Journal()
+    journal.sent(asking(1))
+    journal.sent(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
+    assert journal.is_settled()
+
+
+def test_the_handshake_is_replayed_and_its_answer_swallowed() -> None:
+    journal = Journal()
+    for line in (asking(0, "initialize"), INITIALIZED, asking(1)):
+        journal.sent(line)
+    journal.answered(answer(0))
+    lines = [asking(0, "initialize"), INITIALIZED, asking(1)]
+    assert journal.replay() == (lines, "0")
+
+
+def test_an_unanswered_handshake_is_sent_again_and_not_swallowed() -> None:
+    journal = Journal()
+    journal.sent(asking(0, "initialize"))
+    assert journal.replay() == ([asking(0, "initialize")], "")
+
+
+def test_a_request_that_was_sent_too_often_is_given_up() -> None:
+    journal = Journal()
+    journal.sent(asking("a"))
+    assert list(journal.give_up(sends=2)) == []
+    (shown,) = journal.give_up(sends=2)
+    assert json.loads(shown)["id"] == "a"
+    assert journal.is_settled()
+
+
+@given(st.binary())
+def test_any_line_of_an_editor_can_be_noted(line: bytes) -> None:
+    journal = Journal()
+    journal.sent(line)
+    journal.answered(line)
+    again, _ = journal.replay()
+    assert set(again) <= {line}
+
+
+def test_settled_requests_are_forgotten_on_the_way() -> None:
+    journal = Journal()
+    for number in range(1000):
+        journal.sent(asking(number))
+        journal.answered(answer(number))
+    assert len(journal._open) + len(journal._log) < 100
+
+
+def test_a_refusal_is_a_json_rpc_error() -> None:
+    shown = json.loads(refusal("null", "too long"))
+    assert (shown["id"], shown["error"]["message"]) == (None, "too long")
+
+
+def test_the_protocol_is_the_one_of_all_clients() -> None:
+    assert PROTOCOL == client.PROTOCOL
+
+
+def test_its_exit_code_is_the_one_of_all_clients() -> None:
+    assert DaemonUnavailable.exit_code == UNAVAILABLE
+
+
+def test_the_socket_is_where_the_paths_say(home: Home) -> None:
+    home.root.mkdir()
+    make_run_folder(home)
+    assert Path(found(str(home.root))).resolve() == home.mcp_socket.resolve()
+
+
+def test_a_name_too_long_for_the_kernel_is_reached_through_the_link(tmp_path: Path) -> None:
+    home = Home(tmp_path / ("x" * SOCKET_NAME_BYTES))
+    home.root.mkdir()
+    (home.root / "run").symlink_to(home.run)
+    assert found(str(home.root)) == str(home.mcp_socket)
+
+
+def test_the_folder_of_a_plugin_is_not_where_somebody_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients of Agent Plugins start a plugin's server in its folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PLUGIN_ROOT", str(tmp_path))
+    assert working_folder() == ""
+    monkeypatch.setenv("PLUGIN_ROOT", "/elsewhere")
+    assert working_folder() == str(tmp_path)
+
+
+def test_a_folder_that_was_deleted_is_not_shown(tmp_path: Path) -> None:
+    here = Path.cwd()
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    try:
+        gone.rmdir()
+        assert working_folder() == ""
+    finally:
+        os.chdir(here)
+
+
+@pytest.mark.parametrize(
+    ("starter", "reason"),
+    [("/bin/true", "does not answer"), ("/bin/false", "could not be started")],
+)
+def test_a_start_in_vain_says_so(
+    home: Home, monkeypatch: pytest.MonkeyPatch, starter: str, reason: str
+) -> None:
+    monkeypatch.setattr(sys, "executable", starter)
+    root = str(home.root)
+    pump = Pump(lambda: dial(root), b"", lambda: KeptAnswers(root, cwd="", tools="core"))
+    pump._open()
+    with pytest.raises(Stopped, match=reason):
+        while pump._starting is not None:
+            pump._await_start(pump._starting)
+
+
+def test_a_socket_of_another_user_is_not_spoken_to(
+    home: Home, far_end: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon = far_end()
+    us = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: us + 1)
+    with pytest.raises(OSError, match="another user"):
+        dial(str(home.root))
+    assert daemon.heard == []
+
+
+@pytest.mark.slow
+def test_a_daemon_that_nobody_started_is_started(home: Home, editor: Any) -> None:
+    pump = editor("--tools=core")
+    try:
+        pump.ask(0, "ping")
+        assert pump.hear()["id"] == 0
+        assert pump.leave() == 0
+    finally:
+        client.stop(home)

@@ -1,4 +1,4 @@
-"""The queue: nothing is lost, doubled, half read or waited for, in whatever order it stops."""
+"""The queue: nothing is lost, doubled, half read or waited for, and what is refused is counted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import subprocess
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -17,8 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.clients.envelope import parse
-from observer.core.disk import LARGEST_BYTES, SpoolEntry, envelope, read
+from observer.core.disk import AT_ONCE, LARGEST_BYTES, Deleter, SpoolEntry, envelope, read
 from observer.core.paths import Home
+from observer.local import refusals
+from observer.local.refusals import Refusals
 from observer.local.spool import Spool
 
 FIELDS = {"client": "cursor", "event": "stop"}
@@ -423,3 +426,81 @@ def test_an_entry_that_lacks_a_descriptor_is_not_passed_over(
     unreadable(home.spool / "tmp" / name, errno.EMFILE)
     with pytest.raises(OSError, match="Too many open files"):
         spool.claim(at_most=9)
+
+
+def files(folder: Path, count: int) -> list[str]:
+    folder.mkdir()
+    for number in range(count):
+        (folder / str(number)).write_bytes(b"x")
+    return [str(path) for path in folder.iterdir()]
+
+
+def test_a_few_files_are_gone_when_it_returns(tmp_path: Path) -> None:
+    Deleter().delete(files(tmp_path / "few", AT_ONCE))
+    assert not list((tmp_path / "few").iterdir())
+
+
+def test_many_are_gone_soon(tmp_path: Path, until: Callable[..., None]) -> None:
+    disposal = Deleter()
+    for name in ("one", "two", "three"):
+        disposal.delete(files(tmp_path / name, 10 * AT_ONCE))
+    until(lambda: not list(tmp_path.glob("*/*")))
+
+
+def test_no_thread_is_left_when_all_are_gone(tmp_path: Path, until: Callable[..., None]) -> None:
+    Deleter().delete(files(tmp_path / "many", 10 * AT_ONCE))
+    until(lambda: "spool-disposal" not in {thread.name for thread in threading.enumerate()})
+    assert not list((tmp_path / "many").iterdir())
+
+
+@pytest.mark.parametrize("count", [1, 2 * AT_ONCE])
+def test_files_already_gone_are_no_error(
+    tmp_path: Path, until: Callable[..., None], count: int
+) -> None:
+    there = files(tmp_path / "there", count)
+    Deleter().delete([*(f"{tmp_path}/gone{number}" for number in range(count)), *there])
+    until(lambda: not list((tmp_path / "there").iterdir()))
+
+
+def test_what_cannot_be_deleted_holds_up_nothing(
+    tmp_path: Path, until: Callable[..., None]
+) -> None:
+    there = files(tmp_path / "there", AT_ONCE)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    Deleter().delete([str(folder), *there])
+    until(lambda: not list((tmp_path / "there").iterdir()))
+    assert folder.exists()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "refused"
+
+
+def test_a_new_file_counts_nothing(path: Path) -> None:
+    assert refusals.read(path) is None
+    refusals.prepare(path)
+    assert refusals.read(path) is None
+    assert (path.stat().st_size, path.stat().st_mode & 0o777) == (64, 0o600)
+
+
+def test_what_is_counted_stays_until_it_is_reset(path: Path) -> None:
+    path.write_text(f"{'40 1763877000 1763877060':63}\n")
+    refusals.prepare(path)
+    assert refusals.read(path) == Refusals(40, 1_763_877_000_000, 1_763_877_060_000)
+    refusals.reset(path)
+    assert refusals.read(path) is None
+
+
+@pytest.mark.parametrize("content", ["", "x y z", "4", f"{'9' * 60} 1 1", "0 1 1"])
+def test_what_no_hook_wrote_counts_nothing(path: Path, content: str) -> None:
+    path.write_text(content)
+    assert refusals.read(path) is None
+
+
+def test_a_fifo_is_no_count(path: Path) -> None:
+    os.mkfifo(path)
+    for look in (refusals.read, refusals.prepare):
+        with pytest.raises(OSError, match="not a plain file"):
+            look(path)

@@ -1,9 +1,10 @@
-"""Writes of note files: whole, with the mode kept, and never over another's text."""
+"""Writes of note files: whole, never over another's text, and what they replace comes back."""
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from typing import NoReturn
 import pytest
 
 from observer.core.errors import BadInput, NotFound
-from observer.notes.folders import tree, writing
+from observer.notes.folders import NoteFolder, tree, writing
+from observer.notes.folders.writing import KEPT_MS, TIDY_EVERY, NoteVersions
 from tests.notes.folders.conftest import Vault
 
 ROOT = Path(__file__).parents[3]
@@ -161,3 +163,150 @@ def test_a_scan_removes_what_killed_writers_left(
     vault.scan()
     assert [path.name for path in (vault.root / "deep").iterdir()] == kept
     assert len(list(vault.root.iterdir())) == 3
+
+
+PICTURE = b"\x89PNG\0\xff"
+
+
+@pytest.fixture
+def trips(vault: Vault) -> Vault:
+    """A note folder with a folder of two notes, a picture and a hidden file."""
+    for path in ("trip/A.md", "trip/deep/B.md"):
+        vault.put(path, f"alpha of {path}")
+    vault.put("trip/deep/map.png", PICTURE)
+    vault.put("trip/.hidden", "x")
+    vault.scan()
+    return vault
+
+
+def files_of(trips: Vault, below: str = "") -> set[str]:
+    found = (trips.root / below).rglob("*")
+    return {str(path.relative_to(trips.root)) for path in found if path.is_file()}
+
+
+ALL = {"trip/A.md", "trip/deep/B.md", "trip/deep/map.png", "trip/.hidden"}
+
+
+def test_a_replaced_note_comes_back_and_the_undo_too(trips: Vault) -> None:
+    was = trips.files.read(trips.folder, "trip/A.md")
+    number = trips.files.write(trips.folder, "trip/A.md", "beta", expected=was.checksum).number
+    assert trips.files.versions.undo(number).act == "replaced"
+    assert trips.files.read(trips.folder, "trip/A.md").text == was.text
+    trips.files.versions.undo()
+    assert trips.files.read(trips.folder, "trip/A.md").text == "beta"
+
+
+def test_a_replaced_note_comes_back_where_the_new_one_is_gone(trips: Vault) -> None:
+    was = trips.files.read(trips.folder, "trip/A.md")
+    trips.files.write(trips.folder, "trip/A.md", "beta", expected=was.checksum)
+    (trips.root / "trip/A.md").unlink()
+    trips.files.versions.undo()
+    assert trips.files.read(trips.folder, "trip/A.md").text == was.text
+
+
+def test_a_deleted_note_comes_back(trips: Vault) -> None:
+    was = trips.files.read(trips.folder, "trip/A.md")
+    trips.files.delete(trips.folder, "trip/A.md", expected=was.checksum)
+    trips.files.versions.undo()
+    assert trips.files.read(trips.folder, "trip/A.md").text == was.text
+
+
+def test_a_deleted_folder_goes_with_all_that_is_in_it_and_comes_back(trips: Vault) -> None:
+    done, number = trips.files.delete_folder(trips.folder, "trip")
+    assert set(done) == ALL
+    assert (trips.paths(), files_of(trips)) == ({}, set())
+    trips.files.versions.undo(number)
+    assert files_of(trips) == ALL
+    assert (trips.root / "trip/deep/map.png").read_bytes() == PICTURE
+
+
+def test_a_moved_folder_takes_all_along_and_comes_back(trips: Vault) -> None:
+    ids = set(trips.paths().values())
+    moved = trips.files.move_folder(trips.folder, "trip", "old/trip")
+    assert len(moved.done) == 4
+    assert not moved.left
+    assert files_of(trips) == {f"old/{path}" for path in ALL}
+    assert set(trips.paths().values()) == ids
+    trips.files.versions.undo(moved.number)
+    assert files_of(trips) == ALL
+
+
+def test_a_folder_moves_into_another_but_for_what_is_there_already(trips: Vault) -> None:
+    trips.put("log/A.md", "somebody else's")
+    trips.put("log/deep/C.md", "there before")
+    moved = trips.files.move_folder(trips.folder, "trip", "log")
+    assert moved.left == ["trip/A.md"]
+    assert set(moved.done) == {"log/deep/B.md", "log/deep/map.png", "log/.hidden"}
+    assert files_of(trips, "trip") == {"trip/A.md"}
+    trips.files.versions.undo(moved.number)
+    assert files_of(trips) == ALL | {"log/A.md", "log/deep/C.md"}
+
+
+@pytest.mark.parametrize("target", ["trip", "trip/deep/again", "A.md"])
+def test_a_folder_goes_neither_into_itself_nor_over_a_file(trips: Vault, target: str) -> None:
+    trips.put("A.md", "a file")
+    with pytest.raises(BadInput):
+        trips.files.move_folder(trips.folder, "trip", target)
+    assert files_of(trips) == ALL | {"A.md"}
+
+
+def test_a_folder_that_is_not_there_is_neither_moved_nor_deleted(trips: Vault) -> None:
+    (trips.root / "link").symlink_to(trips.root / "trip")
+    for path in ("absent", "link", "trip/A.md"):
+        with pytest.raises(NotFound):
+            trips.files.move_folder(trips.folder, path, "x")
+        with pytest.raises(NotFound):
+            trips.files.delete_folder(trips.folder, path)
+    assert len(files_of(trips)) == 4
+
+
+def test_what_has_the_path_by_now_is_not_replaced(trips: Vault) -> None:
+    _, number = trips.files.delete_folder(trips.folder, "trip")
+    trips.put("trip/New.md", "written since")
+    with pytest.raises(BadInput, match="again"):
+        trips.files.versions.undo(number)
+    shutil.rmtree(trips.root / "trip")
+    trips.files.versions.undo(number)
+    assert files_of(trips) == ALL
+
+
+def test_a_folder_that_the_system_does_not_let_go_stays(trips: Vault) -> None:
+    trips.home.note_versions.parent.mkdir(exist_ok=True)
+    trips.home.note_versions.write_text("in the way")
+    with pytest.raises(BadInput, match="cannot be written"):
+        trips.files.delete_folder(trips.folder, "trip")
+    assert files_of(trips) == ALL
+
+
+def test_there_is_nothing_to_undo_at_first(trips: Vault) -> None:
+    with pytest.raises(NotFound, match="nothing to undo"):
+        trips.files.versions.undo()
+    trips.files.move_folder(trips.folder, "trip", "old")
+    with pytest.raises(NotFound, match="no such change"):
+        trips.files.versions.undo(7)
+
+
+def test_what_is_old_goes_but_for_the_latest(trips: Vault) -> None:
+    at_ms = [0]
+    versions = NoteVersions(trips.home, lambda: at_ms[0])
+    for number in range(1, TIDY_EVERY + 1):
+        at_ms[0] = number * KEPT_MS
+        versions.keep(trips.folder, "A.md", b"x", "replaced")
+    assert [each.number for each in versions.all()] == [TIDY_EVERY, TIDY_EVERY - 1]
+
+
+def test_a_change_that_is_not_whole_is_not_listed(trips: Vault) -> None:
+    versions = trips.files.versions
+    number = versions.keep(trips.folder, "A.md", b"x", "replaced")
+    place = trips.home.note_versions / str(number)
+    (place / "was").unlink()
+    (place.with_name("8")).mkdir()
+    assert versions.all() == []
+    assert versions.keep(trips.folder, "A.md", b"x", "replaced") == 9
+
+
+def test_without_a_home_nothing_is_kept(tmp_path: Path) -> None:
+    versions = NoteVersions(None, lambda: 0)
+    assert versions.all() == []
+    with pytest.raises(BadInput, match="no home"):
+        versions.keep(NoteFolder(name="a", path=str(tmp_path)), "A.md", b"x", "replaced")

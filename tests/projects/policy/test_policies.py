@@ -1,4 +1,4 @@
-"""The policy of a work tree: found, remembered, and harmless whatever stands in its place."""
+"""Policies: how they are read, what they leave out, and what is left of an event."""
 
 from __future__ import annotations
 
@@ -10,8 +10,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Custom,
+    Edit,
+    Event,
+    FileChange,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Remember,
+    Reply,
+    Search,
+    SessionStart,
+    ToolUse,
+    Triage,
+)
 from observer.core.model import Place
-from observer.projects.policy import FILE, Policies
+from observer.projects.policy import FILE, Policies, Policy, apply_policy, unexcluded_files
+from observer.projects.policy.apply import Exclusion
 from observer.projects.policy.policies import (
     KINDS,
     MOST_BYTES,
@@ -285,3 +306,236 @@ def test_no_pattern_makes_matching_go_back_without_end() -> None:
     """With plain backtracking each of these would take longer than the age of the universe."""
     assert not PathPattern("*a" * 120 + "b").matches(["a" * 250])
     assert not PathPattern("**/a/" * 50 + "b").matches(["a"] * 2000)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A folder with one that is excluded, and a link to that."""
+    (tmp_path / "shop" / "private").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "shop" / "private")
+    return tmp_path / "shop"
+
+
+def covers(exclusion: Exclusion, body: AnyBody, folder: Path) -> bool:
+    event = Event(id="e", at_ms=1, client="x", cwd=str(folder), body=body)
+    return exclusion.applied(event, str(folder)) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FileWrite(path="{shop}/private/key"),
+        FileWrite(path="private/key"),
+        FileWrite(path="{shop}/../link/key"),
+        FileRead(paths=("open.md", "private/key")),
+        Search(query="q", path="private"),
+        Custom(name="files-changed", files=("{shop}/private/key",)),
+        Command(command="cat <private/key | wc -l"),
+    ],
+    ids=["write", "relative", "link", "read", "search", "custom", "command"],
+)
+def test_a_file_in_an_excluded_folder_is_covered_from_beside_it(shop: Path, body: AnyBody) -> None:
+    if isinstance(body, FileWrite):
+        body = FileWrite(path=body.path.format(shop=shop))
+    elif isinstance(body, Custom):
+        body = Custom(name=body.name, files=tuple(path.format(shop=shop) for path in body.files))
+    assert covers(Exclusion([str(shop / "private")]), body, shop)
+
+
+def test_a_call_that_names_an_excluded_file_keeps_its_place_and_no_more(shop: Path) -> None:
+    exclusion = Exclusion([str(shop / "private")])
+    calls = [Intent(tool="Read", of=FileRead(paths=(path,))) for path in ("private/key", "open.md")]
+    events = [Event(id="e", at_ms=1, client="x", cwd=str(shop), body=body) for body in calls]
+    left = [exclusion.applied(event, str(shop)) for event in events]
+    assert [event and event.body for event in left] == [
+        Intent(tool="Read", of=ToolUse(tool="Read")),
+        calls[1],
+    ]
+
+
+def test_a_result_without_its_call_says_nothing_where_a_folder_is_excluded(shop: Path) -> None:
+    body = Outcome(tool="Read", output="the key", exit_code=1, failed=True)
+    event = Event(id="e", at_ms=1, client="x", cwd=str(shop), body=body)
+    left = Exclusion([str(shop / "private")]).applied(event, str(shop))
+    assert left is not None
+    assert left.body == Outcome(tool="Read", exit_code=1, failed=True)
+    assert Exclusion([]).applied(event, str(shop)) is event
+
+
+@pytest.mark.parametrize("name", ["shop/private", "shop/private/", "link"])
+@pytest.mark.parametrize("folder", ["shop/private", "shop/private/deep", "link"])
+def test_the_names_of_a_folder_do_not_matter(shop: Path, name: str, folder: str) -> None:
+    exclusion = Exclusion([f"{shop.parent}/{name}"])
+    assert covers(exclusion, Prompt(text="hi"), shop.parent / folder)
+
+
+@pytest.mark.parametrize("path", ["private.md", "open/private", "\0", "/"])
+def test_what_is_beside_it_is_not_covered(shop: Path, path: str) -> None:
+    assert not covers(Exclusion([str(shop / "private")]), FileWrite(path=path), shop)
+
+
+def test_without_excluded_folders_everything_is_recorded(shop: Path) -> None:
+    files = (FileChange(path="private/key"),)
+    assert not covers(Exclusion([]), FileWrite(path="private/key"), shop)
+    assert Exclusion([]).beside(files, str(shop)) == files
+
+
+def test_of_a_commit_the_files_beside_it_are_left(shop: Path) -> None:
+    moved = FileChange(path="open/key", status="renamed", old_path="private/key")
+    files = (FileChange(path="private/key"), FileChange(path="open.md"), moved)
+    exclusion = Exclusion([str(shop / "private")])
+    assert exclusion.beside(files, str(shop)) == (FileChange(path="open.md"),)
+
+
+RULES = b'exclude = ["/secrets/", "*.pem"]'
+
+
+@pytest.fixture
+def ruled(tmp_path: Path) -> Path:
+    (tmp_path / "shop" / "secrets").mkdir(parents=True)
+    (tmp_path / "shop" / "src").mkdir()
+    (tmp_path / "shop" / "link").symlink_to(tmp_path / "shop" / "secrets")
+    return tmp_path / "shop"
+
+
+def left(root: Path, body: AnyBody, rules: bytes = RULES, *, cwd: str = "") -> AnyBody | None:
+    """Return what is left of a body; a work tree beside this one excludes `private`."""
+    beside_it = parse_policy(b'exclude = ["private"]', f"{root.parent}/other")
+
+    def policy_of(path: str, here: str) -> Policy:
+        del here
+        return beside_it if path.startswith(beside_it.root) else Policy()
+
+    event = Event(id="e", at_ms=1, client="x", cwd=f"{root}{cwd}", body=body)
+    found = apply_policy(event, parse_policy(rules, str(root)), policy_of, root=str(root))
+    return found.body if found else None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FileWrite(path="{root}/secrets/key", edits=(Edit(new="x"),)),
+        FileWrite(path="secrets/key"),
+        FileWrite(path="./src/../secrets/key"),
+        FileWrite(path="link/key"),
+        FileWrite(path="src/tls.pem"),
+        FileWrite(path="../other/private/x"),
+        FileRead(paths=("src/main.py", "secrets/key")),
+        Search(query="q", path="secrets"),
+        Custom(name="files-changed", files=("secrets/key",)),
+        Command(command="cat secrets/key", output="hunter2"),
+        Command(command="cat ./src/tls.pem"),
+        Command(command="cp src/a '{root}/secrets/a'"),
+        Command(command="echo x >secrets/key"),
+        Command(command="vi secrets"),
+        ToolUse(tool="upload", input='{"path": "secrets/key"}', output="hunter2"),
+    ],
+    ids=lambda body: f"{type(body).__name__}-{getattr(body, 'path', '')}",
+)
+def test_nothing_is_left_of_what_is_about_an_excluded_file(ruled: Path, body: AnyBody) -> None:
+    if isinstance(body, FileWrite):
+        body = FileWrite(path=body.path.format(root=ruled))
+    elif isinstance(body, Command):
+        body = Command(command=body.command.format(root=ruled))
+    assert left(ruled, body) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        SessionStart(),
+        Prompt(text="why are secrets/key and tls.pem there?"),
+        Reply(text="secrets/key is old"),
+        FileWrite(path="src/main.py"),
+        FileWrite(path="src/secrets/readme"),
+        FileWrite(path="../other/public"),
+        FileWrite(path="\0"),
+        FileRead(paths=("src/main.py",)),
+        Search(query="secrets", path="src", output="src/main.py:1: secrets = 1\n"),
+        Search(query="secrets"),
+        Command(command="git commit -m 'Mend main'", output="ok"),
+        ToolUse(tool="x", input='{"about": "secrets"}', output="none"),
+        Commit(hash="1" * 40),
+        Intent(tool="w", of=FileWrite(path="src/main.py")),
+    ],
+    ids=lambda body: type(body).__name__,
+)
+def test_all_is_left_of_what_is_not(ruled: Path, body: AnyBody) -> None:
+    assert left(ruled, body) is body
+
+
+def test_a_folder_is_named_from_where_the_client_is(ruled: Path) -> None:
+    assert left(ruled, Command(command="cat ../secrets/key"), cwd="/src") is None
+    assert left(ruled, Command(command="cat secrets/key"), b'exclude=["src/a"]', cwd="/src")
+
+
+def test_outputs_lose_the_lines_and_diffs_of_excluded_files(ruled: Path) -> None:
+    output = (
+        "secrets/key:1: hunter2\nsrc/main.py:1: import os\nM secrets/old\n"
+        "diff --git a/secrets/key b/secrets/key\n--- a/secrets/key\n@@ -1 +1 @@\n-hunter2\n"
+        "diff --git a/src/main.py b/src/main.py\n@@ -1 +1 @@\n+import sys\n"
+    )
+    kept = (
+        "src/main.py:1: import os\n"
+        "diff --git a/src/main.py b/src/main.py\n@@ -1 +1 @@\n+import sys\n"
+    )
+    for body in (
+        Command(command="git diff", output=output),
+        Search(query="q", output=output),
+        ToolUse(tool="grep", input="{}", output=output),
+    ):
+        found = left(ruled, body, cwd="/src")
+        assert isinstance(found, type(body))
+        assert found.output == kept
+
+
+def test_files_of_a_prompt_are_left_out_one_by_one(ruled: Path) -> None:
+    body = Prompt(text="look", files=("secrets/key", "src/main.py"))
+    assert left(ruled, body) == Prompt(text="look", files=("src/main.py",))
+
+
+def test_a_call_that_is_left_out_keeps_its_place_before_its_result(ruled: Path) -> None:
+    body = Intent(tool="fsWrite", of=FileWrite(path="secrets/key", content="hunter2"))
+    assert left(ruled, body) == Intent(tool="fsWrite", of=ToolUse(tool="fsWrite"))
+    result = Outcome(tool="fsWrite", output="hunter2", exit_code=0)
+    assert left(ruled, result) == Outcome(tool="fsWrite", exit_code=0)
+    assert left(ruled, result, b'name = "shop"') is result
+
+
+def test_a_file_of_another_work_tree_is_under_the_policy_there(ruled: Path) -> None:
+    body = FileWrite(path=f"{ruled.parent}/other/private/x")
+    for happening in (body, FileWrite(path="../other/private/x")):
+        assert left(ruled, happening, b"") is None
+    call = Intent(tool="fsWrite", of=body)
+    assert left(ruled, call, b"") == Intent(tool="fsWrite", of=ToolUse(tool="fsWrite"))
+
+
+def test_kinds_that_are_never_recorded(ruled: Path) -> None:
+    rules = b'never = ["prompt", "file-read", "output"]'
+    assert left(ruled, Prompt(text="why?"), rules) is None
+    assert left(ruled, FileRead(paths=("src/main.py",)), rules) is None
+    ran = Command(command="make", output="hunter2", exit_code=2)
+    assert left(ruled, ran, rules) == Command(command="make", exit_code=2)
+    assert left(ruled, FileWrite(path="src/main.py"), rules)
+
+
+def test_nothing_is_recorded_under_a_policy_that_cannot_be_used(ruled: Path) -> None:
+    assert left(ruled, Reply(text="done"), b"exclude = 1") is None
+    assert left(ruled, SessionStart(), b"exclude = 1") is None
+
+
+@pytest.mark.parametrize(
+    "body", [Remember(content="x"), Triage(signal=1, status="new", type="stale_state")]
+)
+def test_what_is_shown_on_purpose_is_kept_whatever_the_policy(ruled: Path, body: AnyBody) -> None:
+    assert left(ruled, body, b"exclude = 1") is body
+
+
+def test_files_of_commits_are_left_out_under_both_names() -> None:
+    policy = parse_policy(RULES, "/shop")
+    files = tuple(
+        FileChange(path=path, old_path=old)
+        for path, old in [("a.py", ""), ("secrets/key", ""), ("b.py", "secrets/b"), ("c.pem", "")]
+    )
+    assert [file.path for file in unexcluded_files(files, policy)] == ["a.py"]
+    assert unexcluded_files(files, parse_policy(b"", "/shop")) is files

@@ -1,4 +1,4 @@
-"""Time frames, memory URLs, filters of frontmatter, JSON Canvas, tags and paths, as tables."""
+"""Time frames, memory URLs, filters, canvases, tags, paths, schemas and edits, as tables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.errors import BadInput
+from observer.core.errors import BadInput, NotFound
+from observer.core.note_file import Claim, Relation
 from observer.tools.basic_memory import directory, selection
+from observer.tools.basic_memory.notes import TextEdit, apply
+from observer.tools.basic_memory.schemas import (
+    SchemaField,
+    Statements,
+    check,
+    drift,
+    read_schema,
+    suggested,
+    usage,
+)
 from observer.tools.basic_memory.selection import (
     DAY_MS,
     moment_or_since_ms,
@@ -301,3 +312,243 @@ def test_a_note_is_written_inside_the_folder(
     else:
         assert folders.call("write_note", **asked).result.file_path == path
         assert (vault / path).is_file()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "field"),
+    [
+        ("name", "string", SchemaField("name", "string")),
+        ("name", "string, full name", SchemaField("name", "string")),
+        ("name?", "string", SchemaField("name", "string", is_required=False)),
+        ("tag(array)", "string", SchemaField("tag", "string", is_array=True)),
+        (
+            "tag?(array, some)",
+            "string",
+            SchemaField("tag", "string", is_required=False, is_array=True),
+        ),
+        ("tag(array)?", "string", SchemaField("tag", "string", is_required=False, is_array=True)),
+        ("works_at", "Team, employer", SchemaField("works_at", "Team", is_relation=True)),
+        ("mood(enum)", ["a", "b"], SchemaField("mood", "enum", values=("a", "b"))),
+        ("mood(enum)", "[a, 'b'], how", SchemaField("mood", "enum", values=("a", "b"))),
+        ("mood(enum)", "a", SchemaField("mood", "enum", values=("a",))),
+        ("boat", {"name": "string"}, SchemaField("boat", "object")),
+        ("boat(object)", "x", SchemaField("boat", "object")),
+        ("any", "", SchemaField("any", "any")),
+    ],
+    ids=str,
+)
+def test_a_field_is_read(key: str, value: Any, field: SchemaField) -> None:
+    assert read_schema({"schema": {key: value}}).fields == (field,)
+
+
+@pytest.mark.parametrize("declared", [None, "Person", ["a"], {"?": "x"}, {"a(b": "x"}], ids=str)
+def test_what_declares_no_fields_is_refused(declared: Any) -> None:
+    with pytest.raises(BadInput):
+        read_schema({"schema": declared})
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_strict"),
+    [
+        ({"validation": "strict"}, True),
+        ({"validation": "error"}, True),
+        ({"validation": "warn"}, False),
+        ("strict", False),
+        (None, False),
+    ],
+    ids=str,
+)
+def test_a_schema_is_strict_where_it_says_so(settings: Any, *, is_strict: bool) -> None:
+    schema = read_schema({"schema": {"a": "string"}, "settings": settings}, entity="log")
+    assert (schema.is_strict, schema.entity) == (is_strict, "log")
+
+
+def a_note(*claims: str, crew: str = "", **fields: Any) -> Statements:
+    said = (claim.partition(" ") for claim in claims)
+    return Statements(
+        name="Log",
+        claims=tuple(Claim(category=category, text=text) for category, _, text in said),
+        relations=tuple((Relation(kind="crew", target=name), "person") for name in crew.split()),
+        fields=fields,
+    )
+
+
+LOG = read_schema(
+    {
+        "schema": {"wind": "string", "sea?(enum)": ["calm", "rough"], "crew": "Person"},
+        "settings": {"validation": "strict", "frontmatter": {"status": "string", "grade?": "x"}},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("note", "problems"),
+    [
+        pytest.param(a_note("wind west", crew="ana", status="done"), [], id="fits"),
+        pytest.param(
+            a_note("sea calm", status="done"),
+            [
+                "Missing required field: wind (expected [wind] observation)",
+                "Missing required field: crew (no 'crew [[...]]' relation found)",
+            ],
+            id="missing",
+        ),
+        pytest.param(
+            a_note("wind west", "sea green", crew="ana bo", status=["a", "b"]),
+            ["Field 'sea' has invalid value(s): green (allowed: calm, rough)"],
+            id="not of the list",
+        ),
+        pytest.param(
+            a_note("wind west", crew="ana"),
+            ["Missing required frontmatter key: status"],
+            id="frontmatter",
+        ),
+    ],
+)
+def test_a_note_is_checked(note: Statements, problems: list[str]) -> None:
+    found = check(note, LOG)
+    assert found.errors == problems
+    assert found.passed is not bool(problems)
+
+
+def test_what_the_schema_does_not_name_is_counted_beside() -> None:
+    found = check(a_note("boat Else", " #x", crew="ana"), read_schema({"schema": {"wind?": "x"}}))
+    assert found.unmatched_observations == {"boat": 1, "note": 1}
+    assert found.unmatched_relations == ["crew"]
+    assert found.passed
+
+
+def test_a_schema_is_suggested_by_how_often_notes_state_a_field() -> None:
+    notes = [
+        a_note("wind west", "port Oslo", "port Bergen", crew="ana"),
+        a_note("wind north", crew="ana bo"),
+        a_note("wind east", crew="bo"),
+        a_note("wind west", "rare once"),
+    ]
+    fields = usage(notes)
+    assert suggested(fields, threshold=0.25) == {
+        "wind": "string",
+        "port?(array)": "string",
+        "rare?": "string",
+        "crew?": "Person",
+    }
+    assert suggested(fields, threshold=0.5) == {"wind": "string", "crew?": "Person"}
+    assert fields[0].sample_values == ["west", "north", "east"]
+
+
+def test_drift_names_new_dropped_and_repeated_fields() -> None:
+    notes = [a_note("wind west", "wind north", "port Oslo"), a_note("wind west", "wind east")]
+    schema = read_schema({"schema": {"wind": "string", "sea": "string", "crew(array)": "Person"}})
+    found = drift(usage(notes), schema, total=2)
+    assert [each.name for each in found.new] == ["port"]
+    assert [(each.name, each.percentage) for each in found.dropped] == [("sea", 0.0), ("crew", 0.0)]
+    assert found.cardinality == ["wind: schema declares single-value but usage is typically array"]
+
+
+HEAD = "---\ntitle: A\n---\n"
+NOTE = f"{HEAD}\n# A\n\n## One\n\nfirst\n\n### Inner\n\ndeep\n\n## Two\n\nsecond\n"
+FENCED = "## One\n\n```\n## Two\n```\n\n## Two\n\nreal\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "edit", "after"),
+    [
+        pytest.param("a\n", TextEdit("append", "b"), "a\nb", id="append"),
+        pytest.param("a", TextEdit("append", "b"), "a\nb", id="append to a line"),
+        pytest.param("", TextEdit("append", "b"), "b", id="append to nothing"),
+        pytest.param("a\n", TextEdit("prepend", "b"), "b\na\n", id="prepend"),
+        pytest.param(f"{HEAD}\na", TextEdit("prepend", "b"), f"{HEAD}\nb\na", id="behind the head"),
+        pytest.param("x y", TextEdit("find_replace", "z", find_text="y"), "x z", id="replace"),
+        pytest.param(
+            "x x", TextEdit("find_replace", "", find_text="x", expected=2), " ", id="replace two"
+        ),
+        pytest.param(
+            NOTE,
+            TextEdit("replace_section", "new", section="## One"),
+            f"{HEAD}\n# A\n\n## One\nnew\n## Two\n\nsecond\n",
+            id="section with those below",
+        ),
+        pytest.param(
+            NOTE,
+            TextEdit("replace_section", "new", section="## One", with_subsections=False),
+            f"{HEAD}\n# A\n\n## One\nnew\n### Inner\n\ndeep\n\n## Two\n\nsecond\n",
+            id="section alone",
+        ),
+        pytest.param(
+            NOTE,
+            TextEdit("replace_section", "## Two\n\nnew", section="Two"),
+            NOTE.replace("\nsecond\n", "new"),
+            id="heading said twice",
+        ),
+        pytest.param(
+            "a",
+            TextEdit("replace_section", "new", section="## Z"),
+            "a\n\n## Z\nnew",
+            id="new section",
+        ),
+        pytest.param(
+            FENCED,
+            TextEdit("replace_section", "new", section="## Two"),
+            "## One\n\n```\n## Two\n```\n\n## Two\nnew",
+            id="code is no heading",
+        ),
+        pytest.param(
+            "a\n## B\nb",
+            TextEdit("insert_before_section", "new", section="## B"),
+            "a\n\nnew\n\n## B\nb",
+            id="before",
+        ),
+        pytest.param(
+            "## B\nb",
+            TextEdit("insert_after_section", "new", section="B"),
+            "## B\nnew\n\nb",
+            id="after",
+        ),
+        pytest.param(
+            "## B\n\nb",
+            TextEdit("insert_after_section", "new", section="B"),
+            "## B\nnew\n\nb",
+            id="after, with a gap",
+        ),
+    ],
+)
+def test_an_edit_changes_what_it_names(text: str, edit: TextEdit, after: str) -> None:
+    assert apply(text, edit) == after
+
+
+@pytest.mark.parametrize(
+    ("edit", "error", "reason"),
+    [
+        (TextEdit("find_replace", "x"), BadInput, "find_text parameter is required"),
+        (
+            TextEdit("find_replace", "x", find_text="  "),
+            BadInput,
+            "find_text parameter is required",
+        ),
+        (TextEdit("find_replace", "x", find_text="absent"), NotFound, "not found: 'absent'"),
+        (
+            TextEdit("find_replace", "x", find_text="e", expected=2),
+            BadInput,
+            "Expected 2 .* found 6",
+        ),
+        (TextEdit("replace_section", "x"), BadInput, "section parameter is required"),
+        (TextEdit("insert_after_section", "x", section="## Z"), NotFound, "'## Z' not found"),
+    ],
+)
+def test_an_edit_that_does_not_fit_is_refused(
+    edit: TextEdit, error: type[Exception], reason: str
+) -> None:
+    with pytest.raises(error, match=reason):
+        apply(NOTE, edit)
+
+
+def test_a_section_that_is_there_twice_is_refused() -> None:
+    with pytest.raises(BadInput, match="Multiple sections"):
+        apply("## A\n\n## A\n", TextEdit("replace_section", "x", section="## A"))
+
+
+@given(st.text(), st.text())
+def test_what_is_appended_follows_the_text_untouched(text: str, content: str) -> None:
+    after = apply(text, TextEdit("append", content))
+    assert after.startswith(text)
+    assert after.endswith(content)
