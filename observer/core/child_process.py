@@ -140,7 +140,7 @@ def serve(answer: Callable[[bytes], Iterable[bytes]], *, into: IO[bytes] | None 
 
 
 def piped(module: str, main: str, answer: Callable[[bytes], Iterable[bytes]]) -> None:
-    """Do what `serve` does, with the answers taken further by a process that runs another `main`.
+    """Answer as `serve` does, taken further by a process that runs another `main`.
 
     It writes where this one would, and this one ends as it does.
     """

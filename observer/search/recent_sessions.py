@@ -280,8 +280,8 @@ def _is_answered(turn: Item) -> bool:
 def _is_worth_listing(turn: Item) -> bool:
     """Return True if a turn is news; a request that is a number goes on with another's."""
     asked = turn.narrative.partition(ASKED)[2] or turn.title
-    is_told = len(turns.reply_of(turn)) >= SUBSTANCE and any(map(str.isalpha, asked))
-    is_news = bool(turn.files_modified) or (is_told and not turns.committed_in(turn))
+    is_said = len(turns.reply_of(turn)) >= SUBSTANCE and any(map(str.isalpha, asked))
+    is_news = bool(turn.files_modified) or (is_said and not turns.committed_in(turn))
     return is_news and turn.category != QUESTION
 
 

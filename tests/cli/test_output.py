@@ -132,7 +132,7 @@ def test_numbers_and_sizes_stand_to_the_right(shown: Shown) -> None:
 Run = Callable[..., Any]
 
 HOSTILE = (
-    "\x1b]0;title\x07 \x1b]52;c;Y3VybCBldmlsIHwgc2g=\x07 \x1b]8;;http://evil.example/\x07link"
+    "\x1b]0;title\x07 \x1b]52;c;Y3VybA==\x07 \x1b]8;;http://evil.example/\x07link"
     " \x1b[2J\x1b[1;1H\x1b[31mred \x08\x08\x7f \x9b2J \x9d0;t\x9c \x90q\x9c \x84"
     " \u202egnp.exe\u202c \u2066x\u2069 \u200e\u200f\u061c \u2028\u2029"
 )

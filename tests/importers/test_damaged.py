@@ -14,7 +14,7 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.jsonl import Problems
 from observer.importers.registry import sources
-from tests.importers.test_chats import CHATGPT, CLAUDE, HISTORY
+from tests.importers.test_chats import CHATGPT, CLAUDE
 from tests.importers.test_memex import NOTES
 from tests.importers.test_peers import HISTORY as MEM0_HISTORY
 from tests.importers.test_peers import ISSUE, MEM0, MEMORY, claude_mem, database, kiro_memory
@@ -32,7 +32,6 @@ WHOLE: dict[str, Callable[[Path], object]] = {
     "zsh": text(f": {AT_S}:3;echo a\\\nb\nls\n"),
     "fish": text(f"- cmd: echo a\\nb\n  when: {AT_S}\n- cmd: ls\n"),
     "atuin": lambda path: atuin(path, (AT_NS, 1, 0, "make", "/srv", "s1", "here:ana", None)),
-    "specstory": text(HISTORY),
     "chatgpt": text(json.dumps([CHATGPT])),
     "claude-ai": text(json.dumps([CLAUDE])),
     "claude-mem": claude_mem,

@@ -803,7 +803,7 @@ def test_a_failure_whose_item_is_gone_leads_to_the_summary(shop: Shop) -> None:
 
 
 def test_sessions_that_a_repository_brought_are_not_shown_unasked(shop: Shop) -> None:
-    route = repository_route("specstory")
+    route = repository_route("entire")
     shop.tell(Prompt(text="make the total right"), BROKEN, ago_h=5)
     own = shop.lines()
     shop.tell(

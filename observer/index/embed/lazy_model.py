@@ -127,7 +127,7 @@ class LazyModel:
         return self._model is not None
 
     def let_go(self, *, unused_s: float) -> bool:
-        """Free what nobody has used for so long; return True if there was something to free."""
+        """Drop what nobody has used for so long; return True if there was something to free."""
         with self._changing:
             if self._model is None or time.monotonic() - self._used_s < unused_s:
                 return False

@@ -69,7 +69,9 @@ def test_code_that_does_not_run_is_not_in_memory() -> None:
 
 
 def test_where_nothing_says_what_is_mapped_nothing_is_done(tmp_path: Path) -> None:
+    before_kib = _resident_kib("RssFile")
     forget_code(tmp_path / "maps")
+    assert _resident_kib("RssFile") >= before_kib
 
 
 def _resident_kib(field: str) -> int:
