@@ -92,7 +92,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.model:
         of = f"{status.vectors:,} of " if status.to_embed > status.vectors else ""
         found = of + counted(max(status.vectors, status.to_embed), "item")
-        lines.append(("model", f"{status.model}: {found} found by meaning too"))
+        lines.append(("model", f"{status.model}; {found} can be found by meaning"))
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]

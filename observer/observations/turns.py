@@ -44,7 +44,7 @@ Of 38 answers that final replies held, 37 stand within 800 characters, 30 within
 _SUBSTANCE = 400
 """Characters of a reply that is worth finding, whatever was asked, and of prompt and reply together
 where git alone was called, or work was committed without a request: less repeats the commit."""
-_ANSWER = 120
+_ANSWER = 40
 """Characters of a reply that says something though it names nothing, where nothing was done."""
 _COMMITTED = "Committed: "
 _REPLY = 400

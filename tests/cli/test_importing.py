@@ -17,12 +17,14 @@ import pytest
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
+from observer.core.errors import ObserverError
 from observer.core.paths import Home
 from observer.importers.jsonl import Problems
 from observer.importers.registry import sources
 from observer.importers.run import FinishedImports, QueuedImport, QueuedSource, queue
 from observer.importers.source import events_of
 from observer.local import client
+from observer.store.database import SqliteStore
 from tests.cli.conftest import Run
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
 from tests.importers.recorded import SAMPLES, keep
@@ -49,15 +51,15 @@ def sessions(tmp_path: Path) -> Callable[[int], Path]:
     return make
 
 
-def stored(home: Home, column: str = "data ->> 'session'") -> list[str]:
-    """Return a column of all stored events; none without a database."""
+def stored(home: Home, name: str = "session") -> list[str]:
+    """Return a field of all stored events; none without a database."""
     if not home.database.exists():
         return []
-    with closing(sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)) as database:
-        try:
-            return [row[0] for row in database.execute(f"SELECT {column} FROM event")]
-        except sqlite3.OperationalError:  # it is just being made
-            return []
+    try:
+        with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+            return [getattr(each.event, name) for each in reader.log(limit=10_000)]
+    except (ObserverError, OSError):  # it is just being made
+        return []
 
 
 def fixes(home: Home) -> list[str]:

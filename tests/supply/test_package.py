@@ -199,7 +199,10 @@ def test_the_installed_wheel_remembers_and_finds(installed: Run, home: Home, unt
 
 def test_the_installed_wheel_measures_itself(installed: Run, home: Home) -> None:
     """Hooks and the package are then elsewhere than in a checkout."""
-    fewer = "from observer.cli import measure, main; measure.QUICK = 0.01; main()"
+    fewer = (
+        "from observer.cli import main; from observer.cli.doctor import speed;"
+        " speed.QUICK = 0.01; main()"
+    )
     shown = json.loads(installed("python", "-c", fewer, "bench", "hooks", "--quick", "--json"))
     found = {each["name"]: each["p50"] for each in shown["figures"]}
     assert found["hooks/post, daemon up"] > 0

@@ -71,7 +71,7 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     preview = observer("purge", "--text", CANARY, "--dry-run")
     for line in (2, 3, 4, 6, 7):
         assert f"{vault}/deep/Customer.md:{line}" in preview.stdout
-    assert "change these files" in preview.stderr
+    assert "change these files" in preview.stdout
     customer = f"{vault}/deep/Customer.md"
     for words in (("--query", "pays"), ("--file", customer), ("--file", str(vault / "deep"))):
         shown = json.loads(observer("purge", *words, "--dry-run", "--json").stdout)

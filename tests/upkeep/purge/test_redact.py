@@ -111,7 +111,7 @@ def test_a_secret_that_was_let_through_stands_in_no_byte_of_the_home(
     (became,) = receipt["backups"].values()
     assert became == "rewritten, 0 events fewer, 4 redacted"
     assert found(leaky) == []
-    assert "badger" in observer("search", "badger", "--all").stdout
+    assert "badger" in observer("search", "badger", "--type", "turn", "--all").stdout
     assert "[redacted:" in observer("search", "login", "--all").stdout
     assert "Redis" in observer("search", "redis").stdout
     store = SqliteStore(leaky.database, read_only=True)
@@ -136,7 +136,7 @@ def test_what_was_begun_is_finished_at_the_next_start(
 ) -> None:
     begin(leaky, PurgeOrder(seqs=(), redacts=True))
     observer("up")
-    until(lambda: "badger" in observer("search", "badger", "--all").stdout)
+    until(lambda: "badger" in observer("search", "badger", "--type", "turn", "--all").stdout)
     observer("down")
     assert found(leaky) == []
 
