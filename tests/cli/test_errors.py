@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.importers.registry import sources
 from observer.local import client
@@ -384,7 +386,14 @@ def test_a_stream_that_is_closed_or_full_is_no_crash(
     )
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     if words.startswith("mcp"):
-        until(lambda: client.daemon_pid(home))  # the one that it started, which ends with the test
+        # The one that it started, which ends with the test: before it answers, another would be.
+        until(lambda: _answers(home))
+
+
+def _answers(home: Home) -> bool:
+    with suppress(DaemonUnavailable):
+        return bool(client.call(home, "GET", "/status", wait_s=1.0))
+    return False
 
 
 def test_a_home_whose_path_is_no_text_is_refused(observer: Observer, tmp_path: Path) -> None:
