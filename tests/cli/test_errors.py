@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.importers.registry import sources
 from observer.local import client
@@ -386,13 +385,17 @@ def test_a_stream_that_is_closed_or_full_is_no_crash(
     )
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     if words.startswith("mcp"):
-        # The one that it started, which ends with the test: before it answers, another would be.
-        until(lambda: _answers(home))
+        # The daemon that it woke ends with the test; who wakes one starts another until it answers.
+        until(lambda: client.daemon_pid(home) and not _is_waking(home))
 
 
-def _answers(home: Home) -> bool:
-    with suppress(DaemonUnavailable):
-        return bool(client.call(home, "GET", "/status", wait_s=1.0))
+def _is_waking(home: Home) -> bool:
+    ours = b"OBSERVER_HOME=" + os.fsencode(home.root)
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended, or somebody else's
+            wakes = b"\0wake\0" in (process / "cmdline").read_bytes()
+            if wakes and ours in (process / "environ").read_bytes():
+                return True
     return False
 
 
