@@ -82,23 +82,24 @@ def tmp_path(
 def nothing_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Fail for processes that tests left behind: a daemon takes 180 MB until somebody ends it."""
     yield
-    ours = b"OBSERVER_HOME=" + os.fsencode(tmp_path_factory.getbasetemp())
     left = []
+    for process, home, command in running_in(tmp_path_factory.getbasetemp()):
+        test = next((_FOLDERS[one] for one in home.parents if one in _FOLDERS), "a fixture")
+        left.append((test, home, command))
+        with suppress(OSError):  # ended
+            os.kill(process, signal.SIGKILL)
+    assert not left, left
+
+
+def running_in(folder: Path) -> Iterator[tuple[int, Path, bytes]]:
+    """Yield the processes whose home is in a folder, or is it, with that home and their words."""
+    ours = b"OBSERVER_HOME=" + os.fsencode(folder)
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # ended, or somebody else's
-            home = next(
-                (
-                    Path(os.fsdecode(variable.partition(b"=")[2]))
-                    for variable in (process / "environ").read_bytes().split(b"\0")
-                    if variable.startswith(ours)
-                ),
-                None,
-            )
-            if home is not None:
-                test = next((_FOLDERS[one] for one in home.parents if one in _FOLDERS), "a fixture")
-                left.append((test, home, (process / "cmdline").read_bytes()))
-                os.kill(int(process.name), signal.SIGKILL)
-    assert not left, left
+            for variable in (process / "environ").read_bytes().split(b"\0"):
+                if variable.startswith(ours):
+                    home = Path(os.fsdecode(variable.partition(b"=")[2]))
+                    yield int(process.name), home, (process / "cmdline").read_bytes()
 
 
 @pytest.fixture(autouse=True, scope="session")

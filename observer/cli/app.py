@@ -15,10 +15,11 @@ from typing import Any, NoReturn
 import click
 
 from observer import __version__
-from observer.cli.commands import COMMANDS, RENAMED, Commands, did_you_mean, in_todays_words
+from observer.cli.commands import COMMANDS, RENAMED, Commands, in_todays_words
 from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
 from observer.core.paths import ENV_HOME, home, is_inside
+from observer.core.text import did_you_mean
 from observer.upkeep.losses import request_repair
 
 PIPE_CLOSED = 128 + 13

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from observer.core.errors import BadInput
+from observer.core.text import did_you_mean
 
 PURPOSES = {
     "Look": {
@@ -125,8 +126,3 @@ class Commands(Group):
             ]
             with formatter.section(purpose):
                 formatter.write_dl(rows)
-
-
-def did_you_mean(near: Sequence[str], otherwise: str) -> str:
-    """Return a hint with similar names, and what else there is."""
-    return f"did you mean {' or '.join(near)}? {otherwise}" if near else otherwise

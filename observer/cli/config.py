@@ -17,7 +17,7 @@ import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from observer.cli.commands import Group, did_you_mean
+from observer.cli.commands import Group
 from observer.cli.output import (
     as_json,
     confirm_once,
@@ -32,6 +32,7 @@ from observer.cli.output import (
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
+from observer.core.text import did_you_mean
 from observer.llm.endpoint import address
 from observer.local import client
 from observer.tools.status import current

@@ -16,7 +16,6 @@ from typing import Any
 import click
 import msgspec
 
-from observer.cli.commands import did_you_mean
 from observer.cli.output import (
     confirm_once,
     emit,
@@ -36,7 +35,7 @@ from observer.core.events import Event, kind_of
 from observer.core.model import iso
 from observer.core.moment import day, moment_ms
 from observer.core.paths import Home, home, working_folder
-from observer.core.text import counted, listed, size_text
+from observer.core.text import counted, did_you_mean, listed, size_text
 from observer.git.log import count_commits
 from observer.importers.registry import commits, source_called, sources
 from observer.importers.run import (

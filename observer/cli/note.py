@@ -34,7 +34,7 @@ from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.events import Layer, Scope
 from observer.core.model import Item, Session, iso
 from observer.core.paths import home
-from observer.core.text import counted
+from observer.core.text import counted, did_you_mean
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.local import client
 from observer.memory.api import Memory
@@ -192,7 +192,7 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
         _list_links(handle)
         return
     if near := nearly(kind, LINKS):
-        raise BadInput(f"no kind of link {kind!r}", hint=f"did you mean {near}?")
+        raise BadInput(f"no kind of link {kind!r}", hint=did_you_mean([near]))
     action = "unlink" if remove else "link"
     _change(handle, action, target=target, kind=kind)
 

@@ -19,7 +19,6 @@ import click
 import msgspec
 import orjson
 
-from observer.cli.commands import did_you_mean
 from observer.cli.output import (
     as_json,
     escaped,
@@ -38,7 +37,7 @@ from observer.core import moment
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
 from observer.core.paths import home, working_folder
-from observer.core.text import one_line
+from observer.core.text import did_you_mean, one_line
 from observer.local import client
 from observer.tools.asking import (
     FIRST_SESSION,

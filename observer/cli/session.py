@@ -22,7 +22,7 @@ from observer.core.errors import NotFound
 from observer.core.filters import Filters
 from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
-from observer.core.text import counted
+from observer.core.text import counted, did_you_mean
 from observer.local import client
 from observer.local.pauses import EVERYWHERE, Pause
 from observer.local.spool import Spool
@@ -113,7 +113,7 @@ def known_types(_context: click.Context, _option: click.Parameter, given: str) -
         if near := nearly(word, TYPES):
             with reading(home()) as reader:
                 if not reader.ids(Filters(types=(word,)), limit=1):
-                    raise NotFound(f"nothing is of type {word!r}", hint=f"did you mean {near}?")
+                    raise NotFound(f"nothing is of type {word!r}", hint=did_you_mean([near]))
     return given
 
 

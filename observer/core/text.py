@@ -51,6 +51,11 @@ NAME_CHARS, NAME_WORDS = 80, 6
 _WORDS = re.compile(r"[\s._-]+")
 
 
+def did_you_mean(near: Sequence[str], otherwise: str = "") -> str:
+    """Return the question whether one of some names is meant, and what else there is."""
+    return f"did you mean {' or '.join(near)}? {otherwise}".rstrip() if near else otherwise
+
+
 def quoted(text: str) -> str:
     """Return what somebody else wrote in quotation marks, on one line, of `NAME_CHARS` at most."""
     return '"' + one_line(text, NAME_CHARS).replace('"', "'") + '"'

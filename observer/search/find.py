@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import Item, columns_of
-from observer.core.text import counted, listed
+from observer.core.text import counted, did_you_mean, listed
 from observer.core.value import Value
 from observer.index import View, pieces
 from observer.index.embed.registry import known_words
@@ -426,9 +426,12 @@ def answering(hits: Sequence[Hit], *, means: bool) -> list[Hit]:
 
     Of the latter one at least has to be so near that it is no chance.
     """
-    near = [hit for hit in hits if hit.item.kind != "summary" and is_merely_near(hit.signals)]
-    has_near = means and any(stands_out(hit.signals) for hit in near)
-    return [hit for hit in hits if has_signal(hit.signals) or (has_near and hit in near)]
+
+    def is_near(hit: Hit) -> bool:
+        return hit.item.kind != "summary" and is_merely_near(hit.signals)
+
+    has_near = means and any(is_near(hit) and stands_out(hit.signals) for hit in hits)
+    return [hit for hit in hits if has_signal(hit.signals) or (has_near and is_near(hit))]
 
 
 def _means_something(wanted: QueryPlan) -> bool:
@@ -574,15 +577,10 @@ def _unknown(sources: Sources, filters: Filters) -> Iterator[str]:
         named.append(("branch", filters.branch, replace(seen, branch=filters.branch)))
     for what, name, alone in named:
         if not sources.view.mask(alone).any():
-            near = _near_type(sources, filters, name) if what == "type" else ""
-            yield f"no item is of {what} {name[:80]!r}{near}"
-
-
-def _near_type(sources: Sources, filters: Filters, name: str) -> str:
-    """Return the question whether known types of nearly that name are meant; empty without any."""
-    known = sources.reader.counts("type", Filters(owner=filters.owner))
-    near = get_close_matches(name, [each for each in known if each not in filters.types], n=2)
-    return f": did you mean {' or '.join(near)}?" if near else ""
+            types = sources.reader.counts("type", seen) if what == "type" else {}
+            near = get_close_matches(name, [one for one in types if one not in filters.types], n=2)
+            said = f"no item is of {what} {name[:80]!r}"
+            yield ": ".join(filter(None, (said, did_you_mean(near))))
 
 
 def _best(loader: HitLoader, ids: Sequence[int], limit: int, key: Key) -> list[Hit]:

@@ -147,7 +147,7 @@ Source: hits without a word for 40 questions that nothing in a corpus of session
 made-up queries. Five questions have a hit as near, three one that fits as well, no made-up query
 has either; in another corpus one made-up query has. Of 60 facts that are asked for in other words
 48 are among five so, 44 where each item has to be as near; by the cosine alone 20 would be lost,
-for a fit tells whether nothing else is as near. A lone note has its cosine only.
+for a fit says whether nothing else is as near. A lone note has its cosine only.
 """
 
 TIE = 3

@@ -15,6 +15,7 @@ import msgspec
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item
+from observer.core.text import did_you_mean
 from observer.core.value import decode_json
 from observer.memory.api import Memory
 from observer.notes.notes import Notes
@@ -121,7 +122,7 @@ def _check_type(memory: Memory, name: str) -> None:
     known = dict.fromkeys((*NOTE_TYPES, *memory.notes.counts("type")))
     if (spelled := note_type(name)) not in known:
         near = get_close_matches(spelled, known, n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"one of: {', '.join(known)}"
+        hint = did_you_mean(near) or f"one of: {', '.join(known)}"
         raise BadInput(f"no type of notes {name[:80]!r}", hint=hint)
 
 

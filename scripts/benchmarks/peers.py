@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -44,6 +44,7 @@ from observer.cli.doctor.lab import (
 from observer.cli.doctor.speed import RunningMemory, asked_for, bundled, holding
 from observer.core.clock import now_ms
 from observer.core.model import iso
+from observer.upkeep.size_cap import size_bytes
 
 APART_MS = 60_000
 """Time between two notes, the last one being of now: very old ones a memory may delete."""
@@ -291,18 +292,9 @@ def _ours(options: Options, home: Path, notes: Sequence[str]) -> Iterator[Runnin
 
 def _kept(name: str, lent: Running, titles: Sequence[str], options: Options) -> Iterator[Figure]:
     """Yield what notes cost on disk, one by one in writing, and a server at its start."""
-    kilobytes = disk_bytes(lent.home) / len(titles) / 1000
+    kilobytes = size_bytes(lent.home) / len(titles) / 1000
     yield Figure(f"disk, a note, {name}", [kilobytes], " KB")
     new = [" ".join(pair) for pair in pairwise(titles)][: options.rounds(WRITES)]
     yield Figure(f"write, {name}", [took_ms(partial(lent.write, text)) for text in new], " ms")
     starts = [lent.start_ms() for _ in range(options.rounds(STARTS))]
     yield Figure(f"start to first list of tools, {name}", starts, " ms")
-
-
-def disk_bytes(folder: Path) -> int:
-    """Return the bytes of all files in a folder, whoever deletes some meanwhile."""
-    total = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            total += path.stat().st_size if path.is_file() else 0
-    return total

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import pytest
 from observer.core.paths import Home
 from observer.importers.registry import sources
 from observer.local import client
+from tests.conftest import running_in
 
 Run = Callable[..., Any]
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -386,17 +386,12 @@ def test_a_stream_that_is_closed_or_full_is_no_crash(
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     if words.startswith("mcp"):
         # The daemon that it woke ends with the test; who wakes one starts another until it answers.
-        until(lambda: client.daemon_pid(home) and not _is_waking(home))
-
-
-def _is_waking(home: Home) -> bool:
-    ours = b"OBSERVER_HOME=" + os.fsencode(home.root)
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # ended, or somebody else's
-            wakes = b"\0wake\0" in (process / "cmdline").read_bytes()
-            if wakes and ours in (process / "environ").read_bytes():
-                return True
-    return False
+        until(
+            lambda: (
+                client.daemon_pid(home)
+                and not any(b"\0wake\0" in words for *_, words in running_in(home.root))
+            )
+        )
 
 
 def test_a_home_whose_path_is_no_text_is_refused(observer: Observer, tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ def tree(items: list[Item], *sessions: Session) -> list[tuple[int, int | None, i
     return [(row.item.id, row.under, row.depth) for row in nested(items, sessions)]
 
 
-def test_the_work_of_one_session_is_told_by_the_names_of_its_sub_agents() -> None:
+def test_the_work_of_one_session_is_named_by_its_sub_agents() -> None:
     """Also where the sub-agent handed something on, or came back before it was recorded."""
     items = [
         did(1, "in docs, by sub-agent Explore/a1"),

@@ -293,7 +293,7 @@ def test_a_turn_that_was_broken_off_before_an_answer_is_not_listed(
     assert [line.split(" →")[0] for line in shop.said("earlier turn")] == ["restyle the whole page"]
 
 
-def test_a_session_that_ends_with_an_aside_is_told_by_its_work(shop: Shop) -> None:
+def test_a_session_that_ends_with_an_aside_is_named_by_its_work(shop: Shop) -> None:
     shop.tell(Prompt(text="make the total right"), ago_h=3)
     shop.save("cart.py", ago_h=2)
     shop.tell(Reply(text="`total` rounds."), Prompt(text="open the page of the cart"), ago_h=1)
@@ -316,7 +316,7 @@ def test_a_reply_is_listed_once(shop: Shop) -> None:
     assert line.startswith("make the total right again → Because")
 
 
-def test_what_the_person_decided_in_the_turns_shown_is_told(shop: Shop) -> None:
+def test_what_the_person_decided_in_the_turns_shown_is_a_line(shop: Shop) -> None:
     for at, answer in enumerate(["Float", "Cents", "Decimal"]):
         shop.tell(Prompt(text=f"store the totals, take {answer}"), ask(answer), ago_h=9 - at)
     assert shop.said("decided") == [

@@ -270,7 +270,7 @@ def test_a_rule_waits_unless_the_person_says_yes(
     assert memory.notes.rules(2, most_chars=1_000) == ([], 0)
 
 
-def test_a_person_is_told_that_a_rule_reads_like_an_order(
+def test_a_person_reads_that_a_rule_reads_like_an_order(
     within: Callable[..., Any], person: Callable[..., Any]
 ) -> None:
     answer, shown = person("decline")
