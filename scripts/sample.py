@@ -33,9 +33,9 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 SHOWN_HOME = "/home/ana"
-WAIT_S = 60
-STILL_S = 6.0
-"""After this long without another vector, none is missing."""
+WAIT_S = 300
+STILL_S = 2.0
+"""After this long without another item, none is missing."""
 COLUMNS = 100
 _STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _BAR = re.compile(r"^.*\u2501.*\n", re.MULTILINE)
@@ -214,14 +214,16 @@ class Sample:
     def settle(self) -> None:
         """Wait until the daemon has stored what is spooled and embedded it by both models."""
         deadline = time.monotonic() + WAIT_S
-        vectors, since_s = -1, 0.0
+        known, since_s = None, 0.0
         while time.monotonic() < deadline:
             status = json.loads(self.observer("status", "--json"))
-            if status["vectors"] != vectors:
-                vectors, since_s = status["vectors"], time.monotonic()
+            now = status["items"], status["vectors"], status["to_embed"]
+            if now != known:
+                known, since_s = now, time.monotonic()
             is_stored = status["spool_depth"] == 0 and status["items"] and not status["degraded"]
-            # The second model completes items while nothing else happens; some have no text.
-            if is_stored and vectors and time.monotonic() - since_s > STILL_S:
+            is_embedded = 0 < status["to_embed"] <= status["vectors"]
+            # What a stored event lets the daemon conclude follows it.
+            if is_stored and is_embedded and time.monotonic() - since_s > STILL_S:
                 return
             time.sleep(0.2)
         raise SystemExit("the daemon did not store what was reported")
