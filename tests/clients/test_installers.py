@@ -224,15 +224,6 @@ def test_two_homes_do_not_take_each_others_hooks_out(
     assert after == before
 
 
-def test_continue_is_not_left_without_models(context: InstallContext, files: Files) -> None:
-    """With a configuration that names none, its CLI 1.5.47 starts no session."""
-    with pytest.raises(ConfigInvalid, match="there is no") as refused:
-        install("continue", context)
-    assert "models" in refused.value.hint
-    assert files() == {}
-    assert not uninstall("continue", context).is_change
-
-
 def test_an_unknown_client_is_bad_input(context: InstallContext) -> None:
     with pytest.raises(BadInput, match="emacs") as refused:
         install("emacs", context)

@@ -19,7 +19,6 @@ from typing import Any
 
 import orjson
 import pytest
-import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -321,94 +320,6 @@ def holds_tables(larger: Json, smaller: Json) -> bool:
     return repr(larger) == repr(smaller)
 
 
-# --- YAML ----------------------------------------------------------------------------------------
-
-YAML_VALUES = (
-    " 1", " ~", " yes", " 010", " 'a # b'", ' "\\u00e9 \\\n    two"', " &mine [1, *list] # two", "",
-    " {a: 1}", " !mine x", "\n    k: v\n    # inner", " |\n    # no comment\n    two",
-    " >-\n    folded\n\n    text", " |+\n    kept\n\n", "\n    - a\n    - b: c",
-    "\n  - same column", " http://h/#x", "\tx",
-)  # fmt: skip
-YAML_SERVERS = (
-    "", " # mine", " []", " [{name: other}]", " null", " {}", " *list", "\n",
-    "\n  - name: other\n    command: x", "\n  - {name: other, command: x}",
-    " # them\n\n    # first\n    - name: other # theirs\n      # command: x",
-    "\n  -\n    name: other\n\n  # last", " &list\n  - name: other",
-    "\n  - name: other\n    env:\n      A: |\n        # text\n        - b\n",
-    "\n  - name: observer\n    command: other",
-)  # fmt: skip
-YAML_NOTES = ("", "", "\n", "# a comment\n", "  # mcpServers:\n", " \n", "    # - name: observer\n")
-YAML_KEYS = ("name", '"quoted key"', "'x'", "models", "<<", "a b")
-
-
-@st.composite
-def yaml_texts(draw: st.DrawFn) -> str:
-    """Draw a mapping, each key at the same column, and what may stand before and behind it."""
-    keys = draw(st.lists(st.sampled_from((*YAML_KEYS, "mcpServers")), unique=True, max_size=5))
-    margin = draw(st.sampled_from(("", "", " ")))
-    text = draw(st.sampled_from(("", "", "---\n", "%YAML 1.2\n---\n", "\ufeff")))
-    text += f"{margin}list: &list []\n"
-    for key in keys:
-        values = YAML_SERVERS if key == "mcpServers" else YAML_VALUES
-        row = f"{key}:{draw(st.sampled_from(values))}\n"
-        text += draw(st.sampled_from(YAML_NOTES)) + "".join(
-            margin + line for line in row.splitlines(keepends=True)
-        )
-    ends = ("", "\n", "\n\n", "\n# the end", "\n...\n", "\n---\na: 1\n")
-    return text.rstrip("\n") + draw(st.sampled_from(ends[:4] * 4 + ends))
-
-
-SERVERS = str(("tag:yaml.org,2002:str", "mcpServers"))
-
-
-def nodes(text: str) -> Json:
-    """Return what a text says, by the tags and values of its nodes."""
-
-    def plain(node: Json) -> Json:
-        if isinstance(node, yaml.MappingNode):
-            return {str(plain(key)): plain(one) for key, one in node.value}
-        if isinstance(node, yaml.SequenceNode):
-            return [plain(one) for one in node.value]
-        return (node.tag, node.value)
-
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    return plain(root) if isinstance(root, yaml.MappingNode) else {}
-
-
-@pytest.mark.parametrize(("name", "path"), paths_of(".yaml"))
-@settings(max_examples=8 * EXAMPLES, phases=PHASES)
-@given(text=yaml_texts(), ends=st.booleans(), added=st.booleans())
-def test_yaml_keeps_every_key_and_comes_back_to_the_byte(
-    name: str, path: str, text: str, *, ends: bool, added: bool
-) -> None:
-    content = (text.replace("\n", "\r\n") if ends else text).encode()
-    more = b"\n# mine" if added else b""
-    try:
-        within, after = rounds(name, path, content, added=more)
-    except ConfigInvalid:
-        return
-    assert within is not None
-    before = nodes(text)
-    servers = before.pop(SERVERS, None)
-    during = nodes(within.decode())
-    *others, ours = during.pop(SERVERS)
-    assert others == (servers if isinstance(servers, list) else [])
-    assert ours[str(("tag:yaml.org,2002:str", "name"))][1] == "observer"
-    assert list(during.items()) == list(before.items())
-    lost = [line for line in content.splitlines() if line not in within.splitlines()]
-    assert lost == []
-    if not added:
-        assert after == content
-    else:
-        assert after is not None
-        assert after.endswith(more)
-        without = nodes(after.decode())
-        assert without.pop(SERVERS, []) == others
-        mine = nodes((within + more).decode())  # what is added may continue a text that ends `|+`
-        del mine[SERVERS]
-        assert list(without.items()) == list(mine.items())
-
-
 # --- start-up files and git's configuration ------------------------------------------------------
 
 lines = st.sampled_from(
@@ -449,7 +360,7 @@ def test_a_file_of_lines_keeps_each_and_comes_back_to_the_byte(
 
 
 def test_every_file_of_every_installer_is_tried() -> None:
-    tried = {path for _, path in paths_of(".json", ".toml", ".yaml", "rc", ".gitconfig")}
+    tried = {path for _, path in paths_of(".json", ".toml", "rc", ".gitconfig")}
     of_ours = {path for files in PLAIN.values() for path in files} - tried
     programs = {path for path in of_ours if path.startswith(".cline/hooks/")}
     names = {Path(path).name for path in of_ours - programs}
