@@ -40,7 +40,7 @@ RENAMED = {
     "recall": "search --notes", "session": "show", "week": "today --days 7",
     "projects": "status --projects", "du": "status --space", "resume": "pause --end",
     "redact": "purge --secrets", "retry": "doctor --fix", "rebuild": "doctor --rebuild",
-    "bench": "doctor speed", "attribution export": "export attribution",
+    "bench": "doctor speed",
     "tools": "mcp list", "snippets": "mcp list --snippets", "config list": "config",
     "model": "config model", "model list": "config model", "llm": "config llm",
     "llm try": "config llm --try", "note list": "note", "note show": "show", "note undo": "undo",

@@ -1,4 +1,4 @@
-"""`observer export`: all that is stored, as JSON or as Markdown, and which lines agents wrote."""
+"""`observer export`: all that is stored, as JSON or as Markdown."""
 
 from __future__ import annotations
 
@@ -12,23 +12,18 @@ import click
 import msgspec
 import orjson
 
-from observer.cli.commands import Group
 from observer.cli.exclusive import repair_first
-from observer.cli.output import as_json, escaped, json_option, note, respond, say, wants_json
+from observer.cli.output import escaped, json_option, respond
 from observer.cli.session import mention_damaged, open_memory, reading
 from observer.core import config
-from observer.core.errors import BadInput, NotFound
+from observer.core.errors import BadInput
 from observer.core.filters import RECORDED_KINDS, is_visible
 from observer.core.model import FORMERLY, Item, Project, Recorded, Session, iso
 from observer.core.moment import day, minute
-from observer.core.paths import Home, home, working_folder
+from observer.core.paths import Home, home
 from observer.core.text import counted, one_line
-from observer.git.agent_marks import AiLines, AiSession, Contribution, format_note, session_key
-from observer.git.log import commits_between
-from observer.memory.attribution import CommitShares, SessionShare, commit_shares
 from observer.memory.opening import refuse_unsettled
 from observer.notes.folders.grammar import Field, with_fields
-from observer.projects import detect_place
 from observer.store.log import LogEnd
 from observer.store.reader import StoreReader
 
@@ -36,23 +31,15 @@ VAULT_MARK = ".observer-vault"
 """A file that says that a folder is a vault, whose files may be replaced."""
 
 
-@click.group(
-    "export",
-    cls=Group,
-    invoke_without_command=True,
-    epilog="Example: observer export > memory.jsonl",
-)
+@click.command("export", epilog="Example: observer export > memory.jsonl")
 @click.option(
     "--vault",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write notes and sessions as Markdown files into this folder instead.",
 )
 @json_option
-@click.pass_context
-def export_command(context: click.Context, *, vault: Path | None) -> None:
+def export_command(*, vault: Path | None) -> None:
     """Print all that is stored, one JSON object a line."""
-    if context.invoked_subcommand is not None:
-        return
     repair_first(home())
     if vault:
         count = _write_vault(home(), vault)
@@ -102,61 +89,6 @@ def _write_vault(here: Home, folder: Path) -> int:
             path.write_text(file.text, encoding="utf-8", errors="replace")
             count += 1
     return count
-
-
-@export_command.command("attribution", epilog="Example: observer export attribution main..HEAD")
-@click.argument("revision", default="HEAD")
-@json_option
-def attribution_command(*, revision: str) -> None:
-    """Print which lines of a commit agents wrote, as a git-ai note."""
-    here, root = home(), detect_place(str(working_folder())).root
-    if not root:
-        raise NotFound("no git repository around this folder", hint="go into one")
-    commits = commits_between(root, revision)
-    if len(commits) != 1 and not wants_json():
-        hint = "a note is of one commit: name it, or add --json"
-        raise BadInput(f"{revision} is not one commit", hint=hint)
-    refuse_unsettled(here)
-    owner = config.owner(config.load(here))
-    with reading(here) as reader:
-        found = [commit_shares(reader, root, commit, owner=owner) for commit in commits]
-    notes = [(made.commit.hash, git_ai_note(made)) for made in found if made.shares]
-    for commit, text in notes:
-        if not as_json({"commit": commit, "note": text}):
-            say(text.rstrip("\n"), is_exact=True)
-    if empty := len(found) - len(notes):
-        note(f"{counted(empty, 'commit')} without lines that recorded edits hold")
-
-
-def git_ai_note(made: CommitShares) -> str:
-    """Return the note of a commit for `refs/notes/ai`."""
-    sessions = {share.session.id: _ai_session(share, made) for share in made.shares}
-    lines = [
-        AiLines(share.path, sessions[share.session.id].key, first, last)
-        for share in made.shares
-        for first, last in share.ranges
-    ]
-    parts = [
-        Contribution(
-            session=one,
-            accepted=sum(line.last - line.first + 1 for line in lines if line.key == one.key),
-            added=sum(share.added for share in made.shares if share.session.id == session_id),
-            removed=sum(share.removed for share in made.shares if share.session.id == session_id),
-        )
-        for session_id, one in sessions.items()
-    ]
-    return format_note(made.commit.hash, lines, parts)
-
-
-def _ai_session(share: SessionShare, made: CommitShares) -> AiSession:
-    session = share.session
-    return AiSession(
-        key=session_key(session.client, session.external),
-        tool=session.client,
-        id=session.external,
-        model=made.models.get(session.id, ""),
-        author=made.commit.author,
-    )
 
 
 _UNUSABLE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|#^\[\]]+')

@@ -8,7 +8,7 @@ its lines only. What git drops from history it keeps for weeks, by its reflog.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -32,11 +32,6 @@ _REWRITTEN_MS = 2_000
 """git commits within this time of when it takes down the author's, unless it rewrites."""
 _WORD = re.compile(r"\w{2}")
 _HUNK = re.compile(r"@@ -\d+(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
-_ADDED = (
-    *("diff-tree", "-r", "-p", "-U0", "--root", "--no-commit-id", "--no-color"),
-    *("--no-ext-diff", "--no-textconv", "--find-renames"),
-    *("--src-prefix=a/", "--dst-prefix=b/"),
-)
 _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
 
 
@@ -215,18 +210,6 @@ def file_commits(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
     return found[:limit]
 
 
-def commit_at(root: str, commit: str) -> BlamedCommit:
-    """Return what a commit says of itself, without lines.
-
-    Raises:
-        NotFound: there is no such commit; or there is no git.
-    """
-    found = list(_log(root, "--no-walk=unsorted", commit, "--"))
-    if not found:
-        raise NotFound(f"git knows no commit {commit}", hint="name one that is in this clone")
-    return found[0]
-
-
 def last_commits(root: str, paths: Collection[str]) -> dict[str, str]:
     """Return the newest commit of HEAD's history that changed each file, by path.
 
@@ -265,17 +248,6 @@ def trunk_times(root: str, *, at_most: int) -> list[tuple[int, str]]:
     return [
         (time_ms(made_s), commit) for made_s, _, commit in (line.partition(" ") for line in lines)
     ]
-
-
-def added_lines(root: str, commit: str) -> Mapping[str, Mapping[int, str]]:
-    """Return the lines that a commit has and its parent has not, by path and number.
-
-    None of a merge.
-
-    Raises:
-        NotFound: git is not installed, or does not answer in time.
-    """
-    return lines_of((git_output(root, *_ADDED, commit, "--") or "").split("\n"))
 
 
 def has_words(text: str) -> bool:

@@ -86,22 +86,6 @@ def count_commits(root: str, *, since: str = "", to: str = "HEAD") -> int:
     return int(git_output(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
 
 
-def commits_between(root: str, revision: str) -> list[str]:
-    """Return the commits of a range ``A..B``, oldest first, or the one that a revision names.
-
-    Raises:
-        NotFound: a commit of that name is not here; or there is no repository, or no git.
-    """
-    since, is_range, to = revision.rpartition("..")
-    ends = [resolve_commit(root, each or "HEAD") for each in (since, to)] if is_range else []
-    head = ends[1] if ends else resolve_commit(root, revision)
-    if not head or (ends and not ends[0]):
-        raise NotFound(f"no commit {revision!r} here", hint="name one, or a range A..B")
-    if not ends:
-        return [head]
-    return (git_output(root, "rev-list", "--reverse", f"{ends[0]}..{head}", "--") or "").split()
-
-
 def _history(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
     cut_off = frozenset(read_config(f"{repository_at(root).common_dir}/shallow").split())
     for at_ms, commit in _stream(root, words):

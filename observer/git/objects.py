@@ -1,9 +1,8 @@
-"""Objects and refs of a repository as they lie there: its refs, the files of a tree, contents."""
+"""Objects and refs of a repository as they lie there: its refs, contents."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
@@ -19,15 +18,6 @@ MOST_BYTES = 1 << 20
 MOST_NAME_CHARS = 10_000
 """Longer than any path; a name that does not fit into a pipe would wait for git to read it."""
 
-_COMMITTED = re.compile(rb"^committer .*> (\d{1,12}) [+-]\d{4}$", re.MULTILINE)
-
-
-class TreeFile(NamedTuple):
-    """A file of a tree: its path, and the id of its content."""
-
-    path: str
-    blob: str
-
 
 def refs(root: str, *patterns: str) -> list[str]:
     """Return the refs that patterns of `git for-each-ref` match; none without a repository.
@@ -37,17 +27,6 @@ def refs(root: str, *patterns: str) -> list[str]:
     """
     listed = git_output(root, "for-each-ref", "--format=%(refname)", *patterns)
     return listed.split() if listed else []
-
-
-def files_of(root: str, tree: str) -> list[TreeFile]:
-    """Return the files of a tree, by path; none if it cannot be read.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
-    listed = git_output(root, "ls-tree", "-r", "-z", "--full-tree", tree) or ""
-    rows = (row.partition("\t") for row in listed.split("\0") if row)
-    return [TreeFile(path, head.split()[2]) for head, _, path in rows if " blob " in head]
 
 
 class Blob(NamedTuple):
@@ -128,23 +107,3 @@ def existing(root: str, names: Iterable[str]) -> frozenset[str]:
     """
     with Blobs(root, most_bytes=0) as blobs:
         return frozenset(name for name in names if blobs.get(name))
-
-
-def contents(root: str, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield objects, by their ids; None for one that is missing, or larger than `BLOB_BYTES`.
-
-    Raises:
-        NotFound: git is not installed or does not answer, or there is no repository.
-    """
-    with Blobs(root, most_bytes=BLOB_BYTES) as blobs:
-        for one in ids:
-            found = blobs.get(one)
-            if blobs.failure:
-                raise blobs.failure
-            yield one, found and found.data
-
-
-def committed_ms(commit: bytes) -> int | None:
-    """Return when a commit was made, from its object; None if that does not say it."""
-    found = _COMMITTED.search(commit)
-    return 1000 * int(found[1]) if found else None

@@ -415,17 +415,6 @@ def _first_in(origin: BlamedCommit, work: BlamedCommit) -> Iterator[str]:
             yield text
 
 
-def line_writers(
-    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit
-) -> dict[int, Session]:
-    """Return the session whose recorded edits hold each line of a commit, by line number."""
-    if _is_foreign(piece, origin, _commit(reader, piece, origin)):
-        return {}
-    last = _writers(reader, piece, origin)
-    numbered = zip(origin.numbers, origin.texts, strict=True)
-    return {number: last[key] for number, text in numbered if (key := text.strip()) in last}
-
-
 def _end(origin: BlamedCommit, commit: Item | None) -> int | None:
     """Return when a change was over; None for one that is not."""
     if not origin.hash:

@@ -8,20 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from observer.git.agent_marks import (
     MOST_SESSIONS,
     AgentMark,
     AiLines,
     AiSession,
-    Contribution,
     Link,
     agent_marks,
-    format_note,
     parse_note,
-    session_key,
 )
 from observer.git.blame import blame_lines
 
@@ -29,7 +24,7 @@ Git = Callable[..., str]
 
 
 def agent(tool: str, name: str, model: str) -> AiSession:
-    return AiSession(key=session_key(tool, name), tool=tool, id=name, model=model)
+    return AiSession(key=f"{tool}-key", tool=tool, id=name, model=model)
 
 
 CLAUDE, CURSOR = agent("claude", "s-1", "opus"), agent("cursor", "s-2", "sonnet")
@@ -57,9 +52,9 @@ class Shop:
     def note(
         self, commit: str, session: AiSession, line: int, *, paths: tuple[str, ...] = ("cart.py",)
     ) -> None:
-        lines = [AiLines(path, session.key, line, line) for path in paths]
-        made = [Contribution(session=session, accepted=1, added=1, removed=0)]
-        text = format_note(commit, lines, made)
+        named = {"tool": session.tool, "id": session.id, "model": session.model}
+        said = json.dumps({"prompts": {session.key: {"agent_id": named}}})
+        text = "".join(f"{path}\n  {session.key} {line}\n" for path in paths) + f"---\n{said}\n"
         self.git("notes", "--ref=ai", "add", "-f", "-F", "-", commit, stdin=text.encode())
 
     def marks(self, line: int) -> list[AgentMark]:
@@ -187,19 +182,51 @@ def test_a_checkpoint_names_its_sessions(shop: Shop, more: int) -> None:
     assert (mark.tool, mark.session, mark.checkpoint) == ("Claude Code", "abc", "0123456789ab")
 
 
-@given(
-    st.dictionaries(
-        st.text(st.characters(exclude_characters='"', exclude_categories=["C", "Z"]), min_size=1),
-        st.lists(st.tuples(st.integers(1, 10**6), st.integers(0, 99)), min_size=1, max_size=9),
-        max_size=4,
+NOTE = """\
+src/cart.py
+  s_c9883b05a2487d::t_9f8e7d6c5b4a32 1-10,15-20
+  s_c9883b05a2487d::t_a1b2c3d4e5f678 25
+  h_31dce776f88375 42-50
+"src/größe 2.py"
+  abcd1234abcd1234 1-2
+  unheard 3
+---
+"""
+SAID = {
+    "schema_version": "authorship/3.0.0",
+    "humans": {"h_31dce776f88375": {"author": "Ana <a@example.com>"}},
+    "sessions": {
+        "s_c9883b05a2487d": {"agent_id": {"tool": "claude", "id": "s1", "model": "m1"}},
+    },
+    "prompts": {"abcd1234abcd1234": {"agent_id": {"tool": "cursor", "id": "c1"}}},
+}
+
+
+def test_a_note_says_who_wrote_which_lines() -> None:
+    note = parse_note(NOTE + json.dumps(SAID))
+    assert note.lines == (
+        AiLines("src/cart.py", "s_c9883b05a2487d", 1, 10),
+        AiLines("src/cart.py", "s_c9883b05a2487d", 15, 20),
+        AiLines("src/cart.py", "s_c9883b05a2487d", 25, 25),
+        AiLines("src/größe 2.py", "abcd1234abcd1234", 1, 2),
     )
+    session = note.session_of("abcd1234abcd1234")
+    assert session is not None
+    assert (session.tool, session.id) == ("cursor", "c1")
+    assert note.session_of("h_31dce776f88375") is None
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["", "---\n", NOTE, f"{NOTE}[1]", f'{NOTE}{{"prompts": [1], "sessions": {{"abcd": 7}}}}'],
 )
-def test_a_note_is_read_as_it_was_written(files: dict[str, list[tuple[int, int]]]) -> None:
-    lines = tuple(
-        AiLines(path, CLAUDE.key, first, first + more)
-        for path, spans in files.items()
-        for first, more in spans
-    )
-    made = [Contribution(session=CLAUDE, accepted=1, added=1, removed=0)]
-    note = parse_note(format_note("c", lines, made))
-    assert (note.lines, note.sessions) == (lines, (CLAUDE,))
+def test_a_note_that_is_damaged_says_less(note: str) -> None:
+    assert parse_note(note) == parse_note("")
+
+
+def test_of_a_note_what_is_whole_is_read() -> None:
+    rows = "  k 1-2\nsrc/cart.py\n  k 3,-,5-\n---\n"
+    said = {"prompts": {"k": {"agent_id": 7}}}
+    note = parse_note(rows + json.dumps(said))
+    assert note.lines == (AiLines("src/cart.py", "k", 3, 3),)
+    assert [one.tool for one in note.sessions] == [""]

@@ -13,7 +13,7 @@ import pytest
 
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit, FileChange
-from observer.git.blame import UNCOMMITTED, blame_lines, commit_at, last_commits
+from observer.git.blame import UNCOMMITTED, blame_lines, last_commits
 from observer.git.log import commit_history, count_commits, read_commit
 from observer.git.patch import MOST_FILES
 
@@ -515,12 +515,6 @@ def test_each_line_leads_to_its_commit_or_to_none(tmp_path: Path, git: Git, kind
     file.write_text("def login():\n    return 2\n")
     found = blame_lines(str(tmp_path), "auth.py", first=1, last=2)
     assert [each.hash for each in found] == [UNCOMMITTED, git(tmp_path, "rev-parse", "HEAD")]
-
-
-def test_a_commit_that_is_not_in_the_clone_is_named(tmp_path: Path, git: Git) -> None:
-    git(tmp_path, "init", "-q")
-    with pytest.raises(NotFound, match=f"no commit {'f' * 40}"):
-        commit_at(str(tmp_path), "f" * 40)
 
 
 def test_the_last_commit_of_each_file_is_found(tmp_path: Path, git: Git) -> None:

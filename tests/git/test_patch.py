@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.git.blame import added_lines
+from observer.git.blame import lines_of
 from observer.git.patch import (
     CUT,
     MOST_BYTES,
@@ -232,6 +232,7 @@ def test_a_hostile_line_takes_no_time(path: str, line: str) -> None:
 
 
 Git = Callable[..., str]
+PATCH = ("log", "-1", "-p", "-U0", "--format=", "--diff-merges=off")
 
 
 def test_lines_are_named_by_their_number_in_the_commit(tmp_path: Path, git: Git) -> None:
@@ -243,7 +244,7 @@ def test_lines_are_named_by_their_number_in_the_commit(tmp_path: Path, git: Git)
             (root / f"{name} file.txt").write_text(text)
         git(root, "add", "-A")
         git(root, "commit", "-qm", "change")
-        found = added_lines(str(root), "HEAD")
+        found = lines_of(git(root, *PATCH).split("\n"))
         return {path.split(" ")[0]: dict(lines) for path, lines in found.items()}
 
     assert commit(a="one\ntwo\nthree\n", b="--- x\n+++ y\n") == {
@@ -259,4 +260,4 @@ def test_lines_are_named_by_their_number_in_the_commit(tmp_path: Path, git: Git)
     commit(b="side\n")
     git(root, "checkout", "-q", "main")
     git(root, "merge", "-q", "side", "-m", "merge")
-    assert added_lines(str(root), "HEAD") == {}
+    assert lines_of(git(root, *PATCH).split("\n")) == {}

@@ -17,9 +17,8 @@ from observer.git import command, process, repository
 from observer.git.command import GitProcess
 from observer.git.configuration import run_as_user, user_setting
 from observer.git.launch import GitTimeout, absolute_entries, executable, launch
-from observer.git.objects import Blobs, contents
+from observer.git.objects import Blobs
 from observer.git.process import git_at, git_output, repository_at, stream_lines
-from observer.git.repository import NoRepository
 
 Git = Callable[..., str]
 Fake = Callable[[str], None]
@@ -228,11 +227,6 @@ def test_objects_are_read_whatever_their_ids_are_made_with(
             (empty, "blob", b""),
             (name, "blob", b"text"),
         ]
-
-
-def test_contents_that_cannot_be_read_are_not_missing(tmp_path: Path) -> None:
-    with pytest.raises(NoRepository):
-        list(contents(str(tmp_path), ["1" * 40]))
 
 
 def test_a_command_of_gitpython_is_a_process_in_the_closed_environment(
