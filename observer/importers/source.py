@@ -11,7 +11,7 @@ from observer.core.clock import LAST_MS, iso_ms
 from observer.core.config import Settings
 from observer.core.events import Custom, Event, Prompt, Remember, Reply, kind_of
 from observer.core.paths import is_inside
-from observer.core.routes import import_route, repository_route
+from observer.core.routes import import_route
 from observer.importers.jsonl import Problems
 
 MOST_SESSIONS = 20
@@ -130,16 +130,12 @@ _SECONDS_UNTIL = 10**11
 
 
 class Origin(NamedTuple):
-    """Where events come from: the importer, the client that the words were said to, its session.
-
-    `is_shared` if a repository holds the words: they may be anybody's.
-    """
+    """Where events come from: the importer, the client that was talked to, its session."""
 
     source: str
     client: str = ""
     session: str = ""
     cwd: str = ""
-    is_shared: bool = False
 
 
 def event_of(
@@ -156,7 +152,7 @@ def event_of(
         body=body,
         session=origin.session,
         cwd=origin.cwd,
-        route=(repository_route if origin.is_shared else import_route)(origin.source),
+        route=import_route(origin.source),
         author="person" if isinstance(body, Prompt) else "agent",
         branch="",
     )

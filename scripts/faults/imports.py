@@ -19,35 +19,15 @@ from observer.importers.registry import sources
 SESSIONS = Path(__file__).parents[2] / "tests/data/sessions"
 CLIENTS = sorted(path.name for path in SESSIONS.iterdir())
 _AT = "2026-05-28T20:26:00Z"
-_TURN = {"create_time": 1_780_000_001.5, "content": {"content_type": "text", "parts": ["why?"]}}
 FILES: Mapping[str, str] = {
     "bash": "ls\n#1780000000\nmake\nall\n#1780000001\nls\n",
     "zsh": ": 1780000000:3;echo a\\\nb\nls\n",
     "fish": "- cmd: echo a\\nb\n  when: 1780000000\n- cmd: ls\n",
-    "chatgpt": json.dumps([{
-        "title": "T", "create_time": 1_780_000_000, "conversation_id": "c", "current_node": "b",
-        "mapping": {
-            "a": {"id": "a", "message": {"author": {"role": "user"}, **_TURN}, "parent": None},
-            "b": {"id": "b", "message": {"author": {"role": "assistant"}, **_TURN}, "parent": "a"},
-        },
-    }]),
-    "claude-ai": json.dumps([{
-        "uuid": "u", "name": "T", "created_at": _AT, "updated_at": _AT,
-        "chat_messages": [
-            {"uuid": "m", "sender": "human", "text": "why?", "created_at": _AT,
-             "content": [{"type": "text", "text": "why?"}]},
-        ],
-    }]),
     "mem0": json.dumps({"results": [{"id": "a", "memory": "Tabs.", "created_at": _AT}]}),
     "agentmemory": json.dumps({"memories": [
         {"id": "a", "type": "fact", "title": "T", "content": "C", "updatedAt": _AT,
          "concepts": ["style"], "isLatest": True},
     ]}),
-    "beads": json.dumps({
-        "id": "s-1", "title": "T", "description": "D", "status": "closed", "updated_at": _AT,
-        "dependencies": [{"depends_on_id": "s-2", "type": "blocks"}],
-        "comments": [{"author": "Ana", "text": "Seen."}],
-    }),
 }  # fmt: skip
 """What each importer finds in the file that it is given."""
 

@@ -263,7 +263,7 @@ def test_an_import_in_the_background_is_given_up(run: Run, home: Home) -> None:
     assert not home.importing.exists()
 
 
-@pytest.mark.parametrize("name", ["vi", "chatgpt", "bash", "entire"])
+@pytest.mark.parametrize("name", ["vi", "memory-files", "bash"])
 def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home, name: str) -> None:
     """Nothing goes on in an export, and a project's files are not the client's."""
     home.root.mkdir()

@@ -14,10 +14,8 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.jsonl import Problems
 from observer.importers.registry import sources
-from tests.importers.test_chats import CHATGPT, CLAUDE
 from tests.importers.test_memex import NOTES
-from tests.importers.test_peers import HISTORY as MEM0_HISTORY
-from tests.importers.test_peers import ISSUE, MEM0, MEMORY, claude_mem, database, kiro_memory
+from tests.importers.test_peers import MEM0, MEMORY, claude_mem, database, kiro_memory
 from tests.importers.test_shells import AT_S, atuin
 
 AT_NS = AT_S * 10**9
@@ -32,14 +30,10 @@ WHOLE: dict[str, Callable[[Path], object]] = {
     "zsh": text(f": {AT_S}:3;echo a\\\nb\nls\n"),
     "fish": text(f"- cmd: echo a\\nb\n  when: {AT_S}\n- cmd: ls\n"),
     "atuin": lambda path: atuin(path, (AT_NS, 1, 0, "make", "/srv", "s1", "here:ana", None)),
-    "chatgpt": text(json.dumps([CHATGPT])),
-    "claude-ai": text(json.dumps([CLAUDE])),
     "claude-mem": claude_mem,
     "kiro-memory": kiro_memory,
     "mem0": text(json.dumps(MEM0)),
     "agentmemory": text(json.dumps({"memories": [MEMORY]})),
-    "engram": lambda path: database(path, observations=MEM0_HISTORY, sessions=[{"id": 1}]),
-    "beads": text(json.dumps(ISSUE)),
     "memex": lambda path: database(path, notes=NOTES),
 }
 
@@ -79,13 +73,7 @@ JSON = st.recursive(
 
 @pytest.mark.parametrize(
     ("name", "whole"),
-    [
-        ("chatgpt", [CHATGPT]),
-        ("claude-ai", [CLAUDE]),
-        ("mem0", MEM0["results"]),
-        ("agentmemory", [MEMORY]),
-        ("beads", [ISSUE]),
-    ],
+    [("mem0", MEM0["results"]), ("agentmemory", [MEMORY])],
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(data=st.data())
@@ -97,7 +85,7 @@ def test_no_value_of_a_field_ends_an_import(
         for _ in range(3):
             row[data.draw(st.sampled_from(sorted(row)))] = data.draw(JSON)
     path = tmp_path / "store"
-    written = json.dumps(rows[0]) if name == "beads" else json.dumps(rows)
+    written = json.dumps(rows)
     path.write_text(written)
     read = events_in(name, path)
     assert len(read) <= len(written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -108,28 +107,3 @@ def test_a_turn_of_a_channel_is_a_prompt(memory: Memories, shop: Path, tmp_path:
     assert [one.title for one in here.items() if one.type == "turn"] == [
         "Turn the wheel the other way"
     ]
-
-
-@pytest.fixture
-def exported(tmp_path: Path, shop: Path) -> dict[str, object]:
-    def message(name: str, role: str, text: str) -> dict[str, object]:
-        info = {"id": name, "role": role, "time": {"created": 1_780_000_000_000}}
-        return {"info": info, "parts": [{"id": f"p{name}", "type": "text", "text": text}]}
-
-    info = {"id": "ses_1", "directory": str(shop), "time": {"created": 1_780_000_000_000}}
-    said = [message("m1", "user", "oil the wheel"), message("m2", "assistant", "It is oiled.")]
-    return {"info": info, "messages": said}
-
-
-@pytest.mark.parametrize("name", ["session.json", "exported"])
-def test_an_exported_session_of_opencode_is_read(
-    memory: Memories, tmp_path: Path, exported: dict[str, object], name: str
-) -> None:
-    here, path = memory("here"), tmp_path / "out" / name
-    path.parent.mkdir()
-    path.write_text(json.dumps(exported))
-    (path.parent / "other.json").write_text('{"name": "other"}')
-    asked = path.parent if path.suffix else path
-    assert len(sources()["opencode"].find([asked], Problems())) == 1
-    here.imported(path, source="opencode")
-    assert "prompt" in here.kinds()

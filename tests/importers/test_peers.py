@@ -139,12 +139,6 @@ MEMORY = {
     "concepts": ["style"], "updatedAt": AT, "isLatest": True,
 }  # fmt: skip
 STALE = {**MEMORY, "id": "b", "isLatest": False}
-ISSUE = {
-    "id": "shop-1", "title": "A cent", "description": "It is lost.", "status": "closed",
-    "close_reason": "fixed", "issue_type": "bug", "labels": ["money"], "updated_at": AT,
-    "dependencies": [{"depends_on_id": "shop-2", "type": "blocks"}],
-    "comments": [{"author": "Ana", "text": "Seen."}],
-}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -168,30 +162,6 @@ ISSUE = {
         pytest.param(
             "agentmemory", "export.json", {"memories": [MEMORY, STALE], "sessions": []},
             ("preference", "Likes tabs.", ("style",), "personal"), id="agentmemory, export",
-        ),
-        pytest.param(
-            "engram", "engram.db",
-            {
-                "sessions": [{"id": "s1", "directory": "/srv/shop"}],
-                "observations": [
-                    {"id": 1, "session_id": "s1", "type": "decision", "title": "Tabs",
-                     "content": "Likes tabs.", "created_at": "2026-05-28 20:26:40",
-                     "deleted_at": None},
-                    {"id": 2, "session_id": "s1", "content": "gone", "created_at": AT,
-                     "deleted_at": AT},
-                ],
-            },
-            ("decision", "Likes tabs.", (), "project"), id="engram",
-        ),
-        pytest.param(
-            "beads", "issues.jsonl", ISSUE,
-            (
-                "issue",
-                "shop-1: A cent (closed fixed)\nIt is lost.\nblocks shop-2\nAna: Seen.",
-                ("bug", "money"),
-                "project",
-            ),
-            id="beads",
         ),
     ],
 )  # fmt: skip

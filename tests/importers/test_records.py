@@ -445,53 +445,6 @@ def test_the_first_patches_of_opencode_had_a_tool_of_another_name(tmp_path: Path
     assert (write.path, write.operation) == ("a.py", "delete")
 
 
-def as_files(path: Path, storage: Path) -> None:
-    """Write what a database of OpenCode holds as older versions kept it."""
-    with closing(sqlite3.connect(path)) as database:
-        for name, parent, folder, created, updated in database.execute("SELECT * FROM session"):
-            times = {"created": created, "updated": updated}
-            session = {"id": name, "parentID": parent, "directory": folder, "time": times}
-            written(storage / f"session/p1/{name}.json", [session])
-        for name, session, _, data in database.execute("SELECT * FROM message"):
-            written(storage / f"message/{session}/{name}.json", [json.loads(data)])
-        for name, message, _, data in database.execute("SELECT * FROM part"):
-            written(storage / f"part/{message}/{name}.json", [json.loads(data)])
-
-
-def test_the_files_of_older_versions_say_what_a_database_says(tmp_path: Path) -> None:
-    messages = (
-        ("s1", 1, ASKED, said("why?")),
-        ("s2", 2, {"role": "user", "agent": "explore"}, said("look")),
-        ("s1", 3, ANSWERED, [opencode_call("bash", "completed", input={"command": "ls"})]),
-        ("s1", 4, ANSWERED, said("so")),
-    )
-    path = opencode(tmp_path / "opencode.db", {"s1": "", "s2": "s1"}, *messages)
-    as_files(path, tmp_path / "old/storage")
-    by_files = events_in("opencode", tmp_path / "old")
-    assert [event.body for event in by_files if isinstance(event.body, Prompt | Command)]
-    assert by_files == events_in("opencode", path)
-    one = tmp_path / "old/storage/session/p1/s1.json"
-    assert {event.session for event in events_in("opencode", one)} == {"s1"}
-
-
-def test_a_session_that_a_database_has_taken_over_is_read_once(tmp_path: Path) -> None:
-    path = opencode(tmp_path / "opencode.db", {"s1": ""}, ("s1", 1, ASKED, said("why?")))
-    as_files(path, tmp_path / "storage")
-    (found,) = sources()["opencode"].find([tmp_path], Problems())
-    assert found.paths == (path,)
-
-
-def test_a_broken_file_of_a_session_is_counted(tmp_path: Path) -> None:
-    path = opencode(tmp_path / "opencode.db", {"s1": ""}, ("s1", 1, ASKED, said("why?")))
-    as_files(path, tmp_path / "old/storage")
-    (tmp_path / "old/storage/session/p1/s2.json").write_text("{")
-    (tmp_path / "old/storage/message/s1/m1.json").write_text("[]")
-    problems = Problems()
-    events = events_in("opencode", tmp_path / "old", problems)
-    assert [event.body for event in events][1:-1] == [Prompt(text="why?")]
-    assert problems.counts == {"corrupt line": 2, "session without an id or a time": 1}
-
-
 def test_a_database_without_sessions_is_counted(tmp_path: Path) -> None:
     problems = Problems()
     path = opencode(tmp_path / "opencode.db", {"": ""})

@@ -1,8 +1,7 @@
 """OpenCode and Kilo, its fork: one database each, with the tables session, message and part.
 
-The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. Older
-versions kept a file for each message, see below; what a database has taken over of them
-is read from there. A sub-agent has a session of its own.
+The format is the clients' own and undocumented; seen in OpenCode 1.18.33 and Kilo 7.7.7. A
+sub-agent has a session of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.core.clock import LAST_MS
 from observer.importers.database import Database, opened
-from observer.importers.jsonl import Problems, files_below, read_object
+from observer.importers.jsonl import Problems, files_below
 from observer.importers.records import HookCall, RecordCalls, read_session
 from observer.importers.source import FoundSession, SessionSource
 
@@ -28,15 +27,9 @@ def _find(client: str, paths: Sequence[Path], problems: Problems) -> list[FoundS
         file
         for path in paths
         for file in files_below(path, (_ENDING,))
-        if (file == path and not _is_text(file)) or file.name == f"{client}{_ENDING}"
+        if file == path or file.name == f"{client}{_ENDING}"
     )
-    found = {one.id: one for file in databases for one in _sessions(file, problems)}
-    for file in (each for path in paths for each in _files(path)):
-        row = _session_in(file, problems)
-        one = _session(row, file, file.stat().st_size, problems)
-        if one and one.id not in found:
-            found[one.id] = one
-    return list(found.values())
+    return list({one.id: one for file in databases for one in _sessions(file, problems)}.values())
 
 
 def _sessions(path: Path, problems: Problems) -> Iterator[FoundSession]:
@@ -72,12 +65,6 @@ class _Calls(RecordCalls):
     _parent = ""
 
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
-        if _is_text(path):
-            self._parent = text(_session_in(path, problems), "parent_id")
-            for said, parts in _messages(path, problems):
-                at: Json = inner(said, "time").get("created")
-                yield {"at": at, "message": dict(said), "parts": parts}
-            return
         with opened(path, problems) as database:
             if database is not None:
                 yield from self._rows(database)
@@ -170,71 +157,6 @@ def _spent(tokens: Object) -> dict[str, int]:
         "cache_read": number(cache, "read") or 0,
         "cache_write": number(cache, "write") or 0,
     }
-
-
-# --- before there was a database: a file for each session, message and part below `storage` -------
-#
-#     storage/session/PROJECT/SESSION.json
-#     storage/message/SESSION/MESSAGE.json
-#     storage/part/MESSAGE/PART.json
-#
-# What `opencode export` prints is one file with all of it: `info`, and `messages` with their parts.
-# The format is the client's own and undocumented; read as others have described it.
-
-ENDING = ".json"
-_SESSIONS = ("storage/session/*/*.json", "session/*/*.json")
-
-
-def _files(path: Path) -> Iterator[Path]:
-    """Yield a file of a session, or those below the client's folder or its `storage`.
-
-    Exported sessions lie in whatever folder, under whatever name.
-    """
-    if _is_text(path):
-        yield path
-    for file in sorted(path.glob(f"*{ENDING}")):
-        whole = read_object(file, Problems()) or {}
-        if "info" in whole and "messages" in whole:
-            yield file
-    for pattern in _SESSIONS:
-        yield from sorted(path.glob(pattern))
-
-
-def _is_text(path: Path) -> bool:
-    """Return True for a file of JSON, not a database."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(64).lstrip().startswith(b"{")
-
-
-def _session_in(path: Path, problems: Problems) -> dict[str, Json]:
-    """Return a session as a row of the database would have it."""
-    whole: Object = read_object(path, problems) or {}
-    found = inner(whole, "info") or whole
-    times = inner(found, "time")
-    return {
-        "id": text(found, "id"),
-        "parent_id": found.get("parentID"),
-        "directory": found.get("directory"),
-        "time_created": (created := times.get("created", found.get("createdAt"))),
-        "time_updated": times.get("updated", found.get("updatedAt", created)),
-    }
-
-
-def _messages(path: Path, problems: Problems) -> Iterator[tuple[Object, list[Json]]]:
-    """Yield the messages of a session, each with its parts in order."""
-    whole: Object = read_object(path, Problems()) or {}
-    if "info" in whole:
-        for one in rows(whole, "messages"):
-            yield inner(one, "info"), [dict(part) for part in rows(one, "parts")]
-        return
-    storage = path.parents[2]
-    for file in sorted(storage.glob(f"message/{path.stem}/*{ENDING}")):
-        if message := read_object(file, problems):
-            parts = sorted(storage.glob(f"part/{file.stem}/*{ENDING}"))
-            known = (read_object(part, problems) for part in parts)
-            yield {**message, "id": file.stem}, [part for part in known if part]
 
 
 def _source(client: str) -> SessionSource:

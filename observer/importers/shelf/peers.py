@@ -1,6 +1,6 @@
 """Stores of other memories: what they have noted of sessions, and their notes.
 
-What mem0, agentmemory, engram, beads and memex keep becomes notes under its own ids. Where a store
+What mem0, agentmemory and memex keep becomes notes under its own ids. Where a store
 names a project without its folder, it is the project of that name here, if there is exactly one.
 What was deleted in the other memory meanwhile stays.
 """
@@ -25,7 +25,7 @@ from observer.core.json_text import dump
 from observer.core.model import KNOWLEDGE_TYPES
 from observer.core.text import distinct
 from observer.importers.database import Database, files_of, opened
-from observer.importers.jsonl import Problems, lines, parse
+from observer.importers.jsonl import Problems
 from observer.importers.jsonl import opened as opened_file
 from observer.importers.source import (
     FoundSession,
@@ -160,85 +160,25 @@ def _metadata(given: Object) -> str | None:
 
 
 def agentmemory(path: Path, problems: Problems) -> Iterator[Kept]:
-    """Yield the newest versions of memories, of agentmemory's local file or of an export."""
-    for row in _listed(path, problems, "memories", "mem:memories"):
-        if row.get("isLatest") is not False:
-            tags, said = words(row, "concepts"), text(row, "content")
-            title, kind = text(row, "title"), text(row, "type")
-            named = title if title != said else ""
-            project = text(row, "project")
-            yield from _kept(
-                text(row, "id"), said, row, title=named, type=kind, tags=tags, project=project
-            )
+    """Yield the newest versions of memories, of agentmemory's local file or of an export.
 
-
-def engram(path: Path, problems: Problems) -> Iterator[Kept]:
-    """Yield the observations of engram's database, those of a topic under that."""
-    with opened(path, problems) as database:
-        if database is None:
-            return
-        sessions = {text(row, "id"): text(row, "directory") for row in database.rows("sessions")}
-        for row in database.rows("observations"):
-            if not row.get("deleted_at"):
-                folder = sessions.get(text(row, "session_id"), "") or text(row, "project")
-                yield from _kept(
-                    text(row, "topic_key", "sync_id", "id"),
-                    text(row, "content"),
-                    row,
-                    title=text(row, "title"),
-                    type=text(row, "type"),
-                    project=folder,
-                )
-
-
-def beads(path: Path, problems: Problems) -> Iterator[Kept]:
-    """Yield the issues of a project."""
-    for line in lines(path, problems):
-        row = parse(line, path, problems) or {}
-        if text(row, "status") == "tombstone" or not text(row, "id"):
-            continue
-        state = " ".join(filter(None, (text(row, "status"), text(row, "close_reason"))))
-        links = (
-            f"{text(each, 'type')} {text(each, 'depends_on_id')}"
-            for each in rows(row, "dependencies")
-        )
-        said = joined(
-            f"{text(row, 'id')}: {text(row, 'title')} ({state})",
-            *(
-                text(row, name)
-                for name in ("description", "design", "acceptance_criteria", "notes")
-            ),
-            *links,
-            *(f"{text(one, 'author')}: {text(one, 'text')}" for one in rows(row, "comments")),
-        )
-        yield from _kept(
-            text(row, "id"),
-            said,
-            row,
-            title=text(row, "title"),
-            type="issue",
-            tags=(text(row, "issue_type"), *words(row, "labels")),
-            project=str(path.absolute().parent.parent),
-        )
-
-
-def _kept(  # noqa: PLR0913 - the fields of a memory, each named
-    key: str,
-    content: str,
-    row: Object,
-    *,
-    title: str = "",
-    type: str = "",  # noqa: A002 - as the field
-    tags: tuple[str, ...] = (),
-    project: str = "",
-) -> Iterator[Kept]:
-    """Yield a memory with the time of its last change; none without words or a time."""
+    Each has the time of its last change; those without words or a time are left out.
+    """
     names = ("updated_at", "updatedAt", "created_at", "createdAt")
-    times = (moment_ms(row.get(name)) for name in names)
-    at_ms = next((at_ms for at_ms in times if at_ms is not None), None)
-    if key and content.strip() and at_ms is not None:
-        some = tuple(filter(None, tags))
-        yield Kept(key, content, at_ms, title, type or "fact", some, project)
+    for row in _listed(path, problems, "memories", "mem:memories"):
+        times = (moment_ms(row.get(name)) for name in names)
+        at_ms = next((at_ms for at_ms in times if at_ms is not None), None)
+        key, said, title = text(row, "id"), text(row, "content"), text(row, "title")
+        if row.get("isLatest") is not False and key and said.strip() and at_ms is not None:
+            yield Kept(
+                key,
+                said,
+                at_ms,
+                title if title != said else "",
+                text(row, "type") or "fact",
+                tuple(filter(None, words(row, "concepts"))),
+                text(row, "project"),
+            )
 
 
 def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
@@ -486,36 +426,38 @@ def _read(
 
 
 def _source(
-    name: str, place: tuple[str, str, str], events_of: _EventsOf, pattern: str, *inside: str
+    name: str, place: tuple[str, str, str], events_of: _EventsOf, pattern: str
 ) -> SessionSource:
     return SessionSource(
         name,
         *place,
         find=partial(_find, events_of, pattern),
         read=partial(_read, events_of),
-        inside=inside,
         is_of_sessions=False,
     )
 
 
-_NOTES: Mapping[str, tuple[tuple[str, str, str], _Reader, tuple[str, ...]]] = {
-    "mem0": ((".mem0", "MEM0_DIR", "history.db"), mem0, ("*.json",)),
-    "agentmemory": ((".agentmemory", "", "standalone.json"), agentmemory, ("*.json",)),
-    "engram": ((".engram", "ENGRAM_DATA_DIR", "engram.db"), engram, ("*.json",)),
-    "beads": ((".beads", "", "issues.jsonl"), beads, ("*.jsonl", ".beads")),
-}
-_DATABASES = {
-    "claude-mem": (".claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db"),
-    "kiro-memory": (".kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db"),
-}
 SOURCES = (
-    *(
-        _source(name, place, partial(_kept_events, name, reader), *where)
-        for name, (place, reader, where) in _NOTES.items()
+    _source(
+        "mem0", (".mem0", "MEM0_DIR", "history.db"), partial(_kept_events, "mem0", mem0), "*.json"
+    ),
+    _source(
+        "agentmemory",
+        (".agentmemory", "", "standalone.json"),
+        partial(_kept_events, "agentmemory", agentmemory),
+        "*.json",
     ),
     _source(MEMEX, (".memex", "", "memex.db"), _memex_events, "*.db"),
-    *(
-        _source(name, place, partial(_table_events, name), "*.db")
-        for name, place in _DATABASES.items()
+    _source(
+        "claude-mem",
+        (".claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db"),
+        partial(_table_events, "claude-mem"),
+        "*.db",
+    ),
+    _source(
+        "kiro-memory",
+        (".kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db"),
+        partial(_table_events, "kiro-memory"),
+        "*.db",
     ),
 )
