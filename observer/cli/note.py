@@ -1,14 +1,9 @@
-"""`observer note`: list, edit, link, approve and draft notes; `observer forget`, `observer undo`.
-
-With `draft --reword` the configured language model words a draft anew, line by line, each with its
-source.
-"""
+"""`observer note`: list, edit, link, approve, draft; `observer forget`, `observer undo`."""
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,20 +24,17 @@ from observer.cli.output import (
     scope_options,
 )
 from observer.cli.session import LINKS, known_types, meant, nearly, on_behalf, open_memory
-from observer.core import config, moment
-from observer.core.errors import BadInput, NotFound, ObserverError
+from observer.core import moment
+from observer.core.errors import BadInput, NotFound
 from observer.core.events import Layer, Scope
 from observer.core.model import Item, Session, iso
 from observer.core.paths import home
 from observer.core.text import counted, did_you_mean
-from observer.llm.endpoint import Endpoint, endpoint
 from observer.local import client
 from observer.memory.api import Memory
 from observer.notes import drafts
-from observer.notes.drafts import Draft, DraftLine, lines_of, refusal, skills, with_words, words_of
-from observer.notes.folders.grammar import with_fields
+from observer.notes.drafts import Draft, skills
 from observer.notes.pairs import Pair
-from observer.projects.policy import Policies
 from observer.search.handles import SearchOptions
 from observer.tools import note_api, render
 from observer.tools.asking import nothing, scope_line
@@ -287,8 +279,6 @@ note_command.add_command(folder_command)
 MOST = 5_000
 """Items of one draft that are looked through."""
 HITS = 50
-AT_ONCE_CHARS = 1_200
-"""Lines of one request: an answer has to have room for as much."""
 
 
 @note_command.command("draft", epilog="Example: observer note draft '#142' --to docs/runbooks")
@@ -296,7 +286,6 @@ AT_ONCE_CHARS = 1_200
 @click.option("--testing", is_flag=True, help="How the project is tested.")
 @click.option("--skills", "as_skills", is_flag=True, help="Commands that sessions run together.")
 @named_project("Name, folder or remote; the one around the current folder.")
-@click.option("--reword", is_flag=True, help="Have the configured language model word the lines.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
 @json_option
 def draft_command(
@@ -304,7 +293,6 @@ def draft_command(
     words: tuple[str, ...],
     testing: bool,
     as_skills: bool,
-    reword: bool,
     project: str | None,
     target: Path | None,
 ) -> None:
@@ -315,10 +303,6 @@ def draft_command(
             "name what to draft, or one of --testing and --skills",
             hint="observer note draft SESSION, '#142' for a fix, or a topic in words",
         )
-    if as_skills and reword:
-        raise BadInput(
-            "a skill is made of commands, which nobody words anew", hint="leave --reword out"
-        )
     with open_memory() as memory:
         here = meant(memory, project)
         if what:
@@ -328,8 +312,6 @@ def draft_command(
         else:
             runs = memory.accounts.recent("command", project=here.uuid, limit=MOST)
             made = [drafts.testing(here.name, runs)] if testing else skills(runs)
-        if reword:
-            made = [_reworded(memory, draft) for draft in made]
     if not made:
         raise NotFound(
             "no commands were run together by three sessions yet", hint="ask again in some weeks"
@@ -380,58 +362,3 @@ def _write(target: Path, draft: Draft) -> Path:
     except FileExistsError as error:
         raise BadInput(f"{path} is there already", hint="name another place") from error
     return path
-
-
-def _reworded(memory: Memory, draft: Draft) -> Draft:
-    """Return a draft with the lines that a language model could say better, and say how many.
-
-    A line stands as it was where the model is not asked (personal notes, projects that are kept to
-    themselves), does not answer, or says something else.
-
-    Raises:
-        ConfigInvalid: no language model is configured.
-    """
-    where = endpoint(config.load(home()), home())
-    lines = list(lines_of(draft))
-    apart = Policies().unshared(memory.projects())
-    items = memory.observations(sorted({line.item for line in lines})).items
-    may_go = {i.id for i in items if i.scope != "personal" and i.project_id not in apart}
-    found: dict[int, str] = {}
-    reasons: list[str] = []
-    try:
-        for batch in _batches([line for line in lines if line.item in may_go]):
-            answers = asyncio.run(_ask(where, [line.said for line in batch]))
-            for line, answer in zip(batch, map(words_of, answers), strict=False):
-                if why := refusal(line.said, answer):
-                    reasons.append(f"#{line.item}: {why}")
-                elif answer != line.said:
-                    found[line.number] = answer
-    except ObserverError as error:
-        reasons.append(str(error))
-    note(f"{where.model} worded {len(found)} of {counted(len(lines), 'line')} anew")
-    for reason in reasons:
-        note(f"as it was: {reason}")
-    if not found:
-        return draft
-    said = with_words(draft, found)
-    return said._replace(text=with_fields(said.text, {"reworded_by": where.model}))
-
-
-def _batches(lines: Sequence[DraftLine]) -> Iterator[list[DraftLine]]:
-    batch: list[DraftLine] = []
-    for line in lines:
-        if batch and sum(len(each.said) for each in [*batch, line]) > AT_ONCE_CHARS:
-            yield batch
-            batch = []
-        batch.append(line)
-    if batch:
-        yield batch
-
-
-async def _ask(where: Endpoint, said: Sequence[str]) -> Sequence[str]:
-    from observer.llm.client import LlmClient  # noqa: PLC0415 - a fifth of a second, for this alone
-    from observer.llm.prompt import of_lines  # noqa: PLC0415 - as above
-    from observer.llm.reply import lines  # noqa: PLC0415 - as above
-
-    async with LlmClient(where) as client:
-        return lines((await client.ask(of_lines(said))).text, len(said))

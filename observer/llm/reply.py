@@ -213,12 +213,6 @@ class ExtractedFacts(msgspec.Struct, frozen=True):
     facts: Annotated[list[_Text], Meta(max_length=50)]
 
 
-class RewordedLines(msgspec.Struct, frozen=True):
-    """Lines in other words, in the order in which they were sent."""
-
-    lines: Annotated[list[_Text], Meta(max_length=200)]
-
-
 def enriched(item: Item, text: str, *, model: str) -> Enriched:
     """Return what an answer says about an item, as the event that keeps it.
 
@@ -248,18 +242,6 @@ def facts(text: str) -> tuple[str, ...]:
     """
     found = (" ".join(fact.split()) for fact in _decoded(text, ExtractedFacts).facts)
     return tuple(dict.fromkeys(filter(None, found)))
-
-
-def lines(text: str, count: int) -> tuple[str, ...]:
-    """Return the lines of an answer to `prompt.of_lines`.
-
-    Raises:
-        BadInput: it is not the JSON object that was asked for, or has not as many lines.
-    """
-    found = _decoded(text, RewordedLines).lines
-    if len(found) != count:
-        raise BadInput(f"{count} lines were asked for, and {len(found)} came back", hint=_HINT)
-    return tuple(found)
 
 
 def _decoded(text: str, shape: type[T]) -> T:
