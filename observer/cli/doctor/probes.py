@@ -7,15 +7,12 @@ it; see `observer.ingest.pipeline`. In each stands a fake key, which must be in 
 from __future__ import annotations
 
 import os
-import pty
 import secrets
-import select
 import shutil
-import signal
 import string
 import subprocess
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,9 +102,6 @@ def _unleaked(here: Home, keys: list[str]) -> Diagnosis:
 
 WAIT_S = 10.0
 LOOK_S = 0.02
-_SHELLS = ("bash", "zsh", "fish")
-_UNRECORDED = {"fish": " set -g fish_history ''"}
-"""What keeps the lines that follow out of the shell's own history; others unset HISTFILE."""
 _OURS = ("OBSERVER_", "GIT_", "CLAUDE_", "CURSOR_", "KIRO_")
 
 
@@ -143,14 +137,15 @@ def send(probe: Probe) -> Diagnosis:
     name = f"{probe.client.name} probe"
     began = time.monotonic()
     try:
-        if probe.client.name in _SHELLS:
-            _type(probe)
-        elif probe.client.name == "git":
+        if probe.client.name == "git":
             _commit(probe)
         elif probe.client.sample:
             _call(probe)
         else:
-            return well(name, "none sent: there is no sample of its payloads")
+            why = (
+                "there is no sample of its payloads" if probe.client.is_agent else "it needs typing"
+            )
+            return well(name, f"none sent: {why}")
         _wait_for_answer(probe)
         took_ms = (time.monotonic() - began) * 1000
         is_shared = probe.client.sample is None or bool(probe.client.sample.words)
@@ -281,20 +276,7 @@ def _project_with_context(here: Home) -> tuple[str, Path] | None:
     return None
 
 
-# --- shells and git ------------------------------------------------------------------------------
-
-
-def _type(probe: Probe) -> None:
-    shell = shutil.which(probe.client.name, path=probe.context.environ.get("PATH"))
-    if shell is None:
-        raise ObserverError(f"{probe.client.name} is not in PATH", hint="install it, or uninstall")
-    type_lines(
-        shell,
-        [_UNRECORDED.get(probe.client.name, " unset HISTFILE"), f"echo {probe.text}"],
-        folder=probe.folder,
-        environ={"TERM": "xterm", **probe.environ()},
-        is_done=lambda: bool(_found(probe)),
-    )
+# --- git -----------------------------------------------------------------------------------------
 
 
 def _commit(probe: Probe) -> None:
@@ -324,49 +306,3 @@ def _git(probe: Probe, environ: dict[str, str], *words: str) -> None:
         code = git.code()
     if code:
         raise ObserverError(f"git {words[0]} ended with {code} in a new repository")
-
-
-SETTLED_S = 0.4
-"""A shell that has printed nothing for so long waits for input."""
-TYPED_S = 10.0
-
-
-def type_lines(
-    shell: str,
-    lines: Sequence[str],
-    *,
-    folder: Path,
-    environ: Mapping[str, str],
-    is_done: Callable[[], bool],
-) -> None:
-    """Start a shell in a terminal of its own, type lines, wait until `is_done`, and hang up.
-
-    It waits for each prompt, and `TYPED_S` seconds for the end; what the shell prints is dropped.
-    """
-    child, terminal = pty.fork()
-    if not child:
-        try:
-            os.chdir(folder)
-            os.execve(shell, [shell, "-i"], dict(environ))  # noqa: S606 - the user's own shell
-        finally:
-            os._exit(127)
-    try:
-        deadline = time.monotonic() + TYPED_S
-        for line in lines:
-            for has_begun in (False, True):
-                while time.monotonic() < deadline and _prints(terminal, SETTLED_S) == has_begun:
-                    pass
-            os.write(terminal, f"{line}\r".encode())
-        while not is_done() and time.monotonic() < deadline:
-            _prints(terminal, 0.05)
-    except OSError:  # the shell has ended: its start-up file may run another program
-        pass
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        os.close(terminal)
-
-
-def _prints(terminal: int, wait_s: float) -> bool:
-    """Wait for a shell to print something, drop it, and return whether it did."""
-    return bool(select.select([terminal], [], [], wait_s)[0] and os.read(terminal, 65536))

@@ -1,9 +1,8 @@
-"""A probe goes the way of a real event, with a real daemon, hook and shell, and leaves nothing."""
+"""A probe goes the way of a real event, with a real daemon and hook, and leaves nothing."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -43,21 +42,6 @@ def test_a_probe_through_each_agent_is_stored_without_its_key(put: Put, probed: 
     assert {*found} == {*(f"{name} probe" for name in SAMPLED), "secrets"}
     assert all(found[f"{name} probe"].found.startswith("stored after ") for name in SAMPLED), found
     assert found["secrets"].is_well
-
-
-def test_a_probe_is_typed_into_each_real_shell(
-    put: Put, probed: Probed, context: InstallContext
-) -> None:
-    shells = [name for name in ("bash", "zsh", "fish") if shutil.which(name)]
-    if not shells:
-        pytest.skip("no shell is installed")
-    put(*shells)
-    before = {path for path in context.user_home.iterdir() if path.is_file()}
-    found = probed()
-    assert all(found[f"{name} probe"].found.startswith("stored after ") for name in shells), found
-    written = [path for path in context.user_home.rglob("*history*") if path.is_file()]
-    assert not [path for path in written if "probe-" in path.read_text()]
-    assert {path for path in context.user_home.iterdir() if path.is_file()} == before
 
 
 def test_a_probe_is_committed_in_a_repository_of_its_own(
