@@ -45,7 +45,7 @@ def folder_command(context: click.Context) -> None:
         names = {project.uuid: project.name for project in memory.projects()}
         found = [
             (each.name, counts.get(each.path, 0), names.get(each.project, ""), each.path)
-            for each in memory.files.folders()
+            for each in memory.files.listed.all()
         ]
     columns = ("name", "notes", "project", "path")
     if as_json([dict(zip(columns, row, strict=True)) for row in found]):
@@ -66,7 +66,9 @@ def add_command(*, path: str, name: str | None, project: str | None) -> None:
     client.ensure_daemon(home())
     with open_memory() as memory:
         chosen = memory.project(project).uuid if project else ""
-        made = memory.files.add(str(working_folder() / path), name=name or "", project=chosen)
+        made = memory.files.listed.add(
+            str(working_folder() / path), name=name or "", project=chosen
+        )
     files, unread = _first_scan(made.path)
     named = {"name": made.name, "path": made.path, "project": made.project}
     done = f"{files - unread:,} of {files:,} files" if files else "nothing"
@@ -114,9 +116,9 @@ def remove_command(*, name: str) -> None:
 def default_command(*, name: str | None, unset: bool) -> None:
     """Show or set the folder that is meant where none is named."""
     with open_memory() as memory:
-        files = memory.files
+        listed = memory.files.listed
         is_change = unset or name is not None
-        shown = files.set_default("" if unset else name or "") if is_change else files.default()
+        shown = listed.set_default("" if unset else name or "") if is_change else listed.default()
     none = "none is set: that of the repository is meant, or the only one"
     respond({"default": shown}, shown or none)
 
@@ -128,7 +130,7 @@ def default_command(*, name: str | None, unset: bool) -> None:
 def history_command(*, name: str | None, limit: int) -> None:
     """List what agents changed in note folders, the latest first."""
     with open_memory() as memory:
-        path = memory.files.folder(name).path if name else ""
+        path = memory.files.listed.named(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
     if as_json([_change_row(each) for each in found]):
         return

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import NamedTuple, Protocol
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound
-from observer.core.model import Item, spelling_key
-from observer.core.note_file import Claim, NoteFile, Relation
+from observer.core.model import spelling_key
+from observer.core.note_file import NoteFile, Relation
 from observer.core.paths import Home
 from observer.core.value import Value
 from observer.notes.folders import tree, writing
@@ -106,7 +106,7 @@ class NoteFiles:
 
     Args:
         store: what is known of their files.
-        home: where the list of them is; None where there are none.
+        home: where the list of them is, `listed`; None where there are none.
         keeper: None for a process that only reads.
         min_similarity: the least score of a note that is found by meaning.
     """
@@ -120,47 +120,14 @@ class NoteFiles:
         min_similarity: float = 0.0,
     ) -> None:
         self._store = store
-        self._folders = NoteFolders(home)
+        self.listed = NoteFolders(home)
         self._keeper = keeper
         self.min_similarity = min_similarity
         self.versions = NoteVersions(home, now_ms)
 
-    def folders(self) -> tuple[NoteFolder, ...]:
-        """Return the note folders, by name."""
-        return self._folders.all()
-
-    def folder(self, name: str) -> NoteFolder:
-        """Return a note folder by its name or path.
-
-        Raises:
-            NotFound: there is none.
-        """
-        return self._folders.named(name)
-
-    def default(self) -> str:
-        """Return the name of the note folder that is meant where none is named; empty for none."""
-        return self._folders.default()
-
-    def set_default(self, name: str) -> str:
-        """Set that note folder, by name or path, empty for none; return its name.
-
-        Raises:
-            NotFound: there is none.
-        """
-        return self._folders.set_default(name)
-
-    def add(self, path: str, *, name: str = "", project: str = "") -> NoteFolder:
-        """Make a note folder of a folder; its files are read soon after.
-
-        Args:
-            path: absolute; it has to exist.
-            name: unique; the folder's own name without one.
-            project: uuid of the project of its notes; see `NoteFolder`.
-
-        Raises:
-            BadInput: it is no folder, holds another one or lies in it; the name is taken.
-        """
-        return self._folders.add(path, name=name, project=project)
+    def reading(self) -> AbstractContextManager[StoreReader]:
+        """Return what reads what is known of their files; see `Store.read`."""
+        return self._store.read()
 
     def remove(self, name: str) -> NoteFolder:
         """Let a note folder be one no more: its notes are not found, its files stay.
@@ -170,7 +137,7 @@ class NoteFiles:
         Raises:
             NotFound: there is none.
         """
-        gone = self._folders.remove(name)
+        gone = self.listed.remove(name)
         if self._keeper is not None:
             self._keeper.drop(gone)
         return gone
@@ -196,30 +163,10 @@ class NoteFiles:
         with self._store.read() as reader:
             return reader.note_file_at(folder.path, path)
 
-    def of(self, items: Iterable[int]) -> Mapping[int, NoteFile]:
-        """Return the files of notes by id; other items are left out."""
-        with self._store.read() as reader:
-            return reader.note_files_of(items)
-
-    def items(self, ids: Iterable[int]) -> Mapping[int, Item]:
-        """Return notes by id, as they are stored and searched."""
-        with self._store.read() as reader:
-            return {item.id: item for item in reader.items(list(ids))}
-
-    def frontmatter(self, ids: Iterable[int]) -> Mapping[int, tuple[tuple[str, ...], str]]:
-        """Return the tags of notes and their other fields, as `NoteFileReader.frontmatter_of`."""
-        with self._store.read() as reader:
-            return reader.frontmatter_of(ids)
-
     def called(self, name: str, *, folder: NoteFolder | None = None) -> Sequence[NoteFile]:
         """Return files by permalink, path, title or alias, in this order; nothing that is near."""
         with self._store.read() as reader:
             return reader.note_files_called(name, folder=folder.path if folder else None)
-
-    def spelled(self, folder: NoteFolder, name: str) -> Sequence[NoteFile]:
-        """Return files whose title, alias or file name is spelled alike, by path."""
-        with self._store.read() as reader:
-            return reader.note_files_spelled(name, folder=folder.path)
 
     def beside(self, folder: NoteFolder, path: str) -> Sequence[str]:
         """Return the notes on the disk, known or not, that a path names in whatever spelling."""
@@ -247,26 +194,6 @@ class NoteFiles:
             DaemonUnavailable: this process only reads.
         """
         self._writing().sync(folder, paths)
-
-    def aliases(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
-        """Return the other names of notes by id; notes without any are left out."""
-        with self._store.read() as reader:
-            return reader.aliases_of(items)
-
-    def claims(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
-        """Return the claims of notes by id, in their order."""
-        with self._store.read() as reader:
-            return reader.claims_of(items)
-
-    def relations(self, items: Iterable[int]) -> Mapping[int, Sequence[Relation]]:
-        """Return the relations of notes by id, in their order."""
-        with self._store.read() as reader:
-            return reader.relations_of(items)
-
-    def relations_to(self, file: NoteFile) -> Sequence[tuple[int, Relation]]:
-        """Return the relations of other notes of the folder that name a note, by those notes."""
-        with self._store.read() as reader:
-            return reader.relations_to(file)
 
     def targets(self, folder: NoteFolder, relations: Iterable[Relation]) -> Mapping[str, NoteFile]:
         """Return the notes that relations name, by their targets; unknown ones are left out."""

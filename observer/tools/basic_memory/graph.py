@@ -133,8 +133,9 @@ def edges_of(vault: Vault, file: NoteFile) -> Iterator[Edge]:
     targets = vault.targets(relations)
     for each in relations:
         yield Edge(file, each, targets.get(each.target))
-    back = vault.files.relations_to(file)
-    sources = vault.files.of(item for item, _ in back)
+    with vault.files.reading() as reader:
+        back = reader.relations_to(file)
+        sources = reader.note_files_of(item for item, _ in back)
     for item, relation in back:
         if item in sources and item != file.item:
             yield Edge(sources[item], relation, file)

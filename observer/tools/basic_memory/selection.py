@@ -324,7 +324,8 @@ def _listed(vault: Vault, query: str, search_type: SearchType) -> list[NoteFile]
         return [file for file in files if fit(file.permalink) or bare(file.permalink)]
     if query:
         words = words_of(query)
-        aliases = vault.files.aliases(file.item for file in files)
+        with vault.files.reading() as reader:
+            aliases = reader.aliases_of(file.item for file in files)
         return [
             file
             for file in files

@@ -338,16 +338,16 @@ class ProjectTools:
         """Make a note folder of a folder of this machine. Ask the person which."""
         self._refuse_if_constrained()
         name = permalink_of(project_name.strip().replace("/", "-"))
-        known = {each.name: each for each in self._vaults.memory.files.folders()}
+        known = {each.name: each for each in self._vaults.memory.files.listed.all()}
         there = known.get(name)
-        folder = there or self._vaults.memory.files.add(_made(project_path), name=name)
+        folder = there or self._vaults.memory.files.listed.add(_made(project_path), name=name)
         self._vaults.opened(folder, within_s=FIRST_WITHIN_S)
         result = rows.ChangedProject(
             name=name, path=folder.path, created=not there, already_exists=bool(there)
         )
         text = _about("already exists" if there else "added", folder)
         if set_default:
-            self._vaults.memory.files.set_default(name)
+            self._vaults.memory.files.listed.set_default(name)
             result, text = replace(result, is_default=True), f"{text}\n• Set as default project"
         return as_answer(text, result, output_format)
 

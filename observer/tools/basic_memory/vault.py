@@ -213,7 +213,7 @@ class Vaults:
     def _reachable(self) -> Sequence[NoteFolder]:
         """Return the note folders that the client may use: one alone, or all of them."""
         name = constraint()
-        return [self.memory.files.folder(name)] if name else self.memory.files.folders()
+        return [self.memory.files.listed.named(name)] if name else self.memory.files.listed.all()
 
     def shared(self) -> list[Vault]:
         """Return those that an answer about all note folders may draw on, by name.
@@ -240,8 +240,8 @@ class Vaults:
             Ambiguous: there are several, and the client works in none of their projects.
         """
         if name := constraint() or project.strip():
-            return self.opened(self.memory.files.folder(name))
-        known = self.memory.files.folders()
+            return self.opened(self.memory.files.listed.named(name))
+        known = self.memory.files.listed.all()
         first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
         for each in known:
             if each.name == first:
@@ -264,10 +264,10 @@ class Vaults:
         That is the client's, else the one that was set, else that of where the client works, or
         the only one.
         """
-        named = client_variable(DEFAULT) or self.memory.files.default()
+        named = client_variable(DEFAULT) or self.memory.files.listed.default()
         if name := constraint() or named:
-            return self.opened(self.memory.files.folder(name))
-        known = self.memory.files.folders()
+            return self.opened(self.memory.files.listed.named(name))
+        known = self.memory.files.listed.all()
         here = self._here()
         around = self.memory.project_at(here) if here else None
         near = [each for each in known if _is_near(each, around.uuid if around else "", here)]
@@ -408,17 +408,20 @@ class Vault:
         whole = bare if is_note(bare) else f"{bare}.md"
         if unread := [path for path in self.left if name_key(path) == name_key(whole)]:
             self.files.sync(self.folder, unread)
-        return self.files.spelled(self.folder, bare) or self._spelled(whole)
+        with self.files.reading() as reader:
+            alike = reader.note_files_spelled(bare, folder=self.folder.path)
+        return alike or self._spelled(whole)
 
     def _spelled(self, path: str, *names: str) -> Sequence[NoteFile]:
         """Return the notes of a path's folder whose file name, or a name, is spelled alike."""
         above = spelling_key(path.rpartition("/")[0])
         stem = path.rpartition("/")[2].rpartition(".")[0]
-        found = {
-            file.path: file
-            for key in dict.fromkeys(map(spelling_key, (stem, *names)))
-            for file in self.files.spelled(self.folder, key)
-        }
+        with self.files.reading() as reader:
+            found = {
+                file.path: file
+                for key in dict.fromkeys(map(spelling_key, (stem, *names)))
+                for file in reader.note_files_spelled(key, folder=self.folder.path)
+            }
         return [
             file
             for path, file in sorted(found.items())
@@ -473,7 +476,8 @@ class Vault:
         # Notes that are no files are found too, and are left out here.
         project = self.project.uuid if self.project else None
         found = self._memory.recall(text, limit=2 * limit + 20, project=project)
-        files = self.files.of(hit.item.id for hit in found.hits)
+        with self.files.reading() as reader:
+            files = reader.note_files_of(hit.item.id for hit in found.hits)
         inside = [(files[hit.item.id], hit) for hit in found.hits if hit.item.id in files]
         return [pair for pair in inside if pair[0].folder == self.folder.path][:limit]
 
@@ -488,7 +492,8 @@ class Vault:
 
     def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
         """Return the notes as they are stored, by id."""
-        return self.files.items(file.item for file in files)
+        with self.files.reading() as reader:
+            return {item.id: item for item in reader.items([file.item for file in files])}
 
     def frontmatter(self, files: Iterable[NoteFile]) -> Mapping[int, dict[str, Any]]:
         """Return the frontmatter of notes by id, as filters and schemas name its fields.
@@ -496,6 +501,8 @@ class Vault:
         Notes that are not stored at the moment are left out.
         """
         by_id = {file.item: file for file in files}
+        with self.files.reading() as reader:
+            found = reader.frontmatter_of(by_id)
         return {
             item: {
                 **(orjson.loads(metadata) if metadata else {}),
@@ -504,16 +511,18 @@ class Vault:
                 "permalink": by_id[item].permalink,
                 "tags": list(tags),
             }
-            for item, (tags, metadata) in self.files.frontmatter(by_id).items()
+            for item, (tags, metadata) in found.items()
         }
 
     def claims(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Claim]]:
         """Return what notes state, by id."""
-        return self.files.claims(file.item for file in files)
+        with self.files.reading() as reader:
+            return reader.claims_of(file.item for file in files)
 
     def relations(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Relation]]:
         """Return the relations of notes, by id."""
-        return self.files.relations(file.item for file in files)
+        with self.files.reading() as reader:
+            return reader.relations_of(file.item for file in files)
 
     def targets(self, relations: Collection[Relation]) -> Mapping[str, NoteFile]:
         """Return the notes that relations name, by their targets; unknown ones are left out."""
@@ -521,7 +530,8 @@ class Vault:
             return self.files.targets(self.folder, relations)
         known: dict[str, NoteFile] = {}
         notes = self.notes()
-        aliases = self.files.aliases(file.item for file in notes)
+        with self.files.reading() as reader:
+            aliases = reader.aliases_of(file.item for file in notes)
         for file in reversed(notes):
             known |= {target_key(name): file for name in aliases.get(file.item, ())}
         for name_of in (attrgetter("title"), attrgetter("path"), attrgetter("permalink")):

@@ -35,10 +35,10 @@ def test_a_file_is_a_note_with_claims_and_relations(vault: Vault) -> None:
     claim = Claim(
         category="decision", text="Jobs live in SQLite #db", tags=("db",), context="no broker"
     )
-    assert vault.files.claims([file.item])[file.item] == [claim]
-    assert vault.files.relations([file.item])[file.item] == [
-        Relation(kind="depends_on", target="Backups")
-    ]
+    with vault.files.reading() as reader:
+        assert reader.claims_of([file.item])[file.item] == [claim]
+        stated = reader.relations_of([file.item])[file.item]
+    assert stated == [Relation(kind="depends_on", target="Backups")]
     item = vault.item("design/Queue.md")
     assert (item.title, item.tags, item.metadata) == (
         "Queue design",
@@ -114,7 +114,7 @@ def test_a_folder_that_is_removed_leaves_its_files(vault: Vault) -> None:
     assert vault.paths() == {}
     assert (vault.root / "Queue.md").read_text() == QUEUE
     with pytest.raises(NotFound):
-        vault.files.folder(vault.folder.name)
+        vault.files.listed.named(vault.folder.name)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,8 @@ def test_links_lead_where_they_lead_for_people(vault: Vault, name: str) -> None:
     vault.scan()
     assert set(vault.paths()) == {path for path in shape.files if path.endswith(".md")}
     for path, expected in shape.links.items():
-        [relations] = vault.files.relations([vault.paths()[path]]).values() or [[]]
+        with vault.files.reading() as reader:
+            [relations] = reader.relations_of([vault.paths()[path]]).values() or [[]]
         found = vault.files.targets(vault.folder, relations)
         assert [found[each.target].path if each.target in found else None for each in relations] \
             == expected, path  # fmt: skip
@@ -279,7 +280,8 @@ def test_links_lead_where_they_lead_for_people(vault: Vault, name: str) -> None:
         for target in set(expected) - {None, path}:
             file = vault.files.at(vault.folder, str(target))
             assert file is not None
-            back = {item for item, _ in vault.files.relations_to(file)}
+            with vault.files.reading() as reader:
+                back = {item for item, _ in reader.relations_to(file)}
             assert vault.paths()[path] in back, (path, target)
     assert {path: (vault.root / path).read_bytes() for path in shape.files} == {
         path: text.encode() for path, text in shape.files.items()

@@ -51,7 +51,7 @@ class Folders:
         self.tools = {tool.name: tool for tool in tools(self.memory, lambda: self.here)}
 
     def add(self, path: Path, name: str) -> NoteFolder:
-        folder = self.files.add(str(path), name=name)
+        folder = self.files.listed.add(str(path), name=name)
         self._keeper(folder).scan()
         return folder
 

@@ -173,9 +173,9 @@ def test_a_project_is_read_when_it_is_made(folders: Folders, tmp_path: Path) -> 
     put(tmp_path / "port", "harbour-plan.md", "Harbour Plan")
     asked = {"project_name": "port", "project_path": str(tmp_path / "port"), "set_default": True}
     made = folders.call("create_memory_project", **asked)
-    assert len(folders.files.list(folders.files.folder("port"))) == 1
+    assert len(folders.files.list(folders.files.listed.named("port"))) == 1
     assert made.text.endswith("• Set as default project")
-    assert folders.files.default() == "port"
+    assert folders.files.listed.default() == "port"
 
 
 def test_a_canvas_is_written_to_the_folder_that_clients_name(folders: Folders, vault: Path) -> None:

@@ -167,7 +167,7 @@ def ports(folders: Folders, tmp_path: Path) -> Folders:
 def test_constraint_name_and_default_go_before_each_other(
     ports: Folders, variables: tuple[str, ...], is_set: bool, project: str, expected: str
 ) -> None:
-    ports.files.set_default("quay" if is_set else "")
+    ports.files.listed.set_default("quay" if is_set else "")
     ports.variables = variables
     assert f"of the {expected}" in ports.said("read_note", identifier="Today", project=project)
 
@@ -183,15 +183,15 @@ def test_a_constrained_client_uses_one_note_folder_and_no_other(ports: Folders) 
         ("delete_project", {}),
     ):
         assert "alone" in ports.said(tool, project_name="harbour", **asked)
-    assert len(ports.files.folders()) == 2
+    assert len(ports.files.listed.all()) == 2
 
 
 def test_a_default_goes_with_its_note_folder(ports: Folders) -> None:
-    ports.files.set_default("quay")
+    ports.files.listed.set_default("quay")
     ports.call("delete_project", project_name="quay")
-    assert ports.files.default() == ""
+    assert ports.files.listed.default() == ""
     with pytest.raises(NotFound):
-        ports.files.set_default("quay")
+        ports.files.listed.set_default("quay")
 
 
 def test_recent_activity_without_a_project_is_of_all(ports: Folders) -> None:
@@ -251,11 +251,11 @@ def test_what_a_tool_writes_is_the_same_note_when_it_is_read_from_disk(
         tags="a,b",
         metadata={"status": "new", "deep": {"n": 1}},
     )
-    before = folders.files.at(folders.files.folder("main"), "notes/Round- Trip.md")
+    before = folders.files.at(folders.files.listed.named("main"), "notes/Round- Trip.md")
     assert before is not None
     file = vault / before.path
     file.write_text(file.read_text().replace("one", "two"))
-    after = folders.files.at(folders.files.folder("main"), before.path)
+    after = folders.files.at(folders.files.listed.named("main"), before.path)
     assert after is not None
     same = ("item", "permalink", "title", "type")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
