@@ -111,26 +111,6 @@ def parse(line: Line, path: Path, problems: Problems) -> dict[str, Any] | None:
 
 def read_object(path: Path, problems: Problems) -> dict[str, Any] | None:
     """Return the object that a file is; None, and a count, if it is none."""
-    data = _whole(path, problems)
-    return None if data is None else parse(Line(0, 0, data, is_whole=True), path, problems)
-
-
-def read_rows(path: Path, problems: Problems) -> list[dict[str, Any]]:
-    """Return the objects of the list that a file is; none, and a count, if it is none."""
-    data = _whole(path, problems)
-    if data is None:
-        return []
-    try:
-        value = json_text.load(data)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, list):
-        problems.add("corrupt file", path)
-        return []
-    return [row for row in value if isinstance(row, dict)]
-
-
-def _whole(path: Path, problems: Problems) -> bytes | None:
     try:
         with opened(path) as file:
             data = file.read(OBJECT_BYTES + 1)
@@ -140,7 +120,7 @@ def _whole(path: Path, problems: Problems) -> bytes | None:
     if len(data) > OBJECT_BYTES:
         problems.add("file larger than any session", path)
         return None
-    return data
+    return parse(Line(0, 0, data, is_whole=True), path, problems)
 
 
 def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Path]:

@@ -420,38 +420,6 @@ def said(role: str, text: str) -> dict[str, Any]:
     return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
 
 
-SHELL = {"type": "function_call", "call_id": "c", "name": "shell"}
-BARE: list[dict[str, Any]] = [
-    said("user", "<environment_context>\nCurrent working directory: /p\nShell: zsh"),
-    said("user", "why?"),
-    {"type": "local_shell_call", "id": "l", "action": {"command": ["ls"]}},
-    {"type": "function_call_output", "call_id": "l", "output": OLD_DONE},
-    {"record_type": "state"},
-    {**SHELL, "arguments": '{"command": ["make"]}'},
-    {"type": "function_call_output", "call_id": "c", "output": OLD_RED},
-    said("assistant", "It rounds."),
-]
-HEAD = {"id": "s1", "timestamp": "2025-06-01T10:00:00.000Z", "git": {"branch": "main"}}
-
-
-@pytest.mark.parametrize("layout", ["lines", "object"])
-def test_the_first_layouts_of_rollouts_are_read(tmp_path: Path, layout: str) -> None:
-    """They have no times but the session's: what happened keeps its order."""
-    path = tmp_path / ("rollout-s1.jsonl" if layout == "lines" else "rollout-s1.json")
-    (tmp_path / "config.json").write_text("{}")
-    whole = {"session": HEAD, "items": BARE}
-    records = [HEAD, *BARE] if layout == "lines" else [whole]
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    events = events_in(tmp_path)
-    start, prompt, listed, made, reply, _ = sorted(events, key=lambda one: one.at_ms)
-    assert {(one.session, one.cwd, one.branch) for one in events} == {("s1", "/p", "main")}
-    assert isinstance(start.body, SessionStart)
-    assert prompt.body == Prompt(text="why?")
-    assert getattr(listed.body, "command", "") == "ls"
-    assert getattr(made.body, "exit_code", 0) == 1
-    assert reply.body == Reply(text="It rounds.")
-
-
 def test_a_rollout_without_events_of_prompts_has_those_of_its_messages(
     shop: Path, tmp_path: Path
 ) -> None:

@@ -15,14 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from observer.core.clock import iso_ms
 from observer.core.config import Settings
 from observer.core.events import (
     Command,
     Compaction,
     Custom,
     Delegation,
-    Edit,
     Event,
     FileRead,
     FileWrite,
@@ -551,67 +549,6 @@ def test_the_database_of_cursor_has_names_of_its_own_for_tools(
     assert about in repr(body)
 
 
-def cursor_said(role: str, *parts: str | Record) -> Record:
-    content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
-    return {"role": role, "message": {"content": content}}
-
-
-def used(name: str, **given: str) -> Record:
-    return {"type": "tool_use", "name": name, "input": given}
-
-
-WHEN = "<timestamp>Thursday, May 28, 2026, 10:00 PM (UTC+2)</timestamp>\n"
-
-
-def test_a_transcript_of_cursors_agent(tmp_path: Path) -> None:
-    """It has times of prompts alone, if any; how a call ended is not known."""
-    records = [
-        cursor_said("user", "<user_info>\nOS: linux"),
-        cursor_said("user", f"{WHEN}<user_query>\nwhy?\n</user_query>"),
-        cursor_said(
-            "assistant",
-            "I look.",
-            used("Shell", command="make", working_directory="/home/ana/the till"),
-            used("Read", path="/home/ana/the till/a.py"),
-            used("Write", path="/home/ana/the till/b.py", contents="x"),
-        ),
-        cursor_said("assistant", "It rounds."),
-        {"type": "turn_ended", "status": "success"},
-    ]
-    folder = tmp_path / "home-ana-the-till/agent-transcripts"
-    path = written(folder / "c1.jsonl", records)
-    written(folder / "c2/c2.jsonl", records)
-    events = events_in("cursor-agent", tmp_path)
-    assert {(event.client, event.session, event.cwd) for event in events} == {
-        ("cursor", "c1", "/home/ana/the till")
-    }
-    prompt, command, looked, write, reply = bodies("cursor-agent", tmp_path)
-    assert (prompt.text, reply.text) == ("why?", "It rounds.")
-    assert (command.command, command.failed, command.exit_code) == ("make", None, None)
-    assert (looked.paths, write.content) == (("/home/ana/the till/a.py",), "x")
-    asked = next(event for event in events if isinstance(event.body, Prompt))
-    assert asked.at_ms == iso_ms(at(0))
-    assert len(events_in("cursor-agent", path)) == len(events)
-
-
-def test_copies_of_a_transcript_are_one_conversation(tmp_path: Path) -> None:
-    """What the older copy holds has its time."""
-    records = [cursor_said("user", "why?"), cursor_said("assistant", used("Shell", command="make"))]
-    older = written(tmp_path / "1/c1.jsonl", records[:1])
-    newer = written(tmp_path / "2/c1.jsonl", [*records, records[1]])
-    for path, second in ((older, 1_780_000_000), (newer, 1_780_000_900)):
-        os.utime(path, (second, second))
-    source, problems = sources()["cursor-agent"], Problems()
-    events = events_of(source, source.find([older, newer], problems), Settings(), problems)
-    assert [type(event.body) for event in events[1:-1]] == [Prompt, Command, Command]
-    assert [round(event.at_ms / 100_000) for event in events[1:-1]] == [
-        17800000,
-        17800009,
-        17800009,
-    ]
-    assert len({event.id for event in events}) == len(events)
-
-
 _JSON = st.recursive(
     st.none() | st.integers() | st.floats() | st.text(max_size=6) | st.just("b0"),
     lambda inner: (
@@ -692,120 +629,6 @@ def test_cline_wraps_prompts_and_adds_messages_of_its_own(tmp_path: Path) -> Non
     prompt, tool = bodies("cline", tmp_path)
     assert prompt == Prompt(text="why?")
     assert tool == ToolUse(tool="fetch", output="no", failed=True)
-
-
-SEARCHED = "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE"
-HERE = "<environment_details>\n# Current Working Directory (/p) Files\n</environment_details>"
-IN_TAGS = [
-    (
-        "<execute_command>\n<command>make</command>\n</execute_command>",
-        "[execute_command for 'make'] Result:\nCommand executed.\nOutput:\nok",
-        Command(command="make", output="ok"),
-    ),
-    (
-        "<execute_command>\n<command>make</command>\n</execute_command>",
-        (
-            "[execute_command for 'make'] Result:\nCommand executed in x. Command execution was "
-            "not successful.\nExit code: 2\nOutput:\nno"
-        ),
-        Command(command="make", output="no", exit_code=2, failed=True),
-    ),
-    (
-        f"<replace_in_file>\n<path>a.py</path>\n<diff>\n{SEARCHED}\n</diff>\n</replace_in_file>",
-        "[replace_in_file for 'a.py'] Result:\nsaved",
-        FileWrite(path="a.py", edits=(Edit(old="old", new="new"),), tool="replace_in_file"),
-    ),
-    (
-        "<replace_in_file>\n<path>a.py</path>\n<diff></diff>\n</replace_in_file>",
-        (
-            "[replace_in_file for 'a.py'] Result:\n"
-            "The tool execution failed with the following error:\n<error>\nno match\n</error>"
-        ),
-        FileWrite(path="a.py", tool="replace_in_file", error="no match"),
-    ),
-    (
-        "<write_to_file>\n<path>a.xml</path>\n<content>\n<path>x</path>\n</content>\n</write_to_file>",
-        "[write_to_file for 'a.xml'] Result:\nsaved",
-        FileWrite(path="a.xml", operation="write", content="<path>x</path>", tool="write_to_file"),
-    ),
-    (
-        "<read_file>\n<path>a.py</path>\n</read_file>",
-        "[read_file for 'a.py'] Result:\nx = 1",
-        FileRead(paths=("a.py",), tool="read_file"),
-    ),
-    (
-        "<search_files>\n<path>.</path>\n<regex>total</regex>\n</search_files>",
-        "[search_files for 'total'] Result:\nFound 1",
-        Search(query="total", path=".", output="Found 1", tool="search_files"),
-    ),
-    ("<read_file>\n<path>a.py</path>\n</read_file>", "The user denied this operation.", None),
-]
-
-
-def cline_task(folder: Path, messages: Sequence[Record]) -> Path:
-    path = folder / "1780000000000/api_conversation_history.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(messages))
-    return path
-
-
-@pytest.mark.parametrize(("asked", "answered", "body"), IN_TAGS)
-def test_a_task_of_clines_extension_has_calls_in_its_text(
-    tmp_path: Path, asked: str, answered: str, body: object
-) -> None:
-    """Its messages have no times: they keep their order."""
-    messages = [
-        {"role": "user", "content": said(f"<task>\nwhy?\n</task>\n{HERE}")},
-        {"role": "assistant", "content": said(f"<thinking>hm</thinking>\nI look.\n{asked}")},
-        {
-            "role": "user",
-            "content": [
-                *said(answered.partition("\n")[0]),
-                *said(answered.partition("\n")[2]),
-                *said(HERE),
-            ],
-        },
-        {
-            "role": "assistant",
-            "content": said(
-                "<attempt_completion>\n<result>\nSo.\n</result>\n</attempt_completion>"
-            ),
-        },
-    ]
-    cline_task(tmp_path, messages)
-    events = events_in("cline-extension", tmp_path)
-    assert {(one.client, one.session, one.cwd) for one in events} == {
-        ("cline", "1780000000000", "/p")
-    }
-    found = bodies("cline-extension", tmp_path)
-    called = [body] if body else []
-    assert [str(one) for one in found] == [
-        str(one) for one in [Prompt(text="why?"), *called, Reply(text="So.")]
-    ]
-
-
-def test_newer_tasks_of_clines_extension_have_calls_in_blocks(tmp_path: Path) -> None:
-    at_ms = 1_780_000_100_000
-    call = {"type": "tool_use", "id": "c1", "name": "execute_command", "input": {"command": "ls"}}
-    result = {"type": "tool_result", "tool_use_id": "c1", "content": said("Command executed.\na")}
-    messages = [
-        {"role": "user", "content": said("<task>why?</task>"), "ts": at_ms},
-        {"role": "assistant", "content": [call], "ts": at_ms + 1000},
-        {"role": "user", "content": [result, *said("<feedback>no</feedback>")], "ts": at_ms + 2000},
-        {"role": "system"},
-        7,
-    ]
-    path = cline_task(tmp_path, messages)
-    assert bodies("cline-extension", path) == [
-        Prompt(text="why?"),
-        Command(command="ls", output="a"),
-        Prompt(text="no"),
-    ]
-    assert events_in("cline-extension", path)[1].at_ms == at_ms
-    path.write_text("{}")
-    problems = Problems()
-    assert sources()["cline-extension"].find([path], problems) == []
-    assert problems.counts == {"file without a session": 1}
 
 
 def test_droid_adds_messages_of_its_own(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Codex CLI: rollouts below `~/.codex/sessions`, one file a session, as its hook calls.
 
 The format is the client's own and undocumented; seen in versions 0.140.0 to 0.169.0, and read as
-others have described it for older ones.
+others have described it for those since autumn 2025.
 
 Beyond what its hooks report, a rollout has the exit code of a command. A command that went on
 while the agent did something else is one call, with all that it printed; one that never ended has
@@ -12,8 +12,7 @@ are read from the messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +40,6 @@ from observer.importers.jsonl import (
     last_ms,
     lines,
     parse,
-    read_object,
     time_of,
 )
 from observer.importers.records import HookCall, events_of_calls
@@ -356,19 +354,9 @@ def _within(folder: str, named: str) -> str:
     return str(Path(folder, named)) if named else folder
 
 
-# --- the lines of rollouts in all layouts, as the steps that today's have -------------------------
-#
-# Since autumn 2025 a line is `{timestamp, type, payload}`. Before, the first line said id and time,
-# and the others were the bare items of the conversation, without times. Before that, when the
-# client was written in TypeScript, a file was one object with `session` and `items`.
+# --- the lines of rollouts: `{timestamp, type, payload}` ------------------------------------------
 
-ENDINGS = (".jsonl", ".jsonl.gz", ".json")
 META, CONTEXT, EVENT, ITEM = "session_meta", "turn_context", "event_msg", "response_item"
-
-_OBJECT = ".json"
-_GLANCED = 40
-_FOLDER = re.compile(r"<cwd>([^<\n]+)</cwd>|Current working directory: ([^\n]+)")
-
 
 _MARKS = {
     "prompt": (b'"user_message"', b'"UserMessage"'),
@@ -389,20 +377,11 @@ class Step(NamedTuple):
 
 def steps(path: Path, problems: Problems) -> Iterator[Step]:
     """Yield the steps of a rollout, the session itself first."""
-    records = _records(path, problems)
-    first = next(records, {})
-    begun_ms = time_of(first)
-    if begun_ms is None or "type" in first or not text(first, "id"):
-        yield from _steps(first)
-        for record in records:
-            yield from _steps(record)
-        return
-    early = list(islice(records, _GLANCED))
-    yield Step(begun_ms, META, {**first, "cwd": _folder(early)})
-    # Without times of their own, they keep their order.
-    for place, record in enumerate(_chained(early, records), start=1):
+    for line in lines(path, problems):
+        record = parse(line, path, problems) or {}
         at_ms = time_of(record)
-        yield Step(begun_ms + place if at_ms is None else at_ms, ITEM, record)
+        if at_ms is not None:
+            yield Step(at_ms, text(record, "type"), inner(record, "payload"))
 
 
 def events_in(path: Path) -> frozenset[str]:
@@ -418,37 +397,6 @@ def events_in(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def _chained(early: Iterable[Object], later: Iterable[Object]) -> Iterator[Object]:
-    yield from early
-    yield from later
-
-
-def _records(path: Path, problems: Problems) -> Iterator[Object]:
-    if path.suffix == _OBJECT:
-        whole = read_object(path, problems) or {}
-        yield inner(whole, "session")
-        yield from rows(whole, "items")
-        return
-    for line in lines(path, problems):
-        yield parse(line, path, problems) or {}
-
-
-def _steps(record: Object) -> Iterator[Step]:
-    at_ms = time_of(record)
-    if at_ms is not None:
-        yield Step(at_ms, text(record, "type"), inner(record, "payload"))
-
-
-def _folder(early: Iterable[Object]) -> str:
-    """Return where a session went on whose first line does not say it."""
-    for record in early:
-        if found := _FOLDER.search(said_in(record)):
-            return (found[1] or found[2]).strip()
-        if folder := text(inner(record, "arguments"), "workdir"):
-            return folder
-    return ""
-
-
 def said_in(item: Object) -> str:
     """Return the text of a message."""
     content: Json = item.get("content")
@@ -459,13 +407,11 @@ def said_in(item: Object) -> str:
 
 # --- the sessions below a folder ------------------------------------------------------------------
 
-_ROLLOUT = "rollout-"
-
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     """Return the sessions in files, and in all files below folders; of copies, the longest."""
     found: dict[str, FoundSession] = {}
-    for path in dict.fromkeys(each for one in paths for each in _files(one)):
+    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
         session = _session(path)
         if session is None:
             problems.add("file without a session", path)
@@ -479,12 +425,6 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
     calls = RolloutCalls(found.paths[0], found.id, problems)
     reported = (call for call in calls if call.event in HOOKS.reporting)
     yield from events_of_calls("codex", reported, found, settings, problems, project=found.folder)
-
-
-def _files(path: Path) -> Iterator[Path]:
-    for file in files_below(path, ENDINGS):
-        if file == path or file.suffix != ".json" or file.name.startswith(_ROLLOUT):
-            yield file
 
 
 def _session(path: Path) -> FoundSession | None:
