@@ -57,8 +57,7 @@ class SessionSource(NamedTuple):
         name: of the client.
         settings: its folder below the user's home.
         variable: the environment variable that names another one.
-        sessions: the folder or file in that where its sessions are; with no `settings` either, it
-            reads only what is named.
+        sessions: the folder or file in that where its sessions are.
         find: returns the sessions below folders, or in files.
         read: yields the events of a session.
         inside: where in a work tree it keeps something too; `.` for the work tree itself.
@@ -83,13 +82,6 @@ class SessionSource(NamedTuple):
     def can_follow(self) -> bool:
         """Return True if sessions go on where it looks, in a folder of the user's."""
         return self.is_of_sessions and bool(self.settings) and not self.inside
-
-    def places(self) -> str:
-        """Return in words where it looks; empty where it reads only what is named."""
-        usual = Path("~", self.settings, self.sessions)
-        places = [str(usual)] if usual != Path("~") else []
-        here = " and ".join("." if place == "." else place for place in self.inside)
-        return " and ".join(filter(None, (*places, here and f"{here} in your projects")))
 
     def paths(self, environ: Mapping[str, str], roots: Iterable[str] = ()) -> tuple[Path, ...]:
         """Return the folders and files where it looks, of those that exist.

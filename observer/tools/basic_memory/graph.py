@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 
 import orjson
 from msgspec import UNSET, Meta, to_builtins
+from msgspec.structs import replace
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
@@ -174,7 +175,7 @@ def _context(known: _Known, file: NoteFile, near: Around) -> rows.ContextNote:
 
 def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> rows.ContextEntity:
     item = known.item(file)
-    row = rows.ContextEntity(
+    return rows.ContextEntity(
         external_id=known.uuid(file),
         entity_id=file.item,
         permalink=file.permalink,
@@ -182,14 +183,8 @@ def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> rows.Conte
         content=item.narrative if item and with_text else None,
         file_path=file.path,
         created_at=iso(file.created_ms),
+        validity=(labels(item) if item else []) or UNSET,
     )
-    said = labels(item) if item else []
-    return _with_labels(row, said) if said else row
-
-
-def _with_labels(row: rows.ContextEntity, said: list[str]) -> rows.ContextEntity:
-    fields = {name: getattr(row, name) for name in row.__struct_fields__}
-    return rows.ContextEntity(**{**fields, "validity": said})
 
 
 def _observation_row(known: _Known, file: NoteFile, claim: Claim) -> rows.ContextObservation:
@@ -329,7 +324,7 @@ class ActivityTools:
         chosen = vaults[0] if len(vaults) == 1 else None
         first = (page - 1) * page_size
         entries = [
-            entry._replace(row=_in_project(entry.row, "" if chosen else vault.name))
+            entry if chosen else entry._replace(row=replace(entry.row, project=vault.name))
             for vault in vaults
             for entry in islice(_entries(vault, type, since, depth), first + page_size + 1)
         ]
@@ -423,13 +418,6 @@ def _entry(
         created_at=iso(file.created_ms),
     )
     return Entry(file.updated_ms, row, head, line)
-
-
-def _in_project(row: rows.ActivityRow, name: str) -> rows.ActivityRow:
-    if not name:
-        return row
-    fields = {field: getattr(row, field) for field in row.__struct_fields__}
-    return rows.ActivityRow(**{**fields, "project": name})
 
 
 def _text(shown: Sequence[Entry]) -> list[str]:

@@ -264,8 +264,7 @@ class Vaults:
         That is the client's, else the one that was set, else that of where the client works, or
         the only one.
         """
-        named = client_variable(DEFAULT) or self.memory.files.listed.default()
-        if name := constraint() or named:
+        if name := constraint() or client_variable(DEFAULT) or self.memory.files.listed.default():
             return self.opened(self.memory.files.listed.named(name))
         known = self.memory.files.listed.all()
         here = self._here()
@@ -398,11 +397,9 @@ class Vault:
         """
         name = _name(identifier)
         bare = name.removeprefix(f"{self.name}/")
-        for each in (name, bare, f"{self.name}/{bare}"):
-            if found := self.files.called(each, folder=self.folder):
-                return found
         slug = permalink_of(bare)
-        for each in (slug, f"{self.name}/{slug}") if "/" in bare else ():
+        slugs = (slug, f"{self.name}/{slug}") if "/" in bare else ()
+        for each in (name, bare, f"{self.name}/{bare}", *slugs):
             if found := self.files.called(each, folder=self.folder):
                 return found
         whole = bare if is_note(bare) else f"{bare}.md"
