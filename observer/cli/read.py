@@ -41,6 +41,8 @@ from observer.core.text import did_you_mean, one_line
 from observer.local import client
 from observer.tools.asking import (
     FIRST_SESSION,
+    MOST_AROUND,
+    MOST_RESULTS,
     NO_START,
     CommandReply,
     CommandRequest,
@@ -48,7 +50,6 @@ from observer.tools.asking import (
     scope_line,
     surroundings,
 )
-from observer.tools.limits import MOST_AROUND, MOST_RESULTS
 
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 

@@ -363,7 +363,7 @@ def _first_form(origin: BlamedCommit) -> BlamedCommit:
 
 
 def _writers(
-    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, *, made: Sequence[Session] = ()
+    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, *, made: Sequence[Session]
 ) -> dict[str, Session]:
     """Return the sessions that wrote the lines asked about as they stand, by their text.
 

@@ -1,4 +1,4 @@
-"""The request and the reply that a command and the daemon exchange.
+"""The request and the reply that a command and the daemon exchange, and the limits of one request.
 
 Both sides import this, so it imports little: a command that asks takes a tenth of a second.
 """
@@ -16,6 +16,12 @@ from observer.core.errors import ObserverError
 _OWN_TO_A_PROCESS = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
 
 
+LARGEST = 100_000
+"""Most tokens of a context pack."""
+MOST_RESULTS = 50
+"""Most results of one search."""
+MOST_AROUND = 50
+"""Most items of a timeline before its anchor, and after it."""
 FIRST_SESSION = "one begins with the next prompt of a client that observer install has connected"
 NO_START = "an agent is given nothing yet: none has worked here; what is known: observer search"
 

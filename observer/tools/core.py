@@ -33,8 +33,8 @@ from observer.search.context import Pack, TokenCosts
 from observer.search.recent_sessions import Uncommitted
 from observer.search.start import CardFact
 from observer.tools import compact, notes, render, rows
+from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.fence import FRAME_CHARACTERS
-from observer.tools.limits import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.parse_filters import parse_filters
 from observer.tools.tool import ResultRow, Tool, ToolResult
 

@@ -22,8 +22,8 @@ from observer.search.handles import SearchOptions
 from observer.search.rank import KNOWLEDGE_FACTOR, Hit, clamped, is_knowledge
 from observer.search.snippet import snippet
 from observer.tools import render, rows
+from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.labels import with_suspicion
-from observer.tools.limits import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.tool import ResultRow, Tool, ToolResult
 
 GUIDE = """\

@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from observer.memory.api import Memory
 from observer.tools import compact, notes
+from observer.tools.asking import MOST_RESULTS
 from observer.tools.core import Core
-from observer.tools.limits import MOST_RESULTS
 from observer.tools.story import Browse, Reasons, Sessions, StoryTools
 from observer.tools.tool import Tool, ToolResult
 
