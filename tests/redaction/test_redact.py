@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from observer.core import events
 from observer.core.events import Event
 from observer.redaction.redact import redact, redact_bytes, redact_text, secret_class
-from observer.redaction.secrets import is_generated_whole, is_random
+from observer.redaction.shapes import is_generated_whole, is_random
 
 # Secrets are put together here, so that no scanner trips over this file.
 LOWER = "q7zr2mk9vx4tb8nw3hd6jf5lc1pg0sy7a2e4u9i3"

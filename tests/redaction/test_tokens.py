@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from observer.redaction.tokens import BASE64_FORMATS, TOKEN_FORMATS, long_runs, token_secrets
+from observer.redaction.issued import BASE64_TOKENS, TOKENS, long_runs, token_secrets
 
 
 def test_a_format_says_its_class_and_never_matches_nothing() -> None:
-    for token in (*TOKEN_FORMATS, *BASE64_FORMATS):
+    for token in (*TOKENS, *BASE64_TOKENS):
         assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", token.name), token
         assert all(token.anchors), token
         assert not token.pattern.search(""), token
 
 
 def test_no_format_stands_there_twice() -> None:
-    rows = [(token.anchors, token.pattern.pattern) for token in (*TOKEN_FORMATS, *BASE64_FORMATS)]
+    rows = [(token.anchors, token.pattern.pattern) for token in (*TOKENS, *BASE64_TOKENS)]
     assert len(set(rows)) == len(rows)
 
 

@@ -1,11 +1,8 @@
-"""Judging values by their form: placeholders, random-looking strings, expressions.
+"""Judging values by their form: placeholders, what is drawn by a machine, what a person makes up.
 
-Part of step 4 (redaction). Formats with an issuer's prefix are in `tokens`, secrets that are
-recognized by context are in `contexts`, by their lines in `key_files`, by a name in `named`.
-
-The value of a key in source code or program output may be a name, an expression, a type or the
-result of a test: `last_token = @last_token[0]`, `token: this.type}`, `--- PASS: TestA`. It is
-judged by its form alone, after random-looking values have been recognized.
+Part of step 4 (redaction). The value of a key in source code or program output may be a name, an
+expression, a type or the result of a test: `last_token = @last_token[0]`, `token: this.type}`,
+`--- PASS: TestA`. It is judged by its form alone.
 """
 
 from __future__ import annotations
@@ -14,11 +11,12 @@ import base64
 import binascii
 import operator
 import re
-import tomllib
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
+from observer.redaction.patterns import WORDS, Patterns
+
+SHAPES = Patterns("shapes")
 MARKER = re.compile(r"\[redacted:[a-z-]{1,40}\]|\[private\]")
 """What redaction leaves behind; never itself a secret."""
 
@@ -31,23 +29,21 @@ class Span(NamedTuple):
     name: str
 
 
+class SecretName(NamedTuple):
+    """A word that names secrets: `pattern` finds it in lower case, and begins with `gate`."""
+
+    gate: str
+    name: str
+    pattern: re.Pattern[str]
+    is_password: bool = False
+    is_weak: bool = False
+    """Whether most of what it names is not a secret, so that a value must look random."""
+
+
 # --- what a secret is not ------------------------------------------------------------------------
 
-WORDS: dict[str, list[str]] = tomllib.loads(
-    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-)
 _VALUES = frozenset(WORDS["values"])
 _STAND_INS, _BEGINNINGS = tuple(WORDS["stand_ins"]), tuple(WORDS["beginnings"])
-_VARIABLE = re.compile(
-    r"(.)\1*"  # xxxx, ****
-    r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}
-    r"|%{1,2}\(?\w*\)?s?%{0,2}"  # %s, %(x)s, %X%, %%x%%
-    r"|0x(?:[0-9a-f]{8}|[0-9a-f]{40})",  # where a contract or its function is
-    re.DOTALL,
-)
-
-
-_FORMATTED = re.compile(r"%s(?![a-z0-9])")
 
 
 def is_placeholder(value: str) -> bool:
@@ -55,7 +51,7 @@ def is_placeholder(value: str) -> bool:
     low = MARKER.sub("", value[:256]).strip().lower()
     if len(low) < 2 or low.startswith(_BEGINNINGS) or low.strip("[]()…") in _VALUES:
         return True
-    is_form = _VARIABLE.fullmatch(low) or _FORMATTED.search(low)
+    is_form = SHAPES.variable.fullmatch(low) or SHAPES.formatted.search(low)
     return is_form is not None or any(map(low.__contains__, _STAND_INS))
 
 
@@ -80,14 +76,11 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
     if changes * 4 < len(kinds):
         is_long = len(kinds) >= 16
-        return is_long and (is_unspoken(value[:64]) or len(_INNER.findall(value[:64])) > 2)
+        return is_long and (is_unspoken(value[:64]) or len(SHAPES.inner.findall(value[:64])) > 2)
     return not is_name(value[:64]) or is_unspoken(value[:64])
 
 
 _LONG_HEX = 20
-_INNER = re.compile(r"(?<=[a-z])\d{1,2}(?=[a-z])|(?<=[A-Z])\d{1,2}(?=[A-Z])")
-"""Digits in the middle of a word, which names have once or twice."""
-_CLUSTER = re.compile(r"[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{4}")
 
 
 def is_unspoken(value: str) -> bool:
@@ -95,7 +88,8 @@ def is_unspoken(value: str) -> bool:
     letters = [letter for letter in value.lower() if letter.isalpha()]
     vowels = sum(map("aeiou".__contains__, letters))
     return len(letters) >= 10 and (
-        vowels * 7 <= len(letters) or (vowels * 5 <= len(letters) and bool(_CLUSTER.search(value)))
+        vowels * 7 <= len(letters)
+        or (vowels * 5 <= len(letters) and bool(SHAPES.cluster.search(value)))
     )
 
 
@@ -133,14 +127,9 @@ def is_encoded(value: str) -> bool:
     return text.isascii() and text.decode("ascii").isprintable()
 
 
-PHRASE = re.compile(r"(?:[^\W\d_]{3,}-){3,5}(?:[^\W\d_]{3,}|\d{2,4})")
-"""Words joined as a password."""
-UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
-
-
 def is_generated_whole(value: str) -> bool:
     """Return True if a whole value looks machine-generated, even one of letters alone."""
-    if is_random(value, at_least=16) or UUID.fullmatch(value):
+    if is_random(value, at_least=16) or SHAPES.uuid.fullmatch(value):
         return True
     value = value[:256]
     if len(value) < 20 or not value.isalnum() or not value.isascii() or is_name(value[:64]):
@@ -156,7 +145,6 @@ def _swings(letters: str) -> bool:
     return changes * 3 >= len(letters)
 
 
-_HUMP = re.compile(r"[A-Z]?[a-z]+")
 _WORD_LENGTH = 4
 """Mean length of the words in names; in random strings of both cases they have about 2 letters."""
 
@@ -165,30 +153,91 @@ def is_name(value: str, *, mean: int = _WORD_LENGTH) -> bool:
     """Return True for words joined as in names: `testEd25519PrivateKey`."""
     if value.islower() or value.isupper():
         return False
-    humps = _HUMP.findall(value)
+    humps = SHAPES.hump.findall(value)
     letters = sum(map(len, humps))
     return letters * 2 >= len(value) and letters >= mean * len(humps)
-
-
-_CODE_VARIABLE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
-_EXPRESSION = re.compile(r"[(){}\[\]?!;]|=(?!=*\Z)|\w\+\d|->")
-_SIGN = re.compile(r"\w[!#$%&*?@^~]")
 
 
 def mixes(value: str) -> bool:
     """Return True for what mixes both cases and signs, as rules for passwords demand."""
     is_mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
-    return is_mixed and bool(_SIGN.search(value)) and not _BRACKETS.search(value)
-
-
-_BRACKETS = re.compile(r"[(){}\[\]\s]|->")
+    return is_mixed and bool(SHAPES.sign.search(value)) and not SHAPES.brackets.search(value)
 
 
 def is_variable(value: str) -> bool:
     """Return True for a variable of Ruby, Perl or PHP, and what is called on it."""
-    return _CODE_VARIABLE.match(value) is not None
+    return SHAPES.code_variable.match(value) is not None
 
 
 def is_expression(value: str) -> bool:
     """Return True for text that no token or key is made of: blanks, brackets and operators."""
-    return " " in value or value.endswith(":") or _EXPRESSION.search(value) is not None
+    return " " in value or value.endswith(":") or SHAPES.expression.search(value) is not None
+
+
+ACCOUNTS = frozenset({"login", "log in", "sign in", "logon", "signin", "creds"})
+"""Words behind which a user's name stands before the secret."""
+
+
+def is_hex(value: str) -> bool:
+    """Return True for hexadecimal digits, whatever joins them."""
+    return not value.strip("0123456789abcdefABCDEF-")
+
+
+def is_drawn(value: str, between: str = "") -> bool:
+    """Return True for what looks drawn; a digest, as the words before say, is not."""
+    if not (
+        is_random(value) or is_drawn_letters(value) or is_encoded(value)
+    ) or SHAPES.camel.fullmatch(value.lstrip("-").replace("_", "")):
+        return False
+    if is_placeholder(value) or (
+        SHAPES.no_value.match(value) and not SHAPES.base64.fullmatch(max(value.split("."), key=len))
+    ):
+        return False
+    if is_hex(value) or SHAPES.uuid.search(value):
+        return between == "" or not SHAPES.digests.search(between.lower())
+    return not SHAPES.code.search(value)
+
+
+def is_made_up(value: str, word: SecretName, *, is_joined: bool) -> bool:
+    """Return True for what a person makes up; beside a name that it is joined to, for more."""
+    value = value.strip("*_`")
+    is_weak = word.is_weak and word.gate not in ACCOUNTS
+    if len(value) < 6 or is_weak or SHAPES.code.search(value) or SHAPES.no_value.match(value):
+        return False
+    symbols = len(SHAPES.symbols.findall(value))
+    has_digit = any(map(str.isdigit, value))
+    if is_placeholder(value) or not any(map(str.isalpha, value)):
+        return False
+    if (
+        (is_joined or word.is_password or word.is_weak)
+        and SHAPES.phrase.fullmatch(value)
+        and not SHAPES.names.search(value)
+    ):
+        return True
+    if not (has_digit or symbols > 1):
+        return False
+    if symbols:
+        return len(value) >= 8 and not (value.isupper() or (value.islower() and not has_digit))
+    takes_plain = word.is_password or word.gate == "credential"
+    is_typed_name = set(value) & set("/:") or SHAPES.type.fullmatch(value)
+    return is_joined and takes_plain and len(value) >= 8 and not is_typed_name
+
+
+def looks_secret(value: str, word: SecretName) -> bool:
+    """Return True for the value of a cell whose heading names a secret."""
+    return is_drawn(value) or is_made_up(value, word, is_joined=True)
+
+
+def is_strong(value: str) -> bool:
+    """Return True for what mixes both cases, digits and signs, as rules for passwords demand."""
+    kinds = (str.islower, str.isupper, str.isdigit, SHAPES.symbols.match)
+    is_mixed = all(any(map(kind, value)) for kind in kinds)
+    return is_mixed and not SHAPES.no_value.match(value) and not SHAPES.code.search(value)
+
+
+def is_typed(value: str) -> bool:
+    """Return True for what stands in a command, and is drawn or words joined as a password."""
+    if SHAPES.phrase.fullmatch(value):
+        return not SHAPES.names.search(value)
+    symbols = len(SHAPES.symbols.findall(value))
+    return is_drawn(value) and (symbols > 1 or len(value) > 15 or not value.islower())
