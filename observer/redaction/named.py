@@ -15,7 +15,6 @@ import string
 from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
-from unicodedata import category
 
 from observer.core.patterns import lazy_pattern
 from observer.redaction.patterns import WORDS, Patterns
@@ -34,9 +33,7 @@ from observer.redaction.shapes import (
     is_placeholder,
     is_random,
     is_strong,
-    is_variable,
     looks_secret,
-    mixes,
 )
 
 _IS = Patterns("named")
@@ -162,12 +159,7 @@ _ESCAPED = {
     quote: lazy_pattern(rf"[^{quote}\\\r\n]*+(?:\\++(?!{quote})[^{quote}\\\r\n]*+)*+")
     for quote in _QUOTES
 }
-_LINE = r"(?:\A|[\r\n]|\\n|\w\.\w{1,10}:|[:-]\d{1,7}[:-]|\d[\t→])"
-"""Where a line begins, in a file or in what `grep` and `cat -n` show of one."""
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
-
-
-_QUOTING = "\\\"'`"
 
 
 class _Key(NamedTuple):
@@ -178,8 +170,6 @@ class _Key(NamedTuple):
     tail: str
     before: str
     head: re.Match[str]
-    is_variable: bool
-    """Whether it is an environment variable being set."""
 
     @property
     def is_spaced(self) -> bool:
@@ -193,20 +183,9 @@ class _Key(NamedTuple):
         return bool(self.head["quote"] or self.head["element"])
 
     @property
-    def ends_string(self) -> bool:
-        """Whether the quote behind it ends the string that began before it: `"token=" + x`."""
-        begun = self.before[len(self.before.rstrip(_QUOTING)) :]
-        return bool(begun) and self.lead in _QUOTES and begun == self.head["quote"]
-
-    @property
-    def is_entry(self) -> bool:
-        """Whether it begins a line, as in YAML."""
-        return ": " in (self.head["assign"] or "") and _IS.beginning.search(self.before) is not None
-
-    @property
     def is_weak(self) -> bool:
         """Whether it may name anything; a value must look random."""
-        if self.is_call and not _IS.sets.match(self.text):
+        if self.head["call"] and not _IS.sets.match(self.text):
             return True
         return self.word.is_weak or _IS.weak.match(self.text) is not None
 
@@ -219,11 +198,6 @@ class _Key(NamedTuple):
     def is_option(self) -> bool:
         """Whether it is a command-line option."""
         return self.text.startswith("--")
-
-    @property
-    def is_call(self) -> bool:
-        """Whether it is called with the value; only what sets something is given a secret so."""
-        return self.head["call"] is not None
 
     @property
     def takes_next(self) -> bool:
@@ -248,9 +222,7 @@ def _set(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     key = head and _key_of(text, found, word=word, head=head)
     if key and (bounds := _set_bounds(text, key)):
         start, end = bounds
-        value = MARKER.sub("", text[start:end])
-        is_entry = _is_entry(key, value) and _IS.end.match(text, end)
-        if not _is_code(key, value) and (is_entry or _is_secret(key, value)):
+        if _is_secret(key, MARKER.sub("", text[start:end])):
             return Span(start, end, word.name)
     return joined(text, found, word)
 
@@ -261,31 +233,21 @@ def _key_of(text: str, found: re.Match[str], *, word: SecretName, head: re.Match
     if before.endswith("\\") and around[len(before) :].startswith(("n", "r", "t")):
         before = around[: len(before) + 1]  # a line's end in JSON, not the name's first letter
     name = around[len(before) :] + text[found.start() : head.end("tail")]
-    tail = head["tail"].lower()
-    is_variable = _is_set(head, before) and _names_variable(name, tail)
-    return _Key(word, name, tail, before, head, is_variable)
-
-
-def _is_set(head: re.Match[str], before: str) -> bool:
-    if head["option"]:
-        return _IS.declares.search(before) is not None
-    return head["assign"] == "=" and head["quote"] != "`"
+    return _Key(word, name, head["tail"].lower(), before, head)
 
 
 def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
     """Return where what a key is set to starts and ends, None if nothing is set."""
     head = key.head
     is_next = head["listed"] and (not key.takes_next or text.startswith("-", head.end()))
-    if is_next or (head["option"] and not (key.is_option or key.is_variable)):
+    if is_next or (head["option"] and not key.is_option):
         return None
     if _IS.call.match(text, head.end()) and not (key.is_quoted or key.is_environment):
         return None
     if head["element"]:
         return head.span("element")
     start = head.end()
-    before = key.before[:-1].rstrip("\\")
-    is_item = key.is_variable and key.lead in _QUOTES and _IS.listed.search(before)
-    if quote := head["quote"] or (is_item and key.before[len(before) :]):
+    if quote := head["quote"]:
         inside = (_ESCAPED if len(quote) > 1 else _QUOTED)[quote[-1]].match(text, start)
         end = inside.end() if inside else start
     else:
@@ -295,128 +257,62 @@ def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
 
 # --- whether it is a secret ----------------------------------------------------------------------
 
-_NAME = r"[A-Za-z_$][\w$]{0,64}"
-_STEP = rf"(?:\.|::|->|\?\.){_NAME}"
-
-
-def _is_code(key: _Key, value: str) -> bool:
-    """Return True if a value is source code, or what a program printed about its work."""
-    is_file = key.head["default"] and key.lead in "/\\"
-    if is_file or (key.lead in "?&" and "badge" in key.before) or _is_listed_word(key, value):
-        return True
-    if key.is_variable or (key.is_quoted and mixes(value)):
-        return False
-    is_bare_code = not key.is_quoted and (is_variable(value) or _IS.statements.search(value))
-    return bool(is_bare_code) or (not key.word.is_password and is_expression(value))
-
-
-def _is_listed_word(key: _Key, value: str) -> bool:
-    """Return True for `name:password:GID` in a description, and `AUTH=CRAM-MD5`."""
-    is_field = key.lead == key.head["assign"] == ":"
-    return (is_field or (key.is_weak and value.isupper())) and not is_random(value)
-
-
-def _is_path(value: str) -> bool:
-    """Return True if a value is a path; one secret of base 64 in 64 begins with a slash as well."""
-    is_base64 = len(value) >= 32 and "." not in value and is_random(value, at_least=32)
-    return _IS.path.fullmatch(value) is not None and not (is_base64 and not value.islower())
-
 
 def _is_secret(key: _Key, value: str) -> bool:
-    if is_placeholder(value):
+    """Return True for a value that is no code: the plainer it is set, the plainer it may be."""
+    if is_placeholder(value) or (key.lead in "?&" and "badge" in key.before):
         return False
     if key.word.is_weak:
         is_known = _IS.known_tail.fullmatch(key.tail) is not None
         return is_known and is_generated_whole(value.partition(".")[0])
-    if key.is_variable and not (key.is_weak and len(value) < 8):
-        closes = key.is_quoted and (key.ends_string or _IS.string_ended.match(value))
-        return not closes and _is_literal_value(key.text, value)
-    if len(value) < (4 if key.word.is_password else 8) or _is_path(value):
+    least = 4 if key.word.is_password else 8
+    if len(value) < least or key.is_weak or _is_code(key, value):
         return False
     is_whole = key.is_quoted or key.is_environment
-    return _may_be(key, value) and (_is_literal if is_whole else _is_bare_secret)(key, value)
+    return (_is_literal if is_whole else _is_bare_secret)(key, value)
 
 
-def _may_be(key: _Key, value: str) -> bool:
-    """Rule out code: by the rest of the key, by how the value begins, by its being a name."""
-    if key.is_weak or (key.tail and not _IS.known_tail.fullmatch(key.tail)):
-        return False
+def _is_code(key: _Key, value: str) -> bool:
+    """Return True for code: by the rest of the key, by how a value begins, by its being a name."""
+    is_other = key.tail and not _IS.known_tail.fullmatch(key.tail)
+    if is_other or _IS.path.fullmatch(value):
+        return True
+    if not key.word.is_password and is_expression(value):
+        return True
     if key.is_quoted:
-        return not _IS.string_ended.match(value)
-    if _IS.type.fullmatch(value):
-        return False
-    return not _IS.attribute.fullmatch(value) or is_random(value, at_least=16)
+        return _IS.string_ended.match(value) is not None
+    is_name = _IS.attribute.fullmatch(value) is not None and not is_random(value, at_least=16)
+    return is_name or bool(_IS.statements.search(value) or _IS.type.fullmatch(value))
 
 
 def _is_literal(key: _Key, value: str) -> bool:
     """Return True if a whole string is a secret; passwords need less evidence than tokens."""
-    if _is_prose(value) or _names_itself(value):
+    if _IS.prose.fullmatch(value) or _names_itself(value):
         return False
     if key.word.is_password:
         is_key = key.head["listed"] and not (key.is_option or key.text.isupper())
         return not (is_key and _IS.plain.fullmatch(value))
-    if key.is_option and (key.is_quoted or not key.is_spaced):
+    if (key.is_option and key.is_quoted) or key.is_environment:
         return not value.isupper()
     return len(value) >= 24 or not _IS.plain.fullmatch(value)
 
 
 def _is_bare_secret(key: _Key, value: str) -> bool:
     """Return True if an unquoted word is a secret rather than a name, a number or prose."""
-    if key.word.is_password and not key.is_spaced:
-        if _IS.unindented.search(key.before):
-            return _is_literal(key, value)
-        if _IS.argument.search(key.before):
+    if key.word.is_password:
+        is_entry = _IS.beginning.search(key.before) and (
+            not key.is_spaced or _IS.entry.fullmatch(value)
+        )
+        if is_entry or (not key.is_spaced and _IS.argument.search(key.before)):
             return _is_literal(key, value) and not _IS.description.fullmatch(value)
     if _IS.plain.fullmatch(value) or (key.is_spaced and not key.word.is_password):
         return is_random(value)
     return _is_literal(key, value)
 
 
-def _is_entry(key: _Key, value: str) -> bool:
-    """Return True if a line such as `token: value` holds a secret, not a type or a state."""
-    if not key.is_entry or key.is_quoted or key.is_weak or not _IS.entry.fullmatch(value):
-        return False
-    if key.text[:1].isupper() and not key.text.isupper():
-        return False
-    if not _IS.known_tail.fullmatch(key.tail) or _IS.description.fullmatch(value):
-        return False
-    return not is_placeholder(value) and not _names_itself(value)
-
-
-def _is_prose(value: str) -> bool:
-    words = value.split()
-    if len(words) < 2:
-        return not value.isascii() and all(category(sign)[0] in "LM" for sign in value)
-    return all(word.strip(string.punctuation).isalnum() for word in words)
-
-
 def _names_itself(value: str) -> bool:
     """Return True if a value names something secret, such as `db-password` or `auth.token`."""
     return bool(_IS.names_itself.fullmatch(value) and _IS.secret_word.search(value))
-
-
-_JOINTS = str.maketrans("", "", "-_ .")
-
-
-def _names_variable(name: str, tail: str) -> bool:
-    """Return True if a variable holds a secret; `tail` is the lower-case text behind that word."""
-    if not _IS.variable.fullmatch(name) or name.partition("_")[0].lower() in MEASURES:
-        return False
-    rest = _IS.rest.fullmatch(tail)
-    if rest is None or (tail.startswith("s") and "TOKEN" in name):
-        return False
-    return rest[1].rpartition("_")[2] not in ABOUT
-
-
-def _is_literal_value(name: str, value: str) -> bool:
-    """Return True if a value is the secret itself, not a reference, a switch or a stand-in."""
-    if len(value) < 3 or is_placeholder(value) or _IS.settings.fullmatch(value):
-        return False
-    if name == "PWD" and value.isalpha():
-        return False
-    if _IS.path.fullmatch(value):
-        return name != "PWD" and is_random(value)
-    return value.lower().translate(_JOINTS) not in name.lower().translate(_JOINTS)
 
 
 # --- what stands close -------------------------------------------------------------------------

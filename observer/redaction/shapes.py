@@ -158,17 +158,6 @@ def is_name(value: str, *, mean: int = _WORD_LENGTH) -> bool:
     return letters * 2 >= len(value) and letters >= mean * len(humps)
 
 
-def mixes(value: str) -> bool:
-    """Return True for what mixes both cases and signs, as rules for passwords demand."""
-    is_mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
-    return is_mixed and bool(SHAPES.sign.search(value)) and not SHAPES.brackets.search(value)
-
-
-def is_variable(value: str) -> bool:
-    """Return True for a variable of Ruby, Perl or PHP, and what is called on it."""
-    return SHAPES.code_variable.match(value) is not None
-
-
 def is_expression(value: str) -> bool:
     """Return True for text that no token or key is made of: blanks, brackets and operators."""
     return " " in value or value.endswith(":") or SHAPES.expression.search(value) is not None
