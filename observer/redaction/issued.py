@@ -18,7 +18,6 @@ from observer.redaction.patterns import Patterns, table
 from observer.redaction.shapes import (
     Span,
     is_drawn_letters,
-    is_generated_whole,
     is_placeholder,
     is_random,
     is_unspoken,
@@ -178,7 +177,6 @@ _ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
     "is_literal": _is_literal,
     "is_generated": _is_generated,
     "is_address": lambda match: bool(_IS.address.search(_before(match))) and _is_generated(match),
-    "is_generated_whole": lambda match: is_generated_whole(match["secret"]),
     "is_credential": _is_credential,
     "holds_session": _holds_session,
     "is_login": lambda match: _is_literal(match) and "[" not in match["secret"],

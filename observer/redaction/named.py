@@ -14,7 +14,7 @@ import re
 import string
 from collections.abc import Iterator
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from observer.core.patterns import lazy_pattern
 from observer.redaction.patterns import WORDS, Patterns
@@ -27,7 +27,6 @@ from observer.redaction.shapes import (
     is_drawn,
     is_drawn_letters,
     is_expression,
-    is_generated_whole,
     is_hex,
     is_made_up,
     is_placeholder,
@@ -50,25 +49,25 @@ ABOUT, MEASURES = frozenset(WORDS["about"]), frozenset(WORDS["measures"])
 _OWNED = _after("key", *WORDS["owners_of_keys"])
 _OF_DATA = _after("key", *WORDS["keys_of_data"])
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
-SECRET_NAMES = (
+_NAMES: list[dict[str, Any]] = [
+    *WORDS["names"],
+    *({"gate": word, "class": "password"} for word in WORDS["passwords_elsewhere"]),
     *(
-        SecretName(
-            row["gate"],
-            row["class"],
-            lazy_pattern(row["pattern"].replace("<owned>", _OWNED).replace("<data>", _OF_DATA)),
-            row["class"] == "password",
-            row.get("weak", False),
-        )
-        for row in WORDS["names"]
-    ),
-    *(
-        SecretName(word, "password", lazy_pattern(re.escape(word)), is_password=True)
-        for word in WORDS["passwords_elsewhere"]
-    ),
-    *(
-        SecretName(word, "secret", lazy_pattern(_ALONE.format(word)), is_weak=True)
+        {"gate": word, "class": "secret", "pattern": _ALONE.format(word), "weak": True}
         for word in WORDS["weak_names"]
     ),
+]
+SECRET_NAMES = tuple(
+    SecretName(
+        row["gate"],
+        row["class"],
+        lazy_pattern(
+            row.get("pattern", row["gate"]).replace("<owned>", _OWNED).replace("<data>", _OF_DATA)
+        ),
+        row["class"] == "password",
+        row.get("weak", False),
+    )
+    for row in _NAMES
 )
 ASCII_NAMES = tuple(each for each in SECRET_NAMES if each.gate.isascii())
 
@@ -117,16 +116,11 @@ def _is_generated(value: str) -> bool:
     if not is_random(value, at_least=_PIECE):
         return is_drawn_letters(value) and "_" not in value and "-" not in value
     pieces = _IS.joint.split(value)
-    longest = max(map(_random_length, pieces))
     return (
-        longest >= _PIECE
+        any(is_random(piece, at_least=_PIECE) for piece in pieces)
         or SHAPES.uuid.search(value) is not None
         or all(is_random(piece, at_least=8) for piece in pieces if len(piece) > 3)
     )
-
-
-def _random_length(piece: str) -> int:
-    return len(piece) if is_random(piece, at_least=_PIECE) else 0
 
 
 def named_secrets(text: str, low: str) -> Iterator[Span]:
@@ -264,7 +258,7 @@ def _is_secret(key: _Key, value: str) -> bool:
         return False
     if key.word.is_weak:
         is_known = _IS.known_tail.fullmatch(key.tail) is not None
-        return is_known and is_generated_whole(value.partition(".")[0])
+        return is_known and is_random(value.partition(".")[0], at_least=16)
     least = 4 if key.word.is_password else 8
     if len(value) < least or key.is_weak or _is_code(key, value):
         return False
@@ -374,14 +368,8 @@ def _before(text: str, at: int, word: SecretName) -> Span | None:
     line = text.rfind("\n", max(0, at - _FAR), at) + 1
     for token in _IS.token.finditer(text, max(line, at - _FAR), at):
         between = text[token.end() : at]
-        is_next = _IS.next_key.fullmatch(between)  # of an object of JSON
         is_commit = is_hex(token[0]) and len(token[0]) < _SHORT_COMMIT
-        if (
-            is_next
-            or is_commit
-            or SHAPES.uuid.fullmatch(token[0])
-            or not _IS.up_to_name.fullmatch(between)
-        ):
+        if is_commit or SHAPES.uuid.fullmatch(token[0]) or not _IS.up_to_name.fullmatch(between):
             continue  # what has an id of its own is named before it
         if span := _apart(text, token.start(), between, word):
             return span
@@ -440,12 +428,11 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
 
 _FRAME = " \"'`*\r"
 _CELL = r"[\"'`* ]{0,4}[\w. -]{1,40}[\"'`* ]{0,4}"
-_SEPARATORS = ("|", "\u2502", "\t", ";", ",", "  ")
-_HEADING = r"[\w.-]{1,40}(?: [\w.-]{1,40}){0,2}"
+_SEPARATORS = ("|", "\u2502", "\t", ";", ",")
 _HEADERS = {
     sign: lazy_pattern(rf" *[|\u2502]?{_CELL}(?:{re.escape(sign)}{_CELL})+[|\u2502]?\s*")
-    for sign in _SEPARATORS[:5]
-} | {"  ": lazy_pattern(rf" {{0,40}}{_HEADING}(?: {{2,40}}{_HEADING})+\s*")}
+    for sign in _SEPARATORS
+}
 _LONGEST = 400
 """Characters of the longest heading that is read."""
 _VAIN = 8
@@ -491,17 +478,11 @@ def _cells(text: str, end: int, *, sign: str, width: int, number: int) -> Iterat
 
 def _split(row: str, sign: str) -> list[tuple[int, str]]:
     """Return the cells of a row, and where each starts."""
-    if sign != "  ":
-        cells, at = [], 0
-        for cell in row.split(sign):
-            cells.append((at, cell))
-            at += len(cell) + 1
-        return cells
-    lead = len(row) - len(row.lstrip())
-    ends = [found.span() for found in _IS.gap.finditer(row.rstrip() if row.strip() else row, lead)]
-    starts = [lead, *(end for _, end in ends)]
-    stops = [*(start for start, _ in ends), len(row)]
-    return [(start, row[start:stop]) for start, stop in zip(starts, stops, strict=True)]
+    cells, at = [], 0
+    for cell in row.split(sign):
+        cells.append((at, cell))
+        at += len(cell) + 1
+    return cells
 
 
 def _line(text: str, start: int) -> tuple[str, int]:

@@ -24,7 +24,6 @@ _IS = Patterns("plain")
 
 _AROUND = 240
 """Characters around an escape that are read again with it."""
-_WHITE = {"n": "\n", "r": "\n", "t": "\t"}
 
 
 def _nothing(_: str) -> str:
@@ -34,10 +33,6 @@ def _nothing(_: str) -> str:
 def _character(escape: str) -> str:
     """Return what an escape stands for that ends with two hexadecimal digits."""
     return chr(int(escape[-2:], 16))
-
-
-def _sign(escape: str) -> str:
-    return _WHITE.get(escape[-1], escape[-1])
 
 
 def _backslashed(escape: str) -> str:
@@ -81,8 +76,6 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
         )
     ),
 )
-_BYTE = r"(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])"
-_CALLS = ("chr(", "Chr(", "CHR(", "ChrW(", "char(", "Char(", "CHAR(", "fromCharCode(")
 
 
 class Reading(NamedTuple):
@@ -151,32 +144,15 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
         if sign in text:
             for found in pattern.finditer(text):
                 yield *found.span(), resolve(found[0])
-    if "\\" in text and (
-        text.startswith('{"') or _IS.escaped.search(text)
-    ):  # else it is source code, read as it stands
-        for found in _IS.line_ends.finditer(text):
-            yield *found.span(), _sign(found[0])
     for found in _IS.unseen.finditer("" if text.isascii() else text):
         yield *found.span(), ""
-    yield from _numbers(text)
+    for found in _IS.pairs.finditer(text):
+        yield *found.span(), bytes.fromhex(found[0].replace(":", " ")).decode("ascii")
     at = 0
     for run in runs.split():
         at = text.find(run, at)
         yield from _encoded(text, run, at)
         at += len(run)
-
-
-def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield lists of characters' numbers, and calls for them."""
-    for found in _IS.pairs.finditer(text):
-        yield *found.span(), bytes.fromhex(found[0].replace(":", " ")).decode("ascii")
-    for found in _IS.codes.finditer(text):
-        first = _IS.first.search(text, max(0, found.start() - 4), found.start())
-        start = first.start() if first else found.start()
-        yield start, found.end(), _of_codes(text[start : found.end()])
-    if any(map(text.__contains__, _CALLS)):
-        for found in _IS.chr.finditer(text):
-            yield *found.span(), _of_codes(found[0])
 
 
 def _encoded(text: str, run: str, at: int) -> Iterator[tuple[int, int, str]]:
@@ -185,10 +161,6 @@ def _encoded(text: str, run: str, at: int) -> Iterator[tuple[int, int, str]]:
         yield at, at + len(run), bytes.fromhex(run).decode("ascii")
     elif _IS.text_in_base64.match(run) and (found := _IS.base64.match(text, at)):
         yield from ((*found.span(), text) for text in [_decoded(found[0])] if text)
-
-
-def _of_codes(codes: str) -> str:
-    return "".join(chr(int(code, 0)) for code in _IS.code.findall(codes))
 
 
 def _decoded(run: str) -> str:

@@ -16,12 +16,7 @@ from typing import Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
-from observer.redaction.issued import (
-    context_secrets,
-    key_file_secrets,
-    long_runs,
-    token_secrets,
-)
+from observer.redaction.issued import context_secrets, key_file_secrets, long_runs, token_secrets
 from observer.redaction.named import named_secrets
 from observer.redaction.plain import plain_reading
 from observer.redaction.seen import SEEN

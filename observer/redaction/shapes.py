@@ -127,18 +127,6 @@ def is_encoded(value: str) -> bool:
     return text.isascii() and text.decode("ascii").isprintable()
 
 
-def is_generated_whole(value: str) -> bool:
-    """Return True if a whole value looks machine-generated, even one of letters alone."""
-    if is_random(value, at_least=16) or SHAPES.uuid.fullmatch(value):
-        return True
-    value = value[:256]
-    if len(value) < 20 or not value.isalnum() or not value.isascii() or is_name(value[:64]):
-        return False
-    inner = value.rstrip("0123456789")
-    digits = sum(map(str.isdigit, inner))
-    return digits >= 2 if not inner.isalpha() else _swings(value)
-
-
 def _swings(letters: str) -> bool:
     """Return True if letters change between a and A too often for words."""
     changes = sum(a.isupper() != b.isupper() for a, b in pairwise(letters))

@@ -104,8 +104,6 @@ def unnamed_secrets(text: str) -> Iterator[Span]:
 
 _MOST_WORDS = 0.4
 """Share of what is drawn that words make; of names it is more."""
-_ALPHABET = 30
-"""Characters of what repeats none, and is thus an alphabet."""
 
 
 def _is_wordy(value: str) -> bool:
@@ -117,7 +115,6 @@ def _is_part(text: str, start: int, end: int) -> bool:
     value = text[start:end]
     return (
         len(value) == len(text)
-        or (len(value) >= _ALPHABET and len(set(value)) == len(value))
         or is_encoded(value)
         or _is_wordy(value)
         or _IS.id.fullmatch(value) is not None
@@ -137,7 +134,6 @@ def _may_be(value: str, *, is_key: bool) -> bool:
     if SHAPES.phrase.fullmatch(value):
         return is_typed(value)
     is_drawn = _IS.drawn.fullmatch(value) is not None and is_random(value)
-    is_drawn = is_drawn and not _IS.picture.match(value)
     if (
         is_drawn
         or _IS.made_up.fullmatch(value)
@@ -179,7 +175,6 @@ def _is_key(value: str) -> bool:
         and is_drawn(value)
         and not is_hex(value)
         and not value.startswith(("AAAA", "0x", "sha"))
-        and not _IS.picture.match(value)
         and not _IS.code.search(value.rstrip("="))
         and len(_IS.words.findall(value)) < 2
     )
@@ -191,10 +186,6 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
         return False
     before = text[max(0, start - 90) : start]
     found = _IS.name.search(before)
-    if found is None and _IS.line_end.match(text, end):
-        found = _IS.directive.search(before)
-    if found is None and before[-1:] in ("'", '"') and text[end : end + 1] == before[-1]:
-        found = _IS.argument.search(before)
     words = [each.lower().rstrip("s") for each in SHAPES.humps.findall(found[1])] if found else []
     ends = (*words[:1], *words[-1:], found[1].lower()) if found else ()
     if not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,")):

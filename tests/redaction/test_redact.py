@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from observer.core import events
 from observer.core.events import Event
 from observer.redaction.redact import redact, redact_bytes, redact_text, secret_class
-from observer.redaction.shapes import is_generated_whole, is_random
+from observer.redaction.shapes import is_random
 
 # Secrets are put together here, so that no scanner trips over this file.
 LOWER = "q7zr2mk9vx4tb8nw3hd6jf5lc1pg0sy7a2e4u9i3"
@@ -632,19 +632,6 @@ def test_most_of_what_is_drawn_looks_random(
     drawn = [encode(hashlib.sha256(bytes([n % 256, n // 256])).digest())[:24] for n in range(2000)]
     texts = [value if isinstance(value, str) else value.decode() for value in drawn]
     assert sum(map(is_random, texts)) >= share * len(texts)
-
-
-@pytest.mark.parametrize(
-    ("value", "is_generated"),
-    [
-        pytest.param("mZnBxVcLkJhGfDsAqWeRtYuIoP", True, id="cases-alternate"),
-        pytest.param("SubscriptionManagerFactory", False, id="camel-case"),
-    ],
-)
-def test_letters_alone_look_generated_if_their_case_changes_often(
-    value: str, is_generated: bool
-) -> None:
-    assert is_generated_whole(value) is is_generated
 
 
 def test_what_is_no_secret_stays() -> None:

@@ -10,7 +10,7 @@ import pytest
 from observer.redaction.redact import redact_text
 from observer.redaction.seen import MOST, SEEN, Seen
 
-VALUE = "xk39dlq0zp7tbw2mrv5c"
+VALUE = "xk39dlq0zp7tbw2m"
 NAMED = f"API_KEY={VALUE}"
 
 
