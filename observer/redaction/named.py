@@ -32,7 +32,6 @@ from observer.redaction.shapes import (
     is_placeholder,
     is_random,
     is_strong,
-    looks_secret,
 )
 
 _IS = Patterns("named")
@@ -93,12 +92,7 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
     return bool(before) and ("public" in before or before[-1] in _PUBLIC or before[0] in MEASURES)
 
 
-_PUBLIC = frozenset(
-    {
-        *("change", "request", "page", "next", "continuation", "input", "output"),
-        *WORDS["keys_of_data"],
-    }
-)
+_PUBLIC = frozenset([*WORDS["public"], *WORDS["keys_of_data"]])
 _PIECE = 14
 
 
@@ -108,8 +102,10 @@ def joined(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     if rest is None or is_placeholder(rest["value"]):
         return None
     value = rest["value"]
-    is_words = rest["joint"] != "-" and SHAPES.phrase.fullmatch(value) is not None
-    return Span(*rest.span("value"), word.name) if is_words or _is_generated(value) else None
+    is_words = rest["joint"] != "-" and SHAPES.phrase.fullmatch(value)
+    if is_words or SHAPES.made_up.fullmatch(value) or _is_generated(value):
+        return Span(*rest.span("value"), word.name)
+    return None
 
 
 def _is_generated(value: str) -> bool:
@@ -443,19 +439,20 @@ def column(text: str, found: re.Match[str], word: SecretName) -> Iterator[Span]:
     """Yield what stands in the column that a secret's name heads, if it heads one."""
     if word.is_weak or not _IS.after.match(text, found.end()):
         return
-    if listed := _IS.values.match(text, found.end()):
-        yield from _listed(text, found, listed.end(), word)
-        return
+    listed = _IS.values.match(text, found.end())
+    for at, cell in _listed(text, found, listed.end()) if listed else _below(text, found):
+        if is_drawn(cell) or is_made_up(cell, word, is_joined=True):
+            yield Span(at, at + len(cell), word.name)
+
+
+def _below(text: str, found: re.Match[str]) -> Iterator[tuple[int, str]]:
+    """Yield the cells below a name that is in a line of headings, and where each starts."""
     start = text.rfind("\n", 0, found.start()) + 1
     head, end = _line(text, start)
-    if len(head) > _LONGEST:
-        return
     sign = next((each for each in _SEPARATORS if each in head.strip()), "")
-    if sign and _HEADERS[sign].fullmatch(head):
+    if sign and len(head) <= _LONGEST and _HEADERS[sign].fullmatch(head):
         number = len(_split(head[: found.start() - start], sign)) - 1
-        for at, cell in _cells(text, end, sign=sign, width=len(_split(head, sign)), number=number):
-            if looks_secret(cell, word):
-                yield Span(at, at + len(cell), word.name)
+        yield from _cells(text, end, sign=sign, width=len(_split(head, sign)), number=number)
 
 
 def _cells(text: str, end: int, *, sign: str, width: int, number: int) -> Iterator[tuple[int, str]]:
@@ -491,7 +488,7 @@ def _line(text: str, start: int) -> tuple[str, int]:
     return text[start:end], end
 
 
-def _listed(text: str, found: re.Match[str], at: int, word: SecretName) -> Iterator[Span]:
+def _listed(text: str, found: re.Match[str], at: int) -> Iterator[tuple[int, str]]:
     """Yield the items that stand at the name's place in the lists that follow `VALUES`."""
     opened = text.rfind("(", max(0, found.start() - 400), found.start())
     number = text.count(",", opened, found.start())
@@ -499,9 +496,8 @@ def _listed(text: str, found: re.Match[str], at: int, word: SecretName) -> Itera
         index = 0
         while item := _IS.item.match(text, at + 1):
             value = item[0].strip(" \"'\n\t")
-            if index == number and looks_secret(value, word):
-                begin = item.start() + item[0].index(value)
-                yield Span(begin, begin + len(value), word.name)
+            if index == number:
+                yield item.start() + item[0].index(value), value
             at = item.end()
             if not text.startswith(",", at):
                 break

@@ -26,15 +26,6 @@ _AROUND = 240
 """Characters around an escape that are read again with it."""
 
 
-def _nothing(_: str) -> str:
-    return ""
-
-
-def _character(escape: str) -> str:
-    """Return what an escape stands for that ends with two hexadecimal digits."""
-    return chr(int(escape[-2:], 16))
-
-
 def _backslashed(escape: str) -> str:
     """Return what an escape of JSON, C or JavaScript stands for; a colour for nothing."""
     body = escape.lstrip("\\")
@@ -55,8 +46,15 @@ _CHARACTER = (
     r"(?:(?:u00|x)[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9])"
     r"|u(?!00[0-9])[0-9A-Fa-f]{4})"
 )
+
+
+def _character(escape: str) -> str:
+    """Return what an escape stands for that ends with two hexadecimal digits."""
+    return chr(int(escape[-2:], 16))
+
+
 _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
-    ("\x1b", lazy_pattern(rf"\x1b{_COLOUR}"), _nothing),
+    ("\x1b", lazy_pattern(rf"\x1b{_COLOUR}"), lambda _: ""),
     ("\\", lazy_pattern(rf"\\+(?:{_COLOUR_CODE}{_COLOUR}|{_CHARACTER}|[\"'`/])"), _backslashed),
     ("%", lazy_pattern(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
     (
@@ -66,9 +64,9 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ),
     ("=3D", lazy_pattern(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
     ("=20", lazy_pattern(r"=20(?=[A-Za-z0-9])"), _character),
-    ("=\n", lazy_pattern(r"=\r?\n(?<=[^\n]{68}=\n)"), _nothing),
+    ("=\n", lazy_pattern(r"=\r?\n(?<=[^\n]{68}=\n)"), lambda _: ""),
     *(
-        (quote + joint, lazy_pattern(re.escape(quote + joint) + after + quote), _nothing)
+        (quote + joint, lazy_pattern(re.escape(quote + joint) + after + quote), lambda _: "")
         for quote in "\"'"
         for joint, after in (
             *(("\n", r"[ \t]+(?:\+ *)?"), (" +", r"\s*"), ("+", r"\s*")),

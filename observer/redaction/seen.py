@@ -283,7 +283,7 @@ def _stands_out(value: str, normal: str) -> bool:
         return True
     if len(normal) >= _LONG and is_unspoken(value):
         return True
-    if SHAPES.phrase.fullmatch(value) or (is_numbered and _IS.made_up.fullmatch(value)):
+    if SHAPES.phrase.fullmatch(value) or (is_numbered and SHAPES.made_up.fullmatch(value)):
         return len(normal) >= _LONG
     return _IS.mixed.fullmatch(value) is not None
 

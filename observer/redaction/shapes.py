@@ -7,10 +7,9 @@ expression, a type or the result of a test: `last_token = @last_token[0]`, `toke
 
 from __future__ import annotations
 
-import base64
-import binascii
 import operator
 import re
+import string
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -83,6 +82,32 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
 _LONG_HEX = 20
 
 
+_SIGNS = "!#$%&*+-./:=?@^_~"
+_ALL_KINDS = str.maketrans(
+    string.ascii_lowercase + string.ascii_uppercase + string.digits + _SIGNS,
+    26 * "a" + 26 * "A" + 10 * "0" + len(_SIGNS) * "-",
+)
+
+
+def is_jumbled(value: str) -> bool:
+    """Return True if letters, digits and signs change places so often that no code is like it."""
+    kinds = value[:64].translate(_ALL_KINDS)
+    changes: int = sum(map(operator.ne, kinds, kinds[1:]))
+    return (
+        len(kinds) >= _JUMBLED
+        and len(set(value[:64]) & set(_SIGNS)) >= _MANY_SIGNS
+        and len(set(kinds) & set("aA0")) > 1
+        and set(kinds) <= set("aA0-")
+        and changes >= _CHANGING * len(kinds)
+        and len(set(value[:64])) >= _DISTINCT * len(kinds)
+    )
+
+
+_JUMBLED, _MANY_SIGNS = 12, 3
+_CHANGING, _DISTINCT = 0.6, 0.75
+"""Shares of places where the kind changes, and of characters that are no second ones."""
+
+
 def is_unspoken(value: str) -> bool:
     """Return True if letters are hardly words: few are vowels, which are two of five in English."""
     letters = [letter for letter in value.lower() if letter.isalpha()]
@@ -108,23 +133,6 @@ def is_drawn_letters(value: str) -> bool:
             or (len(letters) >= 14 and not letters.islower() and is_unspoken(letters))
         )
     )
-
-
-def is_encoded(value: str) -> bool:
-    """Return True if a value is base64 of a short text, as the values of Kubernetes are."""
-    if (
-        len(value) % 4
-        or not value.isascii()
-        or not 8 <= len(value) <= 256
-        or value.isalpha()
-        or value.islower()
-    ):
-        return False
-    try:
-        text = base64.b64decode(value, validate=True)
-    except binascii.Error:
-        return False
-    return text.isascii() and text.decode("ascii").isprintable()
 
 
 def _swings(letters: str) -> bool:
@@ -162,9 +170,9 @@ def is_hex(value: str) -> bool:
 
 def is_drawn(value: str, between: str = "") -> bool:
     """Return True for what looks drawn; a digest, as the words before say, is not."""
-    if not (
-        is_random(value) or is_drawn_letters(value) or is_encoded(value)
-    ) or SHAPES.camel.fullmatch(value.lstrip("-").replace("_", "")):
+    if not (is_random(value) or is_drawn_letters(value)) or SHAPES.camel.fullmatch(
+        value.lstrip("-").replace("_", "")
+    ):
         return False
     if is_placeholder(value) or (
         SHAPES.no_value.match(value) and not SHAPES.base64.fullmatch(max(value.split("."), key=len))
@@ -179,7 +187,8 @@ def is_made_up(value: str, word: SecretName, *, is_joined: bool) -> bool:
     """Return True for what a person makes up; beside a name that it is joined to, for more."""
     value = value.strip("*_`")
     is_weak = word.is_weak and word.gate not in ACCOUNTS
-    if len(value) < 6 or is_weak or SHAPES.code.search(value) or SHAPES.no_value.match(value):
+    is_code = SHAPES.code.search(value) or SHAPES.no_value.match(value)
+    if len(value) < 6 or is_weak or (is_code and not is_jumbled(value)):
         return False
     symbols = len(SHAPES.symbols.findall(value))
     has_digit = any(map(str.isdigit, value))
@@ -194,22 +203,19 @@ def is_made_up(value: str, word: SecretName, *, is_joined: bool) -> bool:
     if not (has_digit or symbols > 1):
         return False
     if symbols:
-        return len(value) >= 8 and not (value.isupper() or (value.islower() and not has_digit))
+        is_plain = value.isupper() or (value.islower() and not has_digit)
+        return len(value) >= 8 and (is_jumbled(value) or not is_plain)
     takes_plain = word.is_password or word.gate == "credential"
     is_typed_name = set(value) & set("/:") or SHAPES.type.fullmatch(value)
     return is_joined and takes_plain and len(value) >= 8 and not is_typed_name
-
-
-def looks_secret(value: str, word: SecretName) -> bool:
-    """Return True for the value of a cell whose heading names a secret."""
-    return is_drawn(value) or is_made_up(value, word, is_joined=True)
 
 
 def is_strong(value: str) -> bool:
     """Return True for what mixes both cases, digits and signs, as rules for passwords demand."""
     kinds = (str.islower, str.isupper, str.isdigit, SHAPES.symbols.match)
     is_mixed = all(any(map(kind, value)) for kind in kinds)
-    return is_mixed and not SHAPES.no_value.match(value) and not SHAPES.code.search(value)
+    is_code = SHAPES.no_value.match(value) or SHAPES.code.search(value)
+    return is_jumbled(value) or (is_mixed and not is_code)
 
 
 def is_typed(value: str) -> bool:

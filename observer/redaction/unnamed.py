@@ -16,8 +16,8 @@ from observer.redaction.shapes import (
     SHAPES,
     Span,
     is_drawn,
-    is_encoded,
     is_hex,
+    is_jumbled,
     is_placeholder,
     is_random,
     is_strong,
@@ -115,7 +115,6 @@ def _is_part(text: str, start: int, end: int) -> bool:
     value = text[start:end]
     return (
         len(value) == len(text)
-        or is_encoded(value)
         or _is_wordy(value)
         or _IS.id.fullmatch(value) is not None
         or _IS.before.search(text, max(0, start - 160), start) is not None
@@ -136,7 +135,7 @@ def _may_be(value: str, *, is_key: bool) -> bool:
     is_drawn = _IS.drawn.fullmatch(value) is not None and is_random(value)
     if (
         is_drawn
-        or _IS.made_up.fullmatch(value)
+        or SHAPES.made_up.fullmatch(value)
         or (is_key and len(value) >= _LONGER_KEY and value[:3] != "eyJ")
     ):
         return True
@@ -156,12 +155,13 @@ def _is_hinted(text: str, start: int, end: int) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    if not _SHORTEST <= len(value) <= 64 or not _IS.signs.search(value) or not value.isascii():
+    if not _SHORTEST <= len(value) <= 64 or not value.isascii() or is_placeholder(value):
         return False
-    is_clear = value[0].isalnum() or len(_IS.signs.findall(value)) > 1
-    if not is_clear or _IS.code.search(value.rstrip("=")) or not is_strong(value):
-        return False
-    return not is_placeholder(value)
+    if is_jumbled(value):
+        return not value.islower()
+    signs = len(_IS.signs.findall(value))
+    is_clear = signs > 1 or (signs == 1 and value[0].isalnum())
+    return is_clear and not _IS.code.search(value.rstrip("=")) and is_strong(value)
 
 
 def _is_key(value: str) -> bool:
