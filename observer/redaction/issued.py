@@ -173,7 +173,6 @@ def _holds_session(match: re.Match[str]) -> bool:
 
 
 _ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
-    "always": lambda _: True,
     "is_literal": _is_literal,
     "is_generated": _is_generated,
     "is_address": lambda match: bool(_IS.address.search(_before(match))) and _is_generated(match),

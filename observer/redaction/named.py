@@ -365,9 +365,8 @@ def _before(text: str, at: int, word: SecretName) -> Span | None:
     for token in _IS.token.finditer(text, max(line, at - _FAR), at):
         between = text[token.end() : at]
         is_next = _IS.next_key.fullmatch(between)  # of an object of JSON
-        is_id = SHAPES.uuid.fullmatch(token[0]) or (
-            is_hex(token[0]) and len(token[0]) < _SHORT_COMMIT
-        )
+        is_short = len(token[0]) < _SHORT_COMMIT
+        is_id = SHAPES.uuid.fullmatch(token[0]) or (is_short and is_hex(token[0]))
         if is_next or is_id or not _IS.up_to_name.fullmatch(between):
             continue  # what has an id of its own is named before it
         if span := _apart(text, token.start(), between, word):
