@@ -22,7 +22,7 @@ from observer.code import strip_comments
 from observer.code.languages import FLAT, IDENTIFIER, KEYWORDS, definition_name, language_of
 from observer.core.events import Commit, FileChange
 from observer.redaction.redact import redact_text
-from observer.redaction.secrets import MARKER
+from observer.redaction.shapes import MARKER
 
 MOST_FILES = 500
 """Files named of one commit; a last entry counts the others."""

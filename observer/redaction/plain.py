@@ -16,26 +16,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import Span
+from observer.core.patterns import lazy_pattern
+from observer.redaction.patterns import Patterns
+from observer.redaction.shapes import Span
+
+_IS = Patterns("plain")
 
 _AROUND = 240
 """Characters around an escape that are read again with it."""
-_BLANK = lazy(r"\s")
-_WHITE = {"n": "\n", "r": "\n", "t": "\t"}
-
-
-def _nothing(_: str) -> str:
-    return ""
-
-
-def _character(escape: str) -> str:
-    """Return what an escape stands for that ends with two hexadecimal digits."""
-    return chr(int(escape[-2:], 16))
-
-
-def _sign(escape: str) -> str:
-    return _WHITE.get(escape[-1], escape[-1])
 
 
 def _backslashed(escape: str) -> str:
@@ -48,7 +36,7 @@ def _backslashed(escape: str) -> str:
     digits = body.lstrip("ux{").rstrip("}")
     if len(digits) > _MOST_DIGITS or "[" in digits:
         return ""
-    return _UNSEEN.sub("", chr(int(digits, 16)))
+    return _IS.unseen.sub("", chr(int(digits, 16)))
 
 
 _OCTAL, _MOST_DIGITS = 3, 4
@@ -58,20 +46,27 @@ _CHARACTER = (
     r"(?:(?:u00|x)[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9])"
     r"|u(?!00[0-9])[0-9A-Fa-f]{4})"
 )
+
+
+def _character(escape: str) -> str:
+    """Return what an escape stands for that ends with two hexadecimal digits."""
+    return chr(int(escape[-2:], 16))
+
+
 _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
-    ("\x1b", lazy(rf"\x1b{_COLOUR}"), _nothing),
-    ("\\", lazy(rf"\\+(?:{_COLOUR_CODE}{_COLOUR}|{_CHARACTER}|[\"'`/])"), _backslashed),
-    ("%", lazy(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
+    ("\x1b", lazy_pattern(rf"\x1b{_COLOUR}"), lambda _: ""),
+    ("\\", lazy_pattern(rf"\\+(?:{_COLOUR_CODE}{_COLOUR}|{_CHARACTER}|[\"'`/])"), _backslashed),
+    ("%", lazy_pattern(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
     (
         "&",
-        lazy(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"),
+        lazy_pattern(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"),
         html.unescape,
     ),
-    ("=3D", lazy(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
-    ("=20", lazy(r"=20(?=[A-Za-z0-9])"), _character),
-    ("=\n", lazy(r"=\r?\n(?<=[^\n]{68}=\n)"), _nothing),
+    ("=3D", lazy_pattern(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
+    ("=20", lazy_pattern(r"=20(?=[A-Za-z0-9])"), _character),
+    ("=\n", lazy_pattern(r"=\r?\n(?<=[^\n]{68}=\n)"), lambda _: ""),
     *(
-        (quote + joint, lazy(re.escape(quote + joint) + after + quote), _nothing)
+        (quote + joint, lazy_pattern(re.escape(quote + joint) + after + quote), lambda _: "")
         for quote in "\"'"
         for joint, after in (
             *(("\n", r"[ \t]+(?:\+ *)?"), (" +", r"\s*"), ("+", r"\s*")),
@@ -79,23 +74,6 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
         )
     ),
 )
-_BYTE = r"(?:0[xX][2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])"
-_PAIRS = lazy(r"[2-7](?<![^\s:].)[0-9A-Fa-f](?:[ :][2-7][0-9A-Fa-f]){7,512}(?![\w:])")
-_CODES = lazy(rf", ?{_BYTE}(?:, ?{_BYTE}){{6,512}}")
-_FIRST = lazy(rf"{_BYTE}\Z")
-_CODE = lazy(r"0[xX][0-9A-Fa-f]{2}|\d{2,3}")
-_CHR = lazy(
-    rf"(?:(?:[Cc][Hh][Rr][Ww]?|(?:String\.from)?[Cc]har(?:Code)?|CHAR)\({_BYTE}\)"
-    r"(?:\s{0,4}(?:\+|\.|\|\||&|,)\s{0,4})?){6,512}"
-)
-_CALLS = ("chr(", "Chr(", "CHR(", "ChrW(", "char(", "Char(", "CHAR(", "fromCharCode(")
-_HEX_TEXT = lazy(r"(?:[2-7][0-9a-fA-F]){12,4096}")
-_ESCAPED = lazy(r"\\(?:[\"'`/]|u[0-9a-f]{4}|x[2-7])")
-_LINE_ENDS = lazy(r"\\+[nrt]")
-_UNSEEN = lazy("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
-_CONTROLS = lazy(r"[^\t\n\r -~\u00a0-\uffff]")
-_TEXT_IN_BASE64 = lazy(r"(?:[A-Za-f][A-Za-z0-9+/_-]{3}){4}")
-_BASE64 = lazy(r"[A-Za-z0-9+/_-]{24,16384}={0,2}")
 
 
 class Reading(NamedTuple):
@@ -149,7 +127,7 @@ def plain_reading(text: str, runs: str) -> Reading | None:
         if start - at > 2 * _AROUND:
             add(text[at : at + _AROUND], at, at + _AROUND, is_whole=False)
             add("\n\n\n", at, at, is_whole=True)
-            blank = _BLANK.search(text, start - _AROUND, start)
+            blank = _IS.blank.search(text, start - _AROUND, start)
             at = blank.start() if blank else start - _AROUND
         add(text[at:start], at, start, is_whole=False)
         add(resolved, start, end, is_whole=True)
@@ -164,14 +142,10 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
         if sign in text:
             for found in pattern.finditer(text):
                 yield *found.span(), resolve(found[0])
-    if "\\" in text and (
-        text.startswith('{"') or _ESCAPED.search(text)
-    ):  # else it is source code, read as it stands
-        for found in _LINE_ENDS.finditer(text):
-            yield *found.span(), _sign(found[0])
-    for found in _UNSEEN.finditer("" if text.isascii() else text):
+    for found in _IS.unseen.finditer("" if text.isascii() else text):
         yield *found.span(), ""
-    yield from _numbers(text)
+    for found in _IS.pairs.finditer(text):
+        yield *found.span(), bytes.fromhex(found[0].replace(":", " ")).decode("ascii")
     at = 0
     for run in runs.split():
         at = text.find(run, at)
@@ -179,29 +153,12 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
         at += len(run)
 
 
-def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield lists of characters' numbers, and calls for them."""
-    for found in _PAIRS.finditer(text):
-        yield *found.span(), bytes.fromhex(found[0].replace(":", " ")).decode("ascii")
-    for found in _CODES.finditer(text):
-        first = _FIRST.search(text, max(0, found.start() - 4), found.start())
-        start = first.start() if first else found.start()
-        yield start, found.end(), _of_codes(text[start : found.end()])
-    if any(map(text.__contains__, _CALLS)):
-        for found in _CHR.finditer(text):
-            yield *found.span(), _of_codes(found[0])
-
-
 def _encoded(text: str, run: str, at: int) -> Iterator[tuple[int, int, str]]:
     """Yield the text that a run of hexadecimal digits or of base64 holds."""
-    if _HEX_TEXT.fullmatch(run):
+    if _IS.hex_text.fullmatch(run):
         yield at, at + len(run), bytes.fromhex(run).decode("ascii")
-    elif _TEXT_IN_BASE64.match(run) and (found := _BASE64.match(text, at)):
+    elif _IS.text_in_base64.match(run) and (found := _IS.base64.match(text, at)):
         yield from ((*found.span(), text) for text in [_decoded(found[0])] if text)
-
-
-def _of_codes(codes: str) -> str:
-    return "".join(chr(int(code, 0)) for code in _CODE.findall(codes))
 
 
 def _decoded(run: str) -> str:
@@ -214,4 +171,4 @@ def _decoded(run: str) -> str:
         decoded = data.decode("utf-16-le" if is_wide else "utf-8").replace("\0", ":")
     except (binascii.Error, UnicodeDecodeError):
         return ""
-    return "" if _CONTROLS.search(decoded) else decoded
+    return "" if _IS.controls.search(decoded) else decoded

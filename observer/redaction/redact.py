@@ -16,13 +16,11 @@ from typing import Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
-from observer.redaction.contexts import context_secrets
-from observer.redaction.key_files import key_file_secrets
+from observer.redaction.issued import context_secrets, key_file_secrets, long_runs, token_secrets
 from observer.redaction.named import named_secrets
 from observer.redaction.plain import plain_reading
-from observer.redaction.secrets import Span, is_random
 from observer.redaction.seen import SEEN
-from observer.redaction.tokens import long_runs, token_secrets
+from observer.redaction.shapes import Span, is_random
 from observer.redaction.unnamed import typed_secrets, unnamed_secrets
 
 _SHORTEST = 8

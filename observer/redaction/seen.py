@@ -15,16 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from observer.redaction.lazy_pattern import lazy
-from observer.redaction.secrets import (
-    PHRASE,
-    UUID,
-    Span,
-    is_name,
-    is_placeholder,
-    is_random,
-    is_unspoken,
-)
+from observer.redaction.patterns import Patterns
+from observer.redaction.shapes import SHAPES, Span, is_name, is_placeholder, is_random, is_unspoken
+
+_IS = Patterns("seen")
 
 KNOWN = "known-secret"
 """The class of a value that is known by nothing but its having been recognised before."""
@@ -48,20 +42,12 @@ _MOST_JOINTS, _JOINT = 4, "\"'\\+ \r"
 _OF_GIT = frozenset({10, 11, 12, 40, 64})
 """Hexadecimal digits of git's names for objects; shorter ones are too short anyway."""
 
-_RUN = lazy(r"[^\W_]+")
-_HEX = lazy(r"[0-9a-f]+")
-_MIXED = lazy(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[!#$%^&*?])[!-~]+")
-_HUMP = lazy(r"[A-Z]?[a-z]{2,}")
-_NUMBERS = lazy(r"\d+")
-_MADE_UP = lazy(r"[A-Z][a-z]{2,}\d{2,}[^\w\s]?_?[a-z]{3,}\d")
 _LONG = 13
 """Letters and digits of what is made of words."""
-_CHANGE = lazy(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(?=[A-Za-z])")
 _LEAST_CHANGES = 3
 """Between kinds of signs inside the words of a value: names and versions have fewer."""
 _SHORT_WORDS = 3
 """Mean length of the words of a name that may be the key of a message: `mustBeAtLeast6Chars`."""
-_NO_VALUE = lazy(r"[\s(){}\[\]<>|,;\"'`\\]")
 _BREAKS = b" \t\n\r\v\f\"'`<>|,;(){}[]\\"
 _SHAPES = bytes(
     32 if code in _BREAKS or code < 32 else 48 if chr(code).isdigit() else 97 for code in range(256)
@@ -120,10 +106,10 @@ class Seen:
             normal = _normal(value[: 2 * _LONGEST])
             if not _SHORTEST <= len(normal) <= _LONGEST or not _stands_out(value, normal):
                 continue
-            if len(normal) in _OF_GIT and _HEX.fullmatch(normal):
+            if len(normal) in _OF_GIT and _IS.hex.fullmatch(normal):
                 self.doubtful.add(normal)
             else:
-                new[normal] = len(_RUN.findall(value)[0])
+                new[normal] = len(_IS.run.findall(value)[0])
         self._add(new)
 
     def settle(self, of_git: Iterable[str]) -> None:
@@ -166,7 +152,7 @@ class Seen:
 
     def _known(self, word: str, at: int, *, is_folded: bool) -> Iterator[Span]:
         """Yield where runs of letters and digits are together a known value."""
-        runs = [run.span() for run in _RUN.finditer(word)]
+        runs = [run.span() for run in _IS.run.finditer(word)]
         is_clear = True
         for place, (start, end) in enumerate(runs):
             lengths = self._lengths if is_folded else self._firsts.get(end - start)
@@ -276,25 +262,30 @@ SEEN = Seen()
 
 
 def _normal(value: str) -> str:
-    return "".join(_RUN.findall(value)).lower()
+    return "".join(_IS.run.findall(value)).lower()
 
 
 def _stands_out(value: str, normal: str) -> bool:
     """Return True for what nothing but itself looks like."""
-    if normal.isalpha() or normal.isdigit() or UUID.fullmatch(value) or _NO_VALUE.search(value):
+    if (
+        normal.isalpha()
+        or normal.isdigit()
+        or SHAPES.uuid.fullmatch(value)
+        or _IS.no_value.search(value)
+    ):
         return False
     if is_placeholder(value):
         return False
-    changes = sum(len(_CHANGE.findall(run)) for run in _RUN.findall(_HUMP.sub("a", value)))
+    changes = sum(len(_IS.change.findall(run)) for run in _IS.run.findall(_IS.hump.sub("a", value)))
     is_drawn = changes >= _LEAST_CHANGES and is_random(value, at_least=_SHORTEST)
-    is_numbered = len(_NUMBERS.findall(value)) > 1
+    is_numbered = len(_IS.numbers.findall(value)) > 1
     if is_drawn and (is_numbered or not is_name(value, mean=_SHORT_WORDS)):
         return True
     if len(normal) >= _LONG and is_unspoken(value):
         return True
-    if PHRASE.fullmatch(value) or (is_numbered and _MADE_UP.fullmatch(value)):
+    if SHAPES.phrase.fullmatch(value) or (is_numbered and SHAPES.made_up.fullmatch(value)):
         return len(normal) >= _LONG
-    return _MIXED.fullmatch(value) is not None
+    return _IS.mixed.fullmatch(value) is not None
 
 
 def _folded_from(text: str, shape: bytes, start: int) -> int:

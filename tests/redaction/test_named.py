@@ -34,7 +34,6 @@ FORMS = {
     "table-of-names": "| name | api_token |\n|---|---|\n| ana | {0} |\n| api_token | {0} |",
     "option-of-one-letter": "backup -u ana -p {} now",
     "table-of-boxes": "│ name │ api_token │\n├──┼──┤\n│ ana │ {} │",
-    "table-of-blanks": "NAME   DB_PASSWORD\nana    {}",
     "values": "name;client_secret\nana;{}",
     "sql-list": "INSERT INTO t (id, db_password) VALUES (1, '{}'), (2, NULL);",
     "sql-list-on-lines": "INSERT INTO t (api_token, id)\nVALUES\n  (NULL, 1),\n  ('{}', 2);",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from observer.core import events
 from observer.core.events import Event
 from observer.redaction.redact import redact, redact_bytes, redact_text, secret_class
-from observer.redaction.secrets import is_generated_whole, is_random
+from observer.redaction.shapes import is_random
 
 # Secrets are put together here, so that no scanner trips over this file.
 LOWER = "q7zr2mk9vx4tb8nw3hd6jf5lc1pg0sy7a2e4u9i3"
@@ -231,47 +231,20 @@ PASSAGES = [
 PASSAGES += [
     ("dotenv", "api-key", f"DEBUG=1\nAPI_KEY={PLAIN}\nPORT=80", PLAIN, "PORT=80"),
     ("dotenv-joined", "api-key", f"APIKEY={PLAIN}", PLAIN, "APIKEY="),
-    ("dotenv-short", "api-key", "X_API_KEY=zeb" + "ra\n", "zeb" + "ra", "X_API_KEY="),
     ("dotenv-number", "password", "DB_PASSWORD=48" + "15\n", "48" + "15", "DB_PASSWORD="),
     ("dotenv-export", "password", f"export DB_PASSWORD={PLAIN} && x", PLAIN, " && x"),
-    ("dotenv-words", "secret", 'SECRET_TOKEN="my secret ' + 'words"\n', "words", 'TOKEN="'),
-    ("dotenv-single", "token", "A_TOKEN='two small " + "words' x", "small", "' x"),
-    ("dotenv-self", "password", "DB_PASSWORD=mysecret" + "password", "mysecret", "DB_PASSWORD="),
     ("dotenv-slash", "secret", f"AUTH_SECRET=/{RANDOM}", RANDOM, "AUTH_SECRET=/"[:12]),
     ("dotenv-bracket", "password", "DB_PASSWORD=ab(" + "cdefg\n", "cdefg", "DB_PASSWORD="),
     ("dotenv-base", "secret", f"SECRET_KEY_BASE={PLAIN}", PLAIN, "SECRET_KEY_BASE="),
-    ("dotenv-tail", "api-key", f"API_KEY_STRIPE={PLAIN}", PLAIN, "API_KEY_STRIPE="),
-    ("dotenv-keys", "api-key", f"API_KEYS={WORD},{PLAIN}", PLAIN, "API_KEYS="),
     ("dotenv-access", "api-key", f"ACCESS_KEY={PLAIN}", PLAIN, "ACCESS_KEY="),
     ("dotenv-private", "api-key", f"PRIVATE_KEY={PLAIN}", PLAIN, "PRIVATE_KEY="),
-    ("dotenv-credentials", "credential", f"CREDENTIALS={PLAIN}", PLAIN, "CREDENTIALS="),
     ("dotenv-passwd", "password", f"ROOT_PASSWD={PLAIN}", PLAIN, "ROOT_PASSWD="),
     ("dotenv-phrase", "password", f"PASSPHRASE={PLAIN}", PLAIN, "PASSPHRASE="),
-    ("dotenv-pass", "password", f"PASS={PLAIN}", PLAIN, "PASS="),
     ("dotenv-auth", "token", f"BASIC_AUTH=ana:{PLAIN}", PLAIN, "BASIC_AUTH="),
-    ("dotenv-auth-alone", "token", f"AUTH={PLAIN}", PLAIN, "AUTH="),
     ("docker-file", "api-key", f"ENV API_KEY={PLAIN} PORT=80", PLAIN, " PORT=80"),
-    ("docker-file-old", "api-key", f"FROM x\nENV API_KEY {PLAIN}\nRUN y", PLAIN, "RUN y"),
     ("docker-run", "api-key", f"docker run -e API_KEY={PLAIN} img", PLAIN, " img"),
-    ("docker-run-joined", "api-key", f"docker run -eAPI_KEY={PLAIN} img", PLAIN, " img"),
-    (
-        "docker-run-words",
-        "secret",
-        'docker run -e "DB_SECRET=two small ' + 'words" img',
-        "small",
-        '" img',
-    ),
-    ("docker-json", "token", '["A=1","A_TOKEN=two small ' + 'words"]', "small", '"]'),
-    (
-        "docker-json-in-json",
-        "token",
-        '[\\"A=1\\",\\"A_TOKEN=two small ' + 'words\\",\\"B=1\\"]',
-        "small",
-        'B=1\\"]',
-    ),
     ("shell-c", "api-key", f'sh -c "API_KEY={PLAIN} npm start"', PLAIN, " npm start"),
     ("compose", "api-key", f"environment:\n  - API_KEY={PLAIN}\n  - A=1", PLAIN, "- A=1"),
-    ("fish-set", "api-key", f"set -gx API_KEY {PLAIN}; ls", PLAIN, "; ls"),
     ("cmake", "token", f"cmake -DAPI_TOKEN={PLAIN} .", PLAIN, " ."),
     ("list-json", "password", f'["x", "--password", "{PLAIN}", "-v"]', PLAIN, '"-v"]'),
     ("list-tight", "password", f'["--password","{PLAIN}"]', PLAIN, '"]'),
@@ -287,11 +260,7 @@ PASSAGES += [
     ("docker-login", "password", f"docker login -u ana -p {PLAIN} reg", PLAIN, " reg"),
     ("sshpass-joined", "password", f"sshpass -p'{PLAIN}' ssh h", PLAIN, "ssh h"),
     ("curl-joined", "password", f"curl -uana:{PLAIN} host", PLAIN, "-uana:"),
-    ("yaml-word", "token", f"x: 1\ntoken: {PLAIN}\ny: 2", PLAIN, "y: 2"),
-    ("yaml-list", "api-key", f"  - api_key: {PLAIN}  # mine", PLAIN, "# mine"),
-    ("yaml-digits", "secret", "secret: hunter2" + "hunter2", "hunter2" + "hunter2", "secret: "),
     ("yaml-password", "password", f"db:\n  password: {PLAIN}\n", PLAIN, "password: "),
-    ("yaml-upper", "api-key", f"  API_KEY: {PLAIN}\n", PLAIN, "API_KEY: "),
     ("docker-config", "token", '{"auth": "YW5hOnR' + '5cGU2d3JpdGVyOTk="}', "5cGU2d3", '"auth": "'),
 ]
 PASSAGES += [
@@ -306,7 +275,6 @@ PASSAGES += [
     ("line-yaml", "password", "db:\n  password: ab12;cd" + "34 # x", "cd34", " # x"),
     ("line-then-and", "password", "DB_PASSWORD=abc123" + "4&&make x", "abc1234", "&&make x"),
     ("line-then-field", "password", "password=ab12" + "cd&user=ana", "ab12cd", "&user=ana"),
-    ("diff-yaml", "token", f"@@\n+  token: {PLAIN}\n+x", PLAIN, "\n+x"),
     ("diff-properties", "password", f"@@\n+password={PLAIN}\n+x", PLAIN, "\n+x"),
     ("yaml-block", "api-key", f"api_key: >-\n  {RANDOM}\nx: 1", RANDOM, "x: 1"),
     ("yaml-block-password", "password", f"password: |\n    {PASS}\nx: 1", PASS, "x: 1"),
@@ -333,7 +301,6 @@ PASSAGES += [
     ("sql-identified", "password", f"CREATE USER x IDENTIFIED BY '{WORD}';", WORD, "';"),
     ("escaped-env", "password", f'{{"text": "A=1\\nDB_PASSWORD={PLAIN}\\nB"}}', PLAIN, '\\nB"}'),
     ("escaped-twice", "password", f'"A=1\\\\nDB_PASSWORD={PLAIN}\\\\nB"', PLAIN, '\\\\nB"'),
-    ("escaped-yaml", "token", f'{{"text": "a: 1\\n\\ttoken: {PLAIN}\\nb"}}', PLAIN, '\\nb"}'),
     ("escaped-properties", "password", f'"x\\npassword={PLAIN}\\ny"', PLAIN, '\\ny"'),
 ]
 SEED = "abandon ability able about above absent absorb abstract absurd abuse access accident"
@@ -550,7 +517,6 @@ HARMLESS |= {
     "public-key": 'publicKeyToken="1fc8b3b9a1e18e3b"',
     "error-name": 'const ErrPwd = "Error!1"; ERR_TOKEN = "q7zr2mk9vx4t"',
     "pwd": "also adds PWD=dir to the environment",
-    "listed-words": "groupname:password:GID:user_list",
     "mechanism": '"AUTH=LOGIN" or "AUTH=CRAM-MD5".',
     "badge": "https://codecov.io/gh/x/graph/badge.svg?token=d93ya8MfmB)](https://codecov.io)",
     "cut-example": "set OPENAI_API_KEY=sk-... and ANTHROPIC_API_KEY=sk-...; `token: hf_jwt_\u2026`",
@@ -600,7 +566,7 @@ HARMLESS |= {
     "pairs": '<a name="token" value="Token name"/><input type="password" value="{{ x }}" id="y9">',
     "listed": "env('DB_PASSWORD', ''); define('A_TOKEN', 'a_token'); ['DB_PASSWORD', 'hostname1']",
     "block": "token: |\n  See the manual.\npassword: >\n  what you like\n<token>\n</token>",
-    "line-code": "password: Optional<String>;\ntoken: A|B\nA_TOKEN=<token1>\nB_TOKEN=$A|b9c8d7e6",
+    "line-code": "password: Optional<String>;\ntoken: A|B\nA_TOKEN=<token1>",
     "escaped-code": '"x\\npassword: string\\ntoken = next(x)\\npassword=getpass(x)"',
     "translated": '{"password": "Пароль", "token": "Токен", "newPassword": "पासवर्ड"} '
     "password: Hasło\n"
@@ -666,19 +632,6 @@ def test_most_of_what_is_drawn_looks_random(
     drawn = [encode(hashlib.sha256(bytes([n % 256, n // 256])).digest())[:24] for n in range(2000)]
     texts = [value if isinstance(value, str) else value.decode() for value in drawn]
     assert sum(map(is_random, texts)) >= share * len(texts)
-
-
-@pytest.mark.parametrize(
-    ("value", "is_generated"),
-    [
-        pytest.param("mZnBxVcLkJhGfDsAqWeRtYuIoP", True, id="cases-alternate"),
-        pytest.param("SubscriptionManagerFactory", False, id="camel-case"),
-    ],
-)
-def test_letters_alone_look_generated_if_their_case_changes_often(
-    value: str, is_generated: bool
-) -> None:
-    assert is_generated_whole(value) is is_generated
 
 
 def test_what_is_no_secret_stays() -> None:

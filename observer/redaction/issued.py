@@ -1,0 +1,280 @@
+"""Secrets recognised by what issuers, protocols and programs write: rules that are data.
+
+Part of step 4 (redaction). The formats of issuers' tokens are in `tokens.toml`; what a header, an
+address, a command line or a call gives away is in `contexts.toml`; private keys are known by the
+lines of their blocks, and JSON web keys by their parts. A pattern spends a bounded number of
+characters on a place that turns out to be harmless, and the search goes on behind its first
+character: hostile text costs linear time and cannot hide a secret behind a false start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from observer.core.patterns import lazy_pattern
+from observer.redaction.patterns import Patterns, table
+from observer.redaction.shapes import (
+    Span,
+    is_drawn_letters,
+    is_placeholder,
+    is_random,
+    is_unspoken,
+)
+
+_IS = Patterns("issued")
+
+# --- tokens --------------------------------------------------------------------------------------
+
+
+class Token(NamedTuple):
+    """A format of tokens: a row of `tokens.toml`, which says what the fields mean."""
+
+    name: str
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+_LITERAL = re.compile(r"(?:(?:\\\W|[\w/!-])(?![?*+{]))*")
+_BEGINS, _REST = r"\g<0>(?<![A-Za-z0-9]\g<0>)", "[A-Za-z0-9]*+"
+_DRAWN = r"(?P<issued>[A-Za-z0-9_-]{16,}(?:\.(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{2,})*)"
+
+
+def _tokens(
+    rows: Iterable[dict[str, Any]], prefixes: dict[str, str], *, of_words: bool
+) -> Iterator[Token]:
+    """Yield the formats of what is drawn behind prefixes, and of rows.
+
+    One that counts only where a word begins takes the rest of the word with it. What is literal
+    comes first in a pattern: the engine finds that before it tries anything.
+    """
+    for name, listed in prefixes.items():
+        drawn = [(prefix, re.escape(prefix) + _DRAWN) for prefix in listed.split()]
+        rows = [{"class": name, "anchors": [of], "pattern": form} for of, form in drawn] + [*rows]
+    for row in rows:
+        pattern = row["pattern"]
+        if of_words:
+            pattern = _LITERAL.sub(_BEGINS, pattern, count=1) + _REST
+        yield Token(row["class"], tuple(row.get("anchors", ())), lazy_pattern(pattern))
+
+
+_READ = table("tokens.toml")
+TOKENS = (
+    *_tokens(_READ["anywhere"], _READ["prefixes"]["anywhere"], of_words=False),
+    *_tokens(_READ["words"], _READ["prefixes"]["words"], of_words=True),
+)
+BASE64_TOKENS = tuple(_tokens(_READ["split"], {}, of_words=True))
+_ANCHORS = [(anchor, token) for token in TOKENS for anchor in token.anchors]
+_SHAPES = [token for token in TOKENS if not token.anchors]
+_SPLIT_ANCHORS = [(anchor, token) for token in BASE64_TOKENS for anchor in token.anchors]
+
+_RUN_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_RUNS = bytes(97 if code in _RUN_CHARACTERS else 32 for code in range(256))
+_WIDE = bytes(97 if code in _RUN_CHARACTERS + b"+/=:$!" else 32 for code in range(256))
+_LONG, _LONGER = b"a" * 20, b"a" * 36
+_WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
+"""Runs of these characters alone are never tokens."""
+
+
+def token_secrets(text: str, runs: str) -> Iterator[Span]:
+    """Yield the tokens in a text, by format and then by position; spans may overlap.
+
+    `runs` are its `long_runs`.
+
+    All but those of `BASE64_TOKENS` contain a run of 20 word characters. Most text has few such
+    runs, and finding them is one search for a constant; only the runs are searched for anchors.
+    """
+    for token in _present(text, runs):
+        for match in token.pattern.finditer(text):
+            digest = _IS.in_digest.search(text, max(0, match.start() - 90), match.start())
+            if not digest and _is_issued(match):
+                yield Span(match.start(), match.end(), token.name)
+
+
+def _is_issued(match: re.Match[str]) -> bool:
+    """Return True for what looks drawn."""
+    groups = match.groupdict("")
+    if drawn := groups.get("issued"):
+        return (
+            is_random(drawn, at_least=16)
+            or is_drawn_letters(drawn)
+            or is_unspoken(drawn)
+            or bool(_IS.piece.search(drawn))
+        )
+    if drawn := groups.get("drawn"):
+        return is_random(drawn, at_least=16)
+    return groups.get("secret") != ""
+
+
+def _present(text: str, runs: str) -> dict[Token, None]:
+    """Return the tokens that may stand in a text, in the order of the tables."""
+    found: dict[Token, None] = {}
+    if runs:
+        found = dict.fromkeys(token for anchor, token in _ANCHORS if anchor in runs)
+        found |= dict.fromkeys(token for token in _SHAPES if token.pattern.search(runs))
+    wide = long_runs(text, _WIDE, _LONGER)
+    return found | dict.fromkeys(token for anchor, token in _SPLIT_ANCHORS if anchor in wide)
+
+
+def long_runs(text: str, shapes: bytes = _RUNS, least: bytes = _LONG) -> str:
+    """Return the runs of 20 word characters and more in a text, but for mere words."""
+    if len(text) < len(least):
+        return ""
+    data = text.encode("utf-8", "surrogatepass")
+    shape = data.translate(shapes) + b" "
+    found = []
+    end = 0
+    while (start := shape.find(least, end)) >= 0:
+        end = shape.index(b" ", start)
+        run = data[start:end]
+        if run.strip(_WORDS):  # rulers and the names of source code are the commonest runs
+            found.append(run)
+    # As text: `in` on bytes costs five times as much, and it is asked for every anchor.
+    return (b" " + b" ".join(found)).decode("ascii") if found else ""
+
+
+# --- contexts ------------------------------------------------------------------------------------
+
+
+class _Row(NamedTuple):
+    """A row of `contexts.toml`, which says what the fields mean."""
+
+    name: str
+    accept: str
+    pattern: re.Pattern[str]
+    tail: re.Pattern[str]
+    program: re.Pattern[str]
+
+
+def _before(match: re.Match[str], most: int = 200) -> str:
+    return match.string[max(0, match.start() - most) : match.start()]
+
+
+def _is_literal(match: re.Match[str]) -> bool:
+    return not is_placeholder(match["secret"])
+
+
+def _is_generated(match: re.Match[str]) -> bool:
+    return is_random(match["secret"], at_least=16) and _is_literal(match)
+
+
+def _is_credential(match: re.Match[str]) -> bool:
+    value = match["secret"]
+    is_typical = len(value) >= 24 or (len(value) >= 6 and _IS.mixed.search(value) is not None)
+    return is_typical and not is_placeholder(value)
+
+
+def _holds_session(match: re.Match[str]) -> bool:
+    """Return True if one of the cookies in this line is more than a setting or an example."""
+    line = match.string[match.start("secret") : match.start("secret") + 1024].splitlines()[0]
+    values = [value for value in _IS.pair.findall(line) if not is_placeholder(value)]
+    return any(len(value) >= 16 or is_random(value, at_least=8) for value in values)
+
+
+_ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
+    "is_literal": _is_literal,
+    "is_generated": _is_generated,
+    "is_address": lambda match: bool(_IS.address.search(_before(match))) and _is_generated(match),
+    "is_credential": _is_credential,
+    "holds_session": _holds_session,
+    "is_login": lambda match: _is_literal(match) and "[" not in match["secret"],
+    "is_for_curl": lambda match: "curl" in _before(match, 400) and _is_literal(match),
+    "is_for": lambda match: _is_literal(match) and not _IS.ports.fullmatch(match["secret"]),
+    "is_in_sql": lambda match: (
+        _is_literal(match) and bool(_IS.account.search(_before(match).rpartition(";")[2]))
+    ),
+    "is_piped_in": lambda match: (
+        _is_literal(match) and bool(_IS.reads_secret.search(match["reader"]))
+    ),
+    "has_line": lambda match: _is_literal(match) and bool(_IS.sets.search(_before(match, 12))),
+}
+_BY_ANCHOR: dict[str, list[_Row]] = {}
+for _row in table("contexts.toml")["rows"]:
+    _patterns = (lazy_pattern(_row.get(part, "")) for part in ("pattern", "tail", "program"))
+    _BY_ANCHOR.setdefault(_row["anchor"], []).append(
+        _Row(_row["class"], _row["accept"], *_patterns)
+    )
+
+
+def context_secrets(text: str, low: str) -> Iterator[Span]:
+    """Yield the secrets that their context gives away, by anchor and then by position.
+
+    `low` is the text in lower case, at equal offsets.
+    """
+    for anchor in filter(low.__contains__, _BY_ANCHOR):
+        at = low.find(anchor)
+        while at >= 0:
+            end = at + 1
+            for row in _BY_ANCHOR[anchor]:
+                if span := _span_at(row, text, at):
+                    end = max(end, span.end)
+                    yield span
+            at = low.find(anchor, end)
+
+
+def _span_at(row: _Row, text: str, at: int) -> Span | None:
+    match = row.pattern.match(text, at)
+    if match is None or not _ACCEPT[row.accept](match):
+        return None
+    if not row.program.search(_IS.command_end.split(_before(match))[-1]):
+        return None
+    start, end = match.span("secret")
+    tail = row.tail.match(text, end)
+    return Span(start, tail.end() if tail else end, row.name)
+
+
+# --- private keys --------------------------------------------------------------------------------
+
+
+def key_file_secrets(text: str, low: str, runs: str) -> Iterator[Span]:
+    """Yield the keys in a text; `low` is the text in lower case, at equal offsets.
+
+    `runs` are its `long_runs`.
+    """
+    for match in _IS.web_key.finditer(text if "kty" in low else ""):
+        if is_random(match["secret"]):
+            yield Span(*match.span("secret"), "private-key")
+    if "private" in low:
+        yield from _pem_blocks(text)
+    if runs:
+        yield from _key_lines(text)
+
+
+def _pem_blocks(text: str) -> Iterator[Span]:
+    """Yield private keys, headers included; a block without an end reaches as far as its lines.
+
+    A header that no key follows is source code that mentions one.
+    """
+    for match in _IS.pem.finditer(text):
+        end = match.end()
+        if match["foot"] is None:
+            lines = _IS.pem_lines.match(text, match.start("body"), end)
+            end = lines.end() if lines else match.start("body")
+        if _IS.pem_data.search(text, match.start("body"), end):
+            yield Span(match.start(), end, "private-key")
+
+
+_BEFORE = r"[ \t>|+\"',]{0,12}(?:\d{1,6}[ \t:\u2192|-]{1,4})?"
+_KEY_LINE = r"[A-Za-z0-9+/]{60,76}[\"',]{0,2}"
+_LINES = {
+    end: lazy_pattern(
+        rf"{begin}{_BEFORE}(?P<lines>{_KEY_LINE}(?:{begin}{_BEFORE}{_KEY_LINE}){{2,200}}"
+        rf"(?:{begin}{_BEFORE}[A-Za-z0-9+/]{{1,76}}={{0,2}}(?=\W|\Z))?)"
+    )
+    for end, begin in (("\n", r"\n"), ("\r\n", r"\r\n"), ("\\n", r"\\n"))
+}
+_PUBLIC = ("CERT", "PUBLIC", "SIGNATURE", "MESSAGE", "PARAMETERS", "CRL", "PKCS7")
+
+
+def _key_lines(text: str) -> Iterator[Span]:
+    """Yield lines of a key's length and letters, whatever is left of the block around them."""
+    for end, lines in _LINES.items():
+        for match in lines.finditer(end + text if end in text else ""):
+            start = match.start("lines") - len(end)
+            head = text[max(0, start - 8192) : start].rpartition("-----BEGIN ")[2]
+            if not head.startswith(_PUBLIC) and any(map(is_random, match["lines"].split(end))):
+                yield Span(start, match.end() - len(end), "private-key")
+    if "PRIVATE KEY" in text and "-----END" in text:
+        for match in _IS.foot.finditer(text):
+            yield Span(*match.span(), "private-key")
