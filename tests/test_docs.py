@@ -214,6 +214,11 @@ def test_pictures_load_nothing(path: Path) -> None:
     assert not re.search(r"url\((?!#)|href=|<image|@import|@font-face", text(path))
 
 
+def test_the_picture_of_growth_is_that_of_its_table() -> None:
+    growth = script("growth")
+    assert text(growth.PICTURE) == growth.drawn(*growth.rows(text(growth.TABLE)))
+
+
 def test_a_screenshot_shows_what_was_printed(tmp_path: Path) -> None:
     script("sample").screenshot(
         "observer search --notes x", "#1 note · made up", tmp_path / "x.svg"

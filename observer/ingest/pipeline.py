@@ -62,6 +62,8 @@ class Drained(Value):
     entries: int = 0
     bad: int = 0
     projects: frozenset[int] = frozenset()
+    is_all: bool = False
+    """Whether nothing was left when it ended; False where that was not looked at."""
 
 
 class Embedded(NamedTuple):
@@ -138,7 +140,10 @@ class Pipeline:
             projects = frozenset().union(*(self._store_alone(*pair) for pair in good))
         self._spool.ack(entry for entry, _ in good)
         return Drained(
-            entries=len(entries), bad=len(entries) - len(good), projects=frozenset(projects)
+            entries=len(entries),
+            bad=len(entries) - len(good),
+            projects=frozenset(projects),
+            is_all=self._spool.is_empty(),
         )
 
     def restricted(self) -> list[str]:

@@ -79,7 +79,7 @@ def test_a_spooled_event_becomes_an_item_and_leaves_the_spool(
 
 
 def test_an_empty_spool_drains_to_nothing(pipeline: Pipeline) -> None:
-    assert pipeline.drain() == Drained()
+    assert pipeline.drain() == Drained(is_all=True)
 
 
 def test_a_replayed_entry_changes_nothing(
@@ -149,7 +149,9 @@ def test_more_than_a_batch_is_drained_in_rounds(
 ) -> None:
     for n in range(FIRST_BATCH + 1):
         post("PostToolUse", run(f"./deploy step{n}"))
-    assert [pipeline.drain().entries for _ in range(3)] == [FIRST_BATCH, 1, 0]
+    drained = [pipeline.drain() for _ in range(3)]
+    assert [each.entries for each in drained] == [FIRST_BATCH, 1, 0]
+    assert [each.is_all for each in drained] == [False, True, True]
     with store.read() as reader:
         assert reader.totals().events == FIRST_BATCH + 1
 

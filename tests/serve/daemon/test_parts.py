@@ -335,8 +335,8 @@ async def _until(condition: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize(
     ("entries", "took_s", "rests_s"),
-    [(1, 0.01, 0.04), (FEW - 1, 1.0, MOST_REST_S), (FEW, 1.0, 0.0)],
-    ids=["few", "few, slowly", "a backlog"],
+    [(1, 1.0, 0.0), (2, 0.01, 0.04), (FEW - 1, 1.0, MOST_REST_S), (FEW, 1.0, 0.0)],
+    ids=["one alone", "few", "few, slowly", "a backlog"],
 )
 def test_after_few_entries_more_are_awaited(entries: int, took_s: float, rests_s: float) -> None:
     assert rest_s(entries, took_s) == pytest.approx(rests_s)
