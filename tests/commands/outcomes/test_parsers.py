@@ -20,6 +20,8 @@ Finished in 0.03 seconds (0.00s async, 0.03s sync)
 2 tests, 1 failure
 """
 SWIFT = """
+Test Suite 'CartTests' failed at 2026-01-01 10:00:00.000.
+\t Executed 3 tests, with 1 failure (0 unexpected) in 0.003 (0.005) seconds
 /app/Tests/CartTests.swift:7: error: CartTests.testTotal : XCTAssertEqual failed: ("3") is not
 Test Suite 'All tests' failed at 2026-01-01 10:00:00.000.
 \t Executed 3 tests, with 1 failure (0 unexpected) in 0.003 (0.005) seconds
@@ -223,7 +225,7 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
     ("swift build | tail -1", "error: fatalError", False, "the build stopped",
      "error: fatalError"),
     ("xcodebuild test", "** TEST FAILED **", False, "tests failed", "** TEST FAILED **"),
-    ("xcodebuild test", XCODE_LISTED, False, "2 failed", "CartTests.testTotal"),
+    ("xcodebuild test", XCODE_LISTED, False, "tests failed", "CartTests.testTotal"),
     ("xcodebuild test", "** TEST SUCCEEDED **", True, "tests passed", ""),
     ("xcodebuild test", SWIFT_BUILD + "** TEST FAILED **", False, "errors",
      "/app/Sources/Shop/Cart.swift:7: cannot find 'totl' in scope"),
@@ -261,10 +263,10 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
     ("vendor/bin/phpstan", PHPSTAN, False, "1 error",
      "src/Cart.php:12: Undefined variable: $total"),
     ("vendor/bin/phpstan", " [OK] No errors", True, "no errors", ""),
-    ("golangci-lint run", GOLANGCI, False, "1 issue",
+    ("golangci-lint run", GOLANGCI, False, "1 error",
      "cart/cart.go:12: Error return value of `f.Close` is not checked (errcheck)"),
-    ("golangci-lint run", "0 issues.", True, "no issues", ""),
-    ("golangci-lint run", "a.go:1:2: no (x)\na.go:3:2: no (x)", False, "issues",
+    ("golangci-lint run", "0 issues.", True, "no errors", ""),
+    ("golangci-lint run", "a.go:1:2: no (x)\na.go:3:2: no (x)", False, "errors",
      "a.go:1: no (x)"),
     ("golangci-lint run", 'level=error msg="no go files to analyze"', False, "",
      "no go files to analyze"),
