@@ -43,7 +43,7 @@ _HERE = "*"
 _NARROWING = re.compile(
     r"--(?:changed\w*|onlyChanged|affected|related|findRelatedTests|shard|lf|last-failed|onlyFailures"
     r"|only-failures|failed|rerun-failed|ignore|deselect|exclude|skip[\w-]*|fast|staged|cached)(?:=|\Z)"
-    r"|-o\Z|-short\Z"
+    r"|-o\Z|-short\Z|-(?:only|skip)-testing:"
 )
 _NAME_END = re.compile(r"[:._-]")
 _FROM_FILE = re.compile(r"\d?<.")

@@ -222,7 +222,6 @@ CLEARED = [
     ("nx run app:lint", LINT, "pnpm nx lint app", " NX   Successfully ran target lint"),
     ("tox -e lint", "  lint: FAIL code 1 (1 s)\n", "tox", "  lint: OK (1 s)\n  py311: OK (1 s)\n"),
     ("tox run -e py311", PYTEST, "tox -e py311", PASSED),
-    ("nox -s tests", PYTEST, "nox --session=tests", PASSED),
     ("nox -s tests", PYTEST, "nox", PASSED),
     ("Invoke-Pester -Path tests/a.Tests.ps1", PESTER, "pwsh -c 'Invoke-Pester tests'", PESTER_OK),
     ("swift build -c debug", "a.swift:7:5: error: no\nerror: fatalError", "swift test", SWIFT_OK),
