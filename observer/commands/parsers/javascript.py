@@ -38,7 +38,6 @@ _NO_JEST, _NO_VITEST = (
     Format(tool, _NONE_FOUND, stopped="no tests ran") for tool in ("jest", "vitest")
 )
 _IN_TIME = r"(?P<seconds>\d+(?:\.\d+)?) ?(?P<unit>m?s)"
-_JEST_TIME = line_pattern(r"Time: +" + _IN_TIME)
 _JEST = Format(
     "jest",
     line_pattern(
@@ -49,7 +48,6 @@ _JEST = Format(
     line_pattern(r"(?:Test Suites: +(?P<lost>\d+) failed|Time: +" + _IN_TIME + ")"),
     place=_OWN_FRAME,
 )
-_VITEST_TIME = line_pattern(r" *Duration +" + _IN_TIME)
 _VITEST = Format(
     "vitest",
     line_pattern(
@@ -298,12 +296,10 @@ _DENO = Format(
 )
 
 PARSERS = (
-    OutputParser(in_turn(_JEST.read, _NO_JEST.read), ("jest",), ("Tests: ",), end=_JEST_TIME),
-    OutputParser(
-        in_turn(_VITEST.read, _NO_VITEST.read), ("vitest",), (" Tests ",), end=_VITEST_TIME
-    ),
+    OutputParser(in_turn(_JEST.read, _NO_JEST.read), ("jest",), ("Tests: ",)),
+    OutputParser(in_turn(_VITEST.read, _NO_VITEST.read), ("vitest",), (" Tests ",)),
     OutputParser(_MOCHA.read, ("mocha",), (" passing",)),
-    OutputParser(node, ("tape",), ("# pass ", "\u2139 pass "), end=_NODE_TIME),
+    OutputParser(node, ("tape",), ("# pass ", "\u2139 pass ")),
     OutputParser(npm, (), (" package", "up to date")),
     OutputParser(_THROWN.read, (), ("\n    at ",), is_raised=True),
     OutputParser(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),

@@ -34,15 +34,13 @@ _TESTS = frozenset({"passed", "every", "counts"})
 class OutputParser(NamedTuple):
     """The parser of a tool; one of `marks` is in its output, whatever started it (make, npm, tox).
 
-    `is_raised` holds for parsers of what any program prints when it breaks. `end` is the last line
-    of each run, for tools whose runs can be separated.
+    `is_raised` holds for parsers of what any program prints when it breaks.
     """
 
     read: Read
     tools: tuple[str, ...]
     marks: tuple[str, ...]
     is_raised: bool = False
-    end: re.Pattern[str] | None = None
 
 
 def in_turn(*reads: Read) -> Read:

@@ -385,8 +385,10 @@ RUNNERS_AND_BUNDLERS = [
     ),
     (
         "prove",
-        "t/a.t (Wstat: 512 Tests: 0 Failed: 0)\n"
-        "Files=1, Tests=0,  0 wallclock secs ( 0.02 usr)\nResult: FAIL",
+        (
+            "t/a.t (Wstat: 512 Tests: 0 Failed: 0)\n"
+            "Files=1, Tests=0,  0 wallclock secs ( 0.02 usr)\nResult: FAIL"
+        ),
         False,
         "1 failed",
         "t/a.t",
@@ -558,45 +560,13 @@ _PASSED = "5 passed in 0.20s\n"
 @pytest.mark.parametrize(
     "command",
     [
-        "pytest; pytest --lf",
-        "make test || make test",
-        "pytest; or pytest",
-        "if ! pytest; then pytest --lf; fi",
-        "pytest t.py; sed -i s/1/2/ t.py; pytest",
-        "cd api && pytest -q || pytest -q",
-    ],
-)
-def test_of_runs_of_the_same_tests_the_last_one_counts(command: str) -> None:
-    verdict = judged(command, _FAILED + _PASSED, exit_code=0)
-    assert (verdict.ok, verdict.failing) == (True, ())
-    assert verdict.said == "5 passed in 200 ms; the run before it: 1 failed, 4 passed in 100 ms"
-
-
-def test_tests_that_failed_the_second_time_have_failed() -> None:
-    verdict = judged("pytest; pytest", _PASSED + _FAILED)
-    assert (verdict.ok, verdict.passed) == (False, 4)
-    assert verdict.said == "1 failed, 4 passed in 100 ms; the run before it: 5 passed in 200 ms"
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
         "pytest a; pytest b",
-        "DB=a pytest; DB=b pytest",
-        "cd api && pytest; cd ../web && pytest",
+        "pytest; pytest --lf",
         "ruff check; pytest; pytest",
     ],
 )
-def test_runs_of_other_tests_are_added_up(command: str) -> None:
+def test_runs_of_tests_are_added_up(command: str) -> None:
     assert judged(command, _FAILED + _PASSED).passed == 9
-
-
-def test_runs_that_cannot_be_shown_apart_are_added_up() -> None:
-    assert judged("make test || make test", _FAILED + _PASSED + _PASSED).passed == 14
-
-
-def test_two_runs_that_went_alike_are_shown_as_one() -> None:
-    assert judged("pytest && pytest", _PASSED + _PASSED).said == "5 passed in 200 ms"
 
 
 @pytest.mark.parametrize("string", [r"\ud800", r"\x", r"\u12", "a\tb", "cut off"])
@@ -958,7 +928,7 @@ def test_the_exit_code_of_another_command_is_not_shown(
         ("cargo test | head -5", ("running 1 test\nok\n\ntest result: ok. 1 passed; 0 failed;"
          " 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"), None),
         ("pytest -v | head -5", "t.py::a PASSED\nt.py::b FAILED", False),
-        ("bun test | grep -E '(pass|fail)'", " 3 pass\n 0 fail", True),
+        ("bun test | grep -E '(pass|fail)'", " 3 pass\n 0 fail", None),
         ("bun test | grep pass", " 3 pass", None),
         ("bun test | grep fail", " 1 fail", False),
         ("pytest | grep passed", "3 passed in 0.10s", None),

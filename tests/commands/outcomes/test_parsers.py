@@ -284,7 +284,7 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
     ("npx nx test app", NX_JEST, False, "1 failed, 3 passed in 1.0 s",
      "cart \u203a adds up - src/cart.spec.ts:4: expect(received).toBe(expected)"),
     ("npx nx test app", ("> nx run app:test\nTests:       4 passed, 4 total\nTime: 1 s\n\n"
-     " NX   Successfully ran target test for project app"), True, "4 passed in 1.0 s", ""),
+     " NX   Successfully ran target test for project app"), True, "all targets ran", ""),
     ("npx nx run-many -t test", ("Tests: 4 passed, 4 total\nTime: 1 s\nTests: 2 passed, 2 total\n"
      "Time: 1 s\n\n NX   Successfully ran target test for 2 projects"), True,
      "all targets ran", ""),
@@ -302,7 +302,7 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
     ("tox | tail -3", "  py311: OK (1 seconds)\n  congratulations :) (1 seconds)", True,
      "1 environment passed", ""),
     ("tox -e py311", "4 passed in 0.10s\n  py311: OK (1 seconds)\n  congratulations :)", True,
-     "4 passed in 100 ms", ""),
+     "1 environment passed", ""),
     ("tox", "4 passed in 0.1s\n4 passed in 0.1s\n  py311: OK (1 s)\n  py312: OK (1 s)", True,
      "2 environments passed", ""),
     ("tox devenv", "created", None, "created", ""),
@@ -312,7 +312,7 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
     ("nox -s tests", ONE_FAILED + "nox > Session tests failed.", False,
      "1 failed, 3 passed in 100 ms", "t.py::cart - assert 0 == 5"),
     ("nox -s tests", "4 passed in 0.10s\nnox > Session tests was successful.", True,
-     "4 passed in 100 ms", ""),
+     "1 session passed", ""),
     ("nox | tail -1", "nox > Session tests(django='4.2') was successful.", True,
      "1 session passed", ""),
     ("npx nx report", "none", None, "none", ""),
