@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -19,7 +18,7 @@ from observer.core import json_text
 from observer.core.text import one_line
 from observer.core.value import Value
 from observer.git.blame import BlamedCommit
-from observer.git.objects import Blobs, contents, refs
+from observer.git.objects import contents
 from observer.git.process import git_output
 
 REF = "refs/notes/ai"
@@ -195,14 +194,7 @@ def _record(made: Contribution) -> dict[str, Any]:
 Source = Literal["git-ai", "entire", "co-authored-by", "assisted-by"]
 MOST_MARKS = 12
 _CHARS = 120
-_CHECKPOINTS = (
-    "refs/heads/entire/checkpoints/v1",
-    "refs/remotes/*/entire/checkpoints/v1",
-    "refs/entire/checkpoints/v2/full/*",
-)
 _CHECKPOINT = re.compile(r"[0-9a-f]{12}|[0-9A-Za-z]{26}")
-_DATED = re.compile(r"\d{4}-\d\d-\d\d-")
-MOST_SESSIONS = 5
 _AGENT = re.compile(
     r"\b(claude|codex|copilot|cursor(?:agent)?|devin|gemini|aider|amp|opencode|qwen|droid|kiro"
     r"|windsurf|cline|junie|jules|kilo)\b",
@@ -236,7 +228,7 @@ def agent_marks(root: str, origin: BlamedCommit) -> tuple[AgentMark, ...]:
     said = git_output(root, "log", "-1", *words, origin.hash, "--") or ""
     trailers, _, note = said.partition("\0")
     marks = _noted(parse_note(note), origin)
-    found = [*marks, *_of_trailers(root, trailers.split("\n"))]
+    found = [*marks, *_of_trailers(trailers.split("\n"))]
     return tuple(dict.fromkeys(found))[:MOST_MARKS]
 
 
@@ -263,17 +255,13 @@ def _marks(note: AiNote, counts: Mapping[str, int]) -> Iterator[AgentMark]:
             )
 
 
-def _of_trailers(root: str, trailers: Sequence[str]) -> Iterator[AgentMark]:
+def _of_trailers(trailers: Sequence[str]) -> Iterator[AgentMark]:
     for trailer in trailers:
         name, _, value = trailer.partition(":")
         value = value.strip()
         match name.strip().lower():
             case "entire-checkpoint" if _CHECKPOINT.fullmatch(value):
-                sessions = list(_sessions_of(root, value))
-                yield from (
-                    AgentMark(source="entire", tool=tool, session=session, checkpoint=value)
-                    for tool, session in sessions or [("", "")]
-                )
+                yield AgentMark(source="entire", checkpoint=value)
             case "co-authored-by" if _AGENT.search(value):
                 yield AgentMark(
                     source="co-authored-by", tool=one_line(value.partition("<")[0], _CHARS)
@@ -285,14 +273,3 @@ def _of_trailers(root: str, trailers: Sequence[str]) -> Iterator[AgentMark]:
                     tool=one_line(tool if model else value, _CHARS),
                     model=one_line(model, _CHARS),
                 )
-
-
-def _sessions_of(root: str, checkpoint: str) -> Iterator[tuple[str, str]]:
-    """Yield the agent and the id of each session of a checkpoint, as far as the clone has them."""
-    folder = f"{checkpoint[:2]}/{checkpoint[2:]}"
-    with Blobs(root) as blobs:
-        for ref, number in product(refs(root, *_CHECKPOINTS), range(MOST_SESSIONS)):
-            said = json_text.object_in(blobs.text(f"{ref}:{folder}/{number}/metadata.json"))
-            if isinstance(said.get("session_id"), str):
-                session = _DATED.sub("", said["session_id"], count=1)
-                yield one_line(str(said.get("agent") or ""), _CHARS), one_line(session, _CHARS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.git.agent_marks import (
-    MOST_SESSIONS,
     AgentMark,
     AiLines,
     AiSession,
@@ -117,23 +115,6 @@ def test_a_note_speaks_of_its_files_alone(shop: Shop, paths: tuple[str, ...]) ->
 def test_trailers_name_agents(shop: Shop, trailer: str, mark: AgentMark | None) -> None:
     shop.commit("first\nsecond\n", f"change\n\n{trailer}")
     assert shop.marks(2) == [mark] * (mark is not None)
-
-
-@pytest.mark.parametrize("more", [0, MOST_SESSIONS])
-def test_a_checkpoint_names_its_sessions(shop: Shop, more: int) -> None:
-    said = {"session_id": "2026-02-12-abc", "agent": "Claude Code"}
-    shop.git("checkout", "-q", "--orphan", "entire/checkpoints/v1")
-    folder = shop.root / "01" / "23456789ab"
-    texts = [json.dumps(said), "[]", "{broken", '{"session_id": 1}']
-    for number, text in enumerate(texts + ["[]"] * more):
-        (folder / str(number)).mkdir(parents=True)
-        (folder / str(number) / "metadata.json").write_text(text)
-    shop.git("add", "-A")
-    shop.git("commit", "-qm", "checkpoint")
-    shop.git("checkout", "-q", "main")
-    shop.commit("first\nsecond\n", "change\n\nEntire-Checkpoint: 0123456789ab")
-    (mark,) = shop.marks(2)
-    assert (mark.tool, mark.session, mark.checkpoint) == ("Claude Code", "abc", "0123456789ab")
 
 
 @given(
