@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.code import languages, method_calls
-from observer.code.literals import MOST, MOST_CHARS
+from observer.code import languages
+from observer.code.literals import MOST, MOST_CHARS, method_calls
 
 LINES = [
     ("python", "def total(self):", "total"),
