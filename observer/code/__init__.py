@@ -7,19 +7,3 @@ used wherever it can be had; a text whose tree would be broken, or too costly, i
 line, which always gives an answer. This is the only room that uses tree-sitter; a grammar is
 loaded with the first text in its language.
 """
-
-from observer.code.diff import common_affixes, compare_files, compare_fragments, indexes_only_in
-from observer.code.literals import method_calls
-from observer.code.outline import outline
-from observer.code.symbol import Symbol, strip_comments
-
-__all__ = [
-    "Symbol",
-    "common_affixes",
-    "compare_files",
-    "compare_fragments",
-    "indexes_only_in",
-    "method_calls",
-    "outline",
-    "strip_comments",
-]

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from observer import code
+from observer.code.diff import common_affixes, compare_files, compare_fragments, indexes_only_in
 from observer.code.languages import PROSE, language_of
 from observer.core.events import Edit, FileWrite
 from observer.core.text import distinct, one_line
@@ -179,10 +179,10 @@ def summarize_edits(
     fresh: list[str] = []
     for edit in edits:
         old, new = differing_lines(edit)
-        gone += [old[place] for place in code.indexes_only_in(old, new)]
-        fresh += [new[place] for place in code.indexes_only_in(new, old)]
+        gone += [old[place] for place in indexes_only_in(old, new)]
+        fresh += [new[place] for place in indexes_only_in(new, old)]
     before, after = _quoted(gone, fresh, language)
-    symbols = symbols or code.compare_fragments(((edit.old, edit.new) for edit in edits), language)
+    symbols = symbols or compare_fragments(((edit.old, edit.new) for edit in edits), language)
     return ChangeSummary(
         added=len(fresh),
         removed=len(gone),
@@ -242,7 +242,7 @@ def _path(path: str) -> str:
 def differing_lines(edit: Edit) -> tuple[list[str], list[str]]:
     """Return the lines that left and those that came, without those around that both have."""
     old, new = _split(edit.old), _split(edit.new)
-    start, end = code.common_affixes(old, new)
+    start, end = common_affixes(old, new)
     return old[start : len(old) - end], new[start : len(new) - end]
 
 
@@ -262,7 +262,7 @@ def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChan
     language = _language_of(path)
     if old is None or new is None or not language:
         return None
-    found = code.compare_files(old, new, language)
+    found = compare_files(old, new, language)
     return found and SymbolChanges(
         added=_short(found.added),
         changed=_short(found.changed),

@@ -3,8 +3,7 @@
 A piece of a file is repaired so that it parses alone: an edit shows the lines around a change, cut
 anywhere, often amid a string or between brackets. `repair_fragment` opens before a piece what it
 closes, and the other way round; braces are counted without looking into strings, so the result may
-still not parse. `is_truncated` finds without a parser what cannot parse, since a parser spends
-several times as long on it; it reports only what is certain.
+still not parse.
 
 The text of a symbol leaves out comments and the definitions inside it. Its spacing is normalized,
 so that a difference of layout alone is not a change; significant indentation is kept.
@@ -60,7 +59,7 @@ def is_parsable(text: str, language: str) -> bool:
     """Return False, without parsing it, if a text has no sound tree or one that costs much."""
     if language not in GRAMMARS or len(text) > MOST_CHARS or "\0" in text:
         return False
-    return is_plausibly_nested(text) and not (GRAMMARS[language].is_indented and is_truncated(text))
+    return is_plausibly_nested(text)
 
 
 def parse_fragment(text: str, language: str) -> ParsedText | None:
@@ -258,42 +257,6 @@ def _indented(text: str, grammar: Grammar) -> RepairedFragment:
     if grammar.filler and last.rstrip().endswith(":"):
         body.append(" " * (len(last) - len(last.lstrip()) - left + 4) + grammar.filler)
     return RepairedFragment("\n".join([*ahead, *body]), ahead=len(ahead))
-
-
-# What a formatted string says between braces may hold quotes of its own: only a parser knows.
-_NOT_FORMATTED = r"(?<![fFtT])(?<![fFtT][rR])"
-_SILENT = rf"""
-    \#[^\n]*+
-    | {_NOT_FORMATTED}(?:
-        \"{{3}}(?:[^"\\]++|\\.|"(?!""))*+\"{{3}}
-        | '{{3}}(?:[^'\\]++|\\.|'(?!''))*+'{{3}}
-        | "(?!"")(?:[^"\\\n]++|\\.)*+"
-        | '(?!'')(?:[^'\\\n]++|\\.)*+'
-    )
-"""
-"""A comment or a whole string: brackets inside mean nothing."""
-
-_FLAGS = re.DOTALL | re.VERBOSE
-_SILENCE = re.compile(_SILENT, _FLAGS)
-_UNDERSTOOD = re.compile(rf"(?:[^\#\"']++|{_SILENT})*+", _FLAGS)
-_LONG_STRING = re.compile(rf"{_NOT_FORMATTED}(?:\"{{3}}|'{{3}})", _FLAGS)
-_BRACKET_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
-
-
-def is_truncated(text: str) -> bool:
-    """Return True if a Python text surely ends inside a string, or has a bracket without its other.
-
-    False says nothing. The time is linear in the text.
-    """
-    understood = _UNDERSTOOD.match(text)
-    if understood and understood.end() < len(text):
-        # A string of one line may go on where the grammar is lenient; a long one has begun.
-        return _LONG_STRING.match(text, understood.end()) is not None
-    return not _is_even(text) and not _is_even(_SILENCE.sub("", text))
-
-
-def _is_even(text: str) -> bool:
-    return all(text.count(opening) == text.count(closing) for opening, closing in _BRACKET_PAIRS)
 
 
 _QUOTES = "\"'`"

@@ -43,7 +43,7 @@ _HERE = "*"
 _NARROWING = re.compile(
     r"--(?:changed\w*|onlyChanged|affected|related|findRelatedTests|shard|lf|last-failed|onlyFailures"
     r"|only-failures|failed|rerun-failed|ignore|deselect|exclude|skip[\w-]*|fast|staged|cached)(?:=|\Z)"
-    r"|-o\Z|-short\Z"
+    r"|-o\Z|-short\Z|-(?:only|skip)-testing:"
 )
 _NAME_END = re.compile(r"[:._-]")
 _FROM_FILE = re.compile(r"\d?<.")
@@ -56,13 +56,6 @@ _PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|chang
 
 _LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
 """With these a run looks at what failed last, and at nothing else."""
-
-
-_CHOSEN = "in package"
-"""The name of a filter by which what runs a checker chooses a package."""
-_PACKAGE = word_set("filter F w workspace p package") | {_CHOSEN}
-_WITH_PACKAGES = ("script ", "cargo ")
-"""Checkers whose filters of these names choose a package: for others `-p` is something else."""
 
 
 class CheckIdentity(Value):
@@ -132,39 +125,9 @@ def distinct_paths(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def covers(green: CheckIdentity, red: CheckIdentity) -> bool:
-    """Return True if all that the red run looked at was looked at by the green one.
-
-    A package may be chosen by its name, or by the folder of that name in which a run is.
-    """
-    pairs = [(green, red)]
-    if _package(green) or _package(red):
-        pairs.append((_in_package(green), _in_package(red)))
-    return any(
-        is_comparable(one, other)
-        and set(one.filters) <= set(other.filters)
-        and is_within_scope(one, other)
-        for one, other in pairs
-    )
-
-
-def _package(check: CheckIdentity) -> str:
-    """Return the name of the one package that a filter chooses, without its scope; "" if none."""
-    names = _PACKAGE if check.base.startswith(_WITH_PACKAGES) else {_CHOSEN}
-    named = [one.partition("=") for one in check.filters]
-    chosen = [value for name, _, value in named if name in names]
-    is_sure = len(chosen) == 1 and not check.folder
-    return chosen[0].strip("{}./").rpartition("/")[2] if is_sure else ""
-
-
-def _in_package(check: CheckIdentity) -> CheckIdentity:
-    """Return a check of one package as if it had run in a folder of the package's bare name."""
-    name = _package(check)
-    if name:
-        left = tuple(one for one in check.filters if one.partition("=")[0] not in _PACKAGE)
-        return msgspec.structs.replace(check, folder=name, paths=(name,), filters=left)
-    folder = check.folder.rpartition("/")[2]
-    is_whole = check.paths == (check.folder,) and bool(folder)
-    return msgspec.structs.replace(check, folder=folder, paths=(folder,)) if is_whole else check
+    """Return True if all that the red run looked at was looked at by the green one."""
+    is_wide = set(green.filters) <= set(red.filters) and is_within_scope(green, red)
+    return is_wide and is_comparable(green, red)
 
 
 def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
@@ -173,7 +136,8 @@ def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
     Of what the tasks `lint` and `lint:all` ran, both of unknown scope, neither says anything about
     the other.
     """
-    is_variant = green.task != red.task and _stem(green.task) == _stem(red.task) != ""
+    stems = [_NAME_END.split(one.task)[0] for one in (green, red)]
+    is_variant = green.task != red.task and stems[0] == stems[1] != ""
     return covers(green, red) and (red.is_fixer or not green.is_fixer) and not is_variant
 
 
@@ -198,10 +162,6 @@ def answers(green: CheckIdentity, red: CheckIdentity, tests: Iterable[str], plac
 def is_same_check(one: CheckIdentity, other: CheckIdentity) -> bool:
     """Return True if both check the same, whether or not they fix what they find."""
     return covers(one, other) and covers(other, one)
-
-
-def _stem(task: str) -> str:
-    return _NAME_END.split(task)[0]
 
 
 def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:
@@ -262,7 +222,7 @@ class _Scope:
             if name in _AT:
                 self._enter(unquoted(value), is_file=False)
             else:
-                self.filters.append(f"{_CHOSEN}={unquoted(value)}")
+                self.filters.append(f"in package={unquoted(value)}")
         self._read(checker.rest)
         self.is_given = bool(self._targets) and not checker.is_task
         self.paths = self._placed()

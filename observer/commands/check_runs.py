@@ -35,13 +35,11 @@ from observer.commands.command_line import SimpleCommand
 from observer.commands.ending import (
     ended,
     exit_code_of,
-    is_interrupted,
     reported,
     start_failure,
 )
 from observer.commands.result import CommandResult
 from observer.commands.runners import program_name, unquoted
-from observer.commands.visible_output import commands_printed, visible_output_of
 from observer.core.events import Command
 from observer.core.text import one_line, relative, uncoloured, word_set
 
@@ -289,10 +287,6 @@ _RUNNER_FAILED = {"pnpm": "ELIFECYCLE", "yarn": "error Command failed with exit 
 _SETTING_ASIDE = word_set("stash worktree bisect")
 
 
-SILENT = CommandResult(ok=True, said="printed nothing")
-"""The result of a check that would have printed what it found before."""
-
-
 class _Line(NamedTuple):
     """A command line that ended: its commands, its checks, and the checkers in its output."""
 
@@ -332,21 +326,6 @@ def check_results_of(
     return CheckResults(passed=() if is_empty else tuple(_passed(line)), learned=learned)
 
 
-def is_silent(body: Command, result: CommandResult) -> bool:
-    """Return True if a command ended well, as far as is known, and nothing of its output is seen.
-
-    That proves nothing by itself: it is for who knows what the command would have printed.
-    """
-    return (
-        result.ok is None
-        and result.was_run
-        and reported(body) is True
-        and visible_output_of(body.command).shows_silence
-        and not is_interrupted(body)
-        and commands_printed(body.output) is not None
-    )
-
-
 def _did_not_start(body: Command, result: CommandResult) -> bool:
     """Return True if a program, or what it was to run, was not there, or somebody stopped it."""
     if result.passed is not None or result.failed or result.failing:
@@ -372,8 +351,7 @@ def _passed(line: _Line) -> Iterator[CheckIdentity]:
     for one in line.ran:
         if is_hook(one.check) and not is_through:
             continue  # git neither says that it has committed or pushed, nor next to nothing
-        is_seen = line.result == SILENT or _signed(one, line)
-        if is_seen or _is_proven(one, line) or _led_on(one, line):
+        if _signed(one, line) or _is_proven(one, line) or _led_on(one, line):
             yield from _all_of(one, line)
 
 
@@ -391,6 +369,11 @@ def _signed(one: TaskCheck, line: _Line) -> bool:
         return True
     program = one.check.base.partition(" ")[0]
     if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.reported):
+        return True
+    if len(line.ran) == 1 and any(  # `cargo clippy` ends as a build does
+        kind == one.check.kind or base.split()[0] in {program, "compiler"}
+        for base, kind in line.reported.items()
+    ):
         return True
     return (
         one.check.is_task
@@ -422,7 +405,7 @@ def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
 def _failed(line: _Line) -> CheckResults:
     """Return the check that failed, what its task ran of it, and what had passed before it."""
     line = line._replace(reported=deciding_checkers(line.result))
-    signed = _blamed(line) or [one for one in line.ran if _signed(one, line)] or _alike(line)
+    signed = _blamed(line) or [one for one in line.ran if _signed(one, line)]
     if (line.reported and not signed) or _ran_nothing(line):
         return CheckResults()
     if _did_not_start(line.body, line.result):
@@ -447,21 +430,6 @@ def _blamed(line: _Line) -> list[TaskCheck]:
     of_runner = [one for one in line.ran if one.check.is_task and one.check.tool in ended]
     found = of_task or of_runner
     return found if len(found) == 1 else []
-
-
-def _alike(line: _Line) -> list[TaskCheck]:
-    """Return the only check of a line if its output is signed in another name of its tool.
-
-    `cargo clippy` ends with the words of a build, and Django's tests with those of unittest.
-    """
-    if len(line.ran) != 1:
-        return []
-    check = line.ran[0].check
-    alike = (
-        kind == check.kind or base.split()[0] in {check.base.split()[0], "compiler"}
-        for base, kind in line.reported.items()
-    )
-    return list(line.ran) if any(alike) else []
 
 
 def _ran_nothing(line: _Line) -> bool:

@@ -3,21 +3,17 @@
 Part of interpretation (step 6). The tables come first: programs that check code, those that run the
 tasks of a project, and what their options say. Tests, type checks, linters, formatters that only
 check, and builds are checks; everything else that is run, such as a built program or a one-off
-script, is not. What is chosen by targets, environments or schemes (nx, tox, nox, xcodebuild) is
-read from these: `nx run app:test` is the test of one part, `tox -e lint` a linter. The name of a
-task says what it checks, apart from the part that says it fixes files.
+script, is not. The name of a task says what it checks, apart from the part that says it fixes
+files.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from observer.commands.runners import program_name, unquoted
+from observer.commands.runners import program_name
 from observer.core.text import word_set
 
 Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
@@ -45,8 +41,15 @@ ALIASES = {
 }  # fmt: skip
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
 """Programs that only run another's tests."""
-RUNNING_OTHERS = word_set("pre-commit lefthook")
+RUNNING_OTHERS = word_set("pre-commit lefthook tox nox")
 """Programs that run what a project lists: the output is that of others."""
+_XCODE_CHOOSING = word_set("-scheme -project -workspace -target -testPlan")
+_XCODE_NEUTRAL = word_set(
+    "-destination -configuration -sdk -arch -derivedDataPath -resultBundlePath -xcconfig -toolchain"
+    " -jobs -archivePath -maximum-parallel-testing-workers -parallel-testing-enabled"
+    " -enableCodeCoverage"
+)
+_XCODE = _XCODE_CHOOSING | _XCODE_NEUTRAL
 VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
     "go": {
         "test": ("test", "go test"),
@@ -106,6 +109,11 @@ VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
     "artisan": {"test": ("test", "phpunit")},
     "manage.py": {"test": ("test", "django test"), "check": ("lint", "django check")},
     "playwright": {"test": ("test", "playwright test")},
+    "xcodebuild": {
+        **dict.fromkeys(("test", "test-without-building"), ("test", "xcodebuild test")),
+        "analyze": ("lint", "xcodebuild analyze"),
+        **dict.fromkeys(("build", "build-for-testing", "archive"), ("build", "xcodebuild build")),
+    },
     "meson": {"test": ("test", "meson test"), "compile": ("build", "meson compile")},
     "vite": {"build": ("build", "vite build")},
     "next": {"build": ("build", "next build"), "lint": ("lint", "eslint")},
@@ -139,7 +147,7 @@ SCRIPTS = word_set("npm pnpm yarn bun turbo lerna composer")
 RUN = word_set("run run-script r")
 TASKS = {
     **dict.fromkeys(("make", "gmake"), "make"),
-    **{name: name for name in word_set("just task rake poe grunt gulp ant invoke earthly")},
+    **{name: name for name in word_set("just task rake poe grunt gulp ant invoke earthly nx")},
     "inv": "invoke",
 }
 """What runs the tasks of a project, as words behind it."""
@@ -169,12 +177,12 @@ PROGRAMS = (
     | FORMATTERS
     | frozenset(TASKS)
     | word_set(
-        "npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry"
-        " nx turbo xcodebuild"
+        "npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry turbo"
     )
 )
 """Programs that check code, or run others that do."""
 
+_XCODEBUILD = ("xcodebuild test", "xcodebuild build", "xcodebuild analyze")
 SELECTING = {
     "": word_set(
         "-k -t -run --run --testNamePattern --testPathPattern --testPathPatterns --filter -p"
@@ -185,17 +193,14 @@ SELECTING = {
     "pytest": word_set("-k -m"),
     "vitest": word_set("-t --testNamePattern --project"),
     "tox": word_set("-e -m -f"),
-    "nox": word_set("-e -k -t --tags"),
+    "nox": word_set("-e -s --session --sessions -k -t --tags"),
     "pester": word_set(
         "-Tag -TagFilter -ExcludeTag -ExcludeTagFilter -FullNameFilter -TestName -ExcludePath"
         " -Configuration"
     ),
     "swift test": word_set("--filter --skip --test-product -s --specifier"),
     "swift build": word_set("--product --target"),
-    **dict.fromkeys(
-        ("xcodebuild test", "xcodebuild build", "xcodebuild analyze"),
-        word_set("-scheme -project -workspace -target -testPlan -only-testing -skip-testing"),
-    ),
+    **dict.fromkeys(_XCODEBUILD, _XCODE_CHOOSING),
     "mypy": word_set("-p -m --package --module"),
     "go test": word_set("-run -skip"),
     "cargo test": word_set("-p --package --test --bin --example -E"),
@@ -216,6 +221,7 @@ NEUTRAL_VALUED = word_set(
 NEUTRAL = {
     "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
     "mypy": word_set("--python-executable --cache-dir"),
+    **dict.fromkeys(_XCODEBUILD, _XCODE_NEUTRAL),
     "pester": word_set("-Output -Show -OutputFile -OutputFormat -CodeCoverage"),
     **dict.fromkeys(
         ("swift test", "swift build"),
@@ -334,119 +340,18 @@ def base_task_name(name: str) -> str:
     return _FIXING.sub("", name) or name
 
 
-_NX_TARGETS = word_set("-t --target --targets")
-_NX_PROJECTS = word_set("-p --project --projects")
-_NX_VALUED = word_set("-c --configuration --parallel --base --head --runner --output-style")
-_ENVIRONMENTS = {"tox": word_set("-e"), "nox": word_set("-s -e --session --sessions")}
-_LISTING = word_set(
-    "-l --list --list-sessions --listenvs -a -av --listenvs-all --notest list config devenv depends"
-)
-_RUNNING = word_set("run run-parallel r p")
-_PYTHON = re.compile(r"(?:py|pypy)[\d.]*\Z", re.IGNORECASE)
-_ACTIONS: Mapping[str, tuple[Kind, str]] = {
-    "test": ("test", "xcodebuild test"),
-    "test-without-building": ("test", "xcodebuild test"),
-    "analyze": ("lint", "xcodebuild analyze"),
-    "build-for-testing": ("build", "xcodebuild build"),
-    "build": ("build", "xcodebuild build"),
-    "archive": ("build", "xcodebuild build"),
-}
-_XCODE_VALUED = word_set(
-    "-scheme -project -workspace -target -destination -configuration -sdk -arch -testPlan"
-    " -derivedDataPath -resultBundlePath -xcconfig -toolchain -jobs -archivePath"
-    " -maximum-parallel-testing-workers -parallel-testing-enabled -enableCodeCoverage"
-)
-_XCODE_CHOOSING = word_set("-scheme -project -workspace -target -testPlan")
-_XCODE_TESTS = ("-only-testing:", "-skip-testing:")
-_XCODE_ASKING = word_set("-list -version -showBuildSettings -showsdks -showdestinations -help")
-
-
-def _nx(rest: list[str]) -> Checker | None:
-    """Read `nx test app`, `nx run app:test`, `nx run-many -t test lint`, `nx affected -t test`."""
-    targets, projects = [*_values(rest, _NX_TARGETS)], [*_values(rest, _NX_PROJECTS)]
-    verb, *named = [*_plain(rest, _NX_TARGETS | _NX_PROJECTS | _NX_VALUED)] or [""]
-    left = [word for word in rest if word.startswith("--exclude")]
-    if verb == "run":
-        project, _, target = (named or [""])[0].partition(":")
-        targets, projects = [target.partition(":")[0]], [project]
-    elif verb.partition(":")[0] == "affected":
-        targets += [verb.partition(":")[2]] if ":" in verb else []
-        left.append("--affected")
-    elif verb != "run-many":
-        targets, projects = [verb], [*projects, *named[:1]]
-    left += [f"-p={','.join(sorted(projects))}"] if any(projects) else []
-    names = [base_task_name(one) for one in targets if kind_from_name(one)]
-    if not names:
-        return None
-    kind = kind_from_name(targets[0]) if len(targets) == 1 else "all"
-    return Checker(kind, f"nx {' '.join(sorted(names))}", left, is_task=True)
-
-
-def _of_environments(name: str, rest: list[str]) -> Checker | None:
-    """Read which environments run: one named as a Python tests; with none chosen, all run."""
-    own = rest[: rest.index("--")] if "--" in rest else rest
-    if not _LISTING.isdisjoint(own):
-        return None
-    options = _ENVIRONMENTS[name]
-    chosen = sorted(_values(own, options))
-    kinds = {"test" if _PYTHON.match(one) else kind_from_name(one) or "all" for one in chosen}
-    left = [word for word in own if word.partition("=")[0] not in _RUNNING | options]
-    left = [word for word in left if not {*unquoted(word).split(",")} <= {*chosen}]
-    left += [f"-e={','.join(chosen)}"] if chosen else []
-    left += rest[len(own) :]
-    return Checker(kinds.pop() if len(kinds) == 1 else "all", name, left, is_task=True)
-
-
-def _xcodebuild(rest: list[str]) -> Checker | None:
-    """Read the action of xcodebuild, which builds without one, and what its options choose."""
-    plain = {*_plain(rest, _XCODE_VALUED)}
-    if not _XCODE_ASKING.isdisjoint(rest) or plain == {"clean"}:
-        return None
-    action = next((one for one in _ACTIONS if one in plain), "" if plain else "build")
-    if not action:
-        return None
-    pairs = itertools.pairwise(rest)
-    choosing = [f"{word}={unquoted(then)}" for word, then in pairs if word in _XCODE_CHOOSING]
-    choosing += [word.replace(":", "=", 1) for word in rest if word.startswith(_XCODE_TESTS)]
-    return Checker(*_ACTIONS[action], choosing)
-
-
-def _values(words: list[str], options: frozenset[str]) -> Iterator[str]:
-    """Yield the values of options: behind `=`, or the words up to the next option; commas part."""
-    is_value = False
-    for word in words:
-        name, _, value = word.partition("=")
-        if word[0] == "-":
-            is_value = word in options
-        given = (value if name in options else "") if word[0] == "-" else word if is_value else ""
-        yield from (one for one in unquoted(given).split(",") if one)
-
-
-def _plain(words: list[str], valued: frozenset[str]) -> Iterator[str]:
-    """Yield the words that are neither options nor the value of one."""
-    for before, word in itertools.pairwise(["", *words]):
-        if word[0] != "-" and before not in valued:
-            yield word
-
-
-READ: Mapping[str, Callable[[list[str]], Checker | None]] = MappingProxyType(
-    {
-        "nx": _nx,
-        "tox": partial(_of_environments, "tox"),
-        "nox": partial(_of_environments, "nox"),
-        "xcodebuild": _xcodebuild,
-    }
-)
-"""Program -> what reads the words behind it."""
-
-
 _ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
 """With these words nothing is judged, or no end of it is waited for."""
-_VALUED = word_set("-C --manifest-path --color")
+_VALUED = _XCODE | word_set("-C --manifest-path --color")
 """Options that may stand before a verb, with their value in the next word."""
-_PRINTING = word_set("-n --just-print --recon -q --question")
-"""With these `make` only says what it would run."""
+_NONE: frozenset[str] = frozenset()
+_ONLY_SHOWING = {
+    **dict.fromkeys(("make", "gmake"), word_set("-n --just-print --recon -q --question")),
+    "tox": word_set("-l -a -av --listenvs --listenvs-all --notest list config devenv depends"),
+    "nox": word_set("-l --list-sessions"),
+}
+"""With these words a program only says what it would run."""
 _MASKED = word_set("--dry-run --list")
 _TEST_FILE = re.compile(r"(?:test_\w+|\w+_test)\.(?:py|rb|pl|php|sh)\Z")
 _SCRIPT_FILE = re.compile(r"(?:\./)?(?:[\w.-]+/)*([\w-]+?)(?:\.(?:sh|bash|py|rb|js|mjs|ts|ps1))?\Z")
@@ -458,9 +363,7 @@ def checker_of(words: Sequence[str]) -> Checker | None:
     name, rest = ALIASES.get(name, name), list(words[1:])
     if name.startswith("python") and rest[1:] and program_name(rest[0]) == "manage.py":
         name, rest = "manage.py", rest[1:]
-    if name in READ:
-        return READ[name](rest) if _ASKING.isdisjoint(rest) else None
-    if name in {"make", "gmake"} and not _PRINTING.isdisjoint(rest):
+    if not _ONLY_SHOWING.get(name, _NONE).isdisjoint(rest):
         return None
     found = _known(name, rest) or _task(name, rest) or _script(words)
     if found is None or not _ASKING.isdisjoint(rest):
@@ -535,7 +438,17 @@ def _task(name: str, rest: list[str]) -> Checker | None:
     if name in RUNNING_TASKS:
         at = next((at for at, word in enumerate(rest) if word in RUNNING_TASKS[name]), None)
         return None if at is None else _first_task(f"{name} {rest[at]}", rest[:at], rest[at + 1 :])
+    if name == "nx":  # `nx run app:test`, `nx test app`, `nx affected -t test`
+        parts = (part for word in rest for part in reversed(word.split(":", 1)))
+        rest = sorted((one for one in parts if one not in _OF_NX), key=_is_of_no_kind)
     return _first_task(TASKS[name], [], rest) if name in TASKS else None
+
+
+_OF_NX = word_set("run run-many -t --target --targets")
+
+
+def _is_of_no_kind(word: str) -> bool:
+    return word[:1] == "-" or not kind_from_name(word)
 
 
 def _first_task(name: str, before: list[str], rest: list[str]) -> Checker | None:

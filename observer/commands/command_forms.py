@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from observer.commands import command_line
+from observer.commands.check_tools import ALIASES
 from observer.commands.command_line import SimpleCommand
 from observer.commands.runners import ASSIGNMENT, program_name
 from observer.core.text import one_line, word_set
@@ -19,14 +20,7 @@ _WORDS = 40
 _LINE = 240
 _PREFIX = 2
 _INSTALLING = word_set("install i ci add sync update")
-_SAME_PROGRAM = {
-    "python3": "python",
-    "pip3": "pip",
-    "py.test": "pytest",
-    "gradlew": "gradle",
-    "mvnw": "mvn",
-    "nodejs": "node",
-}
+_SAME_PROGRAM = ALIASES | {"python3": "python", "pip3": "pip", "nodejs": "node"}
 _TWO_WORDS = {"docker-compose": ("docker", "compose")}
 _RUNS_SCRIPTS = word_set("npm yarn pnpm bun deno composer")
 _BYPASSING = (

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from observer.commands import visible_output
-from observer.commands.command_line import CommandLine, leading_commands, simple_commands
+from observer.commands.command_line import CommandLine
 from observer.commands.ending import (
     ENDINGS,
     EXIT_LINE,
@@ -42,7 +42,6 @@ from observer.commands.result import (
     line_pattern,
     signature,
 )
-from observer.commands.runners import program_name
 from observer.commands.visible_output import SAID_NOTHING, VisibleOutput, plain_output
 from observer.core.events import Command
 from observer.core.text import one_line
@@ -124,7 +123,7 @@ def _believed(result: CommandResult, text: str, seen: VisibleOutput) -> CommandR
     if not result.ok:
         return result
     ran_none = result.passed == 0 and not result.failed
-    if not ran_none and (seen.shows_end(text) or _would_show(result, seen)):
+    if not ran_none and seen.shows_end(text):
         return result
     return replace(result, ok=None)
 
@@ -147,30 +146,6 @@ def _ends_with(result: CommandResult, text: str) -> bool:
     )
 
 
-def _would_show(result: CommandResult, seen: VisibleOutput) -> bool:
-    """Return True if lines were chosen so that those which report failures are among them."""
-    samples = _FAILING.get(result.tool, ())
-    return seen.patterns is not None and bool(samples) and all(map(seen.lets_through, samples))
-
-
-_FAILING = {
-    "pytest": ("1 failed, 2 passed in 0.10s", "1 error in 0.10s"),
-    "jest": ("Tests:       1 failed, 2 passed, 3 total",),
-    "vitest": ("      Tests  1 failed | 2 passed (3)",),
-    "bun": (" 1 fail",),
-    "go test": ("FAIL\texample.com/shop\t0.003s",),
-    "cargo test": ("test result: FAILED. 1 passed; 1 failed; 0 ignored;",),
-    "mocha": ("  1 failing",),
-    "rspec": ("2 examples, 1 failure",),
-    "biome": ("Found 1 error.",),
-    "ruff": ("Found 1 error.",),
-    "mypy": ("Found 1 error in 1 file (checked 1 source file)",),
-    "maven": ("[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0",),
-    "dotnet test": ("Failed!  - Failed:     1, Passed:     1, Skipped:     0, Total:     2",),
-}
-"""Lines that a failing run of a tool always has, and those that a failure may have instead."""
-
-
 def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandResult]:
     """Ask the readers of each tool that was named, then those whose mark is there.
 
@@ -182,8 +157,12 @@ def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandRe
     for tool in line.tools:
         named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, is_passed=ok)))
     found = list(named.values())
-    if any(one.tool in COUNTING for one in found):
-        return _of_tasks(text, ok=ok, is_bad=bool(failures_among(found))) or found
+    if failures_among(found) and any(one.tool in COUNTING for one in found):
+        # The first parser that finds a failure in a task is believed.
+        within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
+        texts = (text, _TASK_INDENT.sub(LINE_START, text))
+        inner = itertools.chain(*(_heard(within, each, is_passed=ok) for each in texts))
+        return _first(one for one in inner if one.ok is False) or found
     if failures_among(found) or (ok and found):
         return found
     if ok:
@@ -196,41 +175,12 @@ def _results(text: str, line: CommandLine, *, ok: bool | None) -> list[CommandRe
     sure = [one for one in marked if not one.is_raised or (ok is False and not raised)]
     found += _first(failures_among(_heard(sure, text, is_passed=ok)) or raised)
     found += [] if found else _first(_heard(marked, text, is_passed=ok))
-    if ok is None and not _is_final(found, named, line.last):
+    ending = named.get(line.last) if named else next(reversed(found), None)
+    is_counted = ending is not None and ending.passed is not None
+    if ok is None and found and not (is_counted or failures_among(found)):
+        # What was built or installed may have been run then, and broken: `cargo run`.
         found += _first(failures_among(_heard(marked, text, is_passed=ok)))
     return found
-
-
-def _of_tasks(text: str, *, ok: bool | None, is_bad: bool) -> list[CommandResult]:
-    """Ask what ran in the tasks of a runner that only counts them.
-
-    The first parser that finds a failure is believed, or the only run that counts its tests.
-    """
-    within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
-    if is_bad:
-        texts = (text, _TASK_INDENT.sub(LINE_START, text))
-        return _first(
-            one for each in texts for one in failures_among(_heard(within, each, is_passed=ok))
-        )
-    counting = [one for one in within if one.end]
-    runs = sum(1 for reader in counting if reader.end for _ in reader.end.finditer(text))
-    heard = list(_heard(counting, text, is_passed=ok)) if runs == 1 else []
-    return [one for one in heard if one.ok]
-
-
-def _is_final(
-    found: Sequence[CommandResult], named: Mapping[str, CommandResult], last: str
-) -> bool:
-    """Return True if no later result is missing: nothing, a failure, or the last tests are known.
-
-    What was built, installed or linted may have been run then, and broken: `cargo run`.
-    """
-    ending = named.get(last) if named else next(reversed(found), None)
-    return (
-        not found
-        or bool(failures_among(found))
-        or (ending is not None and ending.passed is not None)
-    )
 
 
 def _marked(marks: Iterable[tuple[str, OutputParser]], text: str) -> Iterable[OutputParser]:
@@ -292,13 +242,8 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
         return _looked(command, line, text)
     if is_interrupted(command):
         return _plain_words(text, ok=None)
-    *before, text = _runs(text, _repetitions(command.command))
     seen = visible_output.visible_output_of(command.command)
-    result = _of_run(text, line, stopped_by(command), seen, ok=ok)
-    earlier = _of_run(before[-1], line, None, seen, ok=None) if before else result
-    if not before or earlier.said == result.said:
-        return result
-    return replace(result, said=f"{result.said}; the run before it: {earlier.said}")
+    return _of_run(text, line, stopped_by(command), seen, ok=ok)
 
 
 def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
@@ -310,35 +255,6 @@ def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
     if ok is False and _last_words(text):
         return _plain_words(text, ok=False)
     return CommandResult(ok=True, said="nothing found") if ok is False else CommandResult(ok=ok)
-
-
-def _repetitions(command: str) -> int:
-    """Return how often a line begins with the same check, the last time of no less than before.
-
-    `pytest; pytest --lf` is 2, `pytest a; pytest b` and `DB=a pytest; DB=b pytest` are 1.
-    """
-    parts = simple_commands(command)
-    able = [part for part in leading_commands(parts) if not part.looks]
-    same = [part for part in able if program_name(part.words[0]) == program_name(able[0].words[0])]
-    if not same or len({part.wrapping for part in same}) > 1:
-        return 1
-    if any(part.words[0] == "cd" for part in parts[parts.index(same[0]) :]):
-        return 1
-    *before, end = [{word for word in part.words if word[0] != "-"} for part in same]
-    return len(same) if all(end <= one for one in before) else 1
-
-
-def _runs(text: str, times: int) -> list[str]:
-    """Part the outputs of a check that was run several times; the last run is the one that counts.
-
-    Where their number is another than the command line's, it is unknown which is whose.
-    """
-    for reader in PARSERS if times > 1 else ():
-        if reader.end and any(mark in text for mark in reader.marks):
-            cuts = [end.end() for end in reader.end.finditer(text)]
-            if len(cuts) == times:
-                return [text[a:b] for a, b in itertools.pairwise((0, *cuts[:-1], len(text)))]
-    return [text]
 
 
 def _of_run(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from observer.core.patterns import lazy_pattern
@@ -220,11 +220,6 @@ def word_counts(summary: str) -> dict[str, int]:
     for number, word in _COUNT.findall(summary):
         found[word] += int(number)
     return found
-
-
-def sum_columns(rows: Iterable[Sequence[str]]) -> list[int]:
-    """Add up the counts of several runs, column by column; a missing count is 0."""
-    return [sum(int(number or 0) for number in column) for column in zip(*rows, strict=True)]
 
 
 def total_seconds(times: Iterable[float]) -> float | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -73,27 +73,24 @@ _BLANK = 2
 _NUMBER = re.compile(r"-{1,2}(?:n|lines=?)?(\d{1,7})\Z")
 _LOST = re.compile(r"(?:\d|&)?>{1,2}\s*(?!&)(?!/dev/(?:stdout|stderr))\S")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_PLAIN_WORDS = re.compile(r"\W*([\w ./:-]*)\W*\Z")
-_ALTERNATIVES = re.compile(r"\\?\|")
 
 
 class VisibleOutput(NamedTuple):
     """Which lines of an output are let through.
 
     Fewer than `lines` lines are all that there were. `end` and `start` say whether those are among
-    them, `patterns` what must stand in a line, `is_lost` whether some went elsewhere.
+    them, `is_opaque` whether lines were chosen or changed, `is_lost` whether some went elsewhere.
     """
 
     lines: int | None = None
     start: bool = True
     end: bool = True
-    patterns: tuple[str, ...] | None = None
     is_opaque: bool = False
     is_lost: bool = False
 
     def is_whole(self, text: str) -> bool:
         """Return True if nothing was left out of this text."""
-        if self.is_opaque or self.is_lost or self.patterns is not None:
+        if self.is_opaque or self.is_lost:
             return False
         if self.start and self.end:
             return True
@@ -101,24 +98,9 @@ class VisibleOutput(NamedTuple):
 
     def shows_end(self, text: str) -> bool:
         """Return True if the last lines are in this text."""
-        if self.is_opaque or self.patterns is not None:
-            return False
-        return self.end or self.is_whole(text)
-
-    def lets_through(self, line: str) -> bool:
-        """Return True if such a line is sure to be let through."""
         if self.is_opaque:
             return False
-        return self.patterns is None or any(word in line for word in self.patterns)
-
-    @property
-    def shows_silence(self) -> bool:
-        """Whether nothing at all means that nothing was printed, blank lines aside."""
-        return not self.is_lost and (self.lines is None or self.lines > _BLANK)
-
-    def chooses(self, words: Sequence[str]) -> bool:
-        """Return True if lines with each of some words are sure to be let through."""
-        return bool(words) and not self.is_opaque and set(words) <= set(self.patterns or ())
+        return self.end or self.is_whole(text)
 
 
 @lru_cache(maxsize=2048)
@@ -143,7 +125,8 @@ def _through(part: SimpleCommand, seen: VisibleOutput) -> VisibleOutput:
     if program in {"head", "tail"}:
         return _cut(part.words, seen, at_end=program == "head")
     if program in _SEARCHING:
-        return _searched(part.words, seen)
+        is_inverted = any(word[:1] == "-" != word[1:2] and "v" in word for word in part.words[1:])
+        return seen._replace(start=False) if is_inverted else seen._replace(is_opaque=True)
     if program in _OPAQUE and part.sign == "|":
         return seen._replace(is_opaque=True)
     return seen
@@ -160,27 +143,6 @@ def _cut(words: Sequence[str], seen: VisibleOutput, *, at_end: bool) -> VisibleO
             lines = int(found.group(1) if found else word)
     least = lines if seen.lines is None else min(lines, seen.lines)
     return seen._replace(lines=least, start=seen.start and at_end, end=seen.end and not at_end)
-
-
-def _searched(words: Sequence[str], seen: VisibleOutput) -> VisibleOutput:
-    """Return what a search lets through; of its pattern only plain words are understood."""
-    options = [word for word in words[1:] if word.startswith("-")]
-    letters = "".join(word[1:] for word in options if not word.startswith("--"))
-    if "v" in letters:
-        return seen._replace(start=False)
-    if set("coql") & set(letters):
-        return seen._replace(patterns=())
-    text = " ".join(word for word in words[1:] if not word.startswith("-"))
-    cases = (str, str.lower, str.upper, str.capitalize) if "i" in letters else (str,)
-    given = tuple(case(word) for word in _words_of(text) for case in cases)
-    kept = given if seen.patterns is None else tuple(set(given) & set(seen.patterns))
-    return seen._replace(patterns=kept)
-
-
-def _words_of(pattern: str) -> Iterable[str]:
-    for part in _ALTERNATIVES.split(pattern.strip("\"'()")):
-        if (found := _PLAIN_WORDS.match(part)) and len(found.group(1)) > 2:
-            yield found.group(1)
 
 
 _QUIET = word_set(

@@ -18,8 +18,8 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
-from observer.code import strip_comments
 from observer.code.languages import FLAT, IDENTIFIER, KEYWORDS, definition_name, language_of
+from observer.code.symbol import strip_comments
 from observer.core.events import Commit, FileChange
 from observer.redaction.redact import redact_text
 from observer.redaction.shapes import MARKER

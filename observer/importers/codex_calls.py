@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import flag, inner, number, parsed, prose, rows, text, words
-from observer.code import method_calls
+from observer.code.literals import method_calls
 from observer.importers.records import HookCall
 
 SHELLS = frozenset(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from observer import code
+from observer.code.diff import common_affixes
 from observer.code.edits import (
     has_symbols,
     symbol_changes_of,
@@ -136,7 +136,7 @@ class _Hunk(NamedTuple):
 
 
 def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
-    start, end = code.common_affixes(before, after)
+    start, end = common_affixes(before, after)
     inner = before[start : len(before) - end], after[start : len(after) - end]
     if max(map(len, inner)) > MOST_COMPARED:
         return [_Hunk(start, len(before) - end, start, len(after) - end)]

@@ -10,8 +10,9 @@ import re
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from observer.code import Symbol, outline
 from observer.code.languages import language_of
+from observer.code.outline import outline
+from observer.code.symbol import Symbol
 from observer.core.errors import Ambiguous, BadInput, NotFound
 from observer.core.filters import Filters
 from observer.core.model import Item

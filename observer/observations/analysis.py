@@ -7,7 +7,7 @@ used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,8 +15,6 @@ from msgspec.structs import replace
 from observer.code import edits
 from observer.code.edits import summarize_write
 from observer.commands import command_line, outcome
-from observer.commands.check_runs import SILENT, checks_of, is_silent
-from observer.commands.visible_output import visible_output_of
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -35,7 +33,6 @@ from observer.core.model import Recorded
 from observer.observations import event_text
 from observer.observations.drafts import ObservationDraft, Where, where_of
 from observer.observations.event_record import EventAnalysis, EventRecord, record_of
-from observer.observations.open_failures import OpenFailure, is_run_by
 
 
 def analyzed(recorded: Recorded) -> EventRecord:
@@ -63,32 +60,6 @@ def analyze(body: AnyBody, where: Where) -> EventAnalysis:
         )
     draft = _DRAFTERS.get(type(body))
     return EventAnalysis(draft=draft(body, where)) if draft else EventAnalysis()
-
-
-def with_silence(
-    recorded: Recorded, failures: Iterable[OpenFailure], branches: Mapping[str, str]
-) -> Recorded:
-    """Return a run that printed nothing as passed, where it failed before and would print that.
-
-    Args:
-        recorded: any event.
-        failures: the checks that are red in its project.
-        branches: work tree -> the branch checked out there.
-    """
-    body, analysis = recorded.event.body, analysis_of(recorded)
-    if not isinstance(body, Command) or not is_silent(body, analysis.result):
-        return recorded
-    ran = [one.check for one in checks_of(body.command, recorded.root, recorded.event.cwd)]
-    branch, seen = branches.get(recorded.root, ""), visible_output_of(body.command)
-    is_answer = any(
-        one.branch == branch
-        and is_run_by(one, ran)
-        and (seen.lets_through(one.error) or seen.chooses(one.chosen))
-        for one in failures
-        if one.error and not one.total  # who counts tests prints their number when all pass
-    )
-    silent = replace(analysis, result=SILENT)
-    return replace(record_of(recorded), analysis=silent) if is_answer else recorded
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.

@@ -24,6 +24,7 @@ from observer.commands.command_line import (
 from observer.commands.runners import program_name, unquoted
 from observer.core.events import Command
 from observer.core.model import Recorded
+from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, one_line, relative, word_set
 from observer.core.value import Value
 
@@ -212,13 +213,18 @@ def commits(part: SimpleCommand) -> bool:
     return words[:1] == ["commit"] and "--dry-run" not in words
 
 
-_COMMITTED = re.compile(r"^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] ", re.MULTILINE)
-"""How `git commit` says what it made: `[main 1a2b3c4] Round the total`."""
+COMMITTED = lazy_pattern(
+    r"^\[(?P<branch>[^\]\s]{1,200})[^\]\n]{0,40} (?P<hash>[0-9a-f]{7,64})\] (?P<subject>[^\n]*)"
+    r"(?:(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed)?",
+    re.MULTILINE,
+)
+"""How git says what it made (`[main 1a2b3c4] Round the total`), whoever ran it; what counts the
+files may be cut off."""
 
 
 def printed_commits(output: str) -> list[str]:
-    """Return the abbreviated hashes of the commits that git said it made."""
-    return _COMMITTED.findall(output)
+    """Return the hashes, mostly abbreviated, of the commits that git said it made."""
+    return [found["hash"] for found in COMMITTED.finditer(output)]
 
 
 def words_of(part: SimpleCommand) -> list[str]:

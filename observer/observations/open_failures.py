@@ -23,7 +23,7 @@ from observer.commands.command_forms import InvocationForm
 from observer.commands.command_line import simple_commands
 from observer.commands.ending import NotStarted, exit_code_of, start_failure
 from observer.commands.result import CommandResult
-from observer.commands.visible_output import plain_output, visible_output_of
+from observer.commands.visible_output import plain_output
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
@@ -60,10 +60,9 @@ class OpenFailure(Value):
     A pass of any of its `checks` clears it: the command's own, and those that its task ran. `tests`
     are the failing tests that have not passed since, if all are known; `failing` those that the
     output named; `total` is the number of tests run, `place` the file of the only error. `item` is
-    its observation, `changed` are the files changed since its last run. `chosen` are the words by
-    which a search chose what was shown of its output, `is_unread` holds if it was run since and
-    nothing shows how that ended, `is_rewritten` if a formatter or fixer has since rewritten what
-    it checks: only its next run shows what is left.
+    its observation, `changed` are the files changed since its last run. `is_unread` holds if it
+    was run since and nothing shows how that ended, `is_rewritten` if a formatter or fixer has since
+    rewritten what it checks: only its next run shows what is left.
     """
 
     checks: tuple[CheckIdentity, ...]
@@ -84,7 +83,6 @@ class OpenFailure(Value):
     total: int = 0
     place: str = ""
     changed: tuple[str, ...] = ()
-    chosen: tuple[str, ...] = ()
     is_unread: bool = False
     is_rewritten: bool = False
 
@@ -366,7 +364,6 @@ def _new_failure(ended: EndedCommand) -> OpenFailure:
         failing=result.failing,
         total=(result.passed or 0) + (result.failed or 0) if result.passed is not None else 0,
         place=place_in(result.first_error) if result.failed == 1 else "",
-        chosen=visible_output_of(ended.body.command).patterns or (),
     )
 
 

@@ -35,7 +35,7 @@ from observer.observations import (
     open_failures,
     project_state,
 )
-from observer.observations.analysis import analysis_of, with_silence
+from observer.observations.analysis import analysis_of
 from observer.observations.conversation import CHOSEN
 from observer.observations.drafts import FAILED, order_of, where_of
 from observer.observations.fix_text import ALTERNATIVE
@@ -157,7 +157,6 @@ class ProjectReducer:
         if step is None or not made:
             return ()
         known = _with_first_branch(self._state, recorded)
-        recorded = with_silence(recorded, known.failures, known.shown_branches)
         known = _with_failures(known, recorded)
         after, items = step(known, recorded, body, made[0])
         self._state, items = _keep_links(after, made[0], items)

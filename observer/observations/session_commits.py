@@ -44,14 +44,6 @@ _PULL = lazy_pattern(
     r"https://[\w.-]+(?:/[\w.~-]+){2,6}/(?:pull|pull-requests|pulls|merge_requests)/(\d+)\b"
 )
 """A pull request on GitHub, Bitbucket, Gitea or Forgejo, a merge request on GitLab."""
-
-
-_COMMITTED = lazy_pattern(
-    r"^\[(?P<branch>[^\]\s]{1,200})[^\]\n]{0,40} (?P<hash>[0-9a-f]{7,64})\] (?P<subject>[^\n]*)"
-    r"(?:(?:\n [^\n]*){0,3}?\n (?P<files>\d+) files? changed)?",
-    re.MULTILINE,
-)
-"""How git says what it made, whoever ran it; what counts the files may be cut off."""
 _STAGED = 60
 _TAKING = frozenset({"add", "commit"})
 _ALL = "*"
@@ -244,7 +236,7 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
     many. Which program ran git is all the same.
     """
     parts = [one for one in command_line.simple_commands(body.command) if not one.looks]
-    is_made = bool(parts) and _COMMITTED.search(body.output) is not None
+    is_made = bool(parts) and git_commands.COMMITTED.search(body.output) is not None
     if not is_made and "git" not in body.command:
         return state
     taking = [words for one in parts if (words := _git_words(one, is_git=is_made))]
@@ -268,7 +260,7 @@ def with_printed_commits(
 
     Where git was not asked for one, a line without a count of files may be any log's.
     """
-    for found in _COMMITTED.finditer(output):
+    for found in git_commands.COMMITTED.finditer(output):
         if not (found["files"] or is_asked):
             continue
         open_now, staged = open_files(state), state.staged

@@ -317,9 +317,8 @@ def _sureness(
     noted = [mark for mark in marks if mark.lines]
     known: tuple[tuple[object, Sureness, str], ...] = (
         (written, "certain", "the session's edits hold these lines"),
-        (noted and noted[0].of != "text", "certain", "a note names the lines"),
+        (noted, "certain", "a note names the lines"),
         (named, "likely", "the commit names the session"),
-        (noted, "likely", "a note of another commit names lines of the same text"),
         (made, "likely", "the session made the commit"),
         (sessions, "possible", "the session edited the file before the commit"),
         (marks, "possible", "the commit says so"),

@@ -17,8 +17,8 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from observer.code import outline
 from observer.code.languages import language_of
+from observer.code.outline import outline
 from observer.git import commit_diffs as git
 from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.git.objects import Blobs

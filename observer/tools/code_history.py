@@ -75,14 +75,6 @@ def _origin(change: CodeChange, *, total: int) -> str:
     return f"{item}commit {origin.hash[:HASH_CHARS]} {subject} · {made}{share}"
 
 
-_OF = {
-    "commit": "",
-    "change": " of the commit that this one was made of",
-    "file": " of a commit with the same file",
-    "text": " of a commit with the same text",
-}
-
-
 def mark_line(mark: AgentMark) -> str:
     """Return a claim of a commit in one line: who, and where it says so."""
     who = " ".join(filter(None, (mark.tool or "an agent", mark.model)))
@@ -90,7 +82,7 @@ def mark_line(mark: AgentMark) -> str:
     match mark.source:
         case "git-ai":
             lines = f"{mark.lines} line{'s' * (mark.lines != 1)}"
-            where = f"{lines} by a git-ai note{_OF[mark.of]}"
+            where = f"{lines} by a git-ai note"
         case "entire":
             where = f"Entire-Checkpoint {mark.checkpoint}"
         case "co-authored-by":

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelled import SETS
 
-from observer.code import compare_fragments, edits
-from observer.code.diff import MOST_RENAMED
+from observer.code import edits
+from observer.code.diff import MOST_RENAMED, compare_fragments
 from observer.code.edits import (
     MOST_NAMES,
     ChangeSummary,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code import compare_files, compare_fragments, outline
-from observer.code.diff import MOST_CHARS, MOST_MOVED
+from observer.code.diff import MOST_CHARS, MOST_MOVED, compare_files, compare_fragments
+from observer.code.outline import outline
 from observer.core.value import SymbolChanges
 
 FILLER = "{0} filler line that says nothing, far from every definition\n"

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.code import languages, method_calls
-from observer.code.literals import MOST, MOST_CHARS
-from observer.code.outline import is_truncated, parse_symbols
+from observer.code import languages
+from observer.code.literals import MOST, MOST_CHARS, method_calls
 
 LINES = [
     ("python", "def total(self):", "total"),
@@ -141,47 +140,6 @@ def test_of_a_hostile_line_only_the_beginning_is_read(sign: str) -> None:
     for language in set(languages.EXTENSIONS.values()):
         name = languages.definition_name(sign * 100_000, 0, language)
         assert name == languages.definition_name(sign * 300, 0, language), language
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param('def f():\n    """Say', id="long-string-begins"),
-        pytest.param('it."""\n    return 1\n', id="long-string-ends"),
-        pytest.param("x = '''", id="other-quotes"),
-        pytest.param("    a,\n)\n", id="closed-only"),
-        pytest.param("f(\n    '(',  # )\n", id="never-closed"),
-    ],
-)
-def test_a_text_cut_amid_a_string_or_brackets_is_torn(text: str) -> None:
-    assert is_truncated(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("x = '(' + \"{\"  # [\n", id="brackets-in-strings"),
-        pytest.param('"#""Say ""[it"""\n', id="strings-side-by-side"),
-        pytest.param('x = f"{")"}"\n', id="formatted"),
-        pytest.param('x = fr"""{y}""" + (\n', id="long-and-formatted"),
-        pytest.param("x = '\n(", id="one-line-string-goes-on"),
-        pytest.param("f(x)\n", id="whole"),
-    ],
-)
-def test_what_is_not_certain_is_not_shown(text: str) -> None:
-    assert not is_truncated(text)
-
-
-PARTS = st.lists(
-    st.sampled_from(
-        ["def f(x):\n", "    ", "\n", "x", '"', "'", '"""', "f", "r", "\\", "#", *"(){}"]
-    )
-).map("".join)
-
-
-@given(PARTS)
-def test_what_is_torn_has_no_sound_tree(text: str) -> None:
-    assert not is_truncated(text) or parse_symbols(text, "python") is None
 
 
 @pytest.mark.parametrize(

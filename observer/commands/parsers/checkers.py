@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from observer.commands.parsers.parser import Format, OutputParser, diagnostic
+from observer.commands.parsers.parser import Format, OutputParser, diagnostic, in_turn
 from observer.commands.result import (
     CommandResult,
     Diagnostic,
@@ -17,9 +17,7 @@ from observer.commands.result import (
     last_match,
     line_pattern,
     problem_result,
-    sum_columns,
 )
-from observer.core.text import counted
 
 _RUFF_END = line_pattern(
     r"Found (?:\d+ errors? \(\d+ fixed, )?(\d+)(?: errors?\.| remaining\))|(All checks passed!)$"
@@ -68,24 +66,18 @@ def ruff_end(text: str) -> CommandResult | None:
 
 
 _CODED = line_pattern(r"(?P<place>[^\s:][^\n:]*:\d+):\d+: (?P<words>[A-Z]{1,4}\d{2,4} [^\n]+)$")
-_BLACK_END = line_pattern(r"((?:\d+ files? [^\n,]+(?:, )?){1,3}\.)$")
-_BLACK_BAD = line_pattern(r"(?:(would reformat) (\S[^\n]*)|error: (cannot [^\n]+))$")
-_BLACK_COUNT = re.compile(
-    r"(\d+) files? (?:would be reformatted|(?:would fail|failed) to reformat)"
+_BLACK = Format(
+    "black",
+    line_pattern(
+        r"(?:(?P<words>would reformat) (?P<place>\S[^\n]*)|error: (?P<words2>cannot [^\n]+))$"
+    ),
+    line_pattern(
+        r"(?:(?P<errors>\d+) files? would be reformatted(?:, \d+ files? would be left unchanged)?"
+        r"(?:, (?P<errors2>\d+) files? would fail to reformat)?"
+        r"|(?:\d+ files? [a-z ]+, )*(?P<errors3>\d+) files? (?:failed|would fail) to reformat"
+        r"|(?P<fine>(?:\d+ files? [^\n,.]+(?:, )?){1,3}))\.$"
+    ),
 )
-
-
-def black(text: str) -> CommandResult | None:
-    """Read what black reformatted, would reformat, or could not parse."""
-    end = _BLACK_END.search(text)
-    if end is None:
-        return None
-    bad = sum(map(int, _BLACK_COUNT.findall(end.group(1))))
-    if not bad:
-        return CommandResult(tool="black", ok=True, said=end.group(1).rstrip("."))
-    rows = [Diagnostic(words or broken, place) for words, place, broken in _BLACK_BAD.findall(text)]
-    first = min(rows, key=lambda row: bool(row.place), default=Diagnostic())
-    return problem_result("black", bad, first=first)
 
 
 _BIOME_DONE = line_pattern(
@@ -132,25 +124,16 @@ def biome(text: str) -> CommandResult | None:
     return failed_result("biome", what.removesuffix("s") if what == "1 warnings" else what, first)
 
 
-_GOLANGCI_END = line_pattern(r"(\d+) issues?[.:]$")
-_GOLANGCI_EACH = line_pattern(r"(\S+\.go:\d+)(?::\d+)?: ([^\n]+ \([\w-]+\))$")
-_GOLANGCI_BROKE = line_pattern(r"(?:Error: |level=error msg=\"|Failed to )([^\n]+?)\"?$")
-
-
-def golangci(text: str) -> CommandResult | None:
-    """Read golangci-lint's issues, which older versions do not count."""
-    end, found = last_match(_GOLANGCI_END, text), _GOLANGCI_EACH.findall(text)
-    if end is None and not found:
-        broke = _GOLANGCI_BROKE.search(text)
-        return failed_result("golangci-lint", "", Diagnostic(broke.group(1))) if broke else None
-    count = int(end.group(1)) if end else len(found)
-    first = Diagnostic(found[0][1], found[0][0]) if found else Diagnostic()
-    said = ("no issues" if not count else counted(count, "issue")) if end else "issues"
-    if not count:
-        return CommandResult(tool="golangci-lint", ok=True, said=said, failed=0)
-    return failed_result("golangci-lint", said, first, failed=count)
-
-
+_GOLANGCI = Format(
+    "golangci-lint",
+    line_pattern(r"(?P<place>\S+\.go:\d+)(?::\d+)?: (?P<words>[^\n]+ \([\w-]+\))$"),
+    total=line_pattern(r"(?P<errors>\d+) issues?[.:]$"),
+)
+_GOLANGCI_BROKE = Format(
+    "golangci-lint",
+    line_pattern(r"(?:Error: |level=error msg=\"|Failed to )(?P<words>[^\n]+?)\"?$"),
+    stopped="",
+)
 _FILE_LIST = re.compile(r"\s*(?:[\w@.+/\\-]+\.go\s*\n)*[\w@.+/\\-]+\.go\s*\Z")
 
 
@@ -163,29 +146,19 @@ def gofmt(text: str) -> CommandResult | None:
     return problem_result("gofmt", len(files), first=first, is_counted=False)
 
 
-_ESLINT_END = line_pattern(r"✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
-_ESLINT_FILE = line_pattern(r"(/\S[^\n]*|[A-Za-z]:\\[^\n]*|\S+\.\w+)\n +(\d+):\d+ ")
-_ESLINT_BROKE = line_pattern(r"Oops! Something went wrong! :\(\n+ESLint: [^\n]*\n+(\S[^\n]*)$")
-_ESLINT_ERROR = line_pattern(r" +(\d+):\d+ +error +(\S[^\n]*)$")
-
-
-def eslint(text: str) -> CommandResult | None:
-    """Read eslint's stylish reports, or why there is none."""
-    ends = _ESLINT_END.findall(text)
-    if not ends:
-        broke = _ESLINT_BROKE.search(text)
-        return (
-            failed_result("eslint", "eslint stopped", Diagnostic(broke.group(1))) if broke else None
-        )
-    errors, warnings = sum_columns(ends)
-    first = Diagnostic()
-    if error := _ESLINT_ERROR.search(text):
-        files = [one for one in _ESLINT_FILE.finditer(text) if one.start() < error.start()]
-        place = f"{files[-1].group(1)}:{error.group(1)}" if files else ""
-        first = Diagnostic(" ".join(error.group(2).split()), place)
-    return problem_result("eslint", errors, warnings=warnings, first=first)
-
-
+_ESLINT = Format(
+    "eslint",
+    line_pattern(
+        r"(?:(?P<path>/\S[^\n]*|[A-Za-z]:\\[^\n]*|\S+\.\w+)\n"
+        r"(?: +\d+:\d+ +warning [^\n]*\n)*+ +(?P<line>\d+)| +\d+):\d+ +error +(?P<words>\S[^\n]*)$"
+    ),
+    line_pattern(r"✖ \d+ problems? \((?P<errors>\d+) errors?, (?P<warnings>\d+) warnings?\)"),
+)
+_ESLINT_BROKE = Format(
+    "eslint",
+    line_pattern(r"Oops! Something went wrong! :\(\n+ESLint: [^\n]*\n+(?P<words>\S[^\n]*)$"),
+    stopped="eslint stopped",
+)
 _PRETTIER_END = line_pattern(
     r"(?:\[warn\] Code style issues (?:found in (\d+|the above) files?|were)"
     r"|(All matched files use Prettier code style))"
@@ -313,7 +286,8 @@ PARSERS = (
     OutputParser(biome, ("biome",), ("━━━ \n", "━━━\n", " were emitted while ", " fixes applied.",
                                " file in ", " files in ")),
     OutputParser(_OXLINT.read, ("oxlint",), (" warnings and ", " warning and ")),
-    OutputParser(golangci, ("golangci-lint",), (" issues:\n", " issues.", " issue:\n")),
+    OutputParser(in_turn(_GOLANGCI.read, _GOLANGCI_BROKE.read), ("golangci-lint",),
+                 (" issues:\n", " issues.", " issue:\n")),
     OutputParser(gofmt, ("gofmt", "goimports", "gofumpt"), ()),
     OutputParser(_RUBOCOP.read, ("rubocop", "standardrb"), (" inspected, ",)),
     OutputParser(_PHPSTAN.read, ("phpstan",), ("[OK] No errors", "[ERROR] Found ")),
@@ -327,11 +301,11 @@ PARSERS = (
     OutputParser(Format("flake8", _CODED).read, ("flake8",), (": E", ": F", ": W")),
     OutputParser(Format("pycodestyle", _CODED).read, ("pycodestyle",), ()),
     OutputParser(_PYFLAKES.read, ("pyflakes",), ()),
-    OutputParser(black, ("black",), ("would reformat ",)),
+    OutputParser(_BLACK.read, ("black",), ("would reformat ",)),
     OutputParser(_ISORT.read, ("isort",), ("incorrectly sorted",)),
     OutputParser(_BANDIT.read, ("bandit",), (">> Issue: [",)),
     OutputParser(_TSC.read, ("tsc",), ("error TS",)),
-    OutputParser(eslint, ("eslint",), ("✖ ", "Oops! Something")),
+    OutputParser(in_turn(_ESLINT.read, _ESLINT_BROKE.read), ("eslint",), ("✖ ", "Oops! Something")),
     OutputParser(prettier, ("prettier",), ("[warn] Code style", "Prettier code style")),
     OutputParser(_TERRAFORM.read, ("terraform", "tofu"), ()),
     OutputParser(_SHELLCHECK.read, ("shellcheck",), ("-- SC", "^ SC")),

@@ -24,12 +24,12 @@ from observer.commands.result import (
     TestCounts,
     failed_result,
     first_error_line,
-    last_match,
     line_pattern,
     problem_result,
     problems_text,
     run_result,
 )
+from observer.core.patterns import lazy_pattern
 
 _ERROR_WORDS = ("Fehler", "erreur", "errore", "erro", "エラー", "错误", "錯誤", "오류")
 """How compilers say "error" in other languages; gcc and javac follow the user's."""
@@ -234,13 +234,14 @@ _CARGO_END = line_pattern(
     r"(?:[^\n]*finished in (\d+\.\d+)s)?"
 )
 _CARGO_BAD = line_pattern(r"(?:test )?(\S+)(?: - should panic)? (?:\.\.\.|---) FAILED$")
-_PANICKED = re.compile(
-    r"panicked at (?:'([^\n]*)', ([^\s:,]+:\d+)|([^\s:,]+:\d+)(?::\d+)?:?(?:\n *(\S[^\n]*))?)"
+_PANICKED = lazy_pattern(
+    r"(?P<kind>panicked) at (?:'(?P<words>[^\n]*)', (?P<place>[^\s:,]+:\d+)"
+    r"|(?P<place2>[^\s:,]+:\d+)(?::\d+)?:?(?:\n *(?P<words2>\S[^\n]*))?)"
 )
-
 _LISTED = line_pattern(r" {4}([a-z_]\w*(?:::\w+)*)$")
 """How failing tests are listed at the end; nothing else names them with `--nocapture`."""
-_RETURNED = line_pattern(r"(Error: [^\n]+)$")
+_RETURNED = line_pattern(r"(?P<words>Error: [^\n]+)$")
+"""The error that a test returned instead of panicking."""
 
 
 def cargo_test(text: str) -> CommandResult | None:
@@ -257,7 +258,8 @@ def cargo_test(text: str) -> CommandResult | None:
     if names:
         section = text[max(text.find(f"---- {names[0]} stdout"), 0) :].partition("\n---- ")[0]
         own = section.find(f"thread '{names[0]}'")
-        first = (_panicked(section[max(own, 0) :]) or _returned(section))._replace(test=names[0])
+        said = _PANICKED.search(section, max(own, 0)) or _RETURNED.search(section)
+        first = diagnostic(said)._replace(test=names[0])
     return run_result(
         "cargo test",
         TestCounts(
@@ -269,12 +271,6 @@ def cargo_test(text: str) -> CommandResult | None:
         failing=names,
         first=first,
     )
-
-
-def _returned(section: str) -> Diagnostic:
-    """Read the error that a test returned instead of panicking."""
-    error = _RETURNED.search(section)
-    return Diagnostic(error.group(1)) if error else Diagnostic()
 
 
 _RUSTC = line_pattern(r"error(?:\[(E\d+)\])?: ([^\n]+)\n *--> ([^\n:]+:\d+)")
@@ -302,106 +298,63 @@ def rustc(text: str) -> CommandResult | None:
     )
 
 
-_NEXTEST_END = line_pattern(
-    r" *Summary \[[^\]\n]*\] +(?:\d+/)?\d+ tests? run: (\d+) passed[^,\n]*(?:, (\d+) failed)?"
-    r"(?:, (\d+) timed out)?(?:, (\d+) skipped)?"
+_NEXTEST = Format(
+    "cargo nextest",
+    line_pattern(
+        r" +(?:FAIL|TIMEOUT|SIGABRT|SIGSEGV) \[[^\]\n]*\] (?:\([^)\n]*\) )?(?:\S+ +)*"
+        r"(?P<test>\S+)$"
+    ),
+    line_pattern(
+        r" *Summary \[[^\]\n]*\] +(?:\d+/)?\d+ tests? run: (?P<passed>\d+) passed[^,\n]*"
+        r"(?:, (?P<failed>\d+) failed)?(?:, (?P<failed2>\d+) timed out)?"
+        r"(?:, (?P<skipped>\d+) skipped)?"
+    ),
+    first=_PANICKED,
+    last=True,
 )
-_NEXTEST_BAD = line_pattern(
-    r" +(?:FAIL|TIMEOUT|SIGABRT|SIGSEGV) \[[^\]\n]*\] (?:\([^)\n]*\) )?(\S[^\n]*)$"
+
+
+_PANIC = Format("panic", _PANICKED, stopped="an error was raised")
+
+
+_SWIFT = Format(
+    "swift test",
+    line_pattern(
+        r"(?:(?P<place>\S[^\n:]*:\d+): error: (?:-\[(?:\w+\.)?(?P<suite>\w+) (?P<test>\w+)\]"
+        r"|(?P<test2>[\w. ]+)) : (?P<words>[^\n]+)"
+        r"|[✘􀢄] +Test (?P<test3>\S[^\n]*?) recorded an issue at (?P<place3>\S+?:\d+):\d+:"
+        r" (?P<words3>[^\n]+)|\t(?P<test4>[\w.]+)\(\))$"
+    ),
+    line_pattern(
+        r"(?:Test Suite '(?!(?:All|Selected) tests')[^\n]*\n\s*Executed [^\n]*"
+        r"|(?:Test Suite '[^\n]*\n)?\s*Executed (?P<every>\d+) tests?,"
+        r" with (?:(?P<skipped>\d+) tests? skipped and )?(?P<failed>\d+) failures?"
+        r"|[✘✔􀢄􁁛] +Test run with (?P<every2>\d+) tests? [^\n]*?after"
+        r"(?:[^\n]*? with (?P<failed2>\d+) issues?)?)"
+    ),
+)
+_XCODE = Format(
+    "swift test",
+    line_pattern(r"(?P<words>\*\* TEST FAILED \*\*)"),
+    first=line_pattern(r"Failing tests:\n\t(?P<test>[^\n(]+)"),
+    done=line_pattern(r"\*\* TEST SUCCEEDED \*\*"),
+    fine="tests passed",
+    stopped="tests failed",
+)
+_SWIFT_BUILD = Format(
+    "swift",
+    line_pattern(r"(?P<words>\*\* BUILD FAILED \*\*|error: fatalError)"),
+    done=line_pattern(r"(?:Build complete!|\*\* BUILD SUCCEEDED \*\*)"),
+    fine="built",
+    stopped="the build stopped",
 )
 
 
-def nextest(text: str) -> CommandResult | None:
-    """Read the summary of cargo-nextest."""
-    end = last_match(_NEXTEST_END, text)
-    if end is None:
-        return None
-    passed, failed, late, skipped = (int(number or 0) for number in end.groups())
-    names = [name.split()[-1] for name in _NEXTEST_BAD.findall(text)]
-    first = Diagnostic()
-    if names:
-        own = text.find(f"thread '{names[0]}'")
-        first = (_panicked(text[max(own, 0) :]) or first)._replace(test=names[0])
-    tally = TestCounts(passed=passed, failed=failed + late, skipped=skipped)
-    return run_result("cargo nextest", tally, failing=dict.fromkeys(names), first=first)
-
-
-def panic(text: str) -> CommandResult | None:
-    """Read the panic of a program."""
-    found = _panicked(text)
-    return failed_result("panic", "an error was raised", found) if found else None
-
-
-def _panicked(text: str) -> Diagnostic | None:
-    found = _PANICKED.search(text)
-    if found is None:
-        return None
-    old_words, old_place, place, words = found.groups()
-    said = words or old_words
-    return Diagnostic(f"panicked: {said}" if said else "panicked", place or old_place)
-
-
-_SWIFT_END = line_pattern(
-    r"\s*Executed (\d+) tests?, with (?:(\d+) tests? skipped and )?(\d+) failures?"
-)
-_SWIFT_NEW_END = line_pattern(r"[✘✔􀢄􁁛] +Test run with (\d+) tests? [^\n]*?(passed|failed) after")
-_SWIFT_BAD = line_pattern(r"(\S[^\n:]*:\d+): error: (-?\[?[\w. ]+\]?) : ([^\n]+)$")
-_SWIFT_NEW_BAD = line_pattern(
-    r"[✘􀢄] +Test (\S[^\n]*?) recorded an issue at (\S+?:\d+):\d+: ([^\n]+)$"
-)
-_ON_MAC = re.compile(r"-\[(?:\w+\.)?(\w+) (\w+)\]")
-"""How Apple's library names a test; elsewhere it is `CartTests.testTotal`."""
-_XCODE_LISTED = line_pattern(r"Failing tests:\n((?:\t[^\n]+(?:\n|\Z))+)")
-_DONE = line_pattern(r"(Build complete!|\*\* BUILD SUCCEEDED \*\*)")
-_BROKE = line_pattern(r"(\*\* BUILD FAILED \*\*|error: fatalError)")
-_TESTED = line_pattern(r"\*\* TEST (SUCCEEDED|FAILED) \*\*")
-
-
-def swift(text: str) -> CommandResult | None:
-    """Read the tests of Swift, of both libraries, else how Xcode ended them or the build."""
-    old, new = last_match(_SWIFT_END, text), last_match(_SWIFT_NEW_END, text)
-    if old is None and new is None:
-        return _xcode_tests(text) or _build(text)
-    issues = [(place, name, words) for name, place, words in _SWIFT_NEW_BAD.findall(text)]
-    found = [
-        (place, _named(name), words) for place, name, words in _SWIFT_BAD.findall(text)
-    ] + issues
-    every = sum(int(end.group(1)) for end in (old, new) if end)
-    skipped = int(old.group(2) or 0) if old else 0
-    failed = int(old.group(3)) if old else 0
-    failed += len({name for _, name, _ in issues}) or int(new is not None and new[2] == "failed")
-    first = Diagnostic(found[0][2], found[0][0], found[0][1]) if found else Diagnostic()
-    tally = TestCounts(passed=max(every - failed - skipped, 0), failed=failed, skipped=skipped)
-    return run_result("swift test", tally, failing=[name for _, name, _ in found], first=first)
-
-
-def _named(test: str) -> str:
-    found = _ON_MAC.fullmatch(test)
-    return f"{found[1]}.{found[2]}" if found else test
-
-
-def _xcode_tests(text: str) -> CommandResult | None:
-    """Read how Xcode ended its tests where it did not count them, unless the build broke."""
-    tested, listed = last_match(_TESTED, text), _XCODE_LISTED.search(text)
-    if tested is None or (listed is None and cc(text)):
-        return None
-    if tested.group(1) == "SUCCEEDED":
-        return CommandResult(tool="swift test", ok=True, said="tests passed")
-    if listed is None:
-        return failed_result("swift test", "tests failed", Diagnostic("** TEST FAILED **"))
-    names = [name.strip().removesuffix("()") for name in listed.group(1).strip().split("\n")]
-    tally = TestCounts(passed=None, failed=len(names))
-    return run_result("swift test", tally, failing=names, first=Diagnostic(test=names[0]))
-
-
-def _build(text: str) -> CommandResult | None:
-    """Read how a build ended, with its first error where it is known."""
-    errors, broke, done = cc(text), _BROKE.search(text), _DONE.search(text)
-    if errors and (broke or not done):
-        return replace(errors, tool="swift")
-    if broke:
-        return failed_result("swift", "the build stopped", Diagnostic(broke.group(1)))
-    return CommandResult(tool="swift", ok=True, said="built") if done else None
+def swift_build(text: str) -> CommandResult | None:
+    """Read the first error of a build that stopped, else how it ended."""
+    ended = _SWIFT_BUILD.read(text)
+    errors = None if ended and ended.ok else cc(text)
+    return replace(errors, tool="swift") if errors else ended
 
 
 _CMAKE = Format(
@@ -442,17 +395,19 @@ _CARGO = Format("cargo", line_pattern(r"(?P<words>error: [^\n]+)$"), stopped="")
 
 PARSERS = (
     OutputParser(
-        swift, ("swift", "xcodebuild"), ("Executed ", "Test run with ", "** TEST ", "** BUILD ")
+        in_turn(_SWIFT.read, swift_build, _XCODE.read),
+        ("swift", "xcodebuild"),
+        ("Executed ", "Test run with ", "** TEST ", "** BUILD "),
     ),
     OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n", _EVENT)),
     OutputParser(in_turn(_GO_BUILD.read, _GO_STOPPED.read), ("go", "gofmt"), (".go:",)),
     OutputParser(_GO_PANIC.read, ("go",), ("panic: ", "fatal error: "), is_raised=True),
-    OutputParser(nextest, ("cargo",), (" tests run: ", " test run: ")),
+    OutputParser(_NEXTEST.read, ("cargo",), (" tests run: ", " test run: ")),
     OutputParser(cargo_test, ("cargo",), ("test result: ",)),
     OutputParser(_RUSTFMT.read, ("rustfmt", "cargo"), ("\nDiff in ",)),
     OutputParser(rustc, ("cargo", "rustc"), ("error[E", "could not compile")),
     OutputParser(_CARGO.read, ("cargo",), ()),
-    OutputParser(panic, ("cargo",), ("panicked at ",), is_raised=True),
+    OutputParser(_PANIC.read, ("cargo",), ("panicked at ",), is_raised=True),
     OutputParser(docker, ("docker",), ("ERROR: failed to solve", "ERROR: failed to build")),
     OutputParser(
         cc,

@@ -7,11 +7,10 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from observer.commands.parsers.parser import Format, OutputParser
+from observer.commands.parsers.parser import Format, OutputParser, diagnostic, in_turn
 from observer.commands.result import (
     CommandResult,
     Diagnostic,
@@ -20,157 +19,64 @@ from observer.commands.result import (
     first_error_line,
     last_match,
     line_pattern,
-    problem_result,
-    problems_text,
     run_result,
     total_seconds,
     word_counts,
 )
 from observer.core.text import distinct, one_line
 
-_FRAME = line_pattern(r" +(?:at|\u276f) (?:[^\n(]*\(|(?:async )?(?:\S+ )?)([^\s()]+:\d+):\d+\)?")
+_WORDS = r"(?P<words>\S[^\n]*)(?:(?<=:)\n\s*(?!\+ actual - expected)(?P<more>\S[^\n]*))?"
+"""What an error says, with its next line where the first only announces it."""
 _STACK_CHARS = 3000
-
-
-def _place(text: str, start: int, others: Sequence[re.Match[str]] = ()) -> str:
-    """Return the first place of the project's own in the stack that follows, up to the others."""
-    until = min([start + _STACK_CHARS, *(one.start() for one in others[:1])])
-    for path in _FRAME.findall(text[start:until]):
-        own = str(path).removeprefix("file://")
-        if "node:" not in own and "node_modules/" not in own:
-            return own
-    return ""
-
-
-def _words(line: str, next_line: str | None) -> str:
-    """Return what an error says, with its next line where the first only announces it."""
-    is_more = next_line and line.endswith(":") and next_line != _DIFF
-    return f"{line} {next_line}" if is_more else line
-
-
-_DIFF = "+ actual - expected"
-
-
-_JEST_END = line_pattern(r"Tests: +((?:\d[^\n]*)?\d total)$")
-_JEST_SUITES = line_pattern(r"Test Suites: +(\d+) failed")
-_JEST_TIME = line_pattern(r"Time: +(\d+(?:\.\d+)?) ?(m?s)")
-_JEST_BAD = line_pattern(r" +● (?!Console)(\S[^\n]*)\n\s*(\S[^\n]*)?")
-_JEST_SUITE = line_pattern(r" *FAIL +(\S+)")
-_JEST_FAIL = "\nFAIL "
-_NONE_FOUND = line_pattern(r"(No tests? (?:files )?found), exiting with code 1$")
-_NEVER_RAN = "Test suite failed to run"
-
-
-def jest(text: str) -> CommandResult | None:
-    """Read jest's summaries; a suite that could not run counts as a failing test."""
-    ends = _JEST_END.findall(text)
-    if not ends:
-        return _none_found("jest", text)
-    counts = word_counts(", ".join(ends))
-    bad = list(_JEST_BAD.finditer(text))
-    suites = _JEST_SUITE.findall(text)
-    some = _JEST_SUITES.search(text)
-    names = [_jest_name(text, one) for one in bad]
-    broken = {name for name, one in zip(names, bad, strict=True) if one.group(1) == _NEVER_RAN}
-    first = Diagnostic()
-    if bad:
-        first = Diagnostic(bad[0].group(2) or "", _place(text, bad[0].end(), bad[1:]), names[0])
-    return run_result(
-        "jest",
-        TestCounts(
-            passed=counts.get("passed", 0),
-            failed=counts.get("failed", 0) + len(broken) or int(some.group(1) if some else 0),
-            skipped=counts.get("skipped", 0),
-            seconds=_seconds(_JEST_TIME, text),
-        ),
-        failing=filter(None, names or suites),
-        first=first if bad else Diagnostic(test="".join(suites[:1])),
-    )
-
-
-def _none_found(tool: str, text: str) -> CommandResult | None:
-    none = _NONE_FOUND.search(text)
-    return failed_result(tool, "no tests ran", Diagnostic(none.group(1))) if none else None
-
-
-def _jest_name(text: str, bad: re.Match[str]) -> str:
-    """Return the name of a failing test, or of the suite that never ran, which stands above it."""
-    if bad.group(1) != _NEVER_RAN:
-        return bad.group(1)
-    suite = _JEST_SUITE.match(text, text.rfind(_JEST_FAIL, 0, bad.start()))
-    return suite.group(1) if suite else ""
-
-
-_VITEST_END = line_pattern(r" *Tests +(no tests|\d[^\n]*\(\d+\))")
-_VITEST_SUITES = line_pattern(r" *Test Files +(\d+) failed")
-_VITEST_ERRORS = line_pattern(r" *Errors +(\d+) errors?")
-_VITEST_TIME = line_pattern(r" *Duration +(\d+(?:\.\d+)?)(m?s)")
-_VITEST_BAD = line_pattern(r" *FAIL +(?!Tests failed\. Watching)(\S[^\n]*)\n(\S[^\n]*)?")
-_NEVER_BEGAN = " [ "
-
-
-def vitest(text: str) -> CommandResult | None:
-    """Read vitest's summaries; a suite that could not run counts as a failing test."""
-    ends = _VITEST_END.findall(text)
-    if not ends:
-        return _none_found("vitest", text)
-    counts = word_counts(", ".join(ends))
-    suites = _VITEST_SUITES.search(text) or _VITEST_ERRORS.search(text)
-    bad = list(_VITEST_BAD.finditer(text))
-    names = [one.group(1).partition(_NEVER_BEGAN)[0] for one in bad]
-    broken = sum(_NEVER_BEGAN in one.group(1) for one in bad)
-    first = Diagnostic()
-    if bad:
-        first = Diagnostic(bad[0].group(2) or "", _place(text, bad[0].end(1), bad[1:]), names[0])
-    return run_result(
-        "vitest",
-        TestCounts(
-            passed=counts.get("passed", 0),
-            failed=counts.get("failed", 0) + broken or (int(suites.group(1)) if suites else 0),
-            skipped=counts.get("skipped", 0),
-            seconds=_seconds(_VITEST_TIME, text),
-        ),
-        failing=names,
-        first=first,
-    )
-
-
-_MOCHA_END = line_pattern(r" +(\d+) (passing|failing|pending)(?: \((\d+(?:\.\d+)?)(m?s)\))?$")
-_MOCHA_BAD = line_pattern(
-    r" {2}\d+\) (\S[^\n]*(?:\n {5,}\S[^\n]*){0,9}):\n\s*(\S[^\n]*)(?:\n\s*(\S[^\n]*))?"
+_OWN_FRAME = line_pattern(
+    r" +(?:at|\u276f) (?:[^\n(]*\(|(?:async )?(?:\S+ )?)(?:file://)?"
+    r"(?P<place>(?![^\s()]*node(?::|_modules/))[^\s()]+:\d+):\d+\)?"
 )
-
-
-def mocha(text: str) -> CommandResult | None:
-    """Read the summaries of mocha's reporters."""
-    found = list(_MOCHA_END.finditer(text))
-    counts = word_counts(", ".join(f"{one.group(1)} {one.group(2)}" for one in found))
-    if "passing" not in counts:
-        return None
-    bad = list(_MOCHA_BAD.finditer(text, found[0].end())) if counts.get("failing") else []
-    names = [" ".join(one.group(1).split()) for one in bad]
-    first = Diagnostic()
-    if bad:
-        words = _words(*bad[0].group(2, 3))
-        first = Diagnostic(words, _place(text, bad[0].end(2), bad[1:]), names[0])
-    return run_result(
-        "mocha",
-        TestCounts(
-            passed=counts["passing"],
-            failed=counts.get("failing", 0),
-            skipped=counts.get("pending", 0),
-            seconds=total_seconds(_in_seconds(*one.group(3, 4)) for one in found if one.group(3)),
-        ),
-        failing=names,
-        first=first,
-    )
+"""A place of the project's own in a stack."""
+_NONE_FOUND = line_pattern(r"(?P<words>No tests? (?:files )?found), exiting with code 1$")
+_NO_JEST, _NO_VITEST = (
+    Format(tool, _NONE_FOUND, stopped="no tests ran") for tool in ("jest", "vitest")
+)
+_IN_TIME = r"(?P<seconds>\d+(?:\.\d+)?) ?(?P<unit>m?s)"
+_JEST = Format(
+    "jest",
+    line_pattern(
+        r"(?: *FAIL +(?P<never>\S+)[^\n]*\n +● Test suite failed to run"
+        r"| +● (?!Console|Test suite failed)(?P<test>\S[^\n]*))\n\s*(?P<words>\S[^\n]*)?"
+    ),
+    line_pattern(r"Tests: +(?P<counts>(?:\d[^\n]*)?\d total)$"),
+    line_pattern(r"(?:Test Suites: +(?P<lost>\d+) failed|Time: +" + _IN_TIME + ")"),
+    place=_OWN_FRAME,
+)
+_VITEST = Format(
+    "vitest",
+    line_pattern(
+        r" *FAIL +(?!Tests failed\. Watching)(?:(?P<never>\S[^\n]*?) \[ [^\n]*"
+        r"|(?P<test>\S[^\n]*))\n(?P<words>\S[^\n]*)?"
+    ),
+    line_pattern(r" *Tests +(?:no tests|(?P<counts>\d[^\n]*)\(\d+\))"),
+    line_pattern(
+        r" *(?:Test Files +(?P<lost>\d+) failed|Errors +(?P<lost2>\d+) errors?"
+        r"|Duration +" + _IN_TIME + ")"
+    ),
+    place=_OWN_FRAME,
+)
+_MOCHA = Format(
+    "mocha",
+    line_pattern(r" {2}\d+\) (?P<test>\S[^\n]*(?:\n {5,}\S[^\n]*){0,9}):\n\s*" + _WORDS),
+    line_pattern(
+        r" +(?:(?P<passed>\d+) passing|(?P<failed>\d+) failing|(?P<skipped>\d+) pending)"
+        r"(?: \(" + _IN_TIME + r"\))?$"
+    ),
+    place=_OWN_FRAME,
+)
 
 
 _NODE_END = line_pattern(r"(?:#|\u2139) (tests|pass|fail|skipped) +(\d+)$")
 _NODE_TIME = line_pattern(r"(?:#|\u2139) duration_ms (\d+)")
 _NODE_BAD = line_pattern(r" *(?:not ok \d+ (?:- )?|✖ )(?!failing tests:)([^\n(]*)")
-_NODE_SAID = line_pattern(r" +(\w*Error\b[^\n]*)(?:\n\s*(\S[^\n]*))?")
-_NODE_ERROR = re.compile(r" error: (?:\|-\n +([^\n]+)(?:\n\s*(\S[^\n]*))?|['\"]([^\n]*)['\"])")
+_NODE_SAID = line_pattern(r" +(?=\w*Error\b)" + _WORDS)
+_NODE_ERROR = re.compile(rf" error: (?:\|-\n +{_WORDS}|['\"](?P<words2>[^\n]*)['\"])")
 _NODE_KIND = re.compile(r" name: '(\w+)'")
 _NODE_CODE = re.compile(r" code: '(?!ERR_TEST_FAILURE)(\w+)'")
 _TAP_PLACE = re.compile(r"\((?:file://)?([^\s()]+\.\w+:\d+):\d+\)")
@@ -202,16 +108,15 @@ def node(text: str) -> CommandResult | None:
 
 def _spec(section: str) -> Diagnostic:
     said = _NODE_SAID.search(section)
-    return (
-        Diagnostic(_words(*said.groups()), _place(section, said.end(1))) if said else Diagnostic()
-    )
+    place = _OWN_FRAME.search(section, said.end("words")) if said else None
+    return diagnostic(said)._replace(place=diagnostic(place).place)
 
 
 def _tap(section: str) -> Diagnostic | None:
     error = _NODE_ERROR.search(section)
     if error is None:
         return None
-    words = error.group(3) or _words(error.group(1), error.group(2))
+    words = diagnostic(error).words
     kind, code = _NODE_KIND.search(section), _NODE_CODE.search(section)
     if kind:
         words = f"{kind.group(1)} [{code.group(1)}]: {words}" if code else f"{kind[1]}: {words}"
@@ -244,31 +149,17 @@ def npm_stopped(text: str) -> CommandResult | None:
     return failed_result("npm", "npm stopped", Diagnostic(": ".join(distinct((name, said), 2))))
 
 
-_THROWN = line_pattern(
-    r"(?:Uncaught )?((?:\w*Error|\w*Exception)\b[^\n]*)(?:\n{1,3}(?! +at )(\S[^\n]*))?\n"
-    r"(?:(?! +at )[^\n]*\n){0,6} +at [^\n]+"
+_THROWN = Format(
+    "thrown",
+    line_pattern(
+        r"(?:(?:file://)?(?P<place>[^\s:<]+:\d+)\n(?:[^\n]*\n){1,4}(?=SyntaxError))?(?:Uncaught )?"
+        r"(?P<words>(?:\w*Error|\w*Exception)\b[^\n]*)"
+        r"(?:(?<=:)\n{1,3}(?! +at |\+ actual - expected)(?P<more>\S[^\n]*))?"
+        r"(?=\n{1,3}(?:(?! +at )[^\n]*\n){0,7} +at )"
+    ),
+    place=_OWN_FRAME,
+    stopped="an error was raised",
 )
-_THROWN_AT = line_pattern(r"(?:file://)?([^\s:]+:\d+)$")
-
-
-def thrown(text: str) -> CommandResult | None:
-    """Read an error that node printed with its stack."""
-    found = _THROWN.search(text)
-    if found is None:
-        return None
-    words = _words(*found.groups())
-    place = _place(text, found.end(1))
-    if not place and words.startswith("SyntaxError") and (at := _THROWN_AT.search(text)):
-        place = at.group(1)
-    return failed_result("thrown", "an error was raised", Diagnostic(words, place))
-
-
-def _seconds(pattern: re.Pattern[str], text: str) -> float | None:
-    return total_seconds(_in_seconds(*time) for time in pattern.findall(text))
-
-
-def _in_seconds(number: str, unit: str) -> float:
-    return float(number) / 1000 if unit == "ms" else float(number)
 
 
 _PLAYWRIGHT_COUNT = line_pattern(
@@ -366,30 +257,16 @@ def _bun_complaint(section: str, error: re.Match[str]) -> Diagnostic:
     return Diagnostic(words, place[1] if place else "")
 
 
-_WEBPACK_END = line_pattern(
-    r"webpack \S+ compiled (?:successfully|with (?:(\d+) errors?)?(?: and )?(?:(\d+) warnings?)?)"
+_WEBPACK = Format(
+    "webpack",
+    line_pattern(r"ERROR in (?P<path>\S+)(?: (?P<line>\d+):\d+[^\n]*)?\n(?P<words>[^\n]+)$"),
+    line_pattern(
+        r"webpack \S+ compiled (?:(?P<fine>successfully)"
+        r"|with (?:(?P<errors>\d+) errors?)?(?: and )?(?:(?P<warnings>\d+) warnings?)?)"
+    ),
+    fine="compiled",
+    last=True,
 )
-_WEBPACK_ERROR = line_pattern(r"ERROR in (\S+)(?: (\d+):\d+[^\n]*)?\n([^\n]+)$")
-
-
-def webpack(text: str) -> CommandResult | None:
-    """Read webpack's last line and its first error."""
-    end = _WEBPACK_END.search(text)
-    if end is None:
-        return None
-    errors, warnings = (int(number or 0) for number in end.groups())
-    if not errors:
-        return CommandResult(
-            tool="webpack", ok=True, said=f"compiled with {problems_text(0, warnings)}"
-        )
-    found = _WEBPACK_ERROR.search(text)
-    first = Diagnostic()
-    if found:
-        path, line, words = found.groups()
-        first = Diagnostic(words, f"{path}:{line}" if line else path)
-    return problem_result("webpack", errors, warnings=warnings, first=first)
-
-
 _VITE = Format(
     "vite",
     line_pattern(
@@ -419,17 +296,17 @@ _DENO = Format(
 )
 
 PARSERS = (
-    OutputParser(jest, ("jest",), ("Tests: ",), end=_JEST_TIME),
-    OutputParser(vitest, ("vitest",), (" Tests ",), end=_VITEST_TIME),
-    OutputParser(mocha, ("mocha",), (" passing",)),
-    OutputParser(node, ("tape",), ("# pass ", "\u2139 pass "), end=_NODE_TIME),
+    OutputParser(in_turn(_JEST.read, _NO_JEST.read), ("jest",), ("Tests: ",)),
+    OutputParser(in_turn(_VITEST.read, _NO_VITEST.read), ("vitest",), (" Tests ",)),
+    OutputParser(_MOCHA.read, ("mocha",), (" passing",)),
+    OutputParser(node, ("tape",), ("# pass ", "\u2139 pass ")),
     OutputParser(npm, (), (" package", "up to date")),
-    OutputParser(thrown, (), ("\n    at ",), is_raised=True),
+    OutputParser(_THROWN.read, (), ("\n    at ",), is_raised=True),
     OutputParser(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),
     OutputParser(playwright, ("playwright",), (" \u203a ", " passed (")),
     OutputParser(bun, ("bun",), (" expect() calls", " tests across ", "\n(fail) ", _UNHANDLED)),
     OutputParser(_DENO.read, ("deno",), (" passed | ",)),
-    OutputParser(webpack, ("webpack",), ("\nwebpack ",)),
+    OutputParser(_WEBPACK.read, ("webpack",), ("\nwebpack ",)),
     OutputParser(_VITE.read, ("vite",), ("error during build:", "✓ built in ")),
     OutputParser(_ESBUILD.read, ("esbuild", "tsup"), ("✘ [ERROR] ",)),
     OutputParser(_ROLLUP.read, ("rollup",), ("\n[!] ",)),

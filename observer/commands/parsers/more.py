@@ -8,16 +8,12 @@ written may be cut anywhere, so it is searched, not parsed.
 
 from __future__ import annotations
 
-import html
 import re
-from typing import NamedTuple
 
 from observer.commands.parsers.compiled import cc, described
 from observer.commands.parsers.parser import (
-    STRING,
     Format,
     OutputParser,
-    decode_json_string,
     in_turn,
 )
 from observer.commands.result import (
@@ -25,14 +21,11 @@ from observer.commands.result import (
     Diagnostic,
     TestCounts,
     failed_result,
-    last_match,
     line_pattern,
     problem_result,
     run_result,
-    total_seconds,
-    word_counts,
 )
-from observer.core.text import one_line, uncoloured
+from observer.core.patterns import lazy_pattern
 
 _LEVEL = r"(?:\[(?:ERROR|INFO|WARNING)\] +)?"
 _JVM_PLACE = line_pattern(
@@ -162,17 +155,13 @@ _TERMINAL_TESTS = Format(
     ),
     last=True,
 )
-_NET_BUILD = line_pattern(r"Build (?:(succeeded)|FAILED|failed)\b[^\n]*$")
-
-
-def terminal_build(text: str) -> CommandResult | None:
-    """Read how a build ended, as newer versions of .NET say it in a terminal."""
-    end = last_match(_NET_BUILD, text)
-    if end is None or end.group(1):
-        return CommandResult(tool="dotnet", ok=True, said="built") if end else None
-    return _CSC.read(text) or failed_result("dotnet", "the build stopped", Diagnostic())
-
-
+_NET_BUILD = Format(
+    "dotnet",
+    line_pattern(r"Build (?:FAILED|failed)\b[^\n]*$"),
+    done=line_pattern(r"Build succeeded\b[^\n]*$"),
+    fine="built",
+    stopped="the build stopped",
+)
 _NET_THROWN = Format(
     "dotnet",
     re.compile(r"Unhandled [Ee]xception[.:]\s+(?P<words>[A-Z][\w.+`]*: [^\n]+)"),
@@ -223,59 +212,20 @@ _RUBY_SYNTAX = Format(
     stopped="an error was raised",
 )
 
-_PHP_END = line_pattern(r"(?:OK \((\d+) tests?,|Tests: (\d+), Assertions: \d+([^\n]*)\.$)")
-_PHP_COUNT = re.compile(r"(\w+): (\d+)")
-_PHP_TIME = line_pattern(r"Time: (?:(\d+):)?(\d+):(\d+\.\d+)")
-_PHP_BAD = line_pattern(r"\d+\) (\w[^\n]*)\n(\S[^\n]*)")
-_OTHER = line_pattern(r"There (?:was|were) \d+ (?![^\n]*(?:error|failure))[^\n]*:$")
-_SECTION = "\nThere w"
-_TESTDOX = line_pattern(r" [✘∅] ([^\n]+)\n\s*│\s*\n +│ (\S[^\n]*)")
-_PHP_PLACE = line_pattern(r"[ │]*([^\s:]+\.php:\d+)$")
-
-
-def phpunit(text: str) -> CommandResult | None:
-    """Read phpunit's summaries, of its dots or as a list of what it tests."""
-    ends = _PHP_END.findall(text)
-    if not ends:
-        return None
-    counts = _PHP_COUNT.findall(" ".join(said for _, _, said in ends))
-    failed, skipped = (
-        sum(int(number) for word, number in counts if word in words)
-        for words in (("Failures", "Errors"), ("Skipped", "Incomplete"))
-    )
-    bad = (_failing(text) or list(_TESTDOX.finditer(text))) if failed else []
-    place = _PHP_PLACE.search(text, bad[0].end()) if bad else None
-    name, words = bad[0].groups() if bad else ("", "")
-    first = Diagnostic(words, place[1] if place else "", name)
-    return run_result(
-        "phpunit",
-        TestCounts(
-            passed=sum(int(fine or every) for fine, every, _ in ends) - failed - skipped,
-            failed=failed,
-            skipped=skipped,
-            seconds=_seconds(text),
-        ),
-        failing=[one.group(1) for one in bad],
-        first=first,
-    )
-
-
-def _failing(text: str) -> list[re.Match[str]]:
-    """Find what failed among what is listed: risky, incomplete and skipped tests are, too."""
-    return [
-        one
-        for one in _PHP_BAD.finditer(text)
-        if not _OTHER.match(text, max(text.rfind(_SECTION, 0, one.start()), 0))
-    ]
-
-
-def _seconds(text: str) -> float | None:
-    return total_seconds(
-        int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)
-        for hours, minutes, seconds in _PHP_TIME.findall(text)
-    )
-
-
+_PHPUNIT = Format(
+    "phpunit",
+    line_pattern(
+        r"(?:\d+\) (?P<test>\w[^\n]*)\n(?P<words>\S[^\n]*)"
+        r"| [✘∅] (?P<test2>[^\n]+)\n\s*│\s*\n +│ (?P<words2>\S[^\n]*))"
+    ),
+    line_pattern(
+        r"(?:OK \((?P<every2>\d+) tests?,|Tests: (?P<every>\d+), Assertions: \d+"
+        r"(?:, (?:Failures: (?P<failed>\d+)|Errors: (?P<errors>\d+)|Skipped: (?P<skipped>\d+)"
+        r"|Incomplete: (?P<skipped2>\d+)|[\w ]+: \d+))*\.$)"
+    ),
+    line_pattern(r"Time: (?:00:)?00:(?P<seconds>\d+\.\d+)"),
+    place=line_pattern(r"[ │]*(?P<place>[^\s:]+\.php:\d+)$"),
+)
 _PHP_FATAL = Format(
     "php",
     line_pattern(
@@ -349,14 +299,30 @@ _WHERE = line_pattern(
     r"(?:# +(?:at|in test file) |# \((?:in test file )?)(\S+?),? line (\d+)"
     r"|# +Failed test at (\S+) line (\d+)"
 )
-_PROVE_END = line_pattern(r"Files=\d+, Tests=(\d+), +(\d+) wallclock[^\n]*\nResult: (\w+)$")
-_PROVE_BAD = line_pattern(r"(\S+) +\(Wstat: [^\n]* Failed: (\d+)\)$")
-_FAILED_TEST = line_pattern(r"# +Failed test '([^\n]*)'$")
-_AVA_COUNT = line_pattern(r" +(\d+ (?:tests? )?(?:passed|failed|skipped))$")
-_AVA_BAD = line_pattern(r" +✘ \[fail\]: ([^\n]+?)(?: Error thrown in test)?$")
-_AVA_SECTION = "\n  {name}\n\n"
-_AVA_PLACE = re.compile(r" *([^\s:]+:\d+)$", re.MULTILINE)
-_AVA_ERROR = line_pattern(r" +(\w*Error: [^\n]+)$")
+_PROVE = Format(
+    "prove",
+    line_pattern(
+        r"(?:(?P<never>\S+) +\(Wstat: [^\n]* Failed: 0|(?P<test>\S+) +\(Wstat: [^\n]*)\)$"
+    ),
+    line_pattern(
+        r"Files=\d+, Tests=(?P<every>\d+), +(?:0|(?P<seconds>\d+)) wallclock[^\n]*\nResult: \w+$"
+    ),
+    line_pattern(r"\S+ +\(Wstat: [^\n]* Failed: (?P<failed>\d+)\)$"),
+    first=line_pattern(
+        r"# +Failed test '(?P<words>[^\n]*)'\n# +at (?P<path>\S+) line (?P<line>\d+)"
+    ),
+)
+_AVA = Format(
+    "ava",
+    line_pattern(r" +✘ \[fail\]: (?P<test>[^\n]+?)(?: Error thrown in test)?$"),
+    line_pattern(
+        r" +(?:(?P<passed>\d+) (?:tests? )?passed|(?P<failed>\d+) (?:tests? )?failed"
+        r"|(?P<skipped>\d+) (?:tests? )?skipped)$"
+    ),
+    first=line_pattern(
+        r"(?: +(?P<place>[^\s:]+:\d+)\n(?:[^\n]*\n){1,30}?)? +(?P<words>\w*Error: [^\n]+)$"
+    ),
+)
 
 
 def tap(text: str) -> CommandResult | None:
@@ -379,162 +345,40 @@ def _tap_place(text: str) -> str:
     return ":".join(filter(None, found.groups())).rstrip(".") if found else ""
 
 
-def prove(text: str) -> CommandResult | None:
-    """Read the summary of perl's prove, which names the files that failed."""
-    end = _PROVE_END.search(text)
-    if end is None:
-        return None
-    bad = _PROVE_BAD.findall(text)
-    failed = max(sum(int(number) for _, number in bad), end.group(3) != "PASS")
-    name = _FAILED_TEST.search(text)
-    first = Diagnostic(name.group(1) if name else "", _tap_place(text), bad[0][0] if bad else "")
-    return run_result(
-        "prove",
-        TestCounts(
-            passed=max(int(end.group(1)) - failed, 0),
-            failed=failed,
-            seconds=float(end.group(2)) or None,
-        ),
-        failing=[file for file, _ in bad],
-        first=first,
-    )
-
-
-def ava(text: str) -> CommandResult | None:
-    """Read ava's own report."""
-    counts = word_counts(
-        ", ".join(_AVA_COUNT.findall(text)).replace("tests ", "").replace("test ", "")
-    )
-    bad = _AVA_BAD.findall(text)
-    if not counts:
-        return None
-    first = Diagnostic()
-    if bad:
-        section = text.partition(_AVA_SECTION.format(name=bad[0]))[2].partition("\n\n\n")[0]
-        place, error = _AVA_PLACE.match(section), _AVA_ERROR.search(section)
-        words = error.group(1) if error else ""
-        first = Diagnostic(words, place.group(1) if place else "", bad[0])
-    return run_result(
-        "ava",
-        TestCounts(
-            passed=counts.get("passed", 0),
-            failed=counts.get("failed", 0),
-            skipped=counts.get("skipped", 0),
-        ),
-        failing=bad,
-        first=first,
-    )
-
-
-_WORDS = 160
-_REPORT_PLACE = re.compile(r"(?:at |[(\"\n\u276f] ?)(?:file://)?([^\s():\"<]+\.\w+:\d+)")
-_LIBRARIES = ("node_modules/", "/rubygems", "/gems/", "node:", "site-packages/")
-
-
-class JsonReportFormat(NamedTuple):
-    """How a tool's JSON counts its tests, and what stands before the parts of each."""
-
-    tool: str
-    ran: str
-    failed: str
-    skipped: str
-    broken: str
-    each: str
-    name: str
-    words: str
-
-    def read(self, text: str) -> CommandResult | None:
-        """Read a report; what broke outside of tests counts where no test failed."""
-        ran, failed, skipped, broken = (
-            int(found[1]) if (found := re.search(f'"{key}": *(\\d{{1,9}})', text)) else None
-            for key in (self.ran, self.failed, self.skipped, self.broken)
-        )
-        if ran is None or failed is None:
-            return None
-        passed = max(ran - failed - (skipped or 0), 0)
-        tally = TestCounts(passed=passed, failed=failed or broken or 0, skipped=skipped or 0)
-        return _result(self.tool, tally, self._failing(text))
-
-    def _failing(self, text: str) -> list[Diagnostic]:
-        name = re.compile(f'"{self.name}": *({STRING})')
-        words = re.compile(f'"{self.words}\\s*({STRING})')
-        return [
-            _complaint(decode_json_string(named[1]), decode_json_string(said[1]), case)
-            for case in text.split(f'"{self.each}"')[1:]
-            if (named := name.search(case)) and (said := words.search(case))
-        ]
-
-
-_JEST = JsonReportFormat(
-    tool="jest",
-    ran="numTotalTests",
-    failed="numFailedTests",
-    skipped="numPendingTests",
-    broken="numFailedTestSuites",
-    each="ancestorTitles",
-    name="fullName",
-    words='failureMessages": *\\[',
+_JEST_JSON = Format(
+    "jest",
+    lazy_pattern(r'"failureMessages": *\["(?:\\u001b\[\d+m)*(?P<words>[^"\\]+)'),
+    lazy_pattern(
+        r'"num(?:TotalTests": *(?P<every>\d+)|FailedTests": *(?P<failed>\d+)'
+        r'|PendingTests": *(?P<skipped>\d+)|FailedTestSuites": *(?P<lost>\d+))'
+    ),
 )
-_MOCHA = JsonReportFormat(
-    tool="mocha",
-    ran="tests",
-    failed="failures",
-    skipped="pending",
-    broken="",
-    each="title",
-    name="fullTitle",
-    words='stack":',
+_MOCHA_JSON = Format(
+    "mocha",
+    lazy_pattern(r'"stack": *"(?P<words>[^"\\]+)(?:[^"\n]*?\((?P<place>[^\s()":]+:\d+))?'),
+    lazy_pattern(
+        r'"(?:tests": *(?P<every>\d+)|failures": *(?P<failed>\d+)|pending": *(?P<skipped>\d+))'
+    ),
 )
-_RSPEC_JSON = JsonReportFormat(
-    tool="rspec",
-    ran="example_count",
-    failed="failure_count",
-    skipped="pending_count",
-    broken="errors_outside_of_examples_count",
-    each="id",
-    name="full_description",
-    words='message":',
+_RSPEC_JSON = Format(
+    "rspec",
+    lazy_pattern(r'"message": *"(?:\\n)*(?P<words>[^"\\]+)'),
+    lazy_pattern(
+        r'"(?:example_count": *(?P<every>\d+)|failure_count": *(?P<failed>\d+)'
+        r'|pending_count": *(?P<skipped>\d+)|outside_of_examples_count": *(?P<lost>\d+))'
+    ),
 )
-
-_SUITE = re.compile(r"<testsuites?\b[^<>]*\btests=\"\d[^<>]*>")
-_COUNT = re.compile(r"\b(tests|failures|errors)=\"(\d{1,9})\"")
-_ATTRIBUTE = re.compile(r"\b(classname|name)=\"([^\"]*)\"")
-_BAD = re.compile(r"<(?:failure|error)\b(?:[^<>]*?\bmessage=\"([^\"]*)\")?[^<>]*>([^<]*)")
-
-
-def junit(text: str) -> CommandResult | None:
-    """Read the XML of JUnit, which many tools write."""
-    suite = _SUITE.search(text)
-    if suite is None:
-        return None
-    counts = {name: int(number) for name, number in _COUNT.findall(suite.group())}
-    failed, skipped = counts.get("failures", 0) + counts.get("errors", 0), text.count("<skipped")
-    bad = [_case(case) for case in text.split("<testcase ")[1:] if _BAD.search(case)]
-    passed = max(counts.get("tests", 0) - failed - skipped, 0)
-    return _result("junit", TestCounts(passed=passed, failed=failed, skipped=skipped), bad)
-
-
-def _case(case: str) -> Diagnostic:
-    named = dict(_ATTRIBUTE.findall(case.partition(">")[0]))
-    name = "::".join(filter(None, (named.get("classname"), named.get("name"))))
-    message, body = next(iter(_BAD.findall(case)))
-    return _complaint(html.unescape(name), html.unescape(message or body), case)
-
-
-def _complaint(name: str, words: str, case: str) -> Diagnostic:
-    said = uncoloured(words).partition("\n    at ")[0]
-    own = (
-        place
-        for place in _REPORT_PLACE.findall(case)
-        if not any(part in place for part in _LIBRARIES)
-    )
-    return Diagnostic(one_line(said, _WORDS), next(own, ""), name)
-
-
-def _result(tool: str, tally: TestCounts, failing: list[Diagnostic]) -> CommandResult:
-    first = next(iter(failing), Diagnostic())
-    return run_result(tool, tally, failing=[one.test for one in failing], first=first)
-
+_JUNIT = Format(
+    "junit",
+    lazy_pattern(
+        r'<testcase [^<>]*?\bname="(?P<test>[^"]*)"[^<>]*>\s*'
+        r'<(?:failure|error)\b(?:[^<>]*?\bmessage="(?P<words>[^"]*)"|[^<>]*>(?P<words2>[^<]+))?'
+    ),
+    lazy_pattern(
+        r'<testsuite\b(?:[^<>]*?\b(?:tests="(?P<every>\d+)"|failures="(?P<failed>\d+)"'
+        r'|errors="(?P<errors>\d+)"|skipped="(?P<skipped>\d+)"))+[^<>]*>'
+    ),
+)
 
 PARSERS = (
     OutputParser(
@@ -559,7 +403,7 @@ PARSERS = (
     OutputParser(_DOTNET_TEST.read, ("dotnet",), ("Passed!  -", "Failed!  -")),
     OutputParser(_CSC.read, ("dotnet", "msbuild", "csc", "mcs"), (": error CS", "Error(s)")),
     OutputParser(
-        in_turn(_TERMINAL_TESTS.read, terminal_build),
+        in_turn(_TERMINAL_TESTS.read, _NET_BUILD.read),
         ("dotnet",),
         ("Test summary: ", "Build succeeded"),
     ),
@@ -581,14 +425,14 @@ PARSERS = (
         (":in `", ":in '", "syntax error"),
         is_raised=True,
     ),
-    OutputParser(phpunit, ("phpunit",), ("OK (", "Assertions: ")),
+    OutputParser(_PHPUNIT.read, ("phpunit",), ("OK (", "Assertions: ")),
     OutputParser(_PHP_FATAL.read, ("php",), ("Fatal error: ", "Parse error: "), is_raised=True),
-    OutputParser(ava, ("ava",), ("✘ [fail]: ",)),
-    OutputParser(prove, ("prove",), ("\nResult: ",)),
+    OutputParser(_AVA.read, ("ava",), ("✘ [fail]: ",)),
+    OutputParser(_PROVE.read, ("prove",), ("\nResult: ",)),
     OutputParser(tap, ("bats", "perl"), ("\nnot ok ", "\nok 1")),
-    OutputParser(_JEST.read, ("jest",), ('"numRuntimeErrorTestSuites"',)),
-    OutputParser(_JEST._replace(tool="vitest").read, ("vitest",), ('"numTotalTestSuites"',)),
-    OutputParser(_MOCHA.read, ("mocha",), ('"passes": ',)),
+    OutputParser(_JEST_JSON.read, ("jest",), ('"numRuntimeErrorTestSuites"',)),
+    OutputParser(_JEST_JSON._replace(tool="vitest").read, ("vitest",), ('"numTotalTestSuites"',)),
+    OutputParser(_MOCHA_JSON.read, ("mocha",), ('"passes": ',)),
     OutputParser(_RSPEC_JSON.read, ("rspec",), ('"example_count"',)),
-    OutputParser(junit, (), ("<testsuite",)),
+    OutputParser(_JUNIT.read, (), ("<testsuite",)),
 )

@@ -34,15 +34,13 @@ _TESTS = frozenset({"passed", "every", "counts"})
 class OutputParser(NamedTuple):
     """The parser of a tool; one of `marks` is in its output, whatever started it (make, npm, tox).
 
-    `is_raised` holds for parsers of what any program prints when it breaks. `end` is the last line
-    of each run, for tools whose runs can be separated.
+    `is_raised` holds for parsers of what any program prints when it breaks.
     """
 
     read: Read
     tools: tuple[str, ...]
     marks: tuple[str, ...]
     is_raised: bool = False
-    end: re.Pattern[str] | None = None
 
 
 def in_turn(*reads: Read) -> Read:
@@ -69,7 +67,7 @@ def diagnostic(found: re.Match[str] | None) -> Diagnostic:
     return Diagnostic(
         ": ".join(filter(None, (said.get("kind"), words))),
         said.get("place") or ":".join(filter(None, map(said.get, ("path", "line")))),
-        ".".join(filter(None, map(said.get, ("suite", "test")))),
+        ".".join(filter(None, map(said.get, ("suite", "test", "never")))),
     )
 
 
@@ -78,6 +76,7 @@ class Format(NamedTuple):
 
     `end` counts: `errors` and `warnings`, or tests (`passed`, or `every` one, `failed`, `errors`
     among them, `broken` beside them, `skipped`, `seconds` in a `unit`; or all in words, `counts`).
+    A row that names what was `never` run counts as broken; without any of these, `lost` does.
     The counts of several ends are added up unless only the `last` is meant; without an end the tool
     did not speak. `total` counts more, and need not be there. What is not counted is the number of
     rows, each `once` where the tool repeats them; `warned` is a row that is a warning.
@@ -127,13 +126,14 @@ class Format(NamedTuple):
     ) -> CommandResult:
         counts = _counted(ends)
         failed, skipped = counts["failed"] + counts["errors"], counts["skipped"]
+        never = {row.groupdict().get("never") for row in rows} - {None}
         tally = TestCounts(
             passed=max(counts["passed"] or counts["every"] - failed - skipped, 0),
-            failed=failed + counts["broken"],
+            failed=failed + counts["broken"] + len(never) or counts["lost"],
             skipped=skipped,
             seconds=total_seconds(filter(None, map(_seconds, ends))),
         )
-        names = [diagnostic(row).test for row in rows]
+        names = [*dict.fromkeys(diagnostic(row).test for row in rows)][: tally.failed]
         return run_result(self.tool, tally, failing=names, first=self.complaint(text, rows))
 
     def _checked(

@@ -253,9 +253,8 @@ PARSERS = (
             *(" passed", " failed", " error", "no tests ran", "loading conftest"),
             *(_PYTEST_SUMMARY, "= FAILURES =", ".py::"),
         ),
-        end=_PYTEST_END,
     ),
-    OutputParser(unittest, ("unittest",), ("\nRan ",), end=_UNITTEST_END),
+    OutputParser(unittest, ("unittest",), ("\nRan ",)),
     OutputParser(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
     OutputParser(
         traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "), is_raised=True
