@@ -175,7 +175,7 @@ class SessionReducer:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
 
-    def commit(self, saying: str, paths: Iterable[str], *, is_sole: bool) -> None:
+    def commit(self, saying: str, paths: Collection[str], *, is_sole: bool) -> None:
         """Note a commit of the session's changes that was made outside of it."""
         after = session_commits.with_later_commit(self._state, saying, paths, is_sole=is_sole)
         self._state = after
@@ -295,6 +295,7 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     after = _superseded(before, body)
     after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
     after = session_commits.with_pull(after, recorded.branch, body.command, body.output)
+    after = session_commits.with_pull_title(after, session_commits.titles_in(body))
     ran, items = grouping.command(after, recorded, body, result)
     ran = _with_written(ran, recorded, body) if result.ok is not False else ran
     return _with_checks(ran, after), items
@@ -334,6 +335,7 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     if plan := conversation.approved_plan(after, recorded, body):
         return todos.planned(after, body), plan
     after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
+    after = session_commits.with_pull_title(after, session_commits.titles_in(body))
     after = session_commits.with_printed_commits(after, body.output)  # of a task in the background
     return grouping.tool_use(after, recorded, body)
 

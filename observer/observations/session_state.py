@@ -135,7 +135,8 @@ class SessionState(Value):
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them. `staged` are
     the words of `git add` since the last commit that git printed, paths relative to the root.
-    `pulls` is the pull request of each branch that a tool named.
+    `pulls` is the pull request of each branch that a tool named, `pull` the title of the one that
+    the session opened, or looked at first.
     `is_git_asked` after git said which files are not committed, until the next write.
     """
 
@@ -160,6 +161,7 @@ class SessionState(Value):
     sole_commit: str = ""
     has_searched: bool = False
     pulls: dict[str, str] = msgspec.field(default_factory=dict)
+    pull: str = ""
     customs: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
