@@ -180,6 +180,12 @@ class SessionReducer:
         after = session_commits.with_later_commit(self._state, saying, paths, is_sole=is_sole)
         self._state = after
 
+    def decide(self, made: Item) -> None:
+        """Note that what was answered in the session, by its item, was done."""
+        if made.subtitle == conversation.ANSWERED:
+            said = session_state.added(self._state.decided, conversation.answer_of(made))
+            self._state = replace(self._state, decided=said)
+
     def discard(self, operations: Iterable[GitOperation]) -> None:
         """Note that changes of the session were discarded outside of it."""
         for operation in operations:
@@ -245,7 +251,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if is_recall:
         return _superseded(counted, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
-        return _superseded(counted, event.body), conversation.refusal_decisions(recorded)
+        return _superseded(counted, event.body), ()
     step = _STEPS.get(type(event.body))
     if step is None:
         return counted, ()
@@ -341,10 +347,8 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
-    kept = [one for one in items if one.kind != "record"]
-    own = [conversation.answer_of(one) for one in kept if one.subtitle == conversation.ANSWERED]
-    turn = before.turn and reduce(turns.with_answer, map(conversation.answer_of, kept), before.turn)
-    return replace(before, decided=session_state.added(before.decided, *own), turn=turn)
+    said = (conversation.answer_of(one) for one in items if conversation.says_something(one))
+    return replace(before, turn=before.turn and reduce(turns.with_answer, said, before.turn))
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:

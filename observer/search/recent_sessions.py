@@ -187,7 +187,12 @@ class RecentSessions:
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
         """Yield the questions that the person answered since a time, newest first."""
-        of = Filters(project_id=self._project_id, types=("decision",), since_ms=since_ms)
+        of = Filters(
+            project_id=self._project_id,
+            types=("decision",),
+            kinds=("observation",),
+            since_ms=since_ms,
+        )
         sessions = {past.session.id for past in self.all}
         for made in self._reader.recent(of, limit=TURNS):
             is_answer = made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)

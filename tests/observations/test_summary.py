@@ -211,32 +211,15 @@ def test_a_run_that_was_cut_off_leaves_the_check_as_red_as_it_was(feed: Feed) ->
     assert "failed" not in fields.next_steps
 
 
-def test_notes_and_decisions_were_learned(feed: Feed) -> None:
-    asked = '{"questions": [{"question": "Which store?", "options": ["Redis", "Postgres"]}]}'
+def test_notes_were_learned_and_nothing_else(feed: Feed) -> None:
     fields = summary(
         feed,
         Prompt(text="Plan the session store"),
-        ToolUse(
-            tool="AskUserQuestion",
-            input=asked,
-            output='{"answers": {"Which store?": "Redis, behind a flag first"}}',
-        ),
         Remember(content="Use Decimal", type="decision"),
         Compaction(summary="# Summary\n\nThe cart was the culprit in the end."),
         Reply(text="It failed because the rounding was wrong."),
     )
-    assert fields.learned == "decision: Use Decimal. Which store? Redis, behind a flag first."
-
-
-def test_what_a_person_picked_is_no_lesson(feed: Feed) -> None:
-    asked = '{"questions": [{"question": "Which?", "options": ["Redis", "Postgres"]}]}'
-    picked, wrote = (
-        ToolUse(
-            tool="AskUserQuestion", input=asked, output=f'{{"answers": {{"Which?": "{said}"}}}}'
-        )
-        for said in ("Redis", "Neither, a table of its own")
-    )
-    assert summary(feed, wrote, picked).learned == "Which? Neither, a table of its own."
+    assert fields.learned == "decision: Use Decimal."
 
 
 def test_what_was_said_last_was_completed(feed: Feed) -> None:

@@ -138,9 +138,9 @@ def shop(tmp_path: Path, git: Git) -> Iterator[Shop]:
 
 
 def ask(answer: str) -> ToolUse:
-    """Return a question that the person answered so, of three ways."""
-    options = [{"label": each, "description": ""} for each in ("Float", "Cents", "Decimal")]
-    asked = {"question": "How do we store totals?", "header": "Totals", "options": options}
+    """Return a question that the person answered so, of two ways."""
+    options = [{"label": each, "description": ""} for each in (answer, "Neither")]
+    asked = {"question": f"How is {answer[3:]} stored?", "header": "Totals", "options": options}
     output = json.dumps({"answers": {asked["question"]: answer}})
     return ToolUse(tool="AskUserQuestion", input=json.dumps({"questions": [asked]}), output=output)
 
@@ -226,7 +226,7 @@ def test_a_session_that_committed_last_is_named_by_its_work(shop: Shop) -> None:
     )
     shop.tell(Reply(text="Committed and pushed."), SessionEnd())
     (line,) = [line for line in shop.lines() if line.why == "last session"]
-    assert line.text.endswith("ended: Round the total → `total` rounds half even now.")
+    assert line.text.endswith("Round the total (cart.py) → `total` rounds half even now.")
     assert line.item == work
     assert shop.said("earlier turn") == []
 
@@ -298,7 +298,7 @@ def test_a_session_that_ends_with_an_aside_is_named_by_its_work(shop: Shop) -> N
     shop.save("cart.py", ago_h=2)
     shop.tell(Reply(text="`total` rounds."), Prompt(text="open the page of the cart"), ago_h=1)
     shop.tell(Reply(text="It is at `http://localhost:3000`."), ago_h=0.5)
-    assert shop.said("last session")[0].endswith("open: `total` rounds.")
+    assert shop.said("last session")[0].endswith("right · cart.py → `total` rounds.")
 
 
 def test_a_turn_that_only_asked_what_is_remembered_is_not_listed(shop: Shop) -> None:
@@ -317,10 +317,12 @@ def test_a_reply_is_listed_once(shop: Shop) -> None:
 
 
 def test_what_the_person_decided_in_the_turns_shown_is_a_line(shop: Shop) -> None:
-    for at, answer in enumerate(["Float", "Cents", "Decimal"]):
+    for at, answer in enumerate(["as_float", "as_cents", "as_decimal", "as_you_like"]):
         shop.tell(Prompt(text=f"store the totals, take {answer}"), ask(answer), ago_h=9 - at)
+        if answer != "as_you_like":
+            shop.tell(Command(command=f"grep {answer} total.py", exit_code=0), ago_h=9 - at)
     assert shop.said("decided") == [
-        "How do we store totals? → Decimal.", "How do we store totals? → Cents."
+        "How is decimal stored? → as_decimal.", "How is cents stored? → as_cents."
     ]  # fmt: skip
 
 
