@@ -228,7 +228,7 @@ def did_nothing(known: SessionState) -> bool:
 
 FIELD_CHARS = 900
 _FAILURES_SHOWN = 3
-_FILES_SHOWN = 5
+_FILES_SHOWN = 3
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"

@@ -157,7 +157,7 @@ class RecentSessions:
     def _turns(self) -> Iterator[Item]:
         """Yield the newest turns of all sessions but sub-agents', that are worth a line.
 
-        One without a reply was broken off, where a later one of its session has one; one that only
+        One without a reply was broken off, and is there only where nothing else is; one that only
         goes on with what another was asked and did, has its title.
         """
         of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
@@ -165,14 +165,13 @@ class RecentSessions:
         found = self._reader.recent(of, limit=TURNS)
         ended = {turn.id for turn in found if _is_answered(turn) or turns.committed_in(turn)}
         done = {turn.title for turn in found if turn.files_modified and turn.id in ended}
-        replied: set[int | None] = set()
-        for turn in found:
-            is_own = turn.files_modified or turn.title not in done
-            is_own = is_own and (turn.id in ended or turn.session_id not in replied)
-            if is_own and turn.session_id in alone and _is_worth_listing(turn):
-                yield turn
-            if turn.id in ended:
-                replied.add(turn.session_id)
+        news = [
+            turn
+            for turn in found
+            if turn.session_id in alone and (turn.files_modified or turn.title not in done)
+            if _is_worth_listing(turn)
+        ]
+        yield from [turn for turn in news if turn.id in ended] or news
 
     def turns(self, last: PastSession, shown: Item | None) -> Iterator[Item]:
         """Yield the turns before the one that is `shown` of the session to resume, newest first.

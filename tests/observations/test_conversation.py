@@ -201,6 +201,12 @@ def test_whole_paragraphs_are_kept_up_to_the_one_that_reaches_the_length() -> No
     assert quoted("One two.\n\nThree four.\n\nFive.", 5) == "One two."
 
 
+def test_the_matter_of_a_list_has_all_its_points() -> None:
+    listed = "1. Made it bigger\n\n2. Used `mx-6` there\n3. Done"
+    assert matter(f"All is well.\n\n{listed}") == " ".join(listed.split())
+    assert matter(f"All is well. It is `a`.\n{listed}").startswith("It is `a`. 1. Made")
+
+
 def test_no_quotation_ends_after_a_colon() -> None:
     assert quoted("It is:\n\n- cut\n- red\n\nMore.", 6) == "It is:\n\n- cut\n- red"
     assert quoted("It is:", 3) == "It is:"

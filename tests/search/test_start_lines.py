@@ -326,6 +326,16 @@ def test_what_the_person_decided_in_the_turns_shown_is_a_line(shop: Shop) -> Non
     ]  # fmt: skip
 
 
+def test_a_turn_without_a_reply_is_listed_only_where_no_other_is(shop: Shop) -> None:
+    shop.tell(Prompt(text="make the total right"), session="old", ago_h=9)
+    shop.save("a.py", session="old", ago_h=8)
+    shop.tell(Prompt(text="write the changelog now"), GREEN, session="new", ago_h=1)
+    assert shop.said("earlier turn") == ["make the total right → changed a.py"]
+    shop.tell(Prompt(text="restyle the whole page"), TOLD, session="mid", ago_h=5)
+    (line,) = shop.said("earlier turn")
+    assert line.startswith("restyle the whole page → Because")
+
+
 @pytest.mark.parametrize("asked", ["ok push it", "commit"])
 def test_a_turn_that_only_committed_is_told_by_the_one_before(shop: Shop, asked: str) -> None:
     shop.tell(Prompt(text="make the total right"), ago_h=3)
@@ -648,8 +658,8 @@ def test_commits_of_others_are_shown_a_line_an_author(shop: Shop) -> None:
     shop.tell(Commit(hash="c" * 40, subject="My own"), ago_h=0.5)
     news = [(line.why, line.text) for line in shop.lines() if line.why.startswith("committed")]
     assert news == [
-        ('committed by "Ben", not here', '2222222222 "Step 2" and 1 more: "f2.py" and "f0.py"'),
-        ("committed, not here", '1111111111 "Step 1": "f1.py"'),
+        ('committed by "Ben"', '2222222222 "Step 2" and 1 more: "f2.py" and "f0.py"'),
+        ("committed", '1111111111 "Step 1": "f1.py"'),
     ]
 
 
@@ -693,7 +703,7 @@ def test_what_others_write_is_a_quotation_cut_short(shop: Shop) -> None:
     commit = Commit(hash="a" * 40, subject=ORDER, files=(FileChange(path=path),), author=ORDER)
     shop.tell(commit, session="", client="git")
     [line] = [each for each in shop.lines() if each.why.startswith("committed")]
-    assert line.why == f'committed by "{ORDER[:59]}…", not here'
+    assert line.why == f'committed by "{ORDER[:59]}…"'
     assert line.text == f'aaaaaaaaaa "{ORDER[:79]}…": "docs/{ORDER[:74].rstrip()}…"'
 
 
