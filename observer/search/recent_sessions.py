@@ -68,7 +68,9 @@ MOST_CHECKS = 4
 CHECK_CHARS = 100
 _AROUND = ".,:;()*`'\"…"
 """Signs around a path in Markdown."""
-_COMMON = frozenset({".observer.toml", "package-lock.json", "yarn.lock", "bun.lock", "pnpm-lock.yaml", "uv.lock"})
+_COMMON = frozenset(
+    [".observer.toml", "package-lock.json", "yarn.lock", "bun.lock", "pnpm-lock.yaml", "uv.lock"]
+)
 """Files that tools write, or that only say what is recorded: nobody works on them."""
 
 PEOPLE = frozenset({"bash", "zsh", "fish", "git"})
