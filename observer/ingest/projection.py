@@ -188,10 +188,10 @@ class Projection:
 
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
-        taken = list(self._later.committed(recorded, drafted, self._folds))
-        is_sole = len(taken) == 1 and recorded.session_id is None
-        for session_id, saying, paths in taken:
-            self._fold_of(session_id).commit(saying, paths, is_sole=is_sole)
+        for session_id, saying, paths in list(
+            self._later.committed(recorded, drafted, self._folds)
+        ):
+            self._fold_of(session_id).commit(saying, paths)
         back = self._history.wrote_back(whole)
         gone = discarding(whole, back)
         own = [whole.session_id] if back and whole.session_id else []

@@ -158,20 +158,10 @@ def _counted_file(touched: FileState, change: FileChange) -> FileState:
     )
 
 
-def with_later_commit(
-    state: SessionState, saying: str, paths: Collection[str], *, is_sole: bool
-) -> SessionState:
-    """Return the state after a commit outside of it; `is_sole` as `SessionState.sole_commit`.
-
-    One of which the session changed less than half, such as a squash, says little of it.
-    """
-    own = sum(path in paths for path in written_files(state))
-    is_own = is_sole and not state.sole_commit and 2 * own >= len(paths)
-    return replace(
-        _with_clean(state, paths),
-        later_commits=added(state.later_commits, saying),
-        sole_commit=subject_of(saying) if is_own else state.sole_commit,
-    )
+def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
+    """Return the state after a commit outside of it that holds changes of its files."""
+    later = added(state.later_commits, saying)
+    return replace(_with_clean(state, paths), later_commits=later)
 
 
 def written_files(state: SessionState) -> tuple[str, ...]:

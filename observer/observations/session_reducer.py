@@ -175,10 +175,9 @@ class SessionReducer:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
 
-    def commit(self, saying: str, paths: Collection[str], *, is_sole: bool) -> None:
+    def commit(self, saying: str, paths: Iterable[str]) -> None:
         """Note a commit of the session's changes that was made outside of it."""
-        after = session_commits.with_later_commit(self._state, saying, paths, is_sole=is_sole)
-        self._state = after
+        self._state = session_commits.with_later_commit(self._state, saying, paths)
 
     def decide(self, made: Item) -> None:
         """Note that what was answered in the session, by its item, was done."""

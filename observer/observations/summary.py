@@ -115,7 +115,7 @@ def _act(session: Session, known: SessionState, asked: str) -> str:
     most = max(changed, key=lambda path: known.files[path].writes, default="")
     answer = prompts.naming_sentence(session_state.last_reply(known))
     place = stems(*changed, *known.files[most].symbols) if most else set()
-    acts = [act for act in (_made(known), known.sole_commit, known.pull) if act]
+    acts = [act for act in (_made(known), known.pull) if act]
     if named := next((act for act in acts if not place or stems(act) & place), ""):
         return named
     if acts:  # of what says nothing of any file, the pull request's title says most

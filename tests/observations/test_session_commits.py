@@ -167,15 +167,6 @@ def test_the_title_of_one_that_was_opened_stays() -> None:
     assert state.pull == "Opened"
 
 
-def test_a_squash_of_more_than_the_session_wrote_does_not_name_it() -> None:
-    state = session_state.with_write(session_state.SessionState(), "a.py", None)
-    of_one, of_three = (
-        session_commits.with_later_commit(state, "All of it (0123abc)", paths, is_sole=True)
-        for paths in (("a.py",), ("a.py", "b.py", "c.py"))
-    )
-    assert (of_one.sole_commit, of_three.sole_commit) == ("All of it", "")
-
-
 CLEAN = "nothing to commit, working tree clean"
 MADE = "[topic 0123abc] Round the total\n 1 file changed, 2 insertions(+)\n"
 

@@ -427,18 +427,16 @@ def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(feed: Feed) -
     assert early.created_ms < late.created_ms == late.updated_ms
 
 
-def test_a_commit_from_outside_names_a_vague_session(feed: Feed) -> None:
+def test_a_commit_from_outside_takes_in_what_was_done(feed: Feed) -> None:
     session = feed(Prompt(text="fix it"), WRITE).session
     taken = session_commits.with_later_commit(
         session_state.decode(session.state),
         "Round totals (abcdef0123)",
         ("api/cart.py",),
-        is_sole=True,
     )
     item = summarize(replace(session, state=session_state.encode(taken)))
     assert item
     assert item.summary
-    assert item.title == "Round totals (cart.py)"
     assert item.summary.completed.endswith("Taken in by later commits: Round totals (abcdef0123).")
     assert item.summary.next_steps == ""
 
