@@ -28,7 +28,7 @@ from observer.core.events import (
     Undo,
 )
 from observer.core.filters import RECORDED_KINDS, Filters
-from observer.core.model import Enrichment, Item, Recorded, Session
+from observer.core.model import Enrichment, Item, ItemKind, Recorded, Session
 from observer.core.paths import is_inside
 from observer.core.text import is_within, relative
 from observer.observations import (
@@ -127,15 +127,20 @@ class Projection:
             self._take_back(whole, (*drafted, *arcs))
         made = [*drafted, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
-        for answer in () if is_late else drafted:
-            self._demote(answer)
+        if not is_late:
+            self._decide(whole, drafted)
         return made[0].id if made else None
 
-    def _demote(self, answer: Item) -> None:
-        """Make records of an answer and the one before, if they belong to a procedure."""
-        of = self._history.arc(answer.project_id or 0).of_procedure(answer)
-        found = (self._items.get(item_id) or self._writer.item(item_id) for item_id in of)
-        self._items |= {one.id: replace(one, kind="record") for one in found if one}
+    def _decide(self, whole: Recorded, drafted: Items) -> None:
+        """Make decisions of the answers that an event does, and records of those of a procedure."""
+        arc = self._history.arc(whole.project_id)
+        kinds: dict[int, ItemKind] = dict.fromkeys(arc.take_up(whole), "observation")
+        kinds |= dict.fromkeys((at for made in drafted for at in arc.hear(made)), "record")
+        for at, kind in kinds.items():
+            if one := self._items.get(at) or self._writer.item(at):
+                self._items[at] = replace(one, kind=kind)
+                if kind == "observation" and one.session_id:
+                    self._fold_of(one.session_id).decide(one)
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""
@@ -183,10 +188,10 @@ class Projection:
 
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
-        taken = list(self._later.committed(recorded, drafted, self._folds))
-        is_sole = len(taken) == 1 and recorded.session_id is None
-        for session_id, saying, paths in taken:
-            self._fold_of(session_id).commit(saying, paths, is_sole=is_sole)
+        for session_id, saying, paths in list(
+            self._later.committed(recorded, drafted, self._folds)
+        ):
+            self._fold_of(session_id).commit(saying, paths)
         back = self._history.wrote_back(whole)
         gone = discarding(whole, back)
         own = [whole.session_id] if back and whole.session_id else []

@@ -1,6 +1,7 @@
-"""What a person decided: answers to questions, approved plans, and words on refusing a call.
+"""What a person decided: answers to questions, and approved plans.
 
-Each gives a `decision`: what was said then. Only a note holds until somebody says otherwise.
+Each gives a `decision`: what was said then. Only a note holds until somebody says otherwise. An
+answer is one once later work takes it up; until then it is a record, and a fact of its turn.
 Clients ask with tools of different shapes: `AskUserQuestion` (Claude Code), `ask_user` (Copilot),
 `request_user_input` (Codex), `AskQuestion` (Cursor) and others.
 """
@@ -13,39 +14,31 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.core.events import AnyBody, Command, FileWrite, ToolUse
+from observer.core.events import AnyBody, Command, Commit, FileWrite, ToolUse
 from observer.core.json_text import object_in
 from observer.core.model import Item, Link, Recorded, Slot, item_id, item_uuid
 from observer.core.patterns import lazy_pattern
-from observer.core.text import block, first_line, one_line, word_set
+from observer.core.text import base_name, block, distinct, first_line, one_line, word_set
 from observer.core.value import Value
-from observer.observations import todos
+from observer.observations import todos, turns
+from observer.observations.analysis import analysis_of
 from observer.observations.drafts import DECISION, FACT, TITLE, ObservationDraft, content_hash, item
+from observer.observations.project_state import OpenAnswer
 from observer.observations.prompt_injection import suspicion
 from observer.observations.prompts import heading_of, names_its_subject
-from observer.observations.quoting import quoted
+from observer.observations.quoting import names, quoted
 from observer.observations.session_state import SessionState
 
 _SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra")
 """Slots for the items of one event."""
 CHOSEN, ANSWERED = "chosen by the person", "answered in the person's own words"
 """Subtitles of an answer to a question."""
+_CHOSEN = "chosen: "
+_WORDS, _NAME = 40, 4
+"""Most words kept of an open answer, and least characters of a name in it."""
 _NUMBER = re.compile(r"\d+")
-_SAID_CHARS = 400
-_LEAST_CHARS = 15
 _PLAN_CHARS = 1500
 _REFUSED = "The user doesn't want to proceed with this tool use"
-_ON_REFUSING = re.compile(r"the user said:\s*(\S.*?)(?:\n\nNote: |\Z)", re.DOTALL)
-
-
-def refusal_decisions(recorded: Recorded) -> tuple[Item, ...]:
-    """Return what a person said on refusing a tool call."""
-    found = _ON_REFUSING.search(_error_of(recorded.event.body))
-    said = found[1].strip().strip('"') if found else ""
-    if len(said) < _LEAST_CHARS or suspicion(said):
-        return ()
-    made = one_line(said, _SAID_CHARS)
-    return (_decision(recorded, made, "extra", subtitle="said on refusing a tool"),)
 
 
 def is_refused(body: AnyBody) -> bool:
@@ -73,8 +66,7 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
     return tuple(
         replace(
             _decision(recorded, _chosen(each), slot, subtitle=_how(each)),
-            # A number of a list, or a passcode, says nothing later.
-            kind="observation" if any(map(str.isalpha, "".join(each.chosen))) else "record",
+            kind="record",
             title=one_line(each.question, TITLE),
             facts=_options_text(each),
             links=_answers(before),
@@ -86,6 +78,47 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
 def answer_of(made: Item) -> str:
     """Return a question and its answer, of the item of one, as one statement."""
     return made.narrative.partition("\n")[0]
+
+
+def says_something(made: Item) -> bool:
+    """Return False for an answer, by its item, that is a number of a list or a passcode."""
+    return any(map(str.isalpha, answer_of(made).removeprefix(made.title)))
+
+
+def open_answer(made: Item) -> OpenAnswer:
+    """Return what later work must repeat of an answer, of the item of one, to take it up.
+
+    What the question and the options that were not chosen say too decides nothing.
+    """
+    chosen = [one for one in made.facts if one.startswith(_CHOSEN)]
+    others = " ".join((made.title, *(one for one in made.facts if one not in chosen)))
+    said = " ".join((answer_of(made).removeprefix(made.title), *chosen)).replace(_CHOSEN, "")
+    named = (word.strip(turns.AROUND) for word in said.split() if names(word))
+    return OpenAnswer(
+        words=distinct(sorted(turns.stems(said) - turns.stems(others)), _WORDS),
+        names=distinct((one for one in named if len(one) >= _NAME and one not in others), _WORDS),
+    )
+
+
+def is_taken_up(answer: OpenAnswer, recorded: Recorded) -> bool:
+    """Return True if an event does what was answered.
+
+    An edit or a commit that repeats two of its longer words in the name of the file, the symbols
+    or the subject does so, and what holds a name of it in a line or a command.
+    """
+    titles: tuple[str, ...] = ()
+    match recorded.event.body:
+        case FileWrite(error="") as body:
+            titles = (base_name(body.path), *analysis_of(recorded).change.symbols)
+            text = "\n".join((body.content or "", *(edit.new for edit in body.edits)))
+        case Commit() as body:
+            titles, text = (body.subject,), body.message
+        case Command() as body:
+            text = body.command
+        case _:
+            return False
+    is_named = any(name in text for name in answer.names)
+    return is_named or len(turns.stems(*titles).intersection(answer.words)) >= turns.IN_COMMON
 
 
 def topics_of(made: Item) -> tuple[str, ...]:
@@ -124,7 +157,7 @@ def _how(answer: AnsweredQuestion) -> str:
 
 def _options_text(answer: AnsweredQuestion) -> tuple[str, ...]:
     options = (
-        (f"{'chosen' if label in answer.chosen else 'not chosen'}: {label}", description)
+        (f"{_CHOSEN if label in answer.chosen else f'not {_CHOSEN}'}{label}", description)
         for label, description in answer.options
     )
     return tuple(one_line(": ".join(filter(None, each)), FACT) for each in options)

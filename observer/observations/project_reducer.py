@@ -36,7 +36,7 @@ from observer.observations import (
     project_state,
 )
 from observer.observations.analysis import analysis_of
-from observer.observations.conversation import CHOSEN
+from observer.observations.conversation import ANSWERED, CHOSEN
 from observer.observations.drafts import FAILED, order_of, where_of
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.inverse_edits import Reversal
@@ -162,19 +162,36 @@ class ProjectReducer:
         self._state, items = _keep_links(after, made[0], items)
         return items
 
-    def of_procedure(self, made: Item) -> tuple[int, ...]:
-        """Return the items of answers that belong to a procedure, by an answer, and note it.
+    def hear(self, made: Item) -> tuple[int, ...]:
+        """Note a question that was answered; return the items of answers that are none any more.
 
         What is asked again and again, and answered by one of the options that it offers, belongs
         to a procedure, such as a client's own command: this answer and the one before.
         """
-        if made.subtitle != CHOSEN or made.kind == "record":
+        if made.subtitle not in (CHOSEN, ANSWERED):
             return ()
-        topics = conversation.topics_of(made)
-        before = [self._state.questions[one] for one in topics if one in self._state.questions]
-        questions = {**self._state.questions, **dict.fromkeys(topics, made.id)}
-        self._state = replace(self._state, questions=newest(questions, _QUESTIONS))
-        return (made.id, *before) if before else ()
+        known = self._state
+        topics = conversation.topics_of(made) if made.subtitle == CHOSEN else ()
+        before = [known.questions[one] for one in topics if one in known.questions]
+        questions = {**known.questions, **dict.fromkeys(topics, made.id)}
+        answers = {at: one for at, one in known.answers.items() if at not in before}
+        if not before:
+            answers[made.id] = conversation.open_answer(made)
+        self._state = replace(
+            known,
+            questions=newest(questions, _QUESTIONS),
+            answers=newest(answers, _QUESTIONS),
+        )
+        return tuple(before)
+
+    def take_up(self, recorded: Recorded) -> tuple[int, ...]:
+        """Return the items of the answers that an event does; they are open no longer."""
+        known = self._state
+        taken = [at for at, one in known.answers.items() if conversation.is_taken_up(one, recorded)]
+        if taken:
+            left = {at: one for at, one in known.answers.items() if at not in taken}
+            self._state = replace(known, answers=left)
+        return tuple(taken)
 
     @property
     def state(self) -> ProjectState:

@@ -70,12 +70,30 @@ def opening(text: str) -> str:
 def matter(text: str) -> str:
     """Return a reply from the first sentence on that names something or is long; "" if none is.
 
-    What stands before that, and what is a heading, code or a table, says that all went well.
+    What stands before that, and what is a heading, code or a table, says that all went well. Of a
+    list all points are there.
     """
     lines = [one for one in text.split("\n") if not one.lstrip("> ").startswith(_NO_PROSE)]
-    said = [one for one in _SENTENCE.split("\n".join(lines)) if one.strip()]
-    first = next((at for at, one in enumerate(said) if names(one) or len(one) > _FEW), len(said))
-    return " ".join(said[first:])
+    first = next((at for at, line in enumerate(lines) if any(map(_says, _sentences(line)))), None)
+    if first is None:
+        return ""
+    begin = first
+    for at in range(first, -1, -1):
+        if lines[at].lstrip().startswith(_LISTED):
+            begin = at
+        elif lines[at].strip() and not lines[at].startswith(" "):
+            break
+    said = [one for line in lines[begin:] for one in _sentences(line)]
+    is_list = lines[begin].lstrip().startswith(_LISTED)
+    return " ".join(said if is_list else said[[*map(_says, said)].index(True) :])
+
+
+def _sentences(line: str) -> list[str]:
+    return [one for one in _SENTENCE.split(line) if one.strip()]
+
+
+def _says(sentence: str) -> bool:
+    return names(sentence) or len(sentence) > _FEW
 
 
 def names(text: str) -> bool:

@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import pairwise
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from observer.commands import command_line
 from observer.commands.command_line import SimpleCommand
-from observer.commands.runners import program_name
-from observer.core.events import Command, FileChange
+from observer.commands.runners import program_name, unquoted
+from observer.core.events import Command, FileChange, ToolUse
+from observer.core.json_text import object_in
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within, one_line, relative
@@ -44,6 +47,11 @@ _PULL = lazy_pattern(
     r"https://[\w.-]+(?:/[\w.~-]+){2,6}/(?:pull|pull-requests|pulls|merge_requests)/(\d+)\b"
 )
 """A pull request on GitHub, Bitbucket, Gitea or Forgejo, a merge request on GitLab."""
+_FORGES = frozenset({"gh", "glab"})
+_IS_OF_PULLS = lazy_pattern(r"(?:pull|merge)_?requests?|_pr\Z", re.IGNORECASE)
+_TITLE = lazy_pattern(r'^title:\t(.+)$|"title"\s*:\s*"((?:[^"\\]|\\.){1,300})"', re.MULTILINE)
+"""How the programs of forges print the title of what they show."""
+
 _STAGED = 60
 _TAKING = frozenset({"add", "commit"})
 _ALL = "*"
@@ -143,15 +151,10 @@ def _counted_file(touched: FileState, change: FileChange) -> FileState:
     )
 
 
-def with_later_commit(
-    state: SessionState, saying: str, paths: Iterable[str], *, is_sole: bool
-) -> SessionState:
-    """Return the state after a commit outside of it; `is_sole` as `SessionState.sole_commit`."""
-    return replace(
-        _with_clean(state, paths),
-        later_commits=added(state.later_commits, saying),
-        sole_commit=state.sole_commit or (subject_of(saying) if is_sole else ""),
-    )
+def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
+    """Return the state after a commit outside of it that holds changes of its files."""
+    later = added(state.later_commits, saying)
+    return replace(_with_clean(state, paths), later_commits=later)
 
 
 def written_files(state: SessionState) -> tuple[str, ...]:
@@ -218,6 +221,58 @@ def with_pull(state: SessionState, branch: str, asked: str, printed: str) -> Ses
     if re.search(rf"\b{number}\b", asked):
         return state
     return replace(state, pulls=newest({**state.pulls, branch: address}, PULLS))
+
+
+def with_pull_title(state: SessionState, titles: PullTitles) -> SessionState:
+    """Return the state after a tool was given, or printed, the title of a pull request.
+
+    One that the session opened or named anew stays before those that it looked at.
+    """
+    given, shown = titles
+    title = one_line(given or (not state.pull and shown) or "", 200)
+    return replace(state, pull=title) if title else state
+
+
+class PullTitles(NamedTuple):
+    """The title of a pull request that a call gave, and the only one that it was shown."""
+
+    given: str = ""
+    shown: str = ""
+
+
+def titles_in(call: Command | ToolUse) -> PullTitles:
+    """Return the title of the pull request that a call opened, named anew or looked at."""
+    if isinstance(call, ToolUse):
+        if not _IS_OF_PULLS.search(call.tool) or call.failed:
+            return PullTitles()
+        given = object_in(call.input).get("title")
+        return PullTitles(given if isinstance(given, str) else "", _only_title(call.output))
+    for part in command_line.simple_commands(call.command):
+        words = [unquoted(word) for word in part.words]
+        sort, verb = (*words[1:3], "", "")[:2]
+        if program_name(words[0]) not in _FORGES:
+            continue
+        if sort in ("pr", "mr") and verb in ("create", "edit", "update"):
+            return PullTitles(_option(words))
+        if (sort in ("pr", "mr") and verb == "view") or (sort == "api" and "/pulls/" in verb):
+            return PullTitles(shown=_only_title(call.output))
+    return PullTitles()
+
+
+def _option(words: list[str]) -> str:
+    """Return the title that a command line gives."""
+    for word, then in pairwise((*words, "")):
+        if word in ("--title", "-t"):
+            return then
+        if word.startswith("--title="):
+            return unquoted(word.removeprefix("--title="))
+    return ""
+
+
+def _only_title(printed: str) -> str:
+    """Return the title that a forge's program printed; "" for several."""
+    found = {"".join(one) for one in _TITLE.findall(printed)}
+    return next(iter(found)) if len(found) == 1 else ""
 
 
 def with_git_commands(

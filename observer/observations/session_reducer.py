@@ -175,10 +175,15 @@ class SessionReducer:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
 
-    def commit(self, saying: str, paths: Iterable[str], *, is_sole: bool) -> None:
+    def commit(self, saying: str, paths: Iterable[str]) -> None:
         """Note a commit of the session's changes that was made outside of it."""
-        after = session_commits.with_later_commit(self._state, saying, paths, is_sole=is_sole)
-        self._state = after
+        self._state = session_commits.with_later_commit(self._state, saying, paths)
+
+    def decide(self, made: Item) -> None:
+        """Note that what was answered in the session, by its item, was done."""
+        if made.subtitle == conversation.ANSWERED:
+            said = session_state.added(self._state.decided, conversation.answer_of(made))
+            self._state = replace(self._state, decided=said)
 
     def discard(self, operations: Iterable[GitOperation]) -> None:
         """Note that changes of the session were discarded outside of it."""
@@ -245,7 +250,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if is_recall:
         return _superseded(counted, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
-        return _superseded(counted, event.body), conversation.refusal_decisions(recorded)
+        return _superseded(counted, event.body), ()
     step = _STEPS.get(type(event.body))
     if step is None:
         return counted, ()
@@ -295,6 +300,7 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     after = _superseded(before, body)
     after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
     after = session_commits.with_pull(after, recorded.branch, body.command, body.output)
+    after = session_commits.with_pull_title(after, session_commits.titles_in(body))
     ran, items = grouping.command(after, recorded, body, result)
     ran = _with_written(ran, recorded, body) if result.ok is not False else ran
     return _with_checks(ran, after), items
@@ -334,15 +340,14 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     if plan := conversation.approved_plan(after, recorded, body):
         return todos.planned(after, body), plan
     after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
+    after = session_commits.with_pull_title(after, session_commits.titles_in(body))
     after = session_commits.with_printed_commits(after, body.output)  # of a task in the background
     return grouping.tool_use(after, recorded, body)
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
-    kept = [one for one in items if one.kind != "record"]
-    own = [conversation.answer_of(one) for one in kept if one.subtitle == conversation.ANSWERED]
-    turn = before.turn and reduce(turns.with_answer, map(conversation.answer_of, kept), before.turn)
-    return replace(before, decided=session_state.added(before.decided, *own), turn=turn)
+    said = (conversation.answer_of(one) for one in items if conversation.says_something(one))
+    return replace(before, turn=before.turn and reduce(turns.with_answer, said, before.turn))
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:

@@ -129,13 +129,14 @@ class SessionState(Value):
     subject, each with its form, `reply` how the last before that turn began (see `last_reply`).
     `plan` is the heading
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
-    person's answers in words of their own; `later_commits` were made outside of the session and
-    hold its changes, `sole_commit` is the subject of one that holds those of no other session and
-    was made in none; `failing` are the checks that failed in it and are red.
+    person's answers in words of their own that later work took up; `later_commits` were made
+    outside of the session and hold its changes; `failing` are the checks that failed in it and are
+    red.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them. `staged` are
     the words of `git add` since the last commit that git printed, paths relative to the root.
-    `pulls` is the pull request of each branch that a tool named.
+    `pulls` is the pull request of each branch that a tool named, `pull` the title of the one that
+    the session opened, or looked at first.
     `is_git_asked` after git said which files are not committed, until the next write.
     """
 
@@ -157,9 +158,9 @@ class SessionState(Value):
     failing: tuple[OpenFailure, ...] = ()
     commits: tuple[str, ...] = ()
     later_commits: tuple[str, ...] = ()
-    sole_commit: str = ""
     has_searched: bool = False
     pulls: dict[str, str] = msgspec.field(default_factory=dict)
+    pull: str = ""
     customs: tuple[str, ...] = ()
     remembered: tuple[str, ...] = ()
     models: tuple[str, ...] = ()

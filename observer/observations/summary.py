@@ -6,6 +6,7 @@ off. A session whose prompts are too short to name anything is titled by what it
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
@@ -20,12 +21,13 @@ from observer.core.text import (
     counted,
     distinct,
     duration_text,
+    is_within,
     listed,
     one_line,
     quoted,
 )
 from observer.observations import concepts, prompts, session_commits, session_state, todos, turns
-from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash
+from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash, is_work
 from observer.observations.open_failures import OpenFailure
 from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.prompts import Form
@@ -33,6 +35,9 @@ from observer.observations.quoting import names
 from observer.observations.session_state import FileState, SessionState
 from observer.observations.turns import IN_COMMON, stems
 
+_UNNAMED = ("", "main", "master", "HEAD")
+_BEHIND, _REQUEST = " \u00b7 ", 50
+"""What stands before what names a session's work, and characters left for the request."""
 _SHOWN = 10
 """Most requests that are shown: the first and the last ones."""
 _CHARS = 700
@@ -47,28 +52,31 @@ def request_of(session: Session, known: SessionState) -> str:
         return "; ".join(_shortened([*known.asks]))
     if known.commits:
         return session_commits.subject_of(known.commits[0])
-    is_named = session.branch not in ("", "main", "master", "HEAD")
+    is_named = session.branch not in _UNNAMED
     return f"Work on {text.named(session.branch)}" if is_named else ""
 
 
 def title_of(session: Session, known: SessionState) -> str:
-    """Return the first request that names what was done, else what was committed or planned.
+    """Return the request that names what was done; of one that does not, with what names it behind.
 
-    Where nothing was, it is the request that names anything, or what the last reply names first.
+    Where a session did a second work, what names that stands behind the first.
     """
-    asked = turns.title_of(known.turn) if known.turn else ""
-    did, made = stems(*_work(known)) or stems(session_state.last_reply(known)), _made(known)
-    named = (ask for ask, form in known.asks.items() if _names_work(ask, form, did, made))
-    taken_up = next(named, "") or made
+    did, made = stems(*_work(known)) or _read_about(known), _made(known)
     asks = {ask: form for ask, form in known.asks.items() if form != "paste"}
-    answer = prompts.naming_sentence(session_state.last_reply(known))
-    first = next((ask for ask in asks if asks[ask] == "document" or names(ask)), "")
-    said = (taken_up, first, known.sole_commit, answer, *asks, _changed(known), asked)
-    return one_line(next(filter(None, (*said, request_of(session, known))), ""), TITLE)
+    named = next((ask for ask, form in asks.items() if _names_work(ask, form, did, made)), "")
+    if named:
+        return _joined(named, _second(named, known))
+    said = text.first_line(known.turn.asked, TITLE) if known.turn else ""
+    first = next(iter(asks), said if said.startswith("/") else "")
+    if act := _act(session, known, first):
+        return _joined(first, act)
+    asked = next((ask for ask in asks if asks[ask] == "document" or names(ask)), first)
+    last = turns.title_of(known.turn) if known.turn else ""
+    return one_line(asked or last or request_of(session, known), TITLE)
 
 
 def _names_work(ask: str, form: Form, did: set[str], made: str) -> bool:
-    """Return True if a request names what was done, and better than what was `made` of it.
+    """Return True if a request names what was done, and no worse than what was `made` of it.
 
     The subject of a commit or plan is shorter than a long request, and says what came of it; a
     request in sentences names it if it has more than half of its words.
@@ -76,7 +84,69 @@ def _names_work(ask: str, form: Form, did: set[str], made: str) -> bool:
     own, subject = stems(ask), stems(made)
     is_said = form == "document" or 2 * len(own & subject) > len(subject)
     is_better = not made or (is_said and not ask.endswith("\u2026"))
-    return form != "paste" and is_better and len(own & did) >= IN_COMMON
+    return is_better and len(own & did) >= IN_COMMON
+
+
+def _joined(asked: str, act: str) -> str:
+    """Return a request and what names the work behind it, which says more and is cut less."""
+    if not (asked and act):
+        return one_line(asked or act, TITLE)
+    act = one_line(act, TITLE - _REQUEST)
+    return f"{one_line(asked, TITLE - len(act) - len(_BEHIND))}{_BEHIND}{act}"
+
+
+def _second(named: str, known: SessionState) -> str:
+    """Return the request for a work that was committed and that the first does not name, or it."""
+    own = stems(named)
+    for subject in map(session_commits.subject_of, known.commits[1:]):
+        words = stems(subject) if all(map(is_work, subject.split())) else set()
+        if len(words) >= IN_COMMON and len(words & own) < IN_COMMON:
+            asked = max(known.asks, key=lambda ask: len(stems(ask) & words))
+            is_asked = asked != named and len(stems(asked) & words) >= IN_COMMON
+            return asked if is_asked else subject
+    return ""
+
+
+def _act(session: Session, known: SessionState, asked: str) -> str:
+    """Return what names a session's work best where no request does; `asked` stands before it."""
+    changed = [
+        path for path in session_commits.written_files(known) if is_changed(known.files[path])
+    ]
+    most = max(changed, key=lambda path: known.files[path].writes, default="")
+    answer = prompts.naming_sentence(session_state.last_reply(known))
+    place = stems(*changed, *known.files[most].symbols) if most else set()
+    acts = [act for act in (_made(known), known.pull) if act]
+    if named := next((act for act in acts if not place or stems(act) & place), ""):
+        return named
+    if acts:  # of what says nothing of any file, the pull request's title says most
+        return known.pull or f"{acts[0]} ({text.base_name(most)})"
+    if changed:
+        return _worked_on(most, known.files[most]) if asked else answer or _changed(known)
+    branch = "" if session.branch in _UNNAMED else text.named(session.branch)
+    return (branch or _most_read(known)) if asked else answer
+
+
+def _worked_on(path: str, file: FileState) -> str:
+    symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
+    return text.base_name(path) + (f" ({listed(symbols, 1)})" if symbols else "")
+
+
+def _most_read(known: SessionState) -> str:
+    """Return the innermost folder, or the file, that holds most of what a session read."""
+    reads = {path: file.reads for path, file in known.files.items() if file.reads}
+    place = max(reads, key=lambda path: reads[path], default="")
+    while place and 2 * sum(n for path, n in reads.items() if is_within(path, (place,))) <= sum(
+        reads.values()
+    ):
+        place = posixpath.dirname(place)
+    return place and text.named(place)
+
+
+def _read_about(known: SessionState) -> set[str]:
+    """Return the words of what a session that changed nothing read, or else replied."""
+    read = [path for path, file in known.files.items() if file.reads]
+    said = (known.pull,) if known.pull else read or (session_state.last_reply(known),)
+    return stems(*said)
 
 
 def _work(known: SessionState) -> Iterator[str]:
@@ -158,7 +228,7 @@ def did_nothing(known: SessionState) -> bool:
 
 FIELD_CHARS = 900
 _FAILURES_SHOWN = 3
-_FILES_SHOWN = 5
+_FILES_SHOWN = 3
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"
@@ -239,6 +309,7 @@ def _has_substance(known: SessionState) -> bool:
             known.asks,
             known.plan,
             known.begun_plan,
+            known.pull,
             known.decided,
             known.files,
             known.commands,

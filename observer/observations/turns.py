@@ -52,7 +52,7 @@ _OF_ONE_KIND = 12
 _SYMBOLS = 6
 IN_COMMON = 2
 """Stems of a request that what was done must repeat, for the request to name it."""
-_AROUND = "@`'\"(),;:."
+AROUND = "@`'\"(),;:."
 _STEM = 5
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -223,7 +223,7 @@ def names_work(turn: Turn, files: Sequence[str], said: Iterable[str] = ()) -> bo
     One that names a file, a symbol or a number does, and the heading of a document; else two of its
     longer words, or a fourth of them, must be there again.
     """
-    asked = " ".join(word for word in turn.title.split() if is_work(word.strip(_AROUND)))
+    asked = " ".join(word for word in turn.title.split() if is_work(word.strip(AROUND)))
     if turn.form == "document" or names(asked):
         return True
     symbols = (symbol for path in files for symbol in turn.files[path])

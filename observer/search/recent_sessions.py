@@ -68,8 +68,10 @@ MOST_CHECKS = 4
 CHECK_CHARS = 100
 _AROUND = ".,:;()*`'\"…"
 """Signs around a path in Markdown."""
-_COMMON = frozenset({"package-lock.json", "yarn.lock", "bun.lock", "pnpm-lock.yaml", "uv.lock"})
-"""Files that tools write; nobody reads them."""
+_COMMON = frozenset(
+    [".observer.toml", "package-lock.json", "yarn.lock", "bun.lock", "pnpm-lock.yaml", "uv.lock"]
+)
+"""Files that tools write, or that only say what is recorded: nobody works on them."""
 
 PEOPLE = frozenset({"bash", "zsh", "fish", "git"})
 """Clients in which nobody resumes a session."""
@@ -157,7 +159,7 @@ class RecentSessions:
     def _turns(self) -> Iterator[Item]:
         """Yield the newest turns of all sessions but sub-agents', that are worth a line.
 
-        One without a reply was broken off, where a later one of its session has one; one that only
+        One without a reply was broken off, and is there only where nothing else is; one that only
         goes on with what another was asked and did, has its title.
         """
         of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
@@ -165,14 +167,13 @@ class RecentSessions:
         found = self._reader.recent(of, limit=TURNS)
         ended = {turn.id for turn in found if _is_answered(turn) or turns.committed_in(turn)}
         done = {turn.title for turn in found if turn.files_modified and turn.id in ended}
-        replied: set[int | None] = set()
-        for turn in found:
-            is_own = turn.files_modified or turn.title not in done
-            is_own = is_own and (turn.id in ended or turn.session_id not in replied)
-            if is_own and turn.session_id in alone and _is_worth_listing(turn):
-                yield turn
-            if turn.id in ended:
-                replied.add(turn.session_id)
+        news = [
+            turn
+            for turn in found
+            if turn.session_id in alone and (turn.files_modified or turn.title not in done)
+            if _is_worth_listing(turn)
+        ]
+        yield from [turn for turn in news if turn.id in ended] or news
 
     def turns(self, last: PastSession, shown: Item | None) -> Iterator[Item]:
         """Yield the turns before the one that is `shown` of the session to resume, newest first.
@@ -187,7 +188,12 @@ class RecentSessions:
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
         """Yield the questions that the person answered since a time, newest first."""
-        of = Filters(project_id=self._project_id, types=("decision",), since_ms=since_ms)
+        of = Filters(
+            project_id=self._project_id,
+            types=("decision",),
+            kinds=("observation",),
+            since_ms=since_ms,
+        )
         sessions = {past.session.id for past in self.all}
         for made in self._reader.recent(of, limit=TURNS):
             is_answer = made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)

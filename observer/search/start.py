@@ -357,7 +357,8 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
 
 def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
     by = left.past.session.client
-    why = f"{PRINTED} {named(left.branch)}, not here" if left.branch else DIRTY[left.is_certain]
+    place = "in another clone" if left.branch == last.session.branch else "not here"
+    why = f"{PRINTED} {named(left.branch)}, {place}" if left.branch else DIRTY[left.is_certain]
     why += "" if left.past is last else f", changed by {by} before"
     # What is committed elsewhere is nobody's next step.
     most = NAMES_SAID if left.branch else MOST_DIRTY
@@ -520,7 +521,7 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
         text = f"{title}{more}: {_names(dict.fromkeys(files), says)}"
         yield CardFact(
             item=newest.id,
-            why=f"committed{who}{'' if is_ours else ', not here'}",
+            why=f"committed{who}",
             text=counted(len(commits), "commit") if author.endswith(_BOT) else text,
             at_ms=newest.created_ms,
         )

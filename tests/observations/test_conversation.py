@@ -25,6 +25,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Item, Link, item_id
+from observer.observations.analysis import analyzed
 from observer.observations.conversation import ANSWERED, CHOSEN, AnsweredQuestion, answers_in
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.quoting import matter, names, opening, quoted
@@ -96,12 +97,10 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
         FileWrite(path="f", error="{}"),
     ],
 )
-def test_what_a_person_says_on_refusing_is_a_decision(feed: Feed, body: AnyBody) -> None:
+def test_what_a_person_says_on_refusing_is_no_decision(feed: Feed, body: AnyBody) -> None:
     error = f"{REFUSED} To tell you how to proceed, the user said:\nnever use sed here, use Edit"
     name = "error" if isinstance(body, FileWrite) else "output"
-    fed = feed(replace(body, **{name: error}))
-    assert fed.types == ["decision"]
-    assert fed.last.narrative == "never use sed here, use Edit"
+    assert feed(replace(body, **{name: error})).types == []
 
 
 @pytest.mark.parametrize("said", ["", "the user said:\nwhy?"])
@@ -110,19 +109,24 @@ def test_a_refused_call_never_ran(feed: Feed, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "subtitle", "kind"),
+    ("said", "subtitle", "is_fact"),
     [
-        pytest.param("Redis", CHOSEN, "observation", id="an option"),
-        pytest.param("next one please", CHOSEN, "observation", id="too short to say what"),
-        pytest.param("Redis, but with a prefix", ANSWERED, "observation", id="own words"),
-        pytest.param("204 811", CHOSEN, "record", id="a passcode"),
+        pytest.param("Redis", CHOSEN, True, id="an option"),
+        pytest.param("next one please", CHOSEN, True, id="too short to say what"),
+        pytest.param("Redis, but with a prefix", ANSWERED, True, id="own words"),
+        pytest.param("204 811", CHOSEN, False, id="a passcode"),
     ],
 )
-def test_an_answer_says_whose_words_it_is(feed: Feed, said: str, subtitle: str, kind: str) -> None:
+def test_an_answer_says_whose_words_it_is(
+    feed: Feed, said: str, subtitle: str, is_fact: bool
+) -> None:
     asked = '{"questions": [{"question": "Which?", "options": ["Redis", "Postgres"]}]}'
     output = f'{{"answers": {{"Which?": "{said}"}}}}'
-    made = feed(ToolUse(tool="AskUserQuestion", input=asked, output=output)).last
-    assert (made.subtitle, made.kind) == (subtitle, kind)
+    fed = feed(PROMPTED, ToolUse(tool="AskUserQuestion", input=asked, output=output))
+    (made,) = of_type(fed, "decision")
+    assert (made.subtitle, made.kind) == (subtitle, "record")
+    (turn,) = turns(fed)
+    assert bool(turn.facts) is is_fact
 
 
 OPTIONS = [
@@ -195,6 +199,12 @@ def test_nothing_is_read_where_nothing_was_answered(use: ToolUse) -> None:
 def test_whole_paragraphs_are_kept_up_to_the_one_that_reaches_the_length() -> None:
     assert quoted("One two.\n\nThree four.\n\nFive.", 10) == "One two.\n\nThree four."
     assert quoted("One two.\n\nThree four.\n\nFive.", 5) == "One two."
+
+
+def test_the_matter_of_a_list_has_all_its_points() -> None:
+    listed = "1. Made it bigger\n\n2. Used `mx-6` there\n3. Done"
+    assert matter(f"All is well.\n\n{listed}") == " ".join(listed.split())
+    assert matter(f"All is well. It is `a`.\n{listed}").startswith("It is `a`. 1. Made")
 
 
 def test_no_quotation_ends_after_a_colon() -> None:
@@ -405,16 +415,39 @@ def test_a_question_that_was_answered_before_belongs_to_a_procedure() -> None:
         id=4, uuid="u", kind="observation", type="decision", title="Go on with 3?", subtitle=CHOSEN
     )
     again = replace(asked, id=8, title="Go on with 4?")
-    assert [project.of_procedure(one) for one in (asked, again)] == [(), (8, 4)]
-    assert project.of_procedure(replace(again, subtitle=ANSWERED)) == ()
+    assert [project.hear(one) for one in (asked, again)] == [(), (4,)]
+    assert project.hear(replace(again, subtitle=ANSWERED)) == ()
 
 
 def test_a_question_with_the_same_options_is_asked_again() -> None:
     facts = ("chosen: Ask me more of them", "not chosen: Go on")
     asked = Item(id=4, uuid="u", kind="observation", type="decision", title="?", subtitle=CHOSEN)
     project = ProjectReducer(b"")
-    project.of_procedure(replace(asked, title="More on carts?", facts=facts))
-    assert project.of_procedure(replace(asked, id=8, title="Prices?", facts=facts)) == (8, 4)
+    project.hear(replace(asked, title="More on carts?", facts=facts))
+    assert project.hear(replace(asked, id=8, title="Prices?", facts=facts)) == (4,)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_taken_up"),
+    [
+        pytest.param(FileWrite(path="api/session_table.py", content="x"), True, id="a file"),
+        pytest.param(FileWrite(path="a.py", content="x = openSessions()"), True, id="a name"),
+        pytest.param(FileWrite(path="a.py", content="x", error="no"), False, id="not written"),
+        pytest.param(Commit(hash="0" * 40, subject="Add a table of sessions"), True, id="a commit"),
+        pytest.param(Command(command="grep openSessions ."), True, id="a command"),
+        pytest.param(Command(command="make table session"), False, id="words of a command"),
+        pytest.param(Reply(text="A session table of openSessions it is"), False, id="a reply"),
+    ],
+)
+def test_an_answer_is_a_decision_once_work_takes_it_up(
+    place: Feed, body: AnyBody, is_taken_up: bool
+) -> None:
+    project = ProjectReducer(b"")
+    said = "Where? In a table of sessions, by `openSessions`."
+    asked = Item(id=4, uuid="u", kind="record", type="decision", title="Where?", narrative=said)
+    project.hear(replace(asked, subtitle=ANSWERED))
+    assert project.take_up(analyzed(place(body))) == ((4,) if is_taken_up else ())
+    assert project.take_up(analyzed(place(body))) == ()
 
 
 def test_a_turn_that_did_nothing_of_what_is_taken_back_stays_as_it_is(feed: Feed) -> None:

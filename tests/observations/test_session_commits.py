@@ -121,6 +121,52 @@ def test_the_pull_request_of_a_branch_is_the_only_one_printed(
     assert set(state.pulls) == ({"topic"} if known else set())
 
 
+@pytest.mark.parametrize(
+    ("call", "titles"),
+    [
+        pytest.param(
+            Command(command='gh pr create -b x --title "Round it"'), ("Round it", ""), id="opened"
+        ),
+        pytest.param(Command(command="gh pr edit --title='Round it'"), ("Round it", ""), id="anew"),
+        pytest.param(Command(command="gh pr create --fill"), ("", ""), id="not-given"),
+        pytest.param(
+            Command(command="gh pr view 7", output="title:\tRound it\n"),
+            ("", "Round it"),
+            id="seen",
+        ),
+        pytest.param(
+            Command(command="gh api repos/a/b/pulls/7", output='{"title": "Round it"}'),
+            ("", "Round it"),
+            id="asked-for",
+        ),
+        pytest.param(
+            Command(command="gh pr view 7", output='{"title":"a"},{"title":"b"}'),
+            ("", ""),
+            id="several",
+        ),
+        pytest.param(
+            ToolUse(tool="mcp__github__create_pull_request", input='{"title": "Round it"}'),
+            ("Round it", ""),
+            id="a-tool",
+        ),
+        pytest.param(
+            ToolUse(tool="page_click", input='{"title": "Round it"}'), ("", ""), id="other"
+        ),
+    ],
+)
+def test_the_title_of_a_pull_request_is_given_or_shown(
+    call: Command | ToolUse, titles: tuple[str, str]
+) -> None:
+    assert session_commits.titles_in(call) == titles
+
+
+def test_the_title_of_one_that_was_opened_stays() -> None:
+    state = session_state.SessionState()
+    for titles in (("", "Seen"), ("Opened", ""), ("", "Seen too"), ("", "")):
+        state = session_commits.with_pull_title(state, session_commits.PullTitles(*titles))
+    assert state.pull == "Opened"
+
+
 CLEAN = "nothing to commit, working tree clean"
 MADE = "[topic 0123abc] Round the total\n 1 file changed, 2 insertions(+)\n"
 

@@ -47,6 +47,7 @@ COMMIT = Commit(
     hash="abcdef0123456", subject="Round totals", files=(FileChange(path="api/cart.py"),)
 )
 LONGER = replace(COMMIT, subject="Round totals of whole carts half even")
+SHOWN = Command(command="gh pr view 59", output="title:\tRound the total\nstate:\tOPEN\n")
 PASTED = """Look at this one here: [10:21:03] GET /cart
 [10:21:04] GET /cart/total
 File "cart.py", line 4, in total
@@ -105,14 +106,16 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
         pytest.param((WRITE, GREEN), "Changed api/cart.py (a) +1 -1", id="done-first"),
         pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
         pytest.param((Custom(name="-"),), "-", id="nothing-better"),
-        pytest.param((Prompt(text="fix them"), WRITE, COMMIT), "Round totals", id="a-commit"),
+        pytest.param(
+            (Prompt(text="fix them"), WRITE, COMMIT), "Round totals (cart.py)", id="a-commit"
+        ),
         pytest.param(
             (Prompt(text="fix it"), WRITE), "Changed api/cart.py (a) +1 -1", id="the-files"
         ),
         pytest.param((Prompt(text="hide this one:"), COMMIT), "Round totals", id="a-picture"),
         pytest.param(
             (Prompt(text="all of this is to be rounded, in totals too"), WRITE, LONGER),
-            LONGER.subject,
+            f"all of this is to be rounded, in totals too · {LONGER.subject} (cart.py)",
             id="better-said",
         ),
         pytest.param(
@@ -120,14 +123,43 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
             "The cause was `cents`.",
             id="pasted",
         ),
-        pytest.param((Prompt(text=PASTED), WRITE, COMMIT), "Round totals", id="pasted-done"),
+        pytest.param(
+            (Prompt(text=PASTED), WRITE, COMMIT), "Round totals (cart.py)", id="pasted-done"
+        ),
         pytest.param(
             (Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
-            "Round totals",
+            f"the total {'of this cart ' * 7}of… · Round totals",
             id="a-long-request",
         ),
         pytest.param(
-            (Prompt(text="what `keep` does is lost"), COMMIT), "Round totals", id="no-word-of-it"
+            (Prompt(text="what `keep` does is lost"), COMMIT),
+            "what `keep` does is lost · Round totals",
+            id="no-word-of-it",
+        ),
+        pytest.param(
+            (Prompt(text="it is red when I run that"), WRITE, WRITE),
+            "it is red when I run that · cart.py (a)",
+            id="no-word-of-the-file",
+        ),
+        pytest.param(
+            (
+                Prompt(text="Round totals of carts"),
+                COMMIT,
+                replace(COMMIT, hash="b" * 9, subject="Translate messages"),
+            ),
+            "Round totals of carts · Translate messages",
+            id="a-second-work",
+        ),
+        pytest.param(
+            (Prompt(text="/review 59"), SHOWN), "/review 59 · Round the total", id="a-review"
+        ),
+        pytest.param(
+            (
+                Prompt(text="is this right as it is?"),
+                *(FileRead(paths=(f"src/cart/{one}.py",)) for one in "abc"),
+            ),
+            "is this right as it is? · src/cart",
+            id="a-review-of-a-folder",
         ),
         pytest.param(
             (
@@ -179,32 +211,15 @@ def test_a_run_that_was_cut_off_leaves_the_check_as_red_as_it_was(feed: Feed) ->
     assert "failed" not in fields.next_steps
 
 
-def test_notes_and_decisions_were_learned(feed: Feed) -> None:
-    asked = '{"questions": [{"question": "Which store?", "options": ["Redis", "Postgres"]}]}'
+def test_notes_were_learned_and_nothing_else(feed: Feed) -> None:
     fields = summary(
         feed,
         Prompt(text="Plan the session store"),
-        ToolUse(
-            tool="AskUserQuestion",
-            input=asked,
-            output='{"answers": {"Which store?": "Redis, behind a flag first"}}',
-        ),
         Remember(content="Use Decimal", type="decision"),
         Compaction(summary="# Summary\n\nThe cart was the culprit in the end."),
         Reply(text="It failed because the rounding was wrong."),
     )
-    assert fields.learned == "decision: Use Decimal. Which store? Redis, behind a flag first."
-
-
-def test_what_a_person_picked_is_no_lesson(feed: Feed) -> None:
-    asked = '{"questions": [{"question": "Which?", "options": ["Redis", "Postgres"]}]}'
-    picked, wrote = (
-        ToolUse(
-            tool="AskUserQuestion", input=asked, output=f'{{"answers": {{"Which?": "{said}"}}}}'
-        )
-        for said in ("Redis", "Neither, a table of its own")
-    )
-    assert summary(feed, wrote, picked).learned == "Which? Neither, a table of its own."
+    assert fields.learned == "decision: Use Decimal."
 
 
 def test_what_was_said_last_was_completed(feed: Feed) -> None:
@@ -412,18 +427,16 @@ def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(feed: Feed) -
     assert early.created_ms < late.created_ms == late.updated_ms
 
 
-def test_a_commit_from_outside_names_a_vague_session(feed: Feed) -> None:
+def test_a_commit_from_outside_takes_in_what_was_done(feed: Feed) -> None:
     session = feed(Prompt(text="fix it"), WRITE).session
     taken = session_commits.with_later_commit(
         session_state.decode(session.state),
         "Round totals (abcdef0123)",
         ("api/cart.py",),
-        is_sole=True,
     )
     item = summarize(replace(session, state=session_state.encode(taken)))
     assert item
     assert item.summary
-    assert item.title == "Round totals"
     assert item.summary.completed.endswith("Taken in by later commits: Round totals (abcdef0123).")
     assert item.summary.next_steps == ""
 

@@ -138,9 +138,9 @@ def shop(tmp_path: Path, git: Git) -> Iterator[Shop]:
 
 
 def ask(answer: str) -> ToolUse:
-    """Return a question that the person answered so, of three ways."""
-    options = [{"label": each, "description": ""} for each in ("Float", "Cents", "Decimal")]
-    asked = {"question": "How do we store totals?", "header": "Totals", "options": options}
+    """Return a question that the person answered so, of two ways."""
+    options = [{"label": each, "description": ""} for each in (answer, "Neither")]
+    asked = {"question": f"How is {answer[3:]} stored?", "header": "Totals", "options": options}
     output = json.dumps({"answers": {asked["question"]: answer}})
     return ToolUse(tool="AskUserQuestion", input=json.dumps({"questions": [asked]}), output=output)
 
@@ -226,7 +226,7 @@ def test_a_session_that_committed_last_is_named_by_its_work(shop: Shop) -> None:
     )
     shop.tell(Reply(text="Committed and pushed."), SessionEnd())
     (line,) = [line for line in shop.lines() if line.why == "last session"]
-    assert line.text.endswith("ended: Round the total → `total` rounds half even now.")
+    assert line.text.endswith("Round the total (cart.py) → `total` rounds half even now.")
     assert line.item == work
     assert shop.said("earlier turn") == []
 
@@ -298,7 +298,7 @@ def test_a_session_that_ends_with_an_aside_is_named_by_its_work(shop: Shop) -> N
     shop.save("cart.py", ago_h=2)
     shop.tell(Reply(text="`total` rounds."), Prompt(text="open the page of the cart"), ago_h=1)
     shop.tell(Reply(text="It is at `http://localhost:3000`."), ago_h=0.5)
-    assert shop.said("last session")[0].endswith("open: `total` rounds.")
+    assert shop.said("last session")[0].endswith("right · cart.py → `total` rounds.")
 
 
 def test_a_turn_that_only_asked_what_is_remembered_is_not_listed(shop: Shop) -> None:
@@ -317,11 +317,23 @@ def test_a_reply_is_listed_once(shop: Shop) -> None:
 
 
 def test_what_the_person_decided_in_the_turns_shown_is_a_line(shop: Shop) -> None:
-    for at, answer in enumerate(["Float", "Cents", "Decimal"]):
+    for at, answer in enumerate(["as_float", "as_cents", "as_decimal", "as_you_like"]):
         shop.tell(Prompt(text=f"store the totals, take {answer}"), ask(answer), ago_h=9 - at)
+        if answer != "as_you_like":
+            shop.tell(Command(command=f"grep {answer} total.py", exit_code=0), ago_h=9 - at)
     assert shop.said("decided") == [
-        "How do we store totals? → Decimal.", "How do we store totals? → Cents."
+        "How is decimal stored? → as_decimal.", "How is cents stored? → as_cents."
     ]  # fmt: skip
+
+
+def test_a_turn_without_a_reply_is_listed_only_where_no_other_is(shop: Shop) -> None:
+    shop.tell(Prompt(text="make the total right"), session="old", ago_h=9)
+    shop.save("a.py", session="old", ago_h=8)
+    shop.tell(Prompt(text="write the changelog now"), GREEN, session="new", ago_h=1)
+    assert shop.said("earlier turn") == ["make the total right → changed a.py"]
+    shop.tell(Prompt(text="restyle the whole page"), TOLD, session="mid", ago_h=5)
+    (line,) = shop.said("earlier turn")
+    assert line.startswith("restyle the whole page → Because")
 
 
 @pytest.mark.parametrize("asked", ["ok push it", "commit"])
@@ -646,8 +658,8 @@ def test_commits_of_others_are_shown_a_line_an_author(shop: Shop) -> None:
     shop.tell(Commit(hash="c" * 40, subject="My own"), ago_h=0.5)
     news = [(line.why, line.text) for line in shop.lines() if line.why.startswith("committed")]
     assert news == [
-        ('committed by "Ben", not here', '2222222222 "Step 2" and 1 more: "f2.py" and "f0.py"'),
-        ("committed, not here", '1111111111 "Step 1": "f1.py"'),
+        ('committed by "Ben"', '2222222222 "Step 2" and 1 more: "f2.py" and "f0.py"'),
+        ("committed", '1111111111 "Step 1": "f1.py"'),
     ]
 
 
@@ -691,7 +703,7 @@ def test_what_others_write_is_a_quotation_cut_short(shop: Shop) -> None:
     commit = Commit(hash="a" * 40, subject=ORDER, files=(FileChange(path=path),), author=ORDER)
     shop.tell(commit, session="", client="git")
     [line] = [each for each in shop.lines() if each.why.startswith("committed")]
-    assert line.why == f'committed by "{ORDER[:59]}…", not here'
+    assert line.why == f'committed by "{ORDER[:59]}…"'
     assert line.text == f'aaaaaaaaaa "{ORDER[:79]}…": "docs/{ORDER[:74].rstrip()}…"'
 
 

@@ -122,7 +122,7 @@ def test_a_text_names_a_file_as_far_as_no_other_has_that_name(text: str, said: s
 def test_files_elsewhere_and_lock_files_are_left_out(
     store: SqliteStore, work: Callable[..., None]
 ) -> None:
-    work(["/etc/hosts", "../x.py", "~/y", "web/package-lock.json", "a.py"])
+    work(["/etc/hosts", "../x.py", "~/y", "web/package-lock.json", ".observer.toml", "a.py"])
     assert files(store) == ["a.py"]
 
 
