@@ -37,6 +37,7 @@ FLOORS = {
     "ingest": 5,
     "importers": 6,
     "notes": 6,
+    "sync": 6,
     "upkeep": 6,
     "memory": 7,
     "tools": 8,
