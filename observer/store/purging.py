@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from observer.core.model import UNASSIGNED, Item, Project
 from observer.core.order import SAID
 from observer.core.value import decode_json
+from observer.store import shares
 from observer.store.connection import NumberedConnection, Reads, reading
 from observer.store.rows import (
     AMONG,
@@ -316,7 +317,9 @@ APPEND = (
     f" SELECT {marks(len(EVENT_COLUMNS) + 1)} WHERE {_IS_NEW} ON CONFLICT DO NOTHING"
 )
 """Adds an event, unless its id, or its `dedup` in its project, is known."""
-_UNDERIVED = ("llm_spending", "note_file", "note_claim", "note_relation", "note_alias")
+_UNDERIVED = (
+    "llm_spending", "note_file", "note_claim", "note_relation", "note_alias", *shares.TABLES
+)  # fmt: skip
 """Tables that are not derived from the log, beside the projects."""
 
 
