@@ -7,6 +7,7 @@ anything else                  a folder
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,6 +41,10 @@ def open_files(url: str, home_folder: Path) -> FolderCarrier:
         ShareUnavailable: as `open_carrier`.
     """
     with _extras():
+        if is_git(url):
+            from observer.sync.git_remote import GitCarrier  # noqa: PLC0415 - of an extra
+
+            return GitCarrier(url, home_folder)
         from observer.sync.folder import FolderCarrier  # noqa: PLC0415 - of an extra
 
         return FolderCarrier(Path(url).expanduser(), home_folder)
@@ -53,9 +58,12 @@ def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier:
         ShareUnavailable: it cannot be written, or an extra is not installed.
     """
     with _extras():
-        from observer.sync import keys  # noqa: PLC0415 - of an extra
+        from observer.sync import git_remote, keys  # noqa: PLC0415 - of an extra
 
-        keys.create(Path(url).expanduser(), home_folder, person=person)
+        if is_git(url):
+            git_remote.create(url, home_folder, person=person)
+        else:
+            keys.create(Path(url).expanduser(), home_folder, person=person)
     return open_files(url, home_folder)
 
 
@@ -67,10 +75,20 @@ def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
         ShareUnavailable: as `open_carrier`, or the invitation has not arrived.
     """
     with _extras():
-        from observer.sync import keys  # noqa: PLC0415 - of an extra
+        from observer.sync import git_remote, keys  # noqa: PLC0415 - of an extra
 
-        keys.join(Path(url).expanduser(), home_folder, code)
+        if is_git(url):
+            git_remote.join(url, home_folder, code)
+        else:
+            keys.join(Path(url).expanduser(), home_folder, code)
     return open_files(url, home_folder)
+
+
+def is_git(url: str) -> bool:
+    """Return True if an address is a git repository's rather than a folder's or a server's."""
+    is_remote = "://" in url or re.match(r"[\w.-]+@[\w.-]+:", url) is not None
+    is_bare = Path(url).joinpath("HEAD").is_file() and Path(url).joinpath("objects").is_dir()
+    return is_remote or url.endswith(".git") or is_bare
 
 
 @contextmanager

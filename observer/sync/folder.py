@@ -146,12 +146,20 @@ class FolderCarrier:
         """
         try:
             with keys.locked(self._home, self.share):
+                self._bring()
                 if keys.share_in(self.folder).share != self.share:
                     raise ShareUnavailable(f"another share lies in {self.folder} now")
                 mine = keys.identity_in(self._home, self.share)
                 yield mine, self._members(mine)
+                self._send()
         except OSError as error:
             raise ShareUnavailable(f"{self.folder} cannot be used: {error}") from error
+
+    def _bring(self) -> None:
+        """Get what others wrote; into a plain folder something else brings it."""
+
+    def _send(self) -> None:
+        """Let others have what was written; from a plain folder something else takes it."""
 
     def _members(self, mine: Identity) -> dict[str, Member]:
         """Return the members, after what is new of them was remembered and they were let in."""

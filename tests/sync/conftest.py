@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -20,7 +21,7 @@ class Share(Protocol):
     def vanish(self) -> None: ...
 
 
-class FolderShare(NamedTuple):
+class FileShare(NamedTuple):
     url: str
     homes: Path
 
@@ -38,11 +39,18 @@ class FolderShare(NamedTuple):
 
 
 @pytest.fixture
-def folder_share(tmp_path: Path) -> FolderShare:
-    return FolderShare(str(tmp_path / "share"), tmp_path)
+def folder_share(tmp_path: Path) -> FileShare:
+    return FileShare(str(tmp_path / "share"), tmp_path)
 
 
-@pytest.fixture(params=["folder"])
+@pytest.fixture
+def git_share(tmp_path: Path) -> FileShare:
+    url = str(tmp_path / "share.git")
+    subprocess.run(["git", "init", "--quiet", "--bare", url], check=True)
+    return FileShare(url, tmp_path)
+
+
+@pytest.fixture(params=["folder", "git"])
 def share(request: pytest.FixtureRequest) -> Share:
     found: Share = request.getfixturevalue(f"{request.param}_share")
     return found

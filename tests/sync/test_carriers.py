@@ -120,9 +120,9 @@ def test_three_machines_write_at_once(machine: Machine, chain: Chain) -> None:
     failures: list[BaseException] = []
 
     def write(name: str) -> None:
-        records = chain(name, 20)
+        records = chain(name, 12)
         try:
-            for at in range(0, 20, 4):
+            for at in range(0, 12, 4):
                 writers[name].push(records[at : at + 4])
         except BaseException as error:  # noqa: BLE001 - shown by the assertion
             failures.append(error)
@@ -133,7 +133,7 @@ def test_three_machines_write_at_once(machine: Machine, chain: Chain) -> None:
     for thread in threads:
         thread.join(60)
     assert failures == []
-    assert all_of(machine("reader")) == {name: chain(name, 20) for name in "abc"}
+    assert all_of(machine("reader")) == {name: chain(name, 12) for name in "abc"}
 
 
 @pytest.mark.parametrize("after_ms", [5, 15, 40, 80, 160])
