@@ -47,6 +47,7 @@ FLOORS = {
 }
 HOMES = {
     "apsw": ("observer.store",),
+    "cryptography": ("observer.sync.keys",),
     "git": ("observer.git.command",),
     "numpy": (
         "observer.index",
@@ -56,6 +57,7 @@ HOMES = {
     "onnxruntime": ("observer.index.embed",),
     "tokenizers": ("observer.index.embed",),
     "httpx2": ("observer.llm",),
+    "pyrage": ("observer.sync.keys",),
     "tree_sitter": ("observer.code",),
     "watchfiles": ("observer.serve",),
     "uvicorn": ("observer.serve.servers",),
@@ -67,6 +69,7 @@ HOMES = {
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
     "tomlkit": ("observer.cli", "observer.clients"),
+    "zstandard": ("observer.sync.segments",),
     "yaml": ("observer.clients.config_files", "observer.notes.folders"),
 }
 EVERYWHERE = {"msgspec", "orjson"}

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from observer.sync.record import ProjectKey, Record, Refused, chained
+from observer.sync.record import Record, Refused, chained
+
+Chain = Callable[..., list[Record]]
 
 
-def chain(origin: str, length: int) -> Iterator[Record]:
-    previous = ""
-    for sequence in range(1, length + 1):
-        record = Record(
-            origin=origin,
-            sequence=sequence,
-            previous=previous,
-            kind="item",
-            uuid=f"{origin}-{sequence}",
-            project=ProjectKey(name="shop"),
-            author="Ana",
-            visibility="project",
-            at_ms=sequence,
-            body='{"title": "a note"}',
-        )
-        previous = record.hash()
-        yield record
-
-
-def test_a_whole_chain_is_taken() -> None:
-    records = list(chain("a", 3))
+def test_a_whole_chain_is_taken(chain: Chain) -> None:
+    records = chain("a", 3)
     assert chained(records, {}) == (records, [])
 
 
-def test_what_is_known_is_passed_over() -> None:
-    records = list(chain("a", 3))
+def test_what_is_known_is_passed_over(chain: Chain) -> None:
+    records = chain("a", 3)
     assert chained(records, {"a": (2, records[1].hash())}) == (records[2:], [])
 
 
-def test_a_changed_record_breaks_the_chain_of_its_origin_alone() -> None:
+def test_a_changed_record_breaks_the_chain_of_its_origin_alone(chain: Chain) -> None:
     one, two, three = chain("a", 3)
-    others = list(chain("b", 2))
+    others = chain("b", 2)
     taken, refused = chained([one, replace(two, body="{}"), three, *others], {})
     assert [(record.origin, record.sequence) for record in taken] == [
         ("a", 1),
@@ -51,6 +34,6 @@ def test_a_changed_record_breaks_the_chain_of_its_origin_alone() -> None:
     assert refused == [Refused("a", 3, "does not continue record 2")]
 
 
-def test_a_gap_is_refused() -> None:
+def test_a_gap_is_refused(chain: Chain) -> None:
     one, _, three = chain("a", 3)
     assert chained([one, three], {})[1] == [Refused("a", 3, "does not continue record 1")]
