@@ -91,14 +91,8 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     made = _with_text(made, body.title, block(body.content, CONTENT_CHARS))
     if existing is not None:
         kept = made if made.key else _merged_note(made, existing, body)
-        kept = replace(
-            kept,
-            id=existing.id,
-            uuid=existing.uuid,
-            created_ms=existing.created_ms,
-            updated_ms=_after(existing, kept.updated_ms),
-            person="",
-        )
+        kept = replace(kept, id=existing.id, uuid=existing.uuid, created_ms=existing.created_ms)
+        kept = replace(kept, updated_ms=_after(existing, event.at_ms), person="")
         made = _with_former_titles(kept, existing, is_named=bool(body.title))
     return _with_trust(made, existing, by=event.author)
 

@@ -86,7 +86,11 @@ _PUT_WAITING = put("share_waiting", "share, sequence, record")
 _PUT_ORIGIN = put("share_origin", "share, origin, sequence, hash")
 _PUT_REFUSAL = put("share_refusal", "share, origin, sequence, why, at_ms")
 _TABLES = ("share_item", "share_waiting", "share_origin", "share_refusal")
-TABLES = ("share", *_TABLES)
+UNDERIVED = (
+    *("llm_spending", "note_file", "note_claim", "note_relation", "note_alias"),
+    *("share", *_TABLES),
+)
+"""Tables that are not derived from the log, beside the projects."""
 
 # What may leave, and what of others' was deleted here; `person` is for what this home has changed.
 _LEAVING = (
