@@ -234,10 +234,6 @@ class ShareWrites(ShareReads):
         rows = ((share, origin, *newest) for origin, newest in origins.items())
         self._connection.executemany(_PUT_ORIGIN, rows)
 
-    def forget_origins(self, share: str) -> None:
-        """Have everything pulled once more."""
-        self._connection.execute("DELETE FROM share_origin WHERE share = ?", (share,))
-
     def put_refusals(self, share: str, refusals: Sequence[Refusal]) -> None:
         """Insert or replace what was not taken in."""
         rows = ((share, *msgspec.structs.astuple(one)) for one in refusals)

@@ -89,8 +89,8 @@ class Home(NamedTuple):
 def sync_once(home: Home, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    Fetched first, so that what is gone elsewhere is not sent, and that a home which is older than
-    what it once sent, a restored or a copied one, finds that out.
+    Fetched first, so that what is gone elsewhere is not sent, and that a home which was restored
+    finds out what it once sent.
 
     Raises:
         ShareUnavailable: the share is out of reach; what was done stays done.
@@ -122,6 +122,11 @@ def share_called(reader: StoreReader, name: str) -> Share:
         if share.name == name:
             return share
     raise ShareUnavailable(f"no share {name!r}", hint="see: observer sync status")
+
+
+def left_key(url: str) -> str:
+    """Return the name of the fact under which uuid this home was in a share that it has left."""
+    return f"left {url}"
 
 
 # --- what leaves ---------------------------------------------------------------------------------
@@ -375,19 +380,24 @@ def _pull(home: Home, name: str, carrier: Carrier) -> tuple[int, int]:
     while True:
         with home.store.read() as reader:
             share, last = share_called(reader, name), reader.known_origins(name)
-            own = _carried(reader, share)
+            own = carried(reader, share)
         since = {origin: sequence for origin, (sequence, _) in last.items()}
         pulled = carrier.pull(
             since | {share.origin: own[0]} | dict.fromkeys(stuck, _LAST), limit=BATCH
         )
         mine = [one for one in pulled.records if one.origin == share.origin]
-        if mine and not _is_known(home, share, mine):
+        is_back = bool(mine) and not _is_known(home, share, mine)
+        good, broken = chained(
+            (one for one in pulled.records if is_back or one.origin != share.origin),
+            last | {share.origin: own},
+        )
+        if is_back and any(one.origin == share.origin for one in broken):
             _as_another(home, share, own)
             continue
-        others = (one for one in pulled.records if one.origin != share.origin)
-        good, broken = chained(others, last)
         fresh = [one for one in (*broken, *pulled.refused) if one.origin not in stuck]
         bad = _take_in(home, share, good)
+        if is_back:
+            _catch_up(home, share, mine[-1])
         if good or fresh:
             _note_taken(home, share, good, (*bad, *fresh))
         stuck |= {one.origin for one in fresh}
@@ -396,7 +406,7 @@ def _pull(home: Home, name: str, carrier: Carrier) -> tuple[int, int]:
             return taken, len(stuck)
 
 
-def _carried(reader: StoreReader, share: Share) -> tuple[int, str]:
+def carried(reader: StoreReader, share: Share) -> tuple[int, str]:
     """Return number and hash of the newest own record that was carried away."""
     for one in reader.waiting(share.name, limit=1):
         return one.sequence - 1, decode_json(one.record, Record).previous
@@ -415,10 +425,22 @@ def _is_known(home: Home, share: Share, mine: Sequence[Record]) -> bool:
     return True
 
 
+def _catch_up(home: Home, share: Share, newest: Record) -> None:
+    """Go on behind records that this home has made, and does not know: it was restored."""
+
+    def work(writer: Writer) -> None:
+        waiting = [decode_json(one.record, Record) for one in writer.waiting(share.name)]
+        writer.drop_waiting(share.name, until=_LAST)
+        after = replace(share, sequence=newest.sequence, hash=newest.hash())
+        writer.put_share(_chain(writer, after, waiting))
+
+    home.write(work)
+
+
 def _as_another(home: Home, share: Share, own: tuple[int, str]) -> None:
     """Go on under another uuid: what is there in our name, this home has not made.
 
-    It is an older copy of itself, or one of two that were one. What it was is another home's now.
+    What it was is another home's now.
     """
 
     def work(writer: Writer) -> None:
@@ -564,6 +586,7 @@ def _note_taken(
 
     def work(writer: Writer) -> None:
         origins = {one.origin: (one.sequence, one.hash()) for one in good}
+        origins.pop(share.origin, None)
         writer.drop_refusals(share.name, origins)
         writer.put_origins(share.name, origins)
         writer.put_refusals(share.name, [Refusal(**one._asdict(), at_ms=at_ms) for one in refused])
