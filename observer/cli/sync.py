@@ -18,6 +18,7 @@ from observer.cli.output import (
     as_json,
     confirm_once,
     json_option,
+    named_project,
     note,
     progress,
     refuse_agents,
@@ -26,7 +27,7 @@ from observer.cli.output import (
     table,
     wants_json,
 )
-from observer.cli.session import open_memory, reading
+from observer.cli.session import meant, on_behalf, open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
@@ -108,6 +109,11 @@ def add_command(  # noqa: PLR0913 - the options above
     with reading(here) as reader:
         if any(one.name == called for one in reader.shares()):
             raise BadInput(f"there is a share {called!r}", hint="give another with --name")
+        if before := reader.meta(sharing.left_key(share.url)):
+            origin, sequence, digest = before.split(" ")
+            share = msgspec.structs.replace(
+                share, origin=origin, sequence=int(sequence), hash=digest
+            )
     if not (is_new or code):
         open_carrier(share.url, here.root).close()
     _show(here, share)
@@ -189,6 +195,34 @@ def remove_command(*, name: str, yes: bool) -> None:
         confirm_once(f"Leave {name}?", refusal="nothing was changed", hint="add --yes")
     dropped = _left(here, share)
     respond({"name": name, "dropped": dropped}, f"left {name}; {counted(dropped, 'event')} dropped")
+
+
+@click.command("promote", epilog="Example: observer promote 142 --to team")
+@click.argument("handle", metavar="ID|UUID")
+@click.option(
+    "--to",
+    type=click.Choice(["project", "team"]),
+    default="project",
+    show_default=True,
+    help="team: for all projects.",
+)
+@named_project("Of which project it is; the one around the current folder.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> None:
+    """Make a personal note one of a project or team, which shares may carry."""
+    refuse_agents("an agent gives no personal note away")
+    with open_memory() as memory:
+        item = memory.notes.get(handle)
+        place = meant(memory, project)
+    if place is None:
+        raise BadInput("no project is known around here", hint="name one with --project")
+    if not wants_json():
+        say(f"#{item.id} {item.type} - {item.title}\n{item.narrative}")
+    if not yes:
+        confirm_once(f"Give it to {place.name}?", refusal="nothing was changed", hint="add --yes")
+    kept = on_behalf("/note", action="promote", id=item.id, to=to, project=place.uuid)
+    respond(kept, f"#{kept['id']} is of the {to} now")
 
 
 def _chosen(names: Sequence[str]) -> tuple[int, ...]:
@@ -292,6 +326,9 @@ def _left(here: Home, share: Share) -> int:
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store:
             with store.write() as writer:
+                sequence, digest = sharing.carried(writer, share)
+                known = f"{share.origin} {sequence} {digest}"
+                writer.put_meta(sharing.left_key(share.url), known)
                 writer.drop_share(share.name)
             with store.read() as reader:
                 seqs = all_about(reader, reader.seqs_shared(share.key))

@@ -221,10 +221,12 @@ class Remember(Body, tag="remember"):
 class Revise(Body, tag="revise"):
     """A note was changed by its exact id; what is None stays as it is.
 
-    An `expires_ms` of 0 means never. `links` are all explicit ones that it has from now on.
+    An `expires_ms` of 0 means never. `links` are all explicit ones that it has from now on. With a
+    `scope` it is no longer personal.
     """
 
     item: int
+    scope: Literal["project", "team"] | None = None
     content: str | None = None
     title: str | None = None
     type: str | None = None

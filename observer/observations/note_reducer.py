@@ -298,6 +298,9 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
         "updated_ms": _after(item, recorded.event.at_ms),
         "person": "",
     }
+    if body.scope is not None:
+        home = recorded.project_id if body.scope == "project" else None
+        changes |= {"scope": body.scope, "owner": "", "project_id": home}
     if body.category is not None:
         changes["category"] = label_of(body.category)
     if body.confidence is not None:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from observer.core.errors import ShareUnavailable
-from observer.core.events import Command, Prompt, Reference, Remember, Reply, SessionEnd
+from observer.core.events import Command, Prompt, Reference, Remember, Reply, Revise, SessionEnd
 from observer.store.shares import Share
 from observer.sync.home import Round, sync_once
 from observer.upkeep.take_out import Removal, clean, marks_of
@@ -54,6 +54,14 @@ def test_personal_notes_and_rules_that_wait_stay(ana: Machine, sync: Sync) -> No
     ana.note("mine", scope="personal", owner="ana")
     ana.report(Remember(content="Always push.", type="rule"))
     assert sync(ana) == [Round()]
+
+
+def test_a_personal_note_leaves_once_it_is_promoted(ana: Machine, bob: Machine, sync: Sync) -> None:
+    item = ana.note("mine", scope="personal", owner="ana")
+    sync(ana)
+    ana.report(Revise(item=item, scope="team"), author="person")
+    sync(ana, bob)
+    assert (bob.only().narrative, bob.only().scope, bob.only().owner) == ("mine", "team", "")
 
 
 def test_of_a_session_its_summary_leaves_once_it_is_over(
@@ -270,15 +278,27 @@ def test_a_rebuild_keeps_what_came(ana: Machine, bob: Machine, sync: Sync) -> No
     assert sync(ana, bob) == [Round(), Round()]
 
 
-def test_a_copied_home_goes_on_under_another_name(
+def test_a_restored_home_goes_on_where_it_was(
     ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
 ) -> None:
     ana.note("one")
     sync(ana)
-    bob.add(Share(name=NAME, url="x", key="k2", origin="o-ana"))
+    bob.add(Share(name=NAME, url="x", key="k2", origin="o-ana"))  # and its note is lost
     bob.note("two")
     sync(bob, ana)
-    assert ana.texts() == bob.texts()
+    assert sorted(one.narrative for one in bob.items()) == ["one", "two"]
+    assert [(one.origin, one.sequence) for one in carrier.records()] == [("o-ana", 1), ("o-ana", 2)]
+
+
+def test_a_home_in_whose_name_others_send_goes_on_under_another(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one")
+    sync(ana)
+    bob.note("two")
+    bob.add(Share(name=NAME, url="x", key="k2", origin="o-ana", sequence=0, hash="f"))
+    sync(bob)
+    assert sorted(one.narrative for one in bob.items()) == ["one", "two"]
     assert len({one.origin for one in carrier.records()}) == 2
 
 
