@@ -38,7 +38,7 @@ from observer.core.text import counted, one_line
 from observer.core.value import Value
 from observer.local import client
 from observer.projects.policy import Policies
-from observer.store.shares import Share
+from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.sync import home as sharing
 from observer.sync.carriers import create_share, is_git, join_share, open_carrier, open_files
@@ -97,7 +97,7 @@ def add_command(  # noqa: PLR0913 - the options above
     refuse_agents("an agent shares nothing")
     here = home()
     called = name or url.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-    share = Share(
+    share = ShareState(
         name=called,
         url=url if is_git(url) else str(working_folder() / Path(url).expanduser()),
         key=secrets.token_hex(8),
@@ -235,7 +235,7 @@ def _chosen(names: Sequence[str]) -> tuple[int, ...]:
     return (around.id,)
 
 
-def _share(here: Home, name: str) -> Share:
+def _share(here: Home, name: str) -> ShareState:
     with reading(here) as reader:
         for share in reader.shares():
             if share.name == name:
@@ -243,11 +243,11 @@ def _share(here: Home, name: str) -> Share:
     raise NotFound(f"no share {name!r}", hint="see: observer sync status")
 
 
-def _show(here: Home, share: Share) -> None:
+def _show(here: Home, share: ShareState) -> None:
     """Show the first records that would leave."""
     settings = config.load(here)
     with reading(here) as reader:
-        parts = sharing.Home(
+        parts = sharing.HomeSide(
             store=None,  # type: ignore[arg-type]  # nothing is read but by the reader
             write=lambda _: None,
             ingest=lambda _events, _project: [],
@@ -321,7 +321,7 @@ def _shown(at_ms: int | None) -> str | None:
     return iso(at_ms) if wants_json() else minute(at_ms)
 
 
-def _left(here: Home, share: Share) -> int:
+def _left(here: Home, share: ShareState) -> int:
     """Drop a share, and all that came by it; return how many events went."""
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store:

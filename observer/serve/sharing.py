@@ -18,11 +18,12 @@ import msgspec
 
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, ObserverError, StoreUnavailable
+from observer.core.errors import ObserverError, StoreUnavailable
 from observer.core.paths import Home as Folders
 from observer.projects.policy import Policies
+from observer.serve.note_requests import decoded
 from observer.serve.worker import Services, Worker, background, heard
-from observer.store.shares import Share
+from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.sync import home as sharing
 from observer.sync.carriers import open_carrier
@@ -37,10 +38,10 @@ PAUSES_S = (60.0, 120.0, 300.0, 900.0)
 PART = "sharing"
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SyncRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of POST /sync: a share to add, or, without one, a round for those that there are."""
 
-    add: Share | None = None
+    add: ShareState | None = None
 
 
 class ShareWorker(Worker):
@@ -66,7 +67,7 @@ class ShareWorker(Worker):
         super().__init__(services.health)
         self._services = services
         self._home = home
-        self._parts = sharing.Home(
+        self._parts = sharing.HomeSide(
             store=services.store,
             write=lambda work: services.writer.write(services.store, work),
             ingest=record,
@@ -96,18 +97,15 @@ class ShareWorker(Worker):
         """Carry out POST /sync; return what a round did, by the name of each share.
 
         Raises:
-            BadInput: the body is not what is documented, or there is no share.
+            BadInput: the body is not what is documented.
         """
-        try:
-            asked = msgspec.json.decode(body, type=Asked)
-        except (msgspec.DecodeError, UnicodeError) as error:
-            raise BadInput(f"the body is refused: {error}") from error
+        asked = decoded(body, SyncRequest)
         if asked.add:
             added = asked.add
             self._parts.write(lambda writer: writer.put_share(added))
         return [self._round(share) for share in self._shares()]
 
-    def _shares(self) -> list[Share]:
+    def _shares(self) -> list[ShareState]:
         with self._services.store.read() as reader:
             return reader.shares()
 
@@ -116,7 +114,7 @@ class ShareWorker(Worker):
             if time.monotonic() >= self._not_before.get(share.name, 0.0):
                 self._round(share)
 
-    def _round(self, share: Share) -> dict[str, object]:
+    def _round(self, share: ShareState) -> dict[str, object]:
         with self._one_at_a_time:
             try:
                 with closing(open_carrier(share.url, self._home.root)) as carrier:
@@ -128,7 +126,7 @@ class ShareWorker(Worker):
         self._not_before.pop(share.name, None)
         return {"name": share.name, **done._asdict()}
 
-    def _failed(self, share: Share, error: ObserverError) -> None:
+    def _failed(self, share: ShareState, error: ObserverError) -> None:
         count = self._failures.get(share.name, 0)
         self._failures[share.name] = count + 1
         pause_s = PAUSES_S[min(count, len(PAUSES_S) - 1)]

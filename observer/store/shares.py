@@ -30,7 +30,7 @@ GONE = "gone"
 _TOMBSTONE = "gone:"
 
 
-class Share(Value):
+class ShareState(Value):
     """A share as this home knows it; the columns of its table.
 
     `key` stands for it in events, `origin` for this home in its records. `sequence` and `hash` are
@@ -78,8 +78,8 @@ class Departed(NamedTuple):
     event_id: str
 
 
-_SHARE = ", ".join(Share.__struct_fields__)
-_PLACE = Share.__struct_fields__.index("projects")
+_SHARE = ", ".join(ShareState.__struct_fields__)
+_PLACE = ShareState.__struct_fields__.index("projects")
 _PUT_SHARE = put("share", _SHARE)
 _PUT_ITEM = put("share_item", "share, uuid, digest, event_id")
 _PUT_WAITING = put("share_waiting", "share, sequence, record")
@@ -109,7 +109,7 @@ def tombstone_key(uuid: str) -> str:
 class ShareReads(Reads):
     """Reads of shares."""
 
-    def shares(self) -> list[Share]:
+    def shares(self) -> list[ShareState]:
         """Return all shares, by name."""
         return [_to_share(row) for row in self._rows(f"SELECT {_SHARE} FROM share ORDER BY name")]
 
@@ -196,7 +196,7 @@ class ShareReads(Reads):
 class ShareWrites(ShareReads):
     """Changes of what is known of shares."""
 
-    def put_share(self, share: Share) -> None:
+    def put_share(self, share: ShareState) -> None:
         """Insert or replace a share by name."""
         values = list(msgspec.structs.astuple(share))
         values[_PLACE] = json_text([str(number) for number in share.projects])
@@ -247,8 +247,8 @@ class ShareWrites(ShareReads):
         )
 
 
-def _to_share(row: Sequence[object]) -> Share:
-    values = dict(zip(Share.__struct_fields__, row, strict=True))
+def _to_share(row: Sequence[object]) -> ShareState:
+    values = dict(zip(ShareState.__struct_fields__, row, strict=True))
     values["projects"] = tuple(map(int, to_strings(str(values["projects"]))))
     values["turns"] = bool(values["turns"])
-    return msgspec.convert(values, Share)
+    return msgspec.convert(values, ShareState)

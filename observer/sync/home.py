@@ -26,7 +26,7 @@ from observer.projects.policy import Policies
 from observer.redaction.redact import redact
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
-from observer.store.shares import GONE, Refusal, Share, Waiting, tombstone_key
+from observer.store.shares import GONE, Refusal, ShareState, Waiting, tombstone_key
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
 from observer.sync.record import Carrier, ProjectKey, Record, Refused, chained
@@ -70,7 +70,7 @@ class Round(NamedTuple):
     refused: int = 0
 
 
-class Home(NamedTuple):
+class HomeSide(NamedTuple):
     """What of a home a share needs.
 
     `person` is the name of its owner, `folder` that person's own folder.
@@ -86,7 +86,7 @@ class Home(NamedTuple):
     folder: str = ""
 
 
-def sync_once(home: Home, name: str, carrier: Carrier) -> Round:
+def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
     Fetched first, so that what is gone elsewhere is not sent, and that a home which was restored
@@ -103,16 +103,16 @@ def sync_once(home: Home, name: str, carrier: Carrier) -> Round:
     return Round(sent, taken, refused)
 
 
-def failed(home: Home, name: str, error: ObserverError) -> None:
+def failed(home: HomeSide, name: str, error: ObserverError) -> None:
     """Note why a round failed."""
     _change(home, name, fault=str(error))
 
 
-def _change(home: Home, name: str, **fields: Any) -> None:  # noqa: ANN401 - of several types
+def _change(home: HomeSide, name: str, **fields: Any) -> None:  # noqa: ANN401 - of several types
     home.write(lambda writer: writer.put_share(replace(share_called(writer, name), **fields)))
 
 
-def share_called(reader: StoreReader, name: str) -> Share:
+def share_called(reader: StoreReader, name: str) -> ShareState:
     """Return a share by its name.
 
     Raises:
@@ -141,14 +141,14 @@ class Leaving(NamedTuple):
     body: str
 
 
-def _push(home: Home, name: str, carrier: Carrier) -> int:
+def _push(home: HomeSide, name: str, carrier: Carrier) -> int:
     sent = _carry_away(home, name, carrier)
     while _collect(home, name):
         sent += _carry_away(home, name, carrier)
     return sent + _carry_away(home, name, carrier)
 
 
-def _carry_away(home: Home, name: str, carrier: Carrier) -> int:
+def _carry_away(home: HomeSide, name: str, carrier: Carrier) -> int:
     """Push what waits; return how many records."""
     sent = 0
     while True:
@@ -161,7 +161,7 @@ def _carry_away(home: Home, name: str, carrier: Carrier) -> int:
         sent += len(waiting)
 
 
-def _collect(home: Home, name: str) -> bool:
+def _collect(home: HomeSide, name: str) -> bool:
     """Make records of the next changes; return whether there may be more."""
     with home.store.read() as reader:
         share = share_called(reader, name)
@@ -184,12 +184,12 @@ def _collect(home: Home, name: str) -> bool:
     return counts == [BATCH]
 
 
-def _changes(reader: StoreReader, share: Share) -> list[tuple[int, Item]]:
+def _changes(reader: StoreReader, share: ShareState) -> list[tuple[int, Item]]:
     types = TYPES | {TURN} if share.turns else TYPES
     return reader.leaving(after=share.change, projects=share.projects, types=types, limit=BATCH)
 
 
-def _begun_anew(home: Home, writer: Writer, share: Share) -> Share:
+def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState:
     """Return a share whose items are looked at from the first on; what was purged is gone.
 
     Only a purge and a rebuild number changes anew.
@@ -205,7 +205,7 @@ def _begun_anew(home: Home, writer: Writer, share: Share) -> Share:
 
 
 def leaving(
-    home: Home, reader: StoreReader, share: Share, items: Iterable[Item]
+    home: HomeSide, reader: StoreReader, share: ShareState, items: Iterable[Item]
 ) -> Iterator[Leaving]:
     """Yield what leaves of some items, by today's rules; of deleted ones all.
 
@@ -231,7 +231,9 @@ def leaving(
             yield Leaving(item, project, first.event.id, _body(home, reader, item, project))
 
 
-def first_leaving(home: Home, reader: StoreReader, share: Share, *, limit: int) -> list[Leaving]:
+def first_leaving(
+    home: HomeSide, reader: StoreReader, share: ShareState, *, limit: int
+) -> list[Leaving]:
     """Return the first things that would leave for a share that is not there yet."""
     found: list[Leaving] = []
     after = 0
@@ -251,7 +253,9 @@ def _may_leave(item: Item) -> bool:
     return item.scope != "personal" and is_trusted and not item.person
 
 
-def _send(home: Home, writer: Writer, share: Share, departing: Sequence[Leaving]) -> Share:
+def _send(
+    home: HomeSide, writer: Writer, share: ShareState, departing: Sequence[Leaving]
+) -> ShareState:
     """Chain what has changed since it left, and note what left; return the share as it is then."""
     uuids = [one.item.uuid for one in departing]
     sent, gone = writer.sent(share.name, uuids), writer.gone(uuids)
@@ -274,7 +278,7 @@ def _send(home: Home, writer: Writer, share: Share, departing: Sequence[Leaving]
     return _chain(writer, share, records)
 
 
-def _chain(writer: Writer, share: Share, records: Iterable[Record]) -> Share:
+def _chain(writer: Writer, share: ShareState, records: Iterable[Record]) -> ShareState:
     """Give records their place behind those that were made before, and have them wait."""
     waiting = []
     for record in records:
@@ -287,7 +291,7 @@ def _chain(writer: Writer, share: Share, records: Iterable[Record]) -> Share:
     return share
 
 
-def _record(home: Home, one: Leaving) -> Record:
+def _record(home: HomeSide, one: Leaving) -> Record:
     return Record(
         origin="",
         sequence=0,
@@ -302,7 +306,7 @@ def _record(home: Home, one: Leaving) -> Record:
     )
 
 
-def _tombstone(home: Home, uuid: str, project: ProjectKey | None = None) -> Record:
+def _tombstone(home: HomeSide, uuid: str, project: ProjectKey | None = None) -> Record:
     return Record(
         origin="",
         sequence=0,
@@ -327,7 +331,7 @@ def key_of(project: Project) -> ProjectKey:
     return ProjectKey(name=project.name, remotes=remotes, root_commit=project.root_commit)
 
 
-def _body(home: Home, reader: StoreReader, item: Item, project: Project) -> str:
+def _body(home: HomeSide, reader: StoreReader, item: Item, project: Project) -> str:
     """Return an item as JSON, redacted, without what only this machine knows."""
     targets = {link.target for link in item.links if link.target}
     known = {one.id: one.uuid for one in reader.items(sorted(targets))}
@@ -353,7 +357,7 @@ def _by_uuid(link: Link, known: Mapping[int, str]) -> Link:
     return replace(link, target=0, title=known.get(link.target, link.title))
 
 
-def _without_folders(value: Any, home: Home, project: Project) -> Any:  # noqa: ANN401 - JSON
+def _without_folders(value: Any, home: HomeSide, project: Project) -> Any:  # noqa: ANN401 - JSON
     """Return JSON without the folders of this machine that a text begins paths with."""
     if isinstance(value, dict):
         return {name: _without_folders(part, home, project) for name, part in value.items()}
@@ -370,7 +374,7 @@ def _without_folders(value: Any, home: Home, project: Project) -> Any:  # noqa: 
 # --- what is taken in ----------------------------------------------------------------------------
 
 
-def _pull(home: Home, name: str, carrier: Carrier) -> tuple[int, int]:
+def _pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
     """Take in all that is there; return how many records, and of how many homes some were refused.
 
     Of a home whose records cannot be trusted from one on, nothing more is fetched in this round.
@@ -406,14 +410,14 @@ def _pull(home: Home, name: str, carrier: Carrier) -> tuple[int, int]:
             return taken, len(stuck)
 
 
-def carried(reader: StoreReader, share: Share) -> tuple[int, str]:
+def carried(reader: StoreReader, share: ShareState) -> tuple[int, str]:
     """Return number and hash of the newest own record that was carried away."""
     for one in reader.waiting(share.name, limit=1):
         return one.sequence - 1, decode_json(one.record, Record).previous
     return share.sequence, share.hash
 
 
-def _is_known(home: Home, share: Share, mine: Sequence[Record]) -> bool:
+def _is_known(home: HomeSide, share: ShareState, mine: Sequence[Record]) -> bool:
     """Note that own records are there that were taken for waiting; False if they are not these."""
     with home.store.read() as reader:
         waiting = {one.sequence: one.record for one in reader.waiting(share.name)}
@@ -425,7 +429,7 @@ def _is_known(home: Home, share: Share, mine: Sequence[Record]) -> bool:
     return True
 
 
-def _catch_up(home: Home, share: Share, newest: Record) -> None:
+def _catch_up(home: HomeSide, share: ShareState, newest: Record) -> None:
     """Go on behind records that this home has made, and does not know: it was restored."""
 
     def work(writer: Writer) -> None:
@@ -437,7 +441,7 @@ def _catch_up(home: Home, share: Share, newest: Record) -> None:
     home.write(work)
 
 
-def _as_another(home: Home, share: Share, own: tuple[int, str]) -> None:
+def _as_another(home: HomeSide, share: ShareState, own: tuple[int, str]) -> None:
     """Go on under another uuid: what is there in our name, this home has not made.
 
     What it was is another home's now.
@@ -454,7 +458,7 @@ def _as_another(home: Home, share: Share, own: tuple[int, str]) -> None:
     home.write(work)
 
 
-def _take_in(home: Home, share: Share, records: Sequence[Record]) -> list[Refused]:
+def _take_in(home: HomeSide, share: ShareState, records: Sequence[Record]) -> list[Refused]:
     """Store records as events, in their order; return those that cannot be read."""
     with home.store.read() as reader:
         known = reader.by_uuid(one.uuid for one in records)
@@ -482,7 +486,7 @@ def _take_in(home: Home, share: Share, records: Sequence[Record]) -> list[Refuse
 class _Places:
     """The projects of records, each looked for once."""
 
-    def __init__(self, home: Home, share: Share, known: Mapping[str, Item]) -> None:
+    def __init__(self, home: HomeSide, share: ShareState, known: Mapping[str, Item]) -> None:
         self._home = home
         self._share = share
         self._known = known
@@ -521,7 +525,7 @@ class _Places:
         self._found[key] = found
 
 
-def _event(home: Home, share: Share, record: Record, *, is_new: bool) -> Event:
+def _event(home: HomeSide, share: ShareState, record: Record, *, is_new: bool) -> Event:
     """Return the event that a record becomes.
 
     Raises:
@@ -579,7 +583,7 @@ def match(key: ProjectKey, projects: Collection[Project]) -> Project | None:
 
 
 def _note_taken(
-    home: Home, share: Share, good: Sequence[Record], refused: Collection[Refused]
+    home: HomeSide, share: ShareState, good: Sequence[Record], refused: Collection[Refused]
 ) -> None:
     """Note how far records were taken in, and what was not."""
     at_ms = home.now_ms()

@@ -17,10 +17,10 @@ from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.projects.policy import Policies
 from observer.store.database import SqliteStore
-from observer.store.shares import Share
+from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
-from observer.sync.home import Home
+from observer.sync.home import HomeSide
 from observer.sync.record import Pulled, Record
 
 NOW_MS = 1_790_000_000_000
@@ -78,7 +78,7 @@ class Machine:
             now_ms=lambda: self.now_ms,
             tombstones=self.tombstones,
         )
-        self.home = Home(
+        self.home = HomeSide(
             store=self.store,
             write=self._write,
             ingest=self.pipeline.ingest,
@@ -88,13 +88,13 @@ class Machine:
             now_ms=lambda: self.now_ms,
         )
         self._events = 0
-        self.add(Share(name=NAME, url="x", key=f"k-{person}", origin=f"o-{person}", **share))
+        self.add(ShareState(name=NAME, url="x", key=f"k-{person}", origin=f"o-{person}", **share))
 
     def _write(self, work: Callable[[Writer], None]) -> None:
         with self.store.write() as writer:
             work(writer)
 
-    def add(self, share: Share) -> None:
+    def add(self, share: ShareState) -> None:
         self._write(lambda writer: writer.put_share(share))
 
     def report(self, *bodies: AnyBody, **fields: Any) -> Receipt:

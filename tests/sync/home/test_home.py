@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import ShareUnavailable
 from observer.core.events import Command, Prompt, Reference, Remember, Reply, Revise, SessionEnd
-from observer.store.shares import Share
+from observer.store.shares import ShareState
 from observer.sync.home import Round, sync_once
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
@@ -283,7 +283,7 @@ def test_a_restored_home_goes_on_where_it_was(
 ) -> None:
     ana.note("one")
     sync(ana)
-    bob.add(Share(name=NAME, url="x", key="k2", origin="o-ana"))  # and its note is lost
+    bob.add(ShareState(name=NAME, url="x", key="k2", origin="o-ana"))  # and its note is lost
     bob.note("two")
     sync(bob, ana)
     assert sorted(one.narrative for one in bob.items()) == ["one", "two"]
@@ -296,7 +296,7 @@ def test_a_home_in_whose_name_others_send_goes_on_under_another(
     ana.note("one")
     sync(ana)
     bob.note("two")
-    bob.add(Share(name=NAME, url="x", key="k2", origin="o-ana", sequence=0, hash="f"))
+    bob.add(ShareState(name=NAME, url="x", key="k2", origin="o-ana", sequence=0, hash="f"))
     sync(bob)
     assert sorted(one.narrative for one in bob.items()) == ["one", "two"]
     assert len({one.origin for one in carrier.records()}) == 2
