@@ -342,8 +342,13 @@ def _body(home: HomeSide, reader: StoreReader, item: Item, project: Project) -> 
         files_modified=_relative(item.files_modified),
         links=tuple(_by_uuid(link, known) for link in item.links),
     )
-    text = orjson.dumps(_without_folders(msgspec.to_builtins(redact(plain)), home, project))
+    text = orjson.dumps(_without_folders(msgspec.to_builtins(redact(_bare(plain))), home, project))
     return text.decode()
+
+
+def _bare(item: Item) -> Item:
+    """Return an item without what follows from the rest, which would be searched for secrets."""
+    return replace(item, uuid="", content_hash="" if item.kind == "note" else item.content_hash)
 
 
 def _relative(paths: Iterable[str]) -> tuple[str, ...]:
@@ -547,7 +552,7 @@ def _event(home: HomeSide, share: ShareState, record: Record, *, is_new: bool) -
             sequence=record.sequence,
             uuid=record.uuid,
             person=record.author or "somebody",
-            item=None if item is None else msgspec.to_builtins(item),
+            item=None if item is None else msgspec.to_builtins(_bare(item)),
         ),
     )
 
