@@ -40,7 +40,7 @@ from observer.local import client
 from observer.projects.policy import Policies
 from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
-from observer.sync import home as sharing
+from observer.sync import incoming, outgoing
 from observer.sync.carriers import create_share, is_git, join_share, open_carrier, open_files
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, carry_out
@@ -109,7 +109,7 @@ def add_command(  # noqa: PLR0913 - the options above
     with reading(here) as reader:
         if any(one.name == called for one in reader.shares()):
             raise BadInput(f"there is a share {called!r}", hint="give another with --name")
-        if before := reader.meta(sharing.left_key(share.url)):
+        if before := reader.meta(outgoing.left_key(share.url)):
             origin, sequence, digest = before.split(" ")
             share = msgspec.structs.replace(
                 share, origin=origin, sequence=int(sequence), hash=digest
@@ -247,7 +247,7 @@ def _show(here: Home, share: ShareState) -> None:
     """Show the first records that would leave."""
     settings = config.load(here)
     with reading(here) as reader:
-        parts = sharing.HomeSide(
+        parts = outgoing.HomeSide(
             store=None,  # type: ignore[arg-type]  # nothing is read but by the reader
             write=lambda _: None,
             ingest=lambda _events, _project: [],
@@ -257,7 +257,7 @@ def _show(here: Home, share: ShareState) -> None:
             now_ms=now_ms,
             folder=str(Path.home()),
         )
-        found = sharing.first_leaving(parts, reader, share, limit=SHOWN + 1)
+        found = outgoing.first_leaving(parts, reader, share, limit=SHOWN + 1)
     if wants_json():
         return
     say(
@@ -326,9 +326,9 @@ def _left(here: Home, share: ShareState) -> int:
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store:
             with store.write() as writer:
-                sequence, digest = sharing.carried(writer, share)
+                sequence, digest = incoming.carried(writer, share)
                 known = f"{share.origin} {sequence} {digest}"
-                writer.put_meta(sharing.left_key(share.url), known)
+                writer.put_meta(outgoing.left_key(share.url), known)
                 writer.drop_share(share.name)
             with store.read() as reader:
                 seqs = all_about(reader, reader.seqs_shared(share.key))

@@ -26,6 +26,7 @@ from observer.serve.worker import Services, Worker, background, heard
 from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.sync import home as sharing
+from observer.sync import outgoing
 from observer.sync.carriers import open_carrier
 
 log = logging.getLogger(__name__)
@@ -61,13 +62,13 @@ class ShareWorker(Worker):
         home: Folders,
         settings: config.Settings,
         *,
-        record: sharing.Ingest,
+        record: outgoing.Ingest,
         tombstones: Tombstones,
     ) -> None:
         super().__init__(services.health)
         self._services = services
         self._home = home
-        self._parts = sharing.HomeSide(
+        self._parts = outgoing.HomeSide(
             store=services.store,
             write=lambda work: services.writer.write(services.store, work),
             ingest=record,

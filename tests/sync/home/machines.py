@@ -20,7 +20,7 @@ from observer.store.database import SqliteStore
 from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
-from observer.sync.home import HomeSide
+from observer.sync.outgoing import HomeSide
 from observer.sync.record import Pulled, Record
 
 NOW_MS = 1_790_000_000_000
