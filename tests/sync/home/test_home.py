@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from observer.core.errors import ShareUnavailable
 from observer.core.events import Command, Prompt, Reference, Remember, Reply, Revise, SessionEnd
 from observer.store.shares import ShareState
-from observer.sync.home import Round, sync_once
+from observer.sync.home import Round, failed, sync_once
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
 
@@ -307,6 +307,15 @@ def test_a_removed_share_is_named(ana: Machine, carrier: LinesCarrier) -> None:
         writer.drop_share(NAME)
     with pytest.raises(ShareUnavailable, match="no share"):
         sync_once(ana.home, NAME, carrier)
+
+
+def test_why_a_round_failed_is_noted_until_one_does_not(ana: Machine, sync: Sync) -> None:
+    failed(ana.home, NAME, ShareUnavailable("the disk is away"))
+    with ana.store.read() as reader:
+        assert reader.shares()[0].fault == "the disk is away"
+    sync(ana)
+    with ana.store.read() as reader:
+        assert reader.shares()[0].fault == ""
 
 
 class Killed(BaseException):
