@@ -37,6 +37,7 @@ FLOORS = {
     "ingest": 5,
     "importers": 6,
     "notes": 6,
+    "sync": 6,
     "upkeep": 6,
     "memory": 7,
     "tools": 8,
@@ -46,6 +47,7 @@ FLOORS = {
 }
 HOMES = {
     "apsw": ("observer.store",),
+    "cryptography": ("observer.sync.keys",),
     "git": ("observer.git.command",),
     "numpy": (
         "observer.index",
@@ -55,6 +57,7 @@ HOMES = {
     "onnxruntime": ("observer.index.embed",),
     "tokenizers": ("observer.index.embed",),
     "httpx2": ("observer.llm",),
+    "pyrage": ("observer.sync.keys",),
     "tree_sitter": ("observer.code",),
     "watchfiles": ("observer.serve",),
     "uvicorn": ("observer.serve.servers",),
@@ -66,6 +69,7 @@ HOMES = {
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
     "tomlkit": ("observer.cli", "observer.clients"),
+    "zstandard": ("observer.sync.segments",),
     "yaml": ("observer.clients.config_files", "observer.notes.folders"),
 }
 EVERYWHERE = {"msgspec", "orjson"}

@@ -25,6 +25,7 @@ PURPOSES = {
     "Keep out, take out": {
         "pause": "pause", "policy": "policy", "forget": "note", "undo": "note", "purge": "purge",
     },
+    "Share": {"sync": "sync", "promote": "sync"},
     "Set up": {"install": "install", "uninstall": "install", "config": "config", "mcp": "mcp"},
     "Operate": {
         "status": "lifecycle", "doctor": "doctor.command", "log": "log", "up": "lifecycle",

@@ -69,6 +69,12 @@ class DaemonUnavailable(ObserverError):
     code = "daemon-unavailable"
 
 
+class ShareUnavailable(ObserverError):
+    """The server, folder or git remote of a share is out of reach, or cannot be used as it is."""
+
+    code = "share-unavailable"
+
+
 class StoreUnavailable(ObserverError):
     """The database cannot be opened, is newer than this version, or cannot be written."""
 

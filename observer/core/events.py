@@ -5,7 +5,8 @@ Times are integer UTC milliseconds (`*_ms`). An `Event`'s kind is the tag of its
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from observer.core.value import SymbolChanges, TokenUsage
 from observer.core.value import Value as Value  # noqa: PLC0414 - every value is imported from here
@@ -220,10 +221,12 @@ class Remember(Body, tag="remember"):
 class Revise(Body, tag="revise"):
     """A note was changed by its exact id; what is None stays as it is.
 
-    An `expires_ms` of 0 means never. `links` are all explicit ones that it has from now on.
+    An `expires_ms` of 0 means never. `links` are all explicit ones that it has from now on. With a
+    `scope` it is no longer personal.
     """
 
     item: int
+    scope: Literal["project", "team"] | None = None
     content: str | None = None
     title: str | None = None
     type: str | None = None
@@ -281,6 +284,22 @@ class Triage(Body, tag="triage"):
     owner: str = ""
 
 
+class Shared(Body, tag="shared"):
+    """What another home says of one of its items: how it is, or, without `item`, that it is gone.
+
+    It came as record `sequence` of `origin` by `share`, which is the share's key. `uuid` is the
+    item's in all homes, `person` whose words they are; `item` has the fields of `model.Item`, but
+    for those that only its own machine knows.
+    """
+
+    share: str
+    origin: str
+    sequence: int
+    uuid: str
+    person: str
+    item: Mapping[str, Any] | None = None  # JSON, checked where an item is made of it
+
+
 class Custom(Body, tag="custom"):
     """Whatever else an editor or script wants remembered."""
 
@@ -313,6 +332,7 @@ AnyBody = (
     | Forget
     | Enriched
     | Triage
+    | Shared
     | Custom
 )
 

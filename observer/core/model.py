@@ -236,8 +236,9 @@ class Item(Value):
     `discovery_tokens` estimates what the original cost the agent: characters / 4, rounded up.
     `folded` counts the events that this item stands for. `signature` is the normalised error
     that it is about, the same in another month or project; empty where there is none. `file` is the
-    absolute path of the file that a note is kept as, if it is. `validity` is no part of what is
-    stored: whoever reads an item says so, as it looks from a work tree.
+    absolute path of the file that a note is kept as, if it is. `person` is who shared it, empty for
+    what is this home's own. `validity` is no part of what is stored: whoever reads an item says so,
+    as it looks from a work tree.
     """
 
     id: int
@@ -280,6 +281,7 @@ class Item(Value):
     updated_ms: int = 0
     stale_ms: int | None = None
     deleted_ms: int | None = None
+    person: str = ""
     validity: tuple[Validity, ...] = ()
 
 

@@ -11,7 +11,9 @@ from observer.core.routes import is_imported
 
 BESIDE_MS = 5_000
 """How late hooks report that run beside each other: these stay as they came."""
-SAID = frozenset({"remember", "revise", "approve", "forget", "undo", "enriched", "triage"})
+SAID = frozenset(
+    ("remember", "revise", "approve", "forget", "undo", "enriched", "triage", "shared")
+)  # fmt: skip
 """What is done to notes and items stays as it came: it is about what was known at that time."""
 
 

@@ -31,6 +31,7 @@ from observer.core.events import (
     Intent,
     Remember,
     Revise,
+    Shared,
     kind_of,
 )
 from observer.core.model import Place
@@ -232,7 +233,7 @@ class EventPreparer:
         if event.at_ms > (now_ms := self._now_ms()):
             event = msgspec.structs.replace(event, at_ms=now_ms)
         cap_bytes = self._cap_bytes
-        if isinstance(event.body, Remember | Revise):
+        if isinstance(event.body, Remember | Revise | Shared):
             cap_bytes = max(cap_bytes, NOTE_BYTES)
         if len(data := _json(event)) > cap_bytes:
             event = truncate(event, cap_bytes)

@@ -2,9 +2,7 @@
 
 `ProjectHistory` carries the state of each project, from which fixes follow. `LaterWork` finds the
 sessions whose open work is taken up later: one that is over learns of a commit of its changes, and
-that its plan was begun. `NoteProjection` applies events to notes: a live event makes of a note what
-a fold of its whole history does, so that a rebuild, an undo and a look into the past agree. Nothing
-depends on how the log is cut into transactions.
+that its plan was begun. Nothing depends on how the log is cut into transactions.
 """
 
 from __future__ import annotations
@@ -24,13 +22,15 @@ from observer.core.events import (
     Outcome,
     Prompt,
     Remember,
+    Shared,
     Triage,
     Undo,
 )
-from observer.core.filters import RECORDED_KINDS, Filters
+from observer.core.filters import Filters
 from observer.core.model import Enrichment, Item, ItemKind, Recorded, Session
 from observer.core.paths import is_inside
 from observer.core.text import is_within, relative
+from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
     event_text,
     git_commands,
@@ -44,7 +44,7 @@ from observer.observations import (
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import enrichment
 from observer.observations.git_commands import GitOperation, PrintedStatus
-from observer.observations.note_reducer import OnNote, changed, folded, forgotten, note
+from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.prompt_injection import suspicion, with_suspicion
 from observer.observations.session_lifecycle import begin
@@ -110,6 +110,7 @@ class Projection:
         self._items: dict[int, Item] = {}
         self._forgotten = dict(writer.forgotten())
         self._enriched: dict[int, Enrichment] = {}
+        self._gone: dict[str, int] = {}
 
     def add(self, recorded: Recorded) -> int | None:
         """Interpret one event; returns the id of the item it made or changed.
@@ -176,6 +177,9 @@ class Projection:
                 self._items |= {item.id: item for item in made}
         self._history.finish()
         self._enrich()
+        for item in self._items.values():
+            if (at_ms := self._gone.get(item.uuid)) is not None:
+                self._forget(item.id, at_ms)
         items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]
         put_embedded(self._writer, items, self._embedder)
 
@@ -244,14 +248,26 @@ class Projection:
             self._enriched[body.item] = enrichment(body, recorded.event.at_ms)
         if isinstance(body, Triage):
             self._writer.put_triage(body, at_ms=recorded.event.at_ms)
-        if isinstance(body, OnNote):
-            if changed := self._notes.changed(recorded, body):
-                return [changed]
-            if isinstance(body, Forget):
-                return self._forget(body.item, recorded.event.at_ms)
-            if isinstance(body, Undo):
-                return self._restore(body.item)
-        return []
+        if isinstance(body, Shared):
+            return self._shared(recorded, body)
+        return self._on_item(recorded, body) if isinstance(body, OnNote) else []
+
+    def _on_item(self, recorded: Recorded, body: OnNote) -> list[Item]:
+        if changed := self._notes.changed(recorded, body):
+            return [changed]
+        if isinstance(body, Forget):
+            return self._forget(body.item, recorded.event.at_ms)
+        return self._restore(body.item, recorded.seq) if isinstance(body, Undo) else []
+
+    def _shared(self, recorded: Recorded, body: Shared) -> list[Item]:
+        made = self._notes.shared(recorded, body, self._items.values())
+        if body.item is None and made:
+            # What is captured here is derived again.
+            self._writer.forget(made.id, at_ms=recorded.event.at_ms)
+            self._forgotten.setdefault(made.id, recorded.event.at_ms)
+        elif body.item is None:
+            self._gone[body.uuid] = recorded.event.at_ms
+        return [made] if made else []
 
     def _enrich(self) -> None:
         """Keep with each item what was written about it: what derives an item knows nothing of it.
@@ -280,11 +296,16 @@ class Projection:
         self._writer.put_items([gone])
         return [gone]
 
-    def _restore(self, item_id: int) -> list[Item]:
-        """Bring back an item that was captured and forgotten; nothing if there is none."""
+    def _restore(self, item_id: int, before: int) -> list[Item]:
+        """Bring back an item that was captured and forgotten; nothing if there is none.
+
+        What is gone everywhere, by an event `before`, stays so.
+        """
+        found = self._items.get(item_id) or self._writer.item(item_id, deleted=True)
+        if found and self._writer.gone([found.uuid], before=before):
+            return []
         self._writer.restore(item_id)
         self._forgotten.pop(item_id, None)
-        found = self._items.get(item_id) or self._writer.item(item_id, deleted=True)
         if found is None or found.deleted_ms is None:
             return []
         restored = replace(found, deleted_ms=None)
@@ -551,54 +572,3 @@ def _left(session: Session, known: SessionState) -> OpenWork:
     dirty = frozenset(session_commits.open_files(known))
     named = map(session_commits.hash_of, (*known.commits, *known.later_commits))
     return OpenWork(session, dirty, known.plan, frozenset(named))
-
-
-class NoteProjection:
-    """The notes of one write transaction; each is put before the next event may ask for it.
-
-    The last one is not: it is put with all else that the transaction made.
-
-    Args:
-        writer: the transaction.
-    """
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._waiting: list[Item] = []
-
-    def put(self) -> None:
-        """Put what waits for it."""
-        if self._waiting:
-            self._writer.put_items(self._waiting)
-            self._waiting = []
-
-    def remembered(self, recorded: Recorded, body: Remember) -> Item:
-        """Return the note, in the place of the one with the same key or the same words."""
-        made = note(recorded, None, owner=body.owner)
-        where = Filters(project_id=made.project_id, owner=made.owner)
-        existing = self._same(made, where)
-        item = note(recorded, existing, owner=body.owner) if existing else made
-        return self._put(item, recorded)
-
-    def changed(self, recorded: Recorded, body: OnNote) -> Item | None:
-        """Return the note as the event leaves it; None if there is no such note."""
-        before = self._writer.item(body.item, deleted=True)
-        if before is None or before.kind not in RECORDED_KINDS:
-            return None
-        if not isinstance(body, Undo):
-            return self._put(changed(before, recorded), recorded)
-        history = [*self._writer.history(before.id), recorded]
-        return self._put(folded(history) or before, recorded)
-
-    def _same(self, made: Item, where: Filters) -> Item | None:
-        """Return the note whose place a new one takes; an inference takes nobody's."""
-        if made.kind == "inference":
-            return None
-        if made.key:
-            return self._writer.keyed(made.key, where)
-        return self._writer.same_content(made.content_hash, where)
-
-    def _put(self, item: Item, recorded: Recorded) -> Item:
-        self._writer.put_history(item.id, recorded.seq)
-        self._waiting.append(item)
-        return item

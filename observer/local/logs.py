@@ -42,7 +42,7 @@ class Log(NamedTuple):
     is_dead: bool
 
 
-class Record(NamedTuple):
+class LogRecord(NamedTuple):
     """The bytes between two marks, the offset of their first, and the one behind the mark."""
 
     data: bytes
@@ -185,7 +185,7 @@ def _unread(path: Path) -> tuple[bytes, int, int]:
     return data, stored, status.st_mtime_ns // 1_000_000
 
 
-def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[Record]:
+def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[LogRecord]:
     """Cut at empty fields; a reading that is all one record and no end is cut where it stops."""
     is_cut = len(data) == LARGEST_BYTES
     is_endless = is_cut
@@ -200,13 +200,13 @@ def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[Record]
         yield record
 
 
-def _record(data: bytes, begin: int, mark: int, offset: int) -> Record | None:
+def _record(data: bytes, begin: int, mark: int, offset: int) -> LogRecord | None:
     # What precedes the mark may begin with the last NUL of the mark before.
     record = data[begin:mark].lstrip(b"\0")
     if not record:
         return None
     end = min(mark + len(_MARK), len(data))
-    return Record(record.rstrip(b"\0"), offset + mark - len(record), offset + end)
+    return LogRecord(record.rstrip(b"\0"), offset + mark - len(record), offset + end)
 
 
 def _ended_ms(record: bytes, written_ms: int) -> int:

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Literal
 
 import orjson
 from msgspec.structs import replace
 
-from observer.core.errors import BadInput, NotFound, RuleUserOnly
+from observer.core.errors import BadInput, CapturedUserOnly, NotFound, RuleUserOnly
 from observer.core.events import AnyBody, Approve, Forget, Reference, Remember, Revise, Undo
 from observer.core.filters import CAPTURED, RECORDED_KINDS, Filters
 from observer.core.model import FORMERLY, UNASSIGNED, Item, Receipt, item_id, seq_of
@@ -316,6 +317,29 @@ class Notes(Reversible):
             metadata=None if changes.metadata is None else metadata_text(changes.metadata),
         )
         return self._changed(item, body, author)
+
+    def promote(
+        self, handle: int | str, scope: Literal["project", "team"], *, project: str, author: Author
+    ) -> Item:
+        """Make a personal note one of a project, or of the team that works on it.
+
+        Raises:
+            NotFound, Ambiguous: as `get`; or the project.
+            BadInput: it is not personal.
+            CapturedUserOnly: an agent asks.
+        """
+        if author != "person":
+            raise CapturedUserOnly(
+                "only a person gives personal notes away", hint="ask them to: observer promote ID"
+            )
+        item = self.get(handle)
+        check_kept_here(item)
+        if item.scope != "personal":
+            raise BadInput(f"note {item.id} is not personal", hint="nothing has to be done")
+        with self._store.read() as reader:
+            chosen = named(reader.projects(), project).id
+        self._writer.write(Revise(item=item.id, scope=scope), author=author, project_id=chosen)
+        return self.get(item.id)
 
     def approve(self, handle: int | str, *, author: Author) -> Item:
         """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside.

@@ -1,7 +1,8 @@
 """Reduce the events of a note to the note: what a person or agent recorded on purpose.
 
 `Remember` creates a note, or replaces the one with the same key or text; `Revise`, `Approve` and
-`Forget` change it; `Undo` reverts the last change that still stands.
+`Forget` change it; `Undo` reverts the last change that still stands. What another home shares is
+one more version (`Shared`): of two the later is shown, and a deletion is for good.
 """
 
 from __future__ import annotations
@@ -10,10 +11,22 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import orjson
 from msgspec.structs import replace
 
-from observer.core.events import AnyBody, Approve, Forget, Layer, Reference, Remember, Revise, Undo
+from observer.core.events import (
+    AnyBody,
+    Approve,
+    Forget,
+    Layer,
+    Reference,
+    Remember,
+    Revise,
+    Shared,
+    Undo,
+)
+from observer.core.filters import RECORDED_KINDS
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id, item_uuid, title_key
 from observer.core.text import block, distinct, first_line, one_line
 from observer.observations import note_syntax
@@ -79,6 +92,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     if existing is not None:
         kept = made if made.key else _merged_note(made, existing, body)
         kept = replace(kept, id=existing.id, uuid=existing.uuid, created_ms=existing.created_ms)
+        kept = replace(kept, updated_ms=_after(existing, event.at_ms), person="")
         made = _with_former_titles(kept, existing, is_named=bool(body.title))
     return _with_trust(made, existing, by=event.author)
 
@@ -89,20 +103,88 @@ def folded(history: Sequence[Recorded]) -> Item | None:
     return versions[-1][1] if versions else None
 
 
-def versions_of(history: Sequence[Recorded]) -> list[tuple[Recorded, Item]]:
+def versions_of(  # noqa: C901 - a case an event
+    history: Sequence[Recorded],
+) -> list[tuple[Recorded, Item]]:
     """Return the changes of a note that still stand, each with the note as it then was."""
     standing: list[tuple[Recorded, Item]] = []
     for recorded in history:
         body = recorded.event.body
         if isinstance(body, Undo):
             if len(standing) > 1:
-                standing.pop()
+                _, gone = standing.pop()
+                last, item = standing[-1]
+                at_ms = _after(gone, recorded.event.at_ms) if gone.person else item.updated_ms
+                standing[-1] = last, replace(item, person="", updated_ms=at_ms)
+        elif isinstance(body, Shared) and body.item is None:
+            if standing:
+                standing.append((recorded, forgotten(standing[-1][1], recorded.event.at_ms)))
+            break  # whatever is done afterwards
+        elif isinstance(body, Shared):
+            _take_in(standing, recorded, body)
         elif isinstance(body, Remember):
             before = standing[-1][1] if standing else None
             standing.append((recorded, note(recorded, before, owner=body.owner)))
         elif standing:
             standing.append((recorded, changed(standing[-1][1], recorded)))
     return standing
+
+
+def _take_in(standing: list[tuple[Recorded, Item]], recorded: Recorded, body: Shared) -> None:
+    """Put a version that another home shares where it belongs among those that stand.
+
+    Each home has its own order, across homes the later one is shown; the clock of one may be wrong,
+    but all homes agree.
+    """
+    made = shared(recorded, body, standing[-1][1] if standing else None)
+    if made is None:
+        return
+    at = len(standing)
+    if standing:
+        last, item = standing[-1]
+        is_next = isinstance(last.event.body, Shared) and last.event.body.origin == body.origin
+        if not is_next and _moment(made) < _moment(item):
+            at -= 1
+    standing.insert(at, (recorded, made))
+
+
+def _moment(item: Item) -> tuple[int, str]:
+    return item.updated_ms, item.content_hash
+
+
+def shared(recorded: Recorded, body: Shared, existing: Item | None) -> Item | None:
+    """Return the item that another home shares, as it is here; None if that makes none.
+
+    What only a machine knows is this one's; a link may have the uuid of another item as its title.
+
+    Args:
+        recorded: the event.
+        body: its body.
+        existing: the item with its uuid, if there is one; it keeps its id.
+    """
+    try:
+        item = msgspec.convert(body.item, Item)
+    except msgspec.ValidationError:  # redaction may take away what another home took for plain
+        return None
+    is_note = item.kind in RECORDED_KINDS
+    item = replace(
+        item,
+        id=existing.id if existing else item_id(recorded.seq),
+        uuid=body.uuid,
+        project_id=None if is_note and item.scope == "team" else recorded.project_id,
+        session_id=None,
+        owner="",
+        person=body.person,
+        links=tuple(replace(link, target=0) for link in item.links),
+        enrichment=None,
+        content_hash=content_hash(item.narrative) if is_note else item.content_hash,
+        file="",
+        created_ms=existing.created_ms if existing else item.created_ms,
+        stale_ms=None,
+        deleted_ms=existing.deleted_ms if existing else None,
+        validity=(),
+    )
+    return _with_trust(item, existing, by="agent") if is_note else item
 
 
 def changed(item: Item, recorded: Recorded) -> Item:
@@ -213,8 +295,12 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
         "type": kind,
         "layer": body.layer or (item.layer if body.type is None else layer_of(kind)),
         "author": recorded.event.author,
-        "updated_ms": recorded.event.at_ms,
+        "updated_ms": _after(item, recorded.event.at_ms),
+        "person": "",
     }
+    if body.scope is not None:
+        home = recorded.project_id if body.scope == "project" else None
+        changes |= {"scope": body.scope, "owner": "", "project_id": home}
     if body.category is not None:
         changes["category"] = label_of(body.category)
     if body.confidence is not None:
@@ -233,6 +319,11 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     after = _with_former_titles(after, item, is_named=bool(body.title))
     # Changing tags or links does not vouch for the text.
     return after if _same_words(after, item) else _with_trust(after, item, by=recorded.event.author)
+
+
+def _after(before: Item, at_ms: int) -> int:
+    """Return when a note is changed: after what another home wrote, whose clock may be ahead."""
+    return max(at_ms, before.updated_ms + 1) if before.person else at_ms
 
 
 def _approved(item: Item, recorded: Recorded, _body: Approve) -> Item:

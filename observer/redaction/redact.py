@@ -12,7 +12,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Literal, TypeVar, cast, get_args, get_origin
+from typing import Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -213,9 +213,13 @@ def _clean(value: object) -> object:
         return redact_text(value)
     if isinstance(value, msgspec.Struct):
         return redact(value)
-    parts = cast("tuple[object, ...]", value)  # what is left of the types that hold text
-    cleaned = tuple(map(_clean, parts))
-    return value if all(map(operator.is_, cleaned, parts)) else cleaned
+    if isinstance(value, dict):  # JSON
+        cleaned = {name: _clean(part) for name, part in value.items()}
+        return value if all(map(operator.is_, cleaned.values(), value.values())) else cleaned
+    if not isinstance(value, tuple | list):
+        return value
+    parts = [_clean(part) for part in value]
+    return value if all(map(operator.is_, parts, value)) else type(value)(parts)
 
 
 def _clean_identity(value: object) -> object:

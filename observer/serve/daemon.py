@@ -61,6 +61,7 @@ from observer.serve.servers import (
     listen_tcp,
     make_run_folder,
 )
+from observer.serve.sharing import ShareWorker
 from observer.serve.staleness import StalenessWorker
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
@@ -209,6 +210,16 @@ class Daemon:
         self._imports = ImportWorker(home, health, follows=bool(settings.follow))
         self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
+        self._shares = self._sharing(pipeline)
+
+    def _sharing(self, pipeline: Pipeline) -> ShareWorker:
+        return ShareWorker(
+            self._services(pipeline),
+            self._home,
+            self._settings,
+            record=self._record,
+            tombstones=self._tombstones,
+        )
 
     def _services(self, pipeline: Pipeline) -> Services:
         parts = (self._store, self._spool, pipeline, self._writer, self._health)
@@ -298,6 +309,7 @@ class Daemon:
             llm=self._llm.run(after=servers[0].answers),
             watching=self._watch.run(),
             notes=self._notes.run(),
+            shares=self._shares.run(),
             home=self._check_home(),
         )
 
@@ -353,6 +365,7 @@ class Daemon:
             end_import=self._maintenance.end_import,
             schema=generic.schema,
             openapi=lambda: document(generic.schema(), Status),
+            share=self._shares.answer,
             ask=self._commands.answer,
             recall=self._recall,
             stop=self._stopping.set,
@@ -376,7 +389,7 @@ class Daemon:
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
         workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
-        for each in (*workers, self._heads, self._llm, self._watch):
+        for each in (*workers, self._heads, self._llm, self._watch, self._shares):
             each.touch(touched)
 
     def _noted(self, projects: Iterable[int | None]) -> None:

@@ -7,8 +7,8 @@ the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
 The OpenAPI 3.1 document of the HTTP API.
 
 Generated from the types that decode requests and encode answers, so that it cannot differ.
-`/ask`, `/recall` and `/shutdown` are for our own command line and hooks, and may change; `/mcp` has
-a protocol of its own.
+`/ask`, `/recall`, `/sync` and `/shutdown` are for our own command line and hooks, and may change;
+`/mcp` has a protocol of its own.
 """
 
 from __future__ import annotations
@@ -112,6 +112,7 @@ class Handlers:
         end_import: notes that all events of an import have come.
         schema: returns the JSON Schema of POST /events.
         openapi: returns the OpenAPI document of these routes.
+        share: takes the JSON of POST /sync, returns what became of it.
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
         recall: takes the envelope of `hooks/recall`, returns what the hook prints, mostly nothing.
         stop: asks the daemon to drain and exit; returns at once.
@@ -124,6 +125,7 @@ class Handlers:
     end_import: Callable[[], None]
     schema: Callable[[], Mapping[str, Any]]
     openapi: Callable[[], Mapping[str, Any]]
+    share: Callable[[bytes], object]
     ask: Callable[[bytes], object]
     recall: Callable[[bytes], bytes]
     stop: Callable[[], None]
@@ -188,6 +190,7 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
     ]
     if guard is None:
         listed.append(Route("/ask", routes.ask, methods=["POST"]))
+        listed.append(Route("/sync", routes.share, methods=["POST"]))
         listed.append(Route("/import", routes.import_events, methods=["POST"]))
         listed.append(Route("/import/end", routes.end_import, methods=["POST"]))
         listed.append(Route("/shutdown", routes.shutdown, methods=["POST"]))
@@ -247,6 +250,10 @@ class _Routes:
         body = await _body(request)
         printed = await run_in_threadpool(self._handlers.recall, body)
         return Response(printed, media_type="text/plain")
+
+    async def share(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await _written(partial(self._handlers.share, body)))
 
     async def ask(self, request: Request) -> Response:
         body = await _body(request)

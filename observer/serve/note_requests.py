@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -67,6 +67,13 @@ class ApproveRequest(NoteRequest, frozen=True, kw_only=True, tag="approve"):
     """Approve it in a person's name."""
 
 
+class PromoteRequest(NoteRequest, frozen=True, kw_only=True, tag="promote"):
+    """Make a personal note one of a project, or of the team that works on it."""
+
+    project: str
+    to: Literal["project", "team"] = "project"
+
+
 class LinkRequest(NoteRequest, frozen=True, kw_only=True, tag="link"):
     """Link it to another item."""
 
@@ -89,7 +96,15 @@ class SettleRequest(NoteRequest, frozen=True, kw_only=True, tag="settle"):
     content: str = ""
 
 
-Change = EditRequest | UndoRequest | ApproveRequest | LinkRequest | Unlink | SettleRequest
+Change = (
+    EditRequest
+    | UndoRequest
+    | ApproveRequest
+    | PromoteRequest
+    | LinkRequest
+    | Unlink
+    | SettleRequest
+)
 """The body of POST /note."""
 
 
@@ -159,6 +174,8 @@ def change(memory: Memory, body: bytes) -> JsonObject:
             do = partial(_undoing(memory, asked).undo, asked.id)
         case ApproveRequest():
             do = partial(notes.approve, asked.id)
+        case PromoteRequest():
+            do = partial(notes.promote, asked.id, asked.to, project=asked.project)
         case LinkRequest():
             do = partial(notes.link, asked.id, asked.target, kind=asked.kind)
         case Unlink():

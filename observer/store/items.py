@@ -51,7 +51,7 @@ Grouping = Literal["tags", "category", "type", "layer"]
 """What items are counted by."""
 # The first halves are word for word the conditions of `item_summary` and `item_large`.
 _SUMMARIES = (
-    "deleted_ms IS NULL AND kind = 'summary'"
+    "deleted_ms IS NULL AND kind = 'summary' AND person = ''"
     " AND (enrichment IS NULL OR updated_ms > json_extract(enrichment, '$.as_of_ms'))"
 )
 _LARGE = (

@@ -46,6 +46,7 @@ from observer.store.rows import (
     put,
     to_item,
 )
+from observer.store.shares import UNDERIVED
 
 ALL_MS = 1 << 62
 """A time after all events."""
@@ -316,8 +317,6 @@ APPEND = (
     f" SELECT {marks(len(EVENT_COLUMNS) + 1)} WHERE {_IS_NEW} ON CONFLICT DO NOTHING"
 )
 """Adds an event, unless its id, or its `dedup` in its project, is known."""
-_UNDERIVED = ("llm_spending", "note_file", "note_claim", "note_relation", "note_alias")
-"""Tables that are not derived from the log, beside the projects."""
 
 
 class MissingEvents(NamedTuple):
@@ -408,7 +407,7 @@ class RestoreWrites(PurgeWrites):
 def _tables(database: Path) -> Iterator[tuple[str, tuple[list[str], list[Row]]]]:
     """Yield tables that are not derived, with the names of their columns."""
     with closing(reading(database)) as connection:
-        for table in filter(partial(connection.table_exists, "main"), _UNDERIVED):
+        for table in filter(partial(connection.table_exists, "main"), UNDERIVED):
             named = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
             columns = [str(row[0]) for row in named]
             yield table, (columns, connection.execute(f"SELECT * FROM {table}").fetchall())

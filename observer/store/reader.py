@@ -46,6 +46,7 @@ from observer.store.rows import (
     to_project,
     to_session,
 )
+from observer.store.shares import ShareReads
 
 
 class Totals(Value):
@@ -72,7 +73,7 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads):
+class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
     """All reads, over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:

@@ -32,6 +32,7 @@ from observer.store.rows import (
     put,
     recorded_row,
 )
+from observer.store.shares import ShareWrites
 
 Vectors = Callable[[], Mapping[int, bytes]]
 """Returns vectors by their items; items without one are left out."""
@@ -49,7 +50,7 @@ _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 
 
-class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites):
+class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites):
     """Changes inside one transaction; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:

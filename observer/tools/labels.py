@@ -11,12 +11,16 @@ from msgspec.structs import replace
 
 from observer.core.model import Item, Reason, Validity
 from observer.core.moment import day
+from observer.core.text import one_line
+from observer.tools.fence import defused
 from observer.tools.tool import ResultRow
 
 HASH = 10
 """Characters of a commit's name that are shown."""
 SUBJECT = 80
 """Most characters of what has changed, in a list."""
+NAME = 40
+"""Most characters of who shared an item; a name is text of others."""
 LEAST_SHARE = 0.1
 """Of what an item touched, that must have changed to be said in a list."""
 
@@ -36,7 +40,7 @@ _FORMS: dict[Reason, str] = {
 
 
 def labels(item: Item, *, whole: bool = False) -> list[str]:
-    """Return a short text for each caveat of an item: approval, suspicion, expiry, validity.
+    """Return a short text for each caveat of an item: author, approval, suspicion, validity.
 
     Unless `whole`, long lists of names are cut, files that were moved are only counted if there
     are several, changes to less than `LEAST_SHARE` of what an item touched are left out, and of
@@ -63,8 +67,9 @@ def with_suspicion(item: Item, text: str) -> str:
 
 
 def _of_note(item: Item) -> list[str]:
-    """Return the labels of a note: approval, suspicion, expiry."""
-    said: list[str] = [item.approval] if item.approval else []
+    """Return the labels of a note, and whose words they are: approval, suspicion, expiry."""
+    said = [f"by {defused(one_line(item.person, NAME))}"] if item.person else []
+    said += [item.approval] if item.approval else []
     if item.suspicion:
         said.append(f"suspicious: {item.suspicion}")
     if item.expires_ms is not None:

@@ -29,7 +29,9 @@ from observer.core.events import (
     Prompt,
     Remember,
     Reply,
+    Revise,
     Search,
+    Shared,
     Triage,
     Undo,
 )
@@ -61,10 +63,11 @@ def origins(reader: StoreReader, item_ids: Collection[int]) -> set[int]:
     items = dict(_with_sources(reader, item_ids))
     seqs = {seq_of(item_id) for item_id in items}
     sessions: defaultdict[int, set[int]] = defaultdict(set)
+    seqs.update(reader.history_seqs(items))
     for item in items.values():
         if item.kind in RECORDED_KINDS:
-            seqs.update(recorded.seq for recorded in reader.history(item.id))
-        elif item.session_id is not None and item.kind == "summary":
+            continue
+        if item.session_id is not None and item.kind == "summary":
             seqs.update(recorded.seq for recorded in events_of(reader, item.session_id))
         elif item.session_id is not None:
             sessions[item.session_id].add(item.id)
@@ -321,10 +324,8 @@ def _about(
     gone = {one.id for one in made if one.kind != "summary" or one.session_id not in left}
     rederived = gone | {item_id(one, "summary") for one in touched if one is not None}
     seqs: set[int] = set()
-    for one in made:
-        if one.kind in {"note", "inference"}:
-            # Without its first event a note would come back as another one.
-            seqs.update(recorded.seq for recorded in reader.history(one.id))
+    # Without its first event a note would come back as another one.
+    seqs.update(reader.history_seqs(one.id for one in made))
     judging = ("enriched", "triage", "revise", "approve", "forget", "undo")
     for recorded in chain.from_iterable(map(reader.log_of_kind, judging)):
         body = recorded.event.body
@@ -348,7 +349,8 @@ def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
     """Return what took back a change of a note that goes: it would take back another one."""
     seqs: set[int] = set()
     revised = reader.log_of_kind("revise")
-    notes = {one.event.body.item for one in revised if one.seq in going}  # type: ignore[union-attr]  # revisions
+    bodies = (one.event.body for one in revised if one.seq in going)
+    notes = {body.item for body in bodies if isinstance(body, Revise)}
     for note in notes:
         history = reader.history(note)
         for place, recorded in enumerate(history):
@@ -359,7 +361,7 @@ def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
     return seqs
 
 
-_ON_ITEMS = ("remember", "enriched", "revise", "approve", "forget", "undo")
+_ON_ITEMS = ("remember", "enriched", "revise", "approve", "forget", "undo", "shared")
 _NOWHERE = -1
 """Stands for the notes that belong to no project."""
 
@@ -397,7 +399,12 @@ def _joined(reader: StoreReader, homes: Mapping[int, int]) -> Iterator[tuple[int
     for kind in _ON_ITEMS:
         for recorded in reader.log_of_kind(kind):
             body = recorded.event.body
-            if isinstance(body, Remember) and body.scope != "project":
+            if _is_of_none(body):
                 yield recorded.project_id, _NOWHERE
             elif isinstance(body, Enriched | OnNote) and seq_of(body.item) in homes:
                 yield recorded.project_id, homes[seq_of(body.item)]
+
+
+def _is_of_none(body: AnyBody) -> bool:
+    """Return True if what an event makes belongs to no project, or may."""
+    return isinstance(body, Shared) or (isinstance(body, Remember) and body.scope != "project")

@@ -117,6 +117,8 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 
 BEFORE_TITLE_KEYS = """
+DROP TABLE share; DROP TABLE share_item; DROP TABLE share_waiting; DROP TABLE share_origin;
+DROP TABLE share_refusal; ALTER TABLE item DROP COLUMN person;
 DROP INDEX event_dedup; DROP INDEX anchor_set_base;
 CREATE UNIQUE INDEX event_dedup ON event (project_id, dedup) WHERE dedup <> '';
 CREATE INDEX anchor_set_base ON anchor_set (worktree, base);
@@ -211,8 +213,10 @@ def test_long_texts_of_an_older_observer_are_packed(path: Path) -> None:
     long = "a long tale of a cart that was mended " * 20
     older = SqliteStore(path, steps=migrations("sqlite")[:PACKED])
     with closing(older) as store, store.write() as writer:
+        writer._connection.execute("ALTER TABLE item ADD COLUMN person DEFAULT ''")
         writer.put_items([Item(id=4, uuid="u", kind="note", type="fact", title="t")])
         writer._connection.execute("UPDATE item SET narrative = ?", (long,))
+        writer._connection.execute("ALTER TABLE item DROP COLUMN person")
     with closing(SqliteStore(path)) as store, store.read() as reader:
         assert [one.narrative for one in reader.items([4])] == [long]
         ((held,),) = reader._connection.execute("SELECT narrative FROM item").fetchall()

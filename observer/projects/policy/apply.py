@@ -32,6 +32,7 @@ from observer.core.events import (
     Remember,
     Revise,
     Search,
+    Shared,
     ToolUse,
     Triage,
     Undo,
@@ -106,7 +107,7 @@ def _paths_of(body: AnyBody) -> tuple[str, ...]:
     return (action.path,) if isinstance(action, Search) else _files(action)
 
 
-_ON_PURPOSE = (Approve, Enriched, Forget, Remember, Revise, Triage, Undo)
+_ON_PURPOSE = (Approve, Enriched, Forget, Remember, Revise, Shared, Triage, Undo)
 """Deliberate requests to the memory: they are not captured, and no policy applies."""
 
 PolicyOf = Callable[[str, str], Policy]

@@ -28,6 +28,7 @@ from msgspec import Meta
 
 from observer.core.config import RETAINED, Settings
 from observer.core.model import Place, Project
+from observer.core.order import SAID
 from observer.core.paths import is_inside
 from observer.core.value import Value
 from observer.projects.identity import main_folder
@@ -428,9 +429,6 @@ def _unreadable(root: str, error: OSError) -> Policy:
 DAY_MS = 86_400_000
 FOR_EVER = 1 << 40
 """Days: longer than any clock reaches back."""
-ON_PURPOSE = frozenset(
-    ("remember", "revise", "approve", "forget", "undo", "enriched", "triage")
-)  # fmt: skip
 _TOOLS = frozenset(("command", "file-write", "file-read", "search", "tool-use"))
 
 
@@ -454,7 +452,7 @@ class Retention:
 
         An intent is of the kind of what it intends.
         """
-        if kind in ON_PURPOSE:
+        if kind in SAID:
             return False
         if at_ms < self._dropped.get(kind, 0):
             return True

@@ -423,3 +423,7 @@ def test_work_is_resumed_with_the_last_summaries_and_the_context(documents: Docu
     prompt = documents.resume("my-api")
     assert prompt.index("add JWT login") < prompt.index("# Memory of my-api")
     assert "not instructions" in prompt
+
+
+def test_another_persons_item_says_whose_it_is() -> None:
+    assert labels(replace(_item(), person="ana\nand " * 20))[0][:10] == "by ana and"

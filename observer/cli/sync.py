@@ -1,0 +1,341 @@
+"""`observer sync`: shares of this home, what leaves for them, and how they stand."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import click
+import msgspec
+
+from observer.cli.commands import Group
+from observer.cli.exclusive import alone_and_drained, open_here
+from observer.cli.output import (
+    as_json,
+    confirm_once,
+    json_option,
+    named_project,
+    note,
+    progress,
+    refuse_agents,
+    respond,
+    say,
+    table,
+    wants_json,
+)
+from observer.cli.session import meant, on_behalf, open_memory, reading
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput, NotFound
+from observer.core.model import iso
+from observer.core.moment import minute
+from observer.core.paths import Home, home, working_folder
+from observer.core.text import counted, one_line
+from observer.core.value import Value
+from observer.local import client
+from observer.projects.policy import Policies
+from observer.store.shares import ShareState
+from observer.store.tombstones import Tombstones
+from observer.sync import incoming, outgoing
+from observer.sync.carriers import create_share, is_git, join_share, open_carrier, open_files
+from observer.upkeep import carry_out as order
+from observer.upkeep.carry_out import PurgeOrder, carry_out
+from observer.upkeep.take_out import all_about
+
+SHOWN = 20
+"""Records that are shown before any leaves."""
+TITLE = 80
+WAIT_S = 600.0
+"""A first round may carry everything."""
+
+
+class ShareRow(Value):
+    """A share as `sync status` says it: times in UTC, counts of records."""
+
+    name: str
+    url: str
+    projects: tuple[str, ...]
+    turns: bool
+    waiting: int
+    pushed_at: str | None
+    pulled_at: str | None
+    refused: tuple[str, ...]
+    fault: str
+
+
+@click.group("sync", cls=Group, epilog="Example: observer sync status")
+def sync_command() -> None:
+    """Share what is remembered with other machines and people."""
+
+
+@sync_command.command("add", epilog="Example: observer sync add ~/Sync/memory --all")
+@click.argument("url", metavar="FOLDER|GIT-URL|URL")
+@click.option("--name", default="", help="What to call it; else the end of its address.")
+@click.option("--project", "-p", "projects", multiple=True, help="A project; may be repeated.")
+@click.option("--all", "everywhere", is_flag=True, help="All projects, also later ones.")
+@click.option("--with", "extra", type=click.Choice(["turns"]), help="turns: prompts and replies.")
+@click.option("--create", "is_new", is_flag=True, help="Found the share, where none is yet.")
+@click.option("--code", default="", help="The code of an invitation, from: observer sync invite")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+def add_command(  # noqa: PLR0913 - the options above
+    *,
+    url: str,
+    name: str,
+    projects: tuple[str, ...],
+    everywhere: bool,
+    extra: str | None,
+    is_new: bool,
+    code: str,
+    yes: bool,
+) -> None:
+    """Share the project here, some, or all; shows what would leave, and asks."""
+    refuse_agents("an agent shares nothing")
+    here = home()
+    called = name or url.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    share = ShareState(
+        name=called,
+        url=url if is_git(url) else str(working_folder() / Path(url).expanduser()),
+        key=secrets.token_hex(8),
+        origin=str(uuid4()),
+        projects=() if everywhere else _chosen(projects),
+        turns=extra == "turns",
+        added_ms=now_ms(),
+    )
+    with reading(here) as reader:
+        if any(one.name == called for one in reader.shares()):
+            raise BadInput(f"there is a share {called!r}", hint="give another with --name")
+        if before := reader.meta(outgoing.left_key(share.url)):
+            origin, sequence, digest = before.split(" ")
+            share = msgspec.structs.replace(
+                share, origin=origin, sequence=int(sequence), hash=digest
+            )
+    if not (is_new or code):
+        open_carrier(share.url, here.root).close()
+    _show(here, share)
+    if not yes:
+        confirm_once("Share these, and what comes?", refusal="nothing leaves", hint="add --yes")
+    if is_new:
+        create_share(share.url, here.root, person=config.owner(config.load(here))).close()
+    elif code:
+        join_share(share.url, here.root, code).close()
+    client.ensure_daemon(here)
+    _rounds([one for one in _asked(here, {"add": share}) if one["name"] == called])
+
+
+@sync_command.command("invite", epilog="Example: observer sync invite memory ben")
+@click.argument("name")
+@click.argument("person")
+@json_option
+def invite_command(*, name: str, person: str) -> None:
+    """Let another machine into a share of files; print the code that it joins with, once."""
+    refuse_agents("an agent invites nobody")
+    share = _share(home(), name)
+    with closing(open_files(share.url, home().root)) as carrier:
+        code = carrier.invite(person)
+    joins = f"on the other machine: observer sync add {share.url} --code {code}"
+    respond({"name": name, "person": person, "code": code}, joins)
+
+
+@sync_command.command("now", epilog="Example: observer sync now")
+@json_option
+def now_command() -> None:
+    """Fetch and send at once."""
+    client.ensure_daemon(home())
+    _rounds(_asked(home(), {}))
+
+
+@sync_command.command("status", epilog="Example: observer sync status")
+@json_option
+def status_command() -> None:
+    """Show what waits, when all was sent and fetched, and what was refused."""
+    rows = _status(home())
+    if as_json(rows):
+        return
+    table(
+        ("share", "projects", "waiting", "sent", "fetched", "refused", "at"),
+        [
+            (
+                one.name,
+                ", ".join(one.projects) or "all",
+                one.waiting,
+                one.pushed_at or "never",
+                one.pulled_at or "never",
+                len(one.refused),
+                one.url,
+            )
+            for one in rows
+        ],
+        spare=("at", "projects"),
+        none="nothing is shared; share with: observer sync add FOLDER|GIT-URL|URL",
+    )
+    for one in rows:
+        for why in (*filter(None, [one.fault]), *one.refused):
+            note(f"{one.name}: {why}")
+
+
+@sync_command.command("remove", epilog="Example: observer sync remove memory")
+@click.argument("name")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+def remove_command(*, name: str, yes: bool) -> None:
+    """Leave a share: nothing more is sent or fetched, and what was fetched is dropped."""
+    refuse_agents("an agent leaves no share")
+    here = home()
+    share = _share(here, name)
+    with reading(here) as reader:
+        came = len(reader.seqs_shared(share.key))
+    if not wants_json():
+        say(f"{counted(came, 'record')} came from others; they are dropped here, not there")
+    if not yes:
+        confirm_once(f"Leave {name}?", refusal="nothing was changed", hint="add --yes")
+    dropped = _left(here, share)
+    respond({"name": name, "dropped": dropped}, f"left {name}; {counted(dropped, 'event')} dropped")
+
+
+@click.command("promote", epilog="Example: observer promote 142 --to team")
+@click.argument("handle", metavar="ID|UUID")
+@click.option(
+    "--to",
+    type=click.Choice(["project", "team"]),
+    default="project",
+    show_default=True,
+    help="team: for all projects.",
+)
+@named_project("Of which project it is; the one around the current folder.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> None:
+    """Make a personal note one of a project or team, which shares may carry."""
+    refuse_agents("an agent gives no personal note away")
+    with open_memory() as memory:
+        item = memory.notes.get(handle)
+        place = meant(memory, project)
+    if place is None:
+        raise BadInput("no project is known around here", hint="name one with --project")
+    if not wants_json():
+        say(f"#{item.id} {item.type} - {item.title}\n{item.narrative}")
+    if not yes:
+        confirm_once(f"Give it to {place.name}?", refusal="nothing was changed", hint="add --yes")
+    kept = on_behalf("/note", action="promote", id=item.id, to=to, project=place.uuid)
+    respond(kept, f"#{kept['id']} is of the {to} now")
+
+
+def _chosen(names: Sequence[str]) -> tuple[int, ...]:
+    with open_memory() as memory:
+        if names:
+            return tuple(memory.project(name).id for name in names)
+        around = memory.project_at(str(working_folder()))
+    if around is None:
+        raise BadInput("no project is known around here", hint="name one with --project, or --all")
+    return (around.id,)
+
+
+def _share(here: Home, name: str) -> ShareState:
+    with reading(here) as reader:
+        for share in reader.shares():
+            if share.name == name:
+                return share
+    raise NotFound(f"no share {name!r}", hint="see: observer sync status")
+
+
+def _show(here: Home, share: ShareState) -> None:
+    """Show the first records that would leave."""
+    settings = config.load(here)
+    with reading(here) as reader:
+        parts = outgoing.HomeSide(
+            store=None,  # type: ignore[arg-type]  # nothing is read but by the reader
+            write=lambda _: None,
+            ingest=lambda _events, _project: [],
+            person=config.owner(settings),
+            tombstones=Tombstones(here.tombstones),
+            policies=Policies(),
+            now_ms=now_ms,
+            folder=str(Path.home()),
+        )
+        found = outgoing.first_leaving(parts, reader, share, limit=SHOWN + 1)
+    if wants_json():
+        return
+    say(
+        f"as {config.owner(settings)} would leave for {share.url}:"
+        if found
+        else "nothing leaves yet"
+    )
+    for one in found[:SHOWN]:
+        say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, TITLE)}")
+    if len(found) > SHOWN:
+        say("  and more")
+
+
+def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
+    sent = msgspec.json.encode(body)
+    found: list[dict[str, Any]] = client.call(here, "POST", "/sync", sent, wait_s=WAIT_S)
+    return found
+
+
+def _rounds(done: Sequence[dict[str, Any]]) -> None:
+    if as_json(done):
+        return
+    if not done:
+        say("nothing is shared; share with: observer sync add FOLDER|GIT-URL|URL")
+    for one in done:
+        if "error" in one:
+            note(f"{one['name']}: {one['error']}")
+            if one["hint"]:
+                note(f"hint: {one['hint']}")
+            continue
+        say(f"{one['name']}: {one['sent']} sent, {one['taken']} taken in")
+        if one["refused"]:
+            note("some was refused; which says: observer sync status")
+
+
+def _status(here: Home) -> list[ShareRow]:
+    with reading(here) as reader:
+        names = {project.id: project.name for project in reader.projects()}
+        return [
+            ShareRow(
+                name=one.name,
+                url=one.url,
+                projects=tuple(names.get(each, f"#{each}") for each in one.projects),
+                turns=one.turns,
+                waiting=len(reader.waiting(one.name)),
+                pushed_at=_shown(one.pushed_ms),
+                pulled_at=_shown(one.pulled_ms),
+                refused=tuple(
+                    f"{each.origin} {each.sequence}: {each.why}"
+                    for each in reader.refusals(one.name)
+                ),
+                fault=one.fault,
+            )
+            for one in reader.shares()
+        ]
+
+
+def _shown(at_ms: int | None) -> str | None:
+    if at_ms is None:
+        return None
+    return iso(at_ms) if wants_json() else minute(at_ms)
+
+
+def _left(here: Home, share: ShareState) -> int:
+    """Drop a share, and all that came by it; return how many events went."""
+    with alone_and_drained(here):
+        with closing(open_here(here.database, here.backups)) as store:
+            with store.write() as writer:
+                sequence, digest = incoming.carried(writer, share)
+                known = f"{share.origin} {sequence} {digest}"
+                writer.put_meta(outgoing.left_key(share.url), known)
+                writer.drop_share(share.name)
+            with store.read() as reader:
+                seqs = all_about(reader, reader.seqs_shared(share.key))
+                kept = reader.totals().events - len(seqs)
+        if not seqs:
+            return 0
+        todo = PurgeOrder(seqs=tuple(sorted(seqs)))
+        order.begin(here, todo)
+        with progress("dropping", kept) as advance:
+            return carry_out(here, todo, open_here, advance=advance).events

@@ -1,0 +1,206 @@
+"""Exchanging files with a remote repository: the one place where git speaks to another machine.
+
+Only in repositories that observer made for this, in its home: no hook, filter, attribute or link of
+the remote does anything here, and whatever asks for a password is refused. How a remote is reached
+(keys, credential helpers) is the user's own configuration of git and ssh.
+
+Both sides only add files with names of their own, so what two pushed at once is put together
+without a conflict; nothing is ever forced.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from observer.core.errors import ShareUnavailable
+from observer.core.paths import make_private
+from observer.git.launch import GitTimeout, environment, launch
+
+WAIT_S = 300.0
+"""Longest wait for a fetch or a push."""
+MOST_TRIES = 20
+"""Pushes in a row that may come too late before it is given up for now."""
+_SETTINGS = {
+    "commit.gpgSign": "false",
+    "core.attributesFile": os.devnull,
+    "core.autocrlf": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.symlinks": "false",
+    "fetch.recurseSubmodules": "false",
+    "fetch.writeCommitGraph": "false",
+    "init.defaultBranch": "observer",
+    "submodule.recurse": "false",
+    "user.email": "observer@localhost",
+    "user.name": "observer",
+}
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "file:https:ssh",
+    "GIT_ASKPASS": "",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "SSH_ASKPASS_REQUIRE": "never",
+}
+_BRANCH = "refs/heads/observer"
+_THEIRS = "refs/remotes/share/observer"
+
+
+class PushTooLate(Exception):
+    """Another has pushed in the meantime."""
+
+
+class Exchange:
+    """A work tree of our own whose files are exchanged with one branch of a remote.
+
+    Args:
+        folder: the work tree; made where it is missing.
+        url: of the remote.
+    """
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self._folder = make_private(folder)
+        self._url = url
+        if not (folder / ".git" / "HEAD").exists():
+            self._git("init", "--quiet")
+        make_private(folder / ".git" / "info")
+        (folder / ".git" / "info" / "attributes").write_text(
+            "* -text -filter -ident -diff -merge\n", encoding="utf-8"
+        )
+
+    def refs(self) -> dict[str, str]:
+        """Return the commits of all branches and tags of the remote, by their names.
+
+        Raises:
+            ShareUnavailable: it is out of reach.
+        """
+        answer = self._git("ls-remote", "--quiet", "--heads", "--tags", "--", self._url)
+        pairs = [line.split("\t") for line in answer.splitlines()]
+        return {name: commit for commit, name in pairs}
+
+    def is_news(self) -> bool:
+        """Return True if somebody has pushed what was not brought yet."""
+        return self.refs().get(_BRANCH, "") != self._commit_at(_THEIRS)
+
+    def bring(self) -> None:
+        """Add to the work tree what others have pushed.
+
+        Raises:
+            ShareUnavailable: the remote is out of reach, or holds branches that are not ours.
+        """
+        self._unlock()
+        refs = self.refs()
+        if strange := refs.keys() - {_BRANCH}:
+            raise ShareUnavailable(
+                f"{self._url} holds {min(strange)}: it is not a repository of a share",
+                hint="name an empty repository that is for nothing else",
+            )
+        if refs.get(_BRANCH, "") != self._commit_at(_THEIRS):
+            self._fetch()
+        if not refs or self._is_brought():
+            return
+        self._commit()
+        ours, theirs = self._commit_at("HEAD"), self._commit_at(_THEIRS)
+        base = self._git("merge-base", ours, theirs, fails="") if ours else ""
+        target = self._together(base, ours, theirs) if ours and base != ours else theirs
+        self._git("reset", "--quiet", "--hard", target)
+
+    def send(self) -> None:
+        """Push what the work tree has and the remote has not.
+
+        Raises:
+            ShareUnavailable: the remote is out of reach, or takes nothing.
+        """
+        self._commit()
+        for _ in range(MOST_TRIES):
+            ours = self._commit_at("HEAD")
+            if not ours or ours == self._commit_at(_THEIRS):
+                return
+            with suppress(PushTooLate):
+                self._push()
+                self._git("update-ref", _THEIRS, ours)
+                return
+            self.bring()
+        raise ShareUnavailable(f"others push to {self._url} all the time", hint="try again later")
+
+    def _push(self) -> None:
+        try:
+            self._git("push", "--quiet", "--no-verify", "--", self._url, f"HEAD:{_BRANCH}")
+        except ShareUnavailable:
+            self._fetch()
+            if self._is_brought():
+                raise
+            raise PushTooLate from None  # it was rejected because of what was just fetched
+
+    def _fetch(self) -> None:
+        self._git("fetch", "--quiet", "--no-tags", "--", self._url, f"+{_BRANCH}:{_THEIRS}")
+
+    def _is_brought(self) -> bool:
+        return not self._git("merge-base", "--is-ancestor", _THEIRS, "HEAD", fails="no")
+
+    def _together(self, base: str, ours: str, theirs: str) -> str:
+        """Return a commit of theirs with our changes on it."""
+        base = base or self._git("hash-object", "-t", "tree", "-w", os.devnull)
+        changes = self._git("diff-tree", "-r", "-z", "--no-renames", base, ours)
+        fields = changes.split("\0")
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as lines:
+            for what, path in zip(fields[::2], fields[1::2], strict=False):
+                _, mode, _, name, _ = what.split(" ")
+                lines.write(f"{mode} {name}\t{path}\0".encode())
+            lines.seek(0)
+            index = {"GIT_INDEX_FILE": f"{folder}/index"}
+            self._git("read-tree", theirs, environ=index)
+            self._git("update-index", "-z", "--index-info", environ=index, reads=lines.fileno())
+            tree = self._git("write-tree", environ=index)
+        return self._git("commit-tree", "-m", "Add records", "-p", theirs, "-p", ours, tree)
+
+    def _commit(self) -> None:
+        if self._git("status", "--porcelain", "-z"):
+            self._git("add", "--all", "--force", ".")
+            self._git("commit", "--quiet", "--no-verify", "-m", "Add records")
+
+    def _commit_at(self, name: str) -> str:
+        return self._git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fails="")
+
+    def _unlock(self) -> None:
+        """Remove the locks that a git left which was killed; the caller lets no other run."""
+        for lock in (self._folder / ".git").glob("*.lock"):
+            lock.unlink(missing_ok=True)
+
+    def _git(
+        self,
+        *words: str,
+        fails: str | None = None,
+        environ: Mapping[str, str] | None = None,
+        reads: int | None = None,
+    ) -> str:
+        """Return what git printed; `fails` if it failed, unless that is None."""
+        from observer.git.command import GitProcess  # noqa: PLC0415 - 15 ms, for who asks git
+
+        settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
+        env = {**environment(os.environ), **_ENVIRONMENT, **(environ or {})}
+        with tempfile.TemporaryFile() as stderr:
+            process = launch(
+                ("--no-pager", *settings, "-C", str(self._folder), *words),
+                environ=env,
+                reads=reads,
+                errors=stderr,
+            )
+            try:
+                with GitProcess(process, wait_s=WAIT_S, in_all=True) as running:
+                    answer = running.all().decode("utf-8", "surrogateescape")
+                    code = running.code()
+            except GitTimeout as error:
+                raise ShareUnavailable(f"{self._url} does not answer: {error}") from error
+            if code and fails is None:
+                stderr.seek(0)
+                said = stderr.read().decode("utf-8", "replace").strip().splitlines()
+                raise ShareUnavailable(
+                    f"git cannot {words[0]} with {self._url}: {said[-1] if said else code}",
+                    hint=f"try: git ls-remote {self._url}",
+                )
+        return (fails or "") if code else answer.rstrip("\n")

@@ -1,0 +1,130 @@
+"""From recorded events to the items that are recorded on purpose, and those that others share.
+
+A live event makes of a note what a fold of its whole history does, so that a rebuild, an undo and a
+look into the past agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from observer.core.events import Remember, Shared, Undo
+from observer.core.filters import RECORDED_KINDS, Filters
+from observer.core.model import Item, Link, Recorded
+from observer.observations.note_reducer import (
+    OnNote,
+    changed,
+    folded,
+    forgotten,
+    note,
+    shared,
+)
+from observer.store.writer import Writer
+
+_UUID_CHARS = 36
+
+
+class NoteProjection:
+    """The notes of one write transaction; each is put before the next event may ask for it.
+
+    The last one is not: it is put with all else that the transaction made.
+
+    Args:
+        writer: the transaction.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._waiting: list[Item] = []
+
+    def put(self) -> None:
+        """Put what waits for it."""
+        if self._waiting:
+            self._writer.put_items(self._waiting)
+            self._waiting = []
+
+    def remembered(self, recorded: Recorded, body: Remember) -> Item:
+        """Return the note, in the place of the one with the same key or the same words."""
+        made = note(recorded, None, owner=body.owner)
+        where = Filters(project_id=made.project_id, owner=made.owner)
+        existing = self._same(made, where)
+        item = note(recorded, existing, owner=body.owner) if existing else made
+        return self._put(item, recorded)
+
+    def changed(self, recorded: Recorded, body: OnNote) -> Item | None:
+        """Return the note as the event leaves it; None if there is no such note."""
+        before = self._writer.item(body.item, deleted=True)
+        if before is None or before.kind not in RECORDED_KINDS:
+            return None
+        if not isinstance(body, Undo):
+            return self._put(changed(before, recorded), recorded)
+        history = [*self._writer.history(before.id), recorded]
+        return self._put(folded(history) or before, recorded)
+
+    def shared(self, recorded: Recorded, body: Shared, pending: Iterable[Item]) -> Item | None:
+        """Return the item of another home as a record of it leaves it here; None if nothing does.
+
+        What was captured here follows from what happened here: others can only have it deleted.
+        Nobody reaches a personal item, or one of another project.
+
+        Args:
+            recorded: the event.
+            body: its body.
+            pending: items that are not put yet.
+        """
+        known = next((item for item in pending if item.uuid == body.uuid), None)
+        existing = known or self._writer.by_uuid([body.uuid]).get(body.uuid)
+        if existing and (
+            existing.scope == "personal"
+            or existing.project_id not in {None, recorded.project_id}
+            or bool(existing.file)
+        ):
+            return None
+        if body.item is not None and self._writer.gone([body.uuid], before=recorded.seq):
+            return None
+        made = self._as_shared(recorded, body, existing)
+        return self._put(made, recorded) if made else None
+
+    def _as_shared(self, recorded: Recorded, body: Shared, existing: Item | None) -> Item | None:
+        if existing and existing.kind in RECORDED_KINDS:
+            return folded([*self._writer.history(existing.id), recorded])
+        if body.item is None:
+            return forgotten(existing, recorded.event.at_ms) if existing else None
+        if existing and not existing.person:
+            return None
+        return shared(recorded, body, existing)
+
+    def _same(self, made: Item, where: Filters) -> Item | None:
+        """Return the note whose place a new one takes; an inference takes nobody's."""
+        if made.kind == "inference":
+            return None
+        if made.key:
+            return self._writer.keyed(made.key, where)
+        return self._writer.same_content(made.content_hash, where)
+
+    def _put(self, item: Item, recorded: Recorded) -> Item:
+        self._writer.put_history(item.id, recorded.seq)
+        item = self._linked(item)
+        self._waiting.append(item)
+        return item
+
+    def _linked(self, item: Item) -> Item:
+        """Return an item whose links by uuid, of another home, lead to the items here."""
+        named = [link.title for link in item.links if _is_by_uuid(link)]
+        known = self._writer.by_uuid(named) if named else {}
+        if not known:
+            return item
+        links = (
+            replace(link, target=known[link.title].id, title="")
+            if _is_by_uuid(link) and link.title in known
+            else link
+            for link in item.links
+        )
+        return replace(item, links=tuple(links))
+
+
+def _is_by_uuid(link: Link) -> bool:
+    is_name = len(link.title) == _UUID_CHARS and link.title.count("-") == 4
+    return is_name and not link.target and link.kind != "wiki"

@@ -1,0 +1,137 @@
+"""Shares of the daemon: a round for each every minute and after changes, beside everything else.
+
+A share out of reach slows nobody: rounds have a thread of their own, and after each failure the
+next try of that share comes later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import ObserverError, ShareUnavailable, StoreUnavailable
+from observer.core.paths import Home as Folders
+from observer.projects.policy import Policies
+from observer.serve.note_requests import decoded
+from observer.serve.worker import Services, Worker, background, heard
+from observer.store.shares import ShareState
+from observer.store.tombstones import Tombstones
+from observer.sync import home as sharing
+from observer.sync import outgoing
+from observer.sync.carriers import open_carrier
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 60.0
+SOON_S = 5.0
+"""After a change: what follows it at once leaves with it."""
+PAUSES_S = (60.0, 120.0, 300.0, 900.0)
+"""After the first, second, ... failure of a share in a row; the last for all further ones."""
+PART = "sharing"
+
+
+class SyncRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of POST /sync: a share to add, or, without one, a round for those that there are."""
+
+    add: ShareState | None = None
+
+
+class ShareWorker(Worker):
+    """Carries records to and fro.
+
+    Args:
+        services: the daemon's parts.
+        home: of the daemon.
+        settings: they say who the owner is.
+        record: stores events, and has everybody know.
+        tombstones: those that the pipeline looks at.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        home: Folders,
+        settings: config.Settings,
+        *,
+        record: outgoing.Ingest,
+        tombstones: Tombstones,
+    ) -> None:
+        super().__init__(services.health)
+        self._services = services
+        self._home = home
+        self._parts = outgoing.HomeSide(
+            store=services.store,
+            write=lambda work: services.writer.write(services.store, work),
+            ingest=record,
+            person=config.owner(settings),
+            tombstones=tombstones,
+            policies=Policies(),
+            now_ms=now_ms,
+            folder=str(Path.home()),
+        )
+        self._one_at_a_time = Lock()
+        self._failures: dict[str, int] = {}
+        self._not_before: dict[str, float] = {}
+        self._thread = background(1, "sync")
+
+    async def run(self) -> None:
+        """Begin a round every minute, and soon after something was stored, until cancelled."""
+        while True:
+            self._news.clear()
+            await self._attempt(PART, self._in_thread, quiet=(StoreUnavailable,))
+            await heard(self._news, within_s=EVERY_S)
+            await asyncio.sleep(SOON_S)
+
+    async def _in_thread(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._due_round)
+
+    def answer(self, body: bytes) -> Any:  # noqa: ANN401 - JSON
+        """Carry out POST /sync; return what a round did, by the name of each share.
+
+        Raises:
+            BadInput: the body is not what is documented.
+        """
+        asked = decoded(body, SyncRequest)
+        if asked.add:
+            added = asked.add
+            self._parts.write(lambda writer: writer.put_share(added))
+        return [self._round(share) for share in self._shares()]
+
+    def _shares(self) -> list[ShareState]:
+        with self._services.store.read() as reader:
+            return reader.shares()
+
+    def _due_round(self) -> None:
+        for share in self._shares():
+            if time.monotonic() >= self._not_before.get(share.name, 0.0):
+                self._round(share)
+
+    def _round(self, share: ShareState) -> dict[str, object]:
+        with self._one_at_a_time:
+            try:
+                with closing(open_carrier(share.url, self._home.root)) as carrier:
+                    done = sharing.sync_once(self._parts, share.name, carrier)
+            except ObserverError as error:
+                self._failed(share, error)
+                return {"name": share.name, "error": error.message, "hint": error.hint}
+        self._failures.pop(share.name, None)
+        self._not_before.pop(share.name, None)
+        return {"name": share.name, **done._asdict()}
+
+    def _failed(self, share: ShareState, error: ObserverError) -> None:
+        count = self._failures.get(share.name, 0)
+        self._failures[share.name] = count + 1
+        pause_s = PAUSES_S[min(count, len(PAUSES_S) - 1)]
+        self._not_before[share.name] = time.monotonic() + pause_s
+        log.info("share %s: %s", share.name, error)
+        with suppress(ShareUnavailable):  # removed meanwhile
+            sharing.failed(self._parts, share.name, error)

@@ -1,0 +1,254 @@
+"""What is known of shares: what left for them, what came by them, and what waits.
+
+None of it is derived from the log. If it is lost, everything leaves once more, which changes
+nothing elsewhere, and comes once more, which changes nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from observer.core.model import Item
+from observer.core.value import Value
+from observer.store.connection import Reads
+from observer.store.rows import (
+    AMONG,
+    ITEM_COLUMNS,
+    KEY_END,
+    among,
+    json_text,
+    put,
+    to_item,
+    to_strings,
+)
+
+GONE = "gone"
+"""The digest of an item that left and is deleted."""
+_TOMBSTONE = "gone:"
+
+
+class ShareState(Value):
+    """A share as this home knows it; the columns of its table.
+
+    `key` stands for it in events, `origin` for this home in its records. `sequence` and `hash` are
+    of the newest record made here, `epoch` and `change` say how far items were looked at.
+    `pushed_ms` is when nothing waited any more, `pulled_ms` when all that was there had come, both
+    None before; `fault` is why the last try failed. Without `projects` it is of all.
+    """
+
+    name: str
+    url: str
+    key: str
+    origin: str
+    projects: tuple[int, ...] = ()
+    turns: bool = False
+    added_ms: int = 0
+    sequence: int = 0
+    hash: str = ""
+    epoch: str = ""
+    change: int = 0
+    pushed_ms: int | None = None
+    pulled_ms: int | None = None
+    fault: str = ""
+
+
+class Waiting(NamedTuple):
+    """A record that was made and not yet carried away: its number, and it as JSON."""
+
+    sequence: int
+    record: str
+
+
+class Refusal(Value):
+    """A record, by its origin and number, that was not taken in, and why."""
+
+    origin: str
+    sequence: int
+    why: str
+    at_ms: int
+
+
+class Departed(NamedTuple):
+    """An item that left and is not there any more, and the event by which a purge knows it."""
+
+    uuid: str
+    event_id: str
+
+
+_SHARE = ", ".join(ShareState.__struct_fields__)
+_PLACE = ShareState.__struct_fields__.index("projects")
+_PUT_SHARE = put("share", _SHARE)
+_PUT_ITEM = put("share_item", "share, uuid, digest, event_id")
+_PUT_WAITING = put("share_waiting", "share, sequence, record")
+_PUT_ORIGIN = put("share_origin", "share, origin, sequence, hash")
+_PUT_REFUSAL = put("share_refusal", "share, origin, sequence, why, at_ms")
+_TABLES = ("share_item", "share_waiting", "share_origin", "share_refusal")
+UNDERIVED = (
+    *("llm_spending", "note_file", "note_claim", "note_relation", "note_alias"),
+    *("share", *_TABLES),
+)
+"""Tables that are not derived from the log, beside the projects."""
+
+# What may leave, and what of others' was deleted here; `person` is for what this home has changed.
+_LEAVING = (
+    f"SELECT change, {ITEM_COLUMNS} FROM item WHERE change > ? AND (project_id IS NULL OR ?"
+    f" OR project_id {AMONG}) AND (person = '' OR deleted_ms IS NOT NULL)"
+    f" AND (kind IN ('note', 'summary') OR type {AMONG})"
+    " ORDER BY change LIMIT ?"
+)
+
+
+def tombstone_key(uuid: str) -> str:
+    """Return the `dedup` of an event that says that an item is gone."""
+    return f"{_TOMBSTONE}{uuid}"
+
+
+class ShareReads(Reads):
+    """Reads of shares."""
+
+    def shares(self) -> list[ShareState]:
+        """Return all shares, by name."""
+        return [_to_share(row) for row in self._rows(f"SELECT {_SHARE} FROM share ORDER BY name")]
+
+    def leaving(
+        self, *, after: int, projects: Collection[int], types: Collection[str], limit: int
+    ) -> list[tuple[int, Item]]:
+        """Return the next changes of items that may leave, deleted ones too, each with its number.
+
+        These are notes and summaries, and items of `types`, of some or all projects, and of none.
+        """
+        rows = self._rows(
+            _LEAVING, (after, not projects, among(projects), among(sorted(types)), limit)
+        )
+        return [(number, to_item(tuple(columns))) for number, *columns in rows]
+
+    def sent(self, share: str, uuids: Iterable[str]) -> Mapping[str, str]:
+        """Return the digests of what left, by uuid."""
+        return dict(
+            self._rows(
+                f"SELECT uuid, digest FROM share_item WHERE share = ? AND uuid {AMONG}",
+                (share, among(uuids)),
+            )
+        )
+
+    def departed(self, share: str) -> list[Departed]:
+        """Return the items that left and are not there any more, not even as deleted ones."""
+        rows = self._rows(
+            "SELECT uuid, event_id FROM share_item WHERE share = ? AND digest <> ?"
+            " AND NOT EXISTS (SELECT 1 FROM item WHERE item.uuid = share_item.uuid)",
+            (share, GONE),
+        )
+        return [Departed(*row) for row in rows]
+
+    def waiting(self, share: str, *, limit: int = -1) -> list[Waiting]:
+        """Return the records that wait to be carried away, the first ones first."""
+        rows = self._rows(
+            "SELECT sequence, record FROM share_waiting WHERE share = ? ORDER BY sequence LIMIT ?",
+            (share, limit),
+        )
+        return [Waiting(*row) for row in rows]
+
+    def known_origins(self, share: str) -> dict[str, tuple[int, str]]:
+        """Return number and hash of the newest record that was taken in of each other home."""
+        rows = self._rows(
+            "SELECT origin, sequence, hash FROM share_origin WHERE share = ?", (share,)
+        )
+        return {origin: (sequence, digest) for origin, sequence, digest in rows}
+
+    def refusals(self, share: str) -> list[Refusal]:
+        """Return what was not taken in, the newest first."""
+        rows = self._rows(
+            "SELECT origin, sequence, why, at_ms FROM share_refusal WHERE share = ?"
+            " ORDER BY at_ms DESC, origin, sequence",
+            (share,),
+        )
+        return [Refusal(**dict(zip(Refusal.__struct_fields__, row, strict=True))) for row in rows]
+
+    def gone(self, uuids: Iterable[str], *, before: int | None = None) -> frozenset[str]:
+        """Return which items another home has declared gone, by events before that `seq`."""
+        keys = [tombstone_key(uuid) for uuid in uuids]
+        rows = self._rows(
+            f"SELECT dedup FROM event WHERE dedup {AMONG} AND substr(dedup, -{KEY_END}) {AMONG}"
+            " AND dedup <> '' AND (?3 IS NULL OR seq < ?3)",
+            (among(keys), among(key[-KEY_END:] for key in keys), before),
+        )
+        return frozenset(key.removeprefix(_TOMBSTONE) for (key,) in rows)
+
+    def by_uuid(self, uuids: Iterable[str]) -> dict[str, Item]:
+        """Return items by their uuids, deleted ones too."""
+        rows = self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE uuid {AMONG}", (among(uuids),))
+        return {item.uuid: item for item in map(to_item, rows)}
+
+    def history_seqs(self, items: Iterable[int]) -> list[int]:
+        """Return the `seq` of all that made and changed notes and what others shared."""
+        rows = self._rows(f"SELECT seq FROM note_event WHERE item_id {AMONG}", (among(items),))
+        return [seq for (seq,) in rows]
+
+    def seqs_shared(self, key: str) -> list[int]:
+        """Return the `seq` of each event that came by a share, by its key."""
+        rows = self._rows("SELECT seq FROM event WHERE id GLOB ? ORDER BY seq", (f"{key}-*",))
+        return [seq for (seq,) in rows]
+
+
+class ShareWrites(ShareReads):
+    """Changes of what is known of shares."""
+
+    def put_share(self, share: ShareState) -> None:
+        """Insert or replace a share by name."""
+        values = list(msgspec.structs.astuple(share))
+        values[_PLACE] = json_text([str(number) for number in share.projects])
+        self._connection.execute(_PUT_SHARE, values)
+
+    def drop_share(self, name: str) -> None:
+        """Delete a share with all that is known of it."""
+        self._connection.execute("DELETE FROM share WHERE name = ?", (name,))
+        for table in _TABLES:
+            self._connection.execute(f"DELETE FROM {table} WHERE share = ?", (name,))
+
+    def put_sent(self, share: str, items: Iterable[tuple[str, str, str]]) -> None:
+        """Insert or replace what left: uuid, digest, id of the first event."""
+        self._connection.executemany(_PUT_ITEM, ((share, *item) for item in items))
+
+    def send_again(self, share: str, uuids: Iterable[str]) -> None:
+        """Have items leave once more when they change here, since others have changed them."""
+        self._connection.execute(
+            f"UPDATE share_item SET digest = '' WHERE share = ? AND digest <> ? AND uuid {AMONG}",
+            (share, GONE, among(uuids)),
+        )
+
+    def put_waiting(self, share: str, records: Iterable[Waiting]) -> None:
+        """Add records that wait to be carried away."""
+        self._connection.executemany(_PUT_WAITING, ((share, *one) for one in records))
+
+    def drop_waiting(self, share: str, *, until: int) -> None:
+        """Delete the records up to a number, which were carried away."""
+        self._connection.execute(
+            "DELETE FROM share_waiting WHERE share = ? AND sequence <= ?", (share, until)
+        )
+
+    def put_origins(self, share: str, origins: Mapping[str, tuple[int, str]]) -> None:
+        """Insert or replace number and hash of the newest record of other homes."""
+        rows = ((share, origin, *newest) for origin, newest in origins.items())
+        self._connection.executemany(_PUT_ORIGIN, rows)
+
+    def put_refusals(self, share: str, refusals: Sequence[Refusal]) -> None:
+        """Insert or replace what was not taken in."""
+        rows = ((share, *msgspec.structs.astuple(one)) for one in refusals)
+        self._connection.executemany(_PUT_REFUSAL, rows)
+
+    def drop_refusals(self, share: str, origins: Collection[str]) -> None:
+        """Delete what was not taken in of homes whose records are taken in again."""
+        self._connection.execute(
+            f"DELETE FROM share_refusal WHERE share = ? AND origin {AMONG}",
+            (share, among(origins)),
+        )
+
+
+def _to_share(row: Sequence[object]) -> ShareState:
+    values = dict(zip(ShareState.__struct_fields__, row, strict=True))
+    values["projects"] = tuple(map(int, to_strings(str(values["projects"]))))
+    values["turns"] = bool(values["turns"])
+    return msgspec.convert(values, ShareState)

@@ -1,0 +1,105 @@
+"""Which carrier a share's address means, and how it is made, joined and opened.
+
+postgresql://host/database     a server
+git@host:path, ssh://…, *.git  a git repository of its own
+anything else                  a folder
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from observer.core.errors import ShareUnavailable
+from observer.sync.record import Carrier
+
+if TYPE_CHECKING:
+    from observer.sync.folder import FolderCarrier
+
+_EXTRAS = {"pyrage": "sync", "zstandard": "sync", "cryptography": "sync", "psycopg": "teams"}
+"""Which extra brings a package."""
+
+
+def open_carrier(url: str, home_folder: Path) -> Carrier:
+    """Return what carries the records of a share, for the caller to close.
+
+    Raises:
+        ShareUnavailable: it is out of reach, is no share, this machine has no key to it, it has a
+            later format than this program knows, or an extra is not installed.
+    """
+    with _extras():
+        return open_files(url, home_folder)
+
+
+def open_files(url: str, home_folder: Path) -> FolderCarrier:
+    """Return the carrier of a share of files, which can also invite, remove and rotate.
+
+    Raises:
+        ShareUnavailable: as `open_carrier`.
+    """
+    with _extras():
+        if is_git(url):
+            from observer.sync.git_remote import GitCarrier  # noqa: PLC0415 - of an extra
+
+            return GitCarrier(url, home_folder)
+        from observer.sync.folder import FolderCarrier  # noqa: PLC0415 - of an extra
+
+        return FolderCarrier(Path(url).expanduser(), home_folder)
+
+
+def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier:
+    """Found a share of files, with this machine as its first member.
+
+    Raises:
+        BadInput: something else lies there.
+        ShareUnavailable: it cannot be written, or an extra is not installed.
+    """
+    with _extras():
+        from observer.sync import git_remote, keys  # noqa: PLC0415 - of an extra
+
+        if is_git(url):
+            git_remote.create(url, home_folder, person=person)
+        else:
+            keys.create(Path(url).expanduser(), home_folder, person=person)
+    return open_files(url, home_folder)
+
+
+def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
+    """Make this machine a member of a share of files that it was invited to.
+
+    Raises:
+        BadInput: the code is of another share, or was used.
+        ShareUnavailable: as `open_carrier`, or the invitation has not arrived.
+    """
+    with _extras():
+        from observer.sync import git_remote, keys  # noqa: PLC0415 - of an extra
+
+        if is_git(url):
+            git_remote.join(url, home_folder, code)
+        else:
+            keys.join(Path(url).expanduser(), home_folder, code)
+    return open_files(url, home_folder)
+
+
+def is_git(url: str) -> bool:
+    """Return True if an address is a git repository's rather than a folder's or a server's."""
+    is_remote = "://" in url or re.match(r"[\w.-]+@[\w.-]+:", url) is not None
+    is_bare = Path(url).joinpath("HEAD").is_file() and Path(url).joinpath("objects").is_dir()
+    return is_remote or url.endswith(".git") or is_bare
+
+
+@contextmanager
+def _extras() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").split(".")[0])
+        if not extra:
+            raise
+        raise ShareUnavailable(
+            f"a share of this kind needs the package {error.name}",
+            hint=f"pip install 'observer-memory[{extra}]'",
+        ) from error

@@ -1,0 +1,348 @@
+"""A share in a folder that something else carries: a file synchroniser, a mounted bucket, git.
+
+Nothing is asked of what carries the files but that they arrive: in any order, in parts, twice under
+other names, late. What has not arrived whole is passed over, named, and read when it has.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from observer.core.errors import BadInput, ShareUnavailable
+from observer.sync import keys
+from observer.sync.keys import Identity, Member, Unreadable, publish
+from observer.sync.record import Pulled, Record, Refused
+from observer.sync.segments import (
+    KEYS,
+    SEGMENTS,
+    SegmentName,
+    batches,
+    key_of,
+    keys_for,
+    read_keys,
+    read_segment,
+    segment_named,
+    wrapped,
+    write_segment,
+)
+
+LOOK_S = 1.0
+"""Between two looks at the names in the folder while waiting."""
+
+
+class FolderCarrier:
+    """The segments in a folder.
+
+    Args:
+        folder: holds the share.
+        home: of this machine; its `sharing` folder holds the keys.
+
+    Raises:
+        ShareUnavailable: it holds no share, or this machine has no key to it.
+    """
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        self._home = home
+        self.share = keys.share_in(folder).share
+        keys.identity_in(home, self.share)
+        self._closed = threading.Event()
+        self._kept: tuple[str, list[Record]] = ("", [])
+        self._heard = self._names()
+
+    def push(self, records: Sequence[Record]) -> None:
+        """Append records of one origin, in their order, durably; known ones are passed over."""
+        if any(one.visibility == "personal" for one in records):
+            raise BadInput(
+                "what is personal does not leave in a share of files: all its members can read it",
+                hint="promote it first",
+            )
+        with self._writing() as (mine, members):
+            if not records:
+                return
+            ours = self._claimed(mine, members, records[0].origin)
+            last = self._last(ours, mine, records[0].origin)
+            fresh = [one for one in records if one.sequence > last]
+            if fresh and fresh[0].sequence != last + 1:
+                raise BadInput(f"record {fresh[0].sequence} does not follow {last}")
+            readers = [one for one in ours.values() if not one.end]
+            for batch, lines in batches(fresh):
+                write_segment(self.folder, mine, batch, lines, readers)
+
+    def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
+        """Return at most `limit` records of a higher sequence than `since` has of their origin."""
+        with self._writing() as (mine, members):
+            self._heard = self._names()
+            segments, refused = self._segments(members)
+        records: list[Record] = []
+        for origin, theirs in sorted(segments.items()):
+            known = since.get(origin, 0)
+            try:
+                for batch in self._read(theirs, members, mine, known=known):
+                    records += batch
+                    if len(records) >= limit:
+                        return Pulled(records[:limit], refused)
+            except _Stopped as stop:
+                refused.append(Refused(origin, stop.sequence, str(stop)))
+        return Pulled(records, refused)
+
+    def wake(self, timeout_s: float) -> bool:
+        """Wait until a segment has come or gone; return False if none has."""
+        waited = 0.0
+        while (is_same := self._names() == self._heard) and waited < timeout_s:
+            step = min(LOOK_S, timeout_s - waited)
+            if self._closed.wait(step):
+                return False
+            waited += step
+        return not is_same
+
+    def close(self) -> None:
+        """End what waits."""
+        self._closed.set()
+
+    def invite(self, person: str) -> str:
+        """Let in a machine of a person, and return the code that it joins with, once."""
+        with self._writing() as (mine, _):
+            code = keys.invite(self.folder, mine, person=person)
+        with self._writing():
+            return code
+
+    def members(self) -> list[tuple[str, str]]:
+        """Return the machines that are in, as (id, person)."""
+        with self._writing() as (mine, members):
+            return [(m.id, keys.person_of(m, mine)) for m in members.values() if not m.end]
+
+    def rotate(self) -> None:
+        """Give this machine fresh keys; the old ones sign and read nothing from now on."""
+        with self._writing() as (mine, _):
+            keys.rotate(self.folder, self._home, mine, last=self._last_of(mine.id))
+
+    def remove(self, machine: str) -> None:
+        """End a machine's membership: it gets no key to what is written from now on."""
+        with self._writing() as (mine, _):
+            last = self._last_of(machine)
+            keys.remove(self.folder, self._home, mine, machine, last=last)
+            self._members(mine)  # remembered at once, for who holds the folder may take it away
+
+    def leave(self) -> None:
+        """End this machine's own membership, and delete its keys."""
+        with self._writing() as (mine, _):
+            last = self._last_of(mine.id)
+            keys.remove(self.folder, self._home, mine, mine.id, last=last)
+        keys.forget(self._home, self.share)
+
+    @contextmanager
+    def _writing(self) -> Iterator[tuple[Identity, dict[str, Member]]]:
+        """Yield this machine's keys and all members, while no other process of the home writes.
+
+        The keys are read each time: another process may have rotated them.
+        """
+        try:
+            with keys.locked(self._home, self.share):
+                self._bring()
+                if keys.share_in(self.folder).share != self.share:
+                    raise ShareUnavailable(f"another share lies in {self.folder} now")
+                mine = keys.identity_in(self._home, self.share)
+                yield mine, self._members(mine)
+                self._send()
+        except OSError as error:
+            raise ShareUnavailable(f"{self.folder} cannot be used: {error}") from error
+
+    def _bring(self) -> None:
+        """Get what others wrote; into a plain folder something else brings it."""
+
+    def _send(self) -> None:
+        """Let others have what was written; from a plain folder something else takes it."""
+
+    def _members(self, mine: Identity) -> dict[str, Member]:
+        """Return the members, after what is new of them was remembered and they were let in."""
+        seen = keys.seen_in(self._home, self.share)
+        members = keys.members_of(self.folder, self.share, seen)
+        if mine.id not in members:
+            raise ShareUnavailable("this machine's card has not arrived in the share yet")
+        if members[mine.id].end:
+            raise ShareUnavailable(
+                "this machine is no member of the share any more",
+                hint="ask a member for: observer team invite",
+            )
+        origins = _first_claims(members.values(), seen.origins)
+        members = {one.id: _with_own_origin(one, origins) for one in members.values()}
+        for one in members.values():
+            if not one.end and one.id not in seen.let_in:
+                self._let_in(mine, one, members)
+        now = keys.ShareMemory(
+            ends={**seen.ends, **keys.new_ends(self.folder, members, seen)},
+            origins=origins,
+            let_in=tuple(sorted(one.id for one in members.values() if not one.end)),
+        )
+        if now != seen:
+            keys.remember(self._home, self.share, now)
+        return members
+
+    def _let_in(self, mine: Identity, one: Member, members: Mapping[str, Member]) -> None:
+        """Encrypt the keys of all segments that can be read to a member that is new here."""
+        has, later = keys_for(self.folder, one.id), self._later(mine, members)
+        path = self.folder / KEYS / f"{one.id}.{mine.id}.keys"
+        found = read_keys(path)
+        for segment in filter(None, map(segment_named, self._names())):
+            at_first = read_keys(self.folder / SEGMENTS / f"{segment.stem}.keys")
+            if one.id in at_first or segment.stem in has:
+                continue
+            if secret := key_of(self.folder, segment, mine, later):
+                found[segment.stem] = wrapped(secret, one)
+        if found:
+            publish(path, msgspec.json.encode(found))
+        if one.id == mine.id and one.card.succeeds:
+            for old in (self.folder / KEYS).glob(f"{one.card.by}.*.keys"):
+                old.unlink(missing_ok=True)
+
+    def _claimed(
+        self, mine: Identity, members: dict[str, Member], origin: str
+    ) -> dict[str, Member]:
+        """Return the members, after this machine has said of which origin its records are."""
+        if not members[mine.id].origin:
+            keys.claim(self.folder, mine, origin)
+            members = self._members(mine)
+        if members[mine.id].origin != origin:
+            raise BadInput(f"{origin} is not the origin of this machine in the share")
+        return members
+
+    def _names(self) -> frozenset[str]:
+        try:
+            return frozenset(entry.name for entry in (self.folder / SEGMENTS).iterdir())
+        except FileNotFoundError:
+            keys.share_in(self.folder)
+            return frozenset()  # nothing was sent yet, and empty folders do not always travel
+        except OSError as error:
+            raise ShareUnavailable(f"{self.folder} cannot be read: {error}") from error
+
+    def _segments(
+        self, members: Mapping[str, Member]
+    ) -> tuple[dict[str, list[SegmentName]], list[Refused]]:
+        """Return the segments of each origin, and what is none or of nobody who is in."""
+        found: dict[str, list[SegmentName]] = defaultdict(list)
+        refused: dict[str, Refused] = {}
+        for name in sorted(self._names()):
+            stem = name.removesuffix(".keys").removesuffix(".segment")
+            segment = segment_named(f"{stem}.segment")
+            if name.startswith("."):
+                continue
+            if segment is None:
+                refused[name] = Refused("", 0, f"{name} is no segment: perhaps a conflict copy")
+            elif name.endswith(".segment"):
+                if why := _why_not(segment, members.get(segment.machine)):
+                    refused.setdefault(
+                        segment.machine, Refused(segment.machine, segment.first, why)
+                    )
+                else:
+                    found[members[segment.machine].origin].append(segment)
+        return found, list(refused.values())
+
+    def _read(
+        self,
+        segments: Sequence[SegmentName],
+        members: Mapping[str, Member],
+        mine: Identity,
+        *,
+        known: int,
+    ) -> Iterator[list[Record]]:
+        """Yield the records of an origin after the known ones, by segments.
+
+        Raises:
+            _Stopped: what comes next cannot be read, or has not arrived.
+        """
+        reached = known
+        stopped: _Stopped | None = None
+        for segment in sorted(segments, key=lambda one: (one.first, -one.last)):
+            if segment.last <= reached:
+                continue
+            if segment.first > reached + 1:
+                gap = f"records {reached + 1} to {segment.first - 1} have not arrived"
+                stopped = stopped or _Stopped(reached + 1, gap)
+                break
+            try:
+                batch = self._opened(segment, members, mine)
+            except Unreadable as error:
+                stopped = stopped or _Stopped(segment.first, f"{segment.stem}: {error}")
+                continue
+            yield [one for one in batch if one.sequence > reached]
+            reached = segment.last
+        if stopped:
+            raise stopped
+
+    def _later(self, mine: Identity, members: Mapping[str, Member]) -> Mapping[str, str]:
+        """Return the keys that this machine was given later, under its former ids too."""
+        found: dict[str, str] = {}
+        one: Member | None = members[mine.id]
+        while one:
+            found |= keys_for(self.folder, one.id)
+            one = members.get(one.card.by) if one.card.succeeds else None
+        return found
+
+    def _opened(
+        self, segment: SegmentName, members: Mapping[str, Member], mine: Identity
+    ) -> list[Record]:
+        if self._kept[0] != segment.stem:
+            later = self._later(mine, members)
+            records = read_segment(self.folder, segment, members[segment.machine], mine, later)
+            self._kept = (segment.stem, records)
+        return self._kept[1]
+
+    def _last(self, members: Mapping[str, Member], mine: Identity, origin: str) -> int:
+        """Return the greatest sequence of an origin that is there and holds; 0 for none.
+
+        A name alone does not count: anybody who holds the folder could write one.
+        """
+        segments = self._segments(members)[0].get(origin, [])
+        for segment in sorted(segments, key=lambda one: -one.last):
+            with suppress(Unreadable):
+                self._opened(segment, members, mine)
+                return segment.last
+        return 0
+
+    def _last_of(self, machine: str) -> int:
+        segments = filter(None, map(segment_named, self._names()))
+        return max((one.last for one in segments if one.machine == machine), default=0)
+
+
+class _Stopped(Exception):
+    """The records of an origin cannot be read from `sequence` on; the message says why."""
+
+    def __init__(self, sequence: int, why: str) -> None:
+        super().__init__(why)
+        self.sequence = sequence
+
+
+def _first_claims(members: Iterable[Member], known: Mapping[str, str]) -> dict[str, str]:
+    """Return whose each origin is (a root); what two claim that no claim is known of is nobody's.
+
+    A member could claim the origin of another, and go on with its chain.
+    """
+    claims: dict[str, set[str]] = defaultdict(set)
+    for one in members:
+        if one.origin:
+            claims[one.origin].add(one.root)
+    sole = {origin: min(roots) for origin, roots in claims.items() if len(roots) == 1}
+    return sole | dict(known)
+
+
+def _with_own_origin(one: Member, origins: Mapping[str, str]) -> Member:
+    return one if origins.get(one.origin) == one.root else replace(one, origin="")
+
+
+def _why_not(segment: SegmentName, by: Member | None) -> str:
+    """Return why a segment is not read, '' if it is to be."""
+    if by is None:
+        return "it is signed by a machine that is not in the share"
+    if by.end and segment.first > by.end.last:
+        return "its machine had left the share"
+    if not by.origin:
+        return "its machine has not said of which origin its records are, or of another's"
+    return ""

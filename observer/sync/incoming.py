@@ -1,0 +1,264 @@
+"""What a home takes in of a share: an event for each record, whose id follows from the record.
+
+Only then it counts as known. Whoever is killed in between takes it in once more, which changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import get_args
+from uuid import uuid4
+
+import msgspec
+from msgspec.structs import replace
+
+from observer.core.events import Event, Scope, Shared
+from observer.core.model import UNASSIGNED, Item, Project, item_uuid
+from observer.core.value import decode_json
+from observer.store.reader import StoreReader
+from observer.store.shares import Refusal, ShareState, tombstone_key
+from observer.store.writer import Writer
+from observer.sync.outgoing import (
+    BATCH,
+    CLIENT,
+    LAST,
+    LEAVES,
+    LOCAL,
+    MOST_BYTES,
+    TURN,
+    TYPES,
+    HomeSide,
+    bare,
+    chain,
+    key_of,
+    share_called,
+)
+from observer.sync.record import Carrier, ProjectKey, Record, Refused, chained
+
+
+def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
+    """Take in all that is there; return how many records, and of how many homes some were refused.
+
+    Of a home whose records cannot be trusted from one on, nothing more is fetched in this round.
+    """
+    taken = 0
+    stuck: set[str] = set()
+    while True:
+        with home.store.read() as reader:
+            share, last = share_called(reader, name), reader.known_origins(name)
+            own = carried(reader, share)
+        since = {origin: sequence for origin, (sequence, _) in last.items()}
+        pulled = carrier.pull(
+            since | {share.origin: own[0]} | dict.fromkeys(stuck, LAST), limit=BATCH
+        )
+        mine = [one for one in pulled.records if one.origin == share.origin]
+        is_back = bool(mine) and not _is_known(home, share, mine)
+        good, broken = chained(
+            (one for one in pulled.records if is_back or one.origin != share.origin),
+            last | {share.origin: own},
+        )
+        if is_back and any(one.origin == share.origin for one in broken):
+            _as_another(home, share, own)
+            continue
+        fresh = [one for one in (*broken, *pulled.refused) if one.origin not in stuck]
+        bad = _take_in(home, share, good)
+        if is_back:
+            _catch_up(home, share, mine[-1])
+        if good or fresh:
+            _note_taken(home, share, good, (*bad, *fresh))
+        stuck |= {one.origin for one in fresh}
+        taken += len(good) - len(bad)
+        if not (good or mine or fresh):
+            return taken, len(stuck)
+
+
+def carried(reader: StoreReader, share: ShareState) -> tuple[int, str]:
+    """Return number and hash of the newest own record that was carried away."""
+    for one in reader.waiting(share.name, limit=1):
+        return one.sequence - 1, decode_json(one.record, Record).previous
+    return share.sequence, share.hash
+
+
+def _is_known(home: HomeSide, share: ShareState, mine: Sequence[Record]) -> bool:
+    """Note that own records are there that were taken for waiting; False if they are not these."""
+    with home.store.read() as reader:
+        waiting = {one.sequence: one.record for one in reader.waiting(share.name)}
+    made = {number: decode_json(text, Record).hash() for number, text in waiting.items()}
+    if any(made.get(one.sequence) != one.hash() for one in mine):
+        return False
+    until = max(one.sequence for one in mine)
+    home.write(lambda writer: writer.drop_waiting(share.name, until=until))
+    return True
+
+
+def _catch_up(home: HomeSide, share: ShareState, newest: Record) -> None:
+    """Go on behind records that this home has made, and does not know: it was restored."""
+
+    def work(writer: Writer) -> None:
+        waiting = [decode_json(one.record, Record) for one in writer.waiting(share.name)]
+        writer.drop_waiting(share.name, until=LAST)
+        after = replace(share, sequence=newest.sequence, hash=newest.hash())
+        writer.put_share(chain(writer, after, waiting))
+
+    home.write(work)
+
+
+def _as_another(home: HomeSide, share: ShareState, own: tuple[int, str]) -> None:
+    """Go on under another uuid: what is there in our name, this home has not made.
+
+    What it was is another home's now.
+    """
+
+    def work(writer: Writer) -> None:
+        waiting = [decode_json(one.record, Record) for one in writer.waiting(share.name)]
+        writer.drop_waiting(share.name, until=LAST)
+        anew = replace(share, origin=str(uuid4()), sequence=0, hash="")
+        writer.put_share(chain(writer, anew, waiting))
+        if own[0]:
+            writer.put_origins(share.name, {share.origin: own})
+
+    home.write(work)
+
+
+def _take_in(home: HomeSide, share: ShareState, records: Sequence[Record]) -> list[Refused]:
+    """Store records as events, in their order; return those that cannot be read."""
+    with home.store.read() as reader:
+        known = reader.by_uuid(one.uuid for one in records)
+        gone = reader.gone(one.uuid for one in records)
+    gone |= {one.uuid for one in records if one.kind == "tombstone"}
+    places = _Places(home, share, known)
+    bad: list[Refused] = []
+    wanted: list[tuple[int, Event]] = []
+    for record in records:
+        if record.kind == "item" and record.uuid in gone:
+            continue  # not even its text is kept
+        try:
+            event = _event(home, share, record, is_new=record.uuid not in known)
+        except (msgspec.MsgspecError, ValueError) as error:
+            bad.append(Refused(record.origin, record.sequence, f"it is no item: {error}"))
+            continue
+        project = places.of(record)
+        if project is not None:
+            wanted.append((project.id, replace(event, cwd="".join(project.roots[-1:]))))
+    for project_id, group in groupby(wanted, key=lambda one: one[0]):
+        home.ingest([event for _, event in group], project_id)
+    return bad
+
+
+class _Places:
+    """The projects of records, each looked for once."""
+
+    def __init__(self, home: HomeSide, share: ShareState, known: Mapping[str, Item]) -> None:
+        self._home = home
+        self._share = share
+        self._known = known
+        self._found: dict[ProjectKey, Project | None] = {}
+
+    def of(self, record: Record) -> Project | None:
+        """Return the project of a record, made for it if need be; None if it is not of the share.
+
+        A deletion is of the project that has the item.
+        """
+        item = self._known.get(record.uuid)
+        if record.kind == "tombstone":
+            project_id = item.project_id if item else None
+            with self._home.store.read() as reader:
+                there = {one.id: one for one in reader.projects()}[project_id or UNASSIGNED]
+            is_apart = self._share.projects and there.id not in (UNASSIGNED, *self._share.projects)
+            return None if is_apart else there
+        if record.project not in self._found:
+            self._home.write(partial(self._look, key=record.project))
+        return self._found[record.project]
+
+    def _look(self, writer: Writer, key: ProjectKey) -> None:
+        share, projects = self._share, writer.projects()
+        known = [one for one in projects if not share.projects or one.id in share.projects]
+        found = match(key, known)
+        if found is None and not share.projects:
+            found = Project(
+                id=max(one.id for one in projects) + 1,
+                uuid=item_uuid(f"project:{share.key}:{key.name}", self._home.now_ms()),
+                name=key.name or "shared",
+                remotes=key.remotes,
+                root_commit=key.root_commit,
+                created_ms=self._home.now_ms(),
+            )
+            writer.put_project(found)
+        self._found[key] = found
+
+
+def _event(home: HomeSide, share: ShareState, record: Record, *, is_new: bool) -> Event:
+    """Return the event that a record becomes.
+
+    Raises:
+        ValueError, MsgspecError: it holds no item that may be shared.
+    """
+    item = _item(record) if record.kind == "item" else None
+    # A commit is known by its hash, whoever reports it; a later version of it is no report.
+    is_commit = is_new and item is not None and item.type == "commit" and bool(item.commit)
+    dedup = f"commit:{item.commit}" if item and is_commit else ""
+    return Event(
+        id=f"{share.key}-{record.origin}-{record.sequence}",
+        at_ms=home.now_ms(),
+        client=CLIENT,
+        author=item.author if item else "system",
+        dedup=tombstone_key(record.uuid) if item is None else dedup,
+        body=Shared(
+            share=share.key,
+            origin=record.origin,
+            sequence=record.sequence,
+            uuid=record.uuid,
+            person=record.author or "somebody",
+            item=None if item is None else msgspec.to_builtins(bare(item)),
+        ),
+    )
+
+
+def _item(record: Record) -> Item:
+    if len(record.body) > MOST_BYTES:
+        raise ValueError("it is too long")
+    item = replace(decode_json(record.body, Item), **LOCAL, uuid=record.uuid)
+    if item.scope not in set(get_args(Scope)) - {"personal"} or item.scope != record.visibility:
+        raise ValueError(f"it is {item.scope}")
+    if item.kind not in LEAVES and item.type not in TYPES | {TURN}:
+        raise ValueError(f"it is a {item.type}")
+    return item
+
+
+def match(key: ProjectKey, projects: Collection[Project]) -> Project | None:
+    """Return the project that a key names: by a remote, by the oldest commit, else by its name.
+
+    Two with remotes, and none in common, are forks; a name counts only where nothing else is known.
+    """
+    for one in projects:
+        if set(key.remotes) & set(key_of(one).remotes):
+            return one
+    for one in projects:
+        is_same = bool(key.root_commit) and key.root_commit == one.root_commit
+        if is_same and not (key.remotes and key_of(one).remotes):
+            return one
+    for one in projects:
+        is_bare = not (key.remotes or key.root_commit or one.remotes or one.root_commit)
+        if is_bare and one.id != UNASSIGNED and one.name == key.name:
+            return one
+    return None
+
+
+def _note_taken(
+    home: HomeSide, share: ShareState, good: Sequence[Record], refused: Collection[Refused]
+) -> None:
+    """Note how far records were taken in, and what was not."""
+    at_ms = home.now_ms()
+
+    def work(writer: Writer) -> None:
+        origins = {one.origin: (one.sequence, one.hash()) for one in good}
+        origins.pop(share.origin, None)
+        writer.drop_refusals(share.name, origins)
+        writer.put_origins(share.name, origins)
+        writer.put_refusals(share.name, [Refusal(**one._asdict(), at_ms=at_ms) for one in refused])
+        writer.send_again(share.name, (one.uuid for one in good))
+
+    home.write(work)

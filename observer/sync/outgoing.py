@@ -1,0 +1,337 @@
+"""What leaves a home for a share: chosen, redacted, chained, and carried away.
+
+Records are made in one transaction with the note of what left, and wait in the database until the
+carrier has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+import orjson
+from msgspec.structs import replace
+
+from observer.core.errors import ShareUnavailable
+from observer.core.events import Event
+from observer.core.model import UNASSIGNED, Item, Link, Project, Receipt, seq_of
+from observer.core.value import decode_json
+from observer.projects.policy import Policies
+from observer.redaction.redact import redact
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
+from observer.store.shares import GONE, ShareState, Waiting
+from observer.store.tombstones import Tombstones
+from observer.store.writer import Writer
+from observer.sync.record import Carrier, ProjectKey, Record
+
+BATCH = 500
+"""Records that are made, carried away, fetched or taken in at once."""
+MOST_BYTES = 1 << 19
+"""Of a record's item; a note has at most 64 KiB of characters."""
+TYPES = frozenset({"commit", "fix"})
+"""What of the captured leaves, beside summaries."""
+TURN = "turn"
+CLIENT = "observer"
+LEAVES = frozenset({"note", "summary"})
+LOCAL: dict[str, Any] = {  # fields of several types
+    "id": 0,
+    "project_id": None,
+    "session_id": None,
+    "owner": "",
+    "enrichment": None,
+    "approval": "",
+    "suspicion": "",
+    "file": "",
+    "stale_ms": None,
+    "deleted_ms": None,
+    "person": "",
+    "validity": (),
+}
+"""What only this machine knows of an item, or says of it for itself."""
+LAST = 2**63 - 1
+
+Write = Callable[[Callable[[Writer], None]], None]
+"""Carries something out in a transaction of its own."""
+Ingest = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
+
+
+class HomeSide(NamedTuple):
+    """What of a home a share needs.
+
+    `person` is the name of its owner, `folder` that person's own folder.
+    """
+
+    store: Store
+    write: Write
+    ingest: Ingest
+    person: str
+    tombstones: Tombstones
+    policies: Policies
+    now_ms: Callable[[], int]
+    folder: str = ""
+
+
+def share_called(reader: StoreReader, name: str) -> ShareState:
+    """Return a share by its name.
+
+    Raises:
+        ShareUnavailable: there is none; it was removed meanwhile.
+    """
+    for share in reader.shares():
+        if share.name == name:
+            return share
+    raise ShareUnavailable(f"no share {name!r}", hint="see: observer sync status")
+
+
+def left_key(url: str) -> str:
+    """Return the name of the fact under which uuid this home was in a share that it has left."""
+    return f"left {url}"
+
+
+class Leaving(NamedTuple):
+    """An item that leaves: as a record that has no place in the chain yet, or `item` deleted."""
+
+    item: Item
+    project: Project
+    event_id: str
+    body: str
+
+
+def push(home: HomeSide, name: str, carrier: Carrier) -> int:
+    """Send what has changed since the last time; return how many records."""
+    sent = _carry_away(home, name, carrier)
+    while _collect(home, name):
+        sent += _carry_away(home, name, carrier)
+    return sent + _carry_away(home, name, carrier)
+
+
+def _carry_away(home: HomeSide, name: str, carrier: Carrier) -> int:
+    """Push what waits; return how many records."""
+    sent = 0
+    while True:
+        with home.store.read() as reader:
+            waiting = reader.waiting(name, limit=BATCH)
+        if not waiting:
+            return sent
+        carrier.push([decode_json(one.record, Record) for one in waiting])
+        home.write(partial(Writer.drop_waiting, share=name, until=waiting[-1].sequence))
+        sent += len(waiting)
+
+
+def _collect(home: HomeSide, name: str) -> bool:
+    """Make records of the next changes; return whether there may be more."""
+    with home.store.read() as reader:
+        share = share_called(reader, name)
+        if (share.epoch, share.change) == (reader.epoch(), reader.newest_change()):
+            return False
+    counts: list[int] = []
+
+    def work(writer: Writer) -> None:
+        share = share_called(writer, name)
+        if share.epoch != writer.epoch():
+            share = _begun_anew(home, writer, share)
+        changes = _changes(writer, share)
+        departing = list(leaving(home, writer, share, [item for _, item in changes]))
+        share = _send(home, writer, share, departing)
+        last = changes[-1][0] if len(changes) == BATCH else writer.newest_change()
+        writer.put_share(replace(share, change=last))
+        counts.append(len(changes))
+
+    home.write(work)
+    return counts == [BATCH]
+
+
+def _changes(reader: StoreReader, share: ShareState) -> list[tuple[int, Item]]:
+    types = TYPES | {TURN} if share.turns else TYPES
+    return reader.leaving(after=share.change, projects=share.projects, types=types, limit=BATCH)
+
+
+def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState:
+    """Return a share whose items are looked at from the first on; what was purged is gone.
+
+    Only a purge and a rebuild number changes anew.
+    """
+    gone = [
+        one for one in writer.departed(share.name) if home.tombstones.names(one.event_id, "", ())
+    ]
+    for start in range(0, len(gone), BATCH):
+        part = gone[start:][:BATCH]
+        share = chain(writer, share, [_tombstone(home, one.uuid) for one in part])
+        writer.put_sent(share.name, ((one.uuid, GONE, one.event_id) for one in part))
+    return replace(share, epoch=writer.epoch(), change=0)
+
+
+def leaving(
+    home: HomeSide, reader: StoreReader, share: ShareState, items: Iterable[Item]
+) -> Iterator[Leaving]:
+    """Yield what leaves of some items, by today's rules; of deleted ones all.
+
+    What a session comes to leaves once that is over: until then it grows with every event.
+    """
+    projects = {project.id: project for project in reader.projects()}
+    apart = home.policies.unshared(projects.values())
+    active = {one.id for one in reader.sessions(active=True, limit=LAST)}
+    items = list(items)
+    firsts = {one.seq: one for one in reader.logged({seq_of(item.id) for item in items})}
+    for item in items:
+        first = firsts.get(seq_of(item.id))
+        if first is None or item.file:
+            continue
+        project = projects[first.project_id if item.project_id is None else item.project_id]
+        if share.projects and project.id not in share.projects:
+            continue
+        if item.deleted_ms is not None:
+            yield Leaving(item, project, first.event.id, "")
+        elif project.id in apart or project.id == UNASSIGNED or not _may_leave(item):
+            continue
+        elif item.session_id not in active or item.kind != "summary":
+            yield Leaving(item, project, first.event.id, _body(home, reader, item, project))
+
+
+def first_leaving(
+    home: HomeSide, reader: StoreReader, share: ShareState, *, limit: int
+) -> list[Leaving]:
+    """Return the first things that would leave for a share that is not there yet."""
+    found: list[Leaving] = []
+    after = 0
+    while len(found) < limit:
+        changes = _changes(reader, replace(share, change=after))
+        items = [item for _, item in changes if item.deleted_ms is None]
+        found += leaving(home, reader, share, items)
+        if len(changes) < BATCH:
+            break
+        after = changes[-1][0]
+    return found[:limit]
+
+
+def _may_leave(item: Item) -> bool:
+    """Return True unless an item is somebody's own, or waits for a person to judge it."""
+    is_trusted = not item.suspicion and item.approval != "provisional"
+    return item.scope != "personal" and is_trusted and not item.person
+
+
+def _send(
+    home: HomeSide, writer: Writer, share: ShareState, departing: Sequence[Leaving]
+) -> ShareState:
+    """Chain what has changed since it left, and note what left; return the share as it is then."""
+    uuids = [one.item.uuid for one in departing]
+    sent, gone = writer.sent(share.name, uuids), writer.gone(uuids)
+    records, noted = [], []
+    for one in departing:
+        uuid, is_deleted = one.item.uuid, one.item.deleted_ms is not None
+        is_foreign = one.event_id.startswith(f"{share.key}-")
+        if uuid in gone or sent.get(uuid) == GONE:
+            continue
+        if is_deleted and (uuid in sent or is_foreign):
+            records.append(_tombstone(home, uuid, key_of(one.project)))
+            noted.append((uuid, GONE, one.event_id))
+        elif not is_deleted:
+            record = _record(home, one)
+            digest = _digest(record)
+            if sent.get(uuid) != digest:
+                records.append(record)
+                noted.append((uuid, digest, one.event_id))
+    writer.put_sent(share.name, noted)
+    return chain(writer, share, records)
+
+
+def chain(writer: Writer, share: ShareState, records: Iterable[Record]) -> ShareState:
+    """Give records their place behind those that were made before, and have them wait."""
+    waiting = []
+    for record in records:
+        placed = replace(
+            record, origin=share.origin, sequence=share.sequence + 1, previous=share.hash
+        )
+        share = replace(share, sequence=placed.sequence, hash=placed.hash())
+        waiting.append(Waiting(placed.sequence, msgspec.json.encode(placed).decode()))
+    writer.put_waiting(share.name, waiting)
+    return share
+
+
+def _record(home: HomeSide, one: Leaving) -> Record:
+    return Record(
+        origin="",
+        sequence=0,
+        previous="",
+        kind="item",
+        uuid=one.item.uuid,
+        project=key_of(one.project),
+        author=home.person,
+        visibility=one.item.scope,
+        at_ms=one.item.updated_ms,
+        body=one.body,
+    )
+
+
+def _tombstone(home: HomeSide, uuid: str, project: ProjectKey | None = None) -> Record:
+    return Record(
+        origin="",
+        sequence=0,
+        previous="",
+        kind="tombstone",
+        uuid=uuid,
+        project=project or ProjectKey(name=""),
+        author=home.person,
+        visibility="project",
+        at_ms=home.now_ms(),
+    )
+
+
+def _digest(record: Record) -> str:
+    data = msgspec.json.encode(replace(record, at_ms=0), order="sorted")
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def key_of(project: Project) -> ProjectKey:
+    """Return what other machines recognise a project by; remotes on this one's disk are none."""
+    remotes = tuple(remote for remote in project.remotes if not remote.startswith(("/", "file:")))
+    return ProjectKey(name=project.name, remotes=remotes, root_commit=project.root_commit)
+
+
+def _body(home: HomeSide, reader: StoreReader, item: Item, project: Project) -> str:
+    """Return an item as JSON, redacted, without what only this machine knows."""
+    targets = {link.target for link in item.links if link.target}
+    known = {one.id: one.uuid for one in reader.items(sorted(targets))}
+    plain = replace(
+        item,
+        **LOCAL,
+        files_read=_relative(item.files_read),
+        files_modified=_relative(item.files_modified),
+        links=tuple(_by_uuid(link, known) for link in item.links),
+    )
+    text = orjson.dumps(_without_folders(msgspec.to_builtins(redact(bare(plain))), home, project))
+    return text.decode()
+
+
+def bare(item: Item) -> Item:
+    """Return an item without what follows from the rest, which would be searched for secrets."""
+    return replace(item, uuid="", content_hash="" if item.kind == "note" else item.content_hash)
+
+
+def _relative(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(path for path in paths if not path.startswith("/"))
+
+
+def _by_uuid(link: Link, known: Mapping[int, str]) -> Link:
+    """Return a link that leads by uuid to what it leads to by an id of this home."""
+    if not link.target:
+        return link
+    return replace(link, target=0, title=known.get(link.target, link.title))
+
+
+def _without_folders(value: Any, home: HomeSide, project: Project) -> Any:  # noqa: ANN401 - JSON
+    """Return JSON without the folders of this machine that a text begins paths with."""
+    if isinstance(value, dict):
+        return {name: _without_folders(part, home, project) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_without_folders(part, home, project) for part in value]
+    if isinstance(value, str) and "/" in value:
+        for root in sorted(project.roots, key=len, reverse=True):
+            value = value.replace(f"{root}/", "")
+        if home.folder:
+            value = value.replace(f"{home.folder}/", "~/")
+    return value

@@ -1,0 +1,110 @@
+"""A record of a share: what one home lets others know of one item, and how records are checked.
+
+The records of one home (its *origin*) in one share form a chain: each carries its number and the
+hash of the one before. A carrier is only appended to: a change is a later record of the same item,
+a deletion a tombstone, and nothing is rewritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+import msgspec
+
+from observer.core.events import Scope
+from observer.core.value import Value
+
+RecordKind = Literal["item", "tombstone"]
+
+
+class ProjectKey(Value):
+    """What machines recognise a project by: normalised remotes, oldest commit; else its name."""
+
+    name: str
+    remotes: tuple[str, ...] = ()
+    root_commit: str = ""
+
+
+class Record(Value):
+    """One item as it was when its origin sent it, or that it is gone.
+
+    `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without
+    gaps, `previous` is the hash of the one before ('' of the first). `author` is a person's name,
+    `visibility` who may see it. `body` is the item as JSON, without ids and times that only its
+    machine knows; a tombstone has none.
+    """
+
+    origin: str
+    sequence: int
+    previous: str
+    kind: RecordKind
+    uuid: str
+    project: ProjectKey
+    author: str
+    visibility: Scope
+    at_ms: int
+    body: str = ""
+
+    def hash(self) -> str:
+        """Return the SHA-256 of the record's canonical JSON, as hexadecimal digits."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+
+
+class Refused(NamedTuple):
+    """Records that were not taken, from one origin, and why; `sequence` is the first of them."""
+
+    origin: str
+    sequence: int
+    why: str
+
+
+class Pulled(NamedTuple):
+    """What a carrier had: records in order of each origin, and what of it cannot be trusted."""
+
+    records: Sequence[Record]
+    refused: Sequence[Refused] = ()
+
+
+class Carrier(Protocol):
+    """Where the records of a share lie.
+
+    Each method raises `ShareUnavailable` if it is out of reach.
+    """
+
+    def push(self, records: Sequence[Record]) -> None:
+        """Append records of one origin, in their order, durably; known ones are passed over."""
+
+    def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
+        """Return at most `limit` records of a higher sequence than `since` has of their origin."""
+
+    def wake(self, timeout_s: float) -> bool:
+        """Wait until another may have pushed; return False if nothing was heard of it."""
+
+    def close(self) -> None:
+        """Let go of connections and files."""
+
+
+def chained(
+    records: Iterable[Record], last: Mapping[str, tuple[int, str]]
+) -> tuple[list[Record], list[Refused]]:
+    """Return the records that continue the chain of their origin, and what does not.
+
+    last: (sequence, hash) of the newest known record of each origin.
+    What follows a broken link of one origin is refused; other origins go on.
+    """
+    known = dict(last)
+    taken: list[Record] = []
+    refused: dict[str, Refused] = {}
+    for record in records:
+        sequence, digest = known.get(record.origin, (0, ""))
+        if record.sequence <= sequence or record.origin in refused:
+            continue
+        if (record.sequence, record.previous) != (sequence + 1, digest):
+            why = f"does not continue record {sequence}"
+            refused[record.origin] = Refused(record.origin, record.sequence, why)
+            continue
+        taken.append(record)
+        known[record.origin] = (record.sequence, record.hash())
+    return taken, list(refused.values())

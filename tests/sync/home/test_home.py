@@ -1,0 +1,364 @@
+"""What leaves a home, what is taken in, and that all homes end up with the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.errors import ShareUnavailable
+from observer.core.events import Command, Prompt, Reference, Remember, Reply, Revise, SessionEnd
+from observer.store.shares import ShareState
+from observer.sync.home import Round, failed, sync_once
+from observer.upkeep.take_out import Removal, clean, marks_of
+from tests.sync.home.machines import NAME, LinesCarrier, Machine
+
+Sync = Callable[..., list[Round]]
+Machines = Callable[..., Machine]
+
+
+def test_a_note_arrives_with_its_uuid_and_its_author(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    ana.note("The cart needs a lock.", type="decision", tags=("cart",))
+    sync(ana, bob)
+    there, here = bob.only(), ana.only()
+    assert (there.uuid, there.person, there.tags) == (here.uuid, "ana", ("cart",))
+    assert there.created_ms == here.created_ms
+
+
+def test_what_came_does_not_leave_again(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one")
+    sync(ana, bob, ana, bob)
+    assert [one.origin for one in carrier.records()] == ["o-ana"]
+
+
+def test_nothing_is_sent_twice(ana: Machine, sync: Sync) -> None:
+    ana.note("one")
+    assert sync(ana, ana) == [Round(sent=1), Round()]
+
+
+def test_a_change_is_a_later_record(ana: Machine, bob: Machine, sync: Sync) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    ana.revise(item, "two")
+    sync(ana, bob)
+    assert bob.only().narrative == "two"
+
+
+def test_personal_notes_and_rules_that_wait_stay(ana: Machine, sync: Sync) -> None:
+    ana.note("mine", scope="personal", owner="ana")
+    ana.report(Remember(content="Always push.", type="rule"))
+    assert sync(ana) == [Round()]
+
+
+def test_a_personal_note_leaves_once_it_is_promoted(ana: Machine, bob: Machine, sync: Sync) -> None:
+    item = ana.note("mine", scope="personal", owner="ana")
+    sync(ana)
+    ana.report(Revise(item=item, scope="team"), author="person")
+    sync(ana, bob)
+    assert (bob.only().narrative, bob.only().scope, bob.only().owner) == ("mine", "team", "")
+
+
+def test_of_a_session_its_summary_leaves_once_it_is_over(
+    ana: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.report(Command(command="make", exit_code=1), session="s1")
+    assert sync(ana) == [Round()]
+    ana.report(SessionEnd(), session="s1")
+    sync(ana)
+    (record,) = carrier.records()
+    assert '"kind":"summary"' in record.body
+
+
+def test_turns_leave_only_if_asked(machine: Machines, carrier: LinesCarrier) -> None:
+    sent = {}
+    for name, turns in (("plain", False), ("open", True)):
+        one = machine(name, turns=turns)
+        one.report(
+            Prompt(text="Why is the cart slow?"),
+            Reply(text="It took the lock twice."),
+            SessionEnd(),
+            session="s1",
+        )
+        sync_once(one.home, NAME, carrier)
+        sent[name] = {r.body for r in carrier.records() if r.origin == f"o-{name}"}
+    assert not any("took the lock" in body and '"turn"' in body for body in sent["plain"])
+    assert any('"turn"' in body for body in sent["open"])
+
+
+def test_a_project_that_is_kept_to_itself_sends_nothing(ana: Machine, sync: Sync) -> None:
+    (ana.shop / ".observer.toml").write_text('sharing = "none"\n')
+    ana.note("one")
+    assert sync(ana) == [Round()]
+
+
+def test_a_share_of_other_projects_takes_nothing_of_this_one(
+    ana: Machine, machine: Machines, sync: Sync
+) -> None:
+    eve = machine("eve", projects=(77,))
+    ana.note("one")
+    assert sync(ana, eve) == [Round(sent=1), Round(taken=1)]
+    assert eve.items() == []
+
+
+def test_folders_of_a_machine_do_not_leave(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note(f"It is in {ana.shop}/cart.py")
+    sync(ana, bob)
+    assert bob.only().narrative == "It is in cart.py"
+    assert str(ana.shop) not in carrier.records()[0].body
+
+
+def test_todays_rules_redact_what_was_stored_before(
+    ana: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    item = ana.note("plain")
+    with ana.store.write() as writer:
+        (note,) = writer.items([item])
+        writer.put_items([replace(note, narrative=f"Use {token}")])
+    sync(ana)
+    assert token not in carrier.records()[0].body
+
+
+def test_what_another_sends_is_redacted_on_arrival(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    ana.note("plain")
+    sync(ana)
+    (record,) = carrier.records()
+    carrier._file.unlink()
+    carrier.push([replace(record, body=record.body.replace("plain", f"Use {token}"))])
+    sync(bob)
+    assert token not in bob.only().narrative
+
+
+@pytest.mark.parametrize("body", ["[]", "{", '{"id":0}', "x" * (1 << 20)])
+def test_a_record_that_is_no_item_is_refused_and_named(
+    body: str, ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one")
+    sync(ana)
+    (record,) = carrier.records()
+    carrier._file.unlink()
+    carrier.push([replace(record, body=body)])
+    sync(bob)
+    with bob.store.read() as reader:
+        (refusal,) = reader.refusals(NAME)
+    assert (refusal.origin, refusal.sequence, bob.items()) == ("o-ana", 1, [])
+
+
+def test_a_broken_chain_stops_nobody_else(
+    ana: Machine, bob: Machine, machine: Machines, sync: Sync, carrier: LinesCarrier
+) -> None:
+    eve = machine("eve")
+    ana.note("one"), eve.note("two")
+    sync(ana, eve)
+    good, bad = carrier.records()
+    carrier._file.unlink()
+    carrier.push([replace(bad, previous="f"), good])
+    sync(bob)
+    with bob.store.read() as reader:
+        assert [one.origin for one in reader.refusals(NAME)] == ["o-eve"]
+    assert bob.only().narrative == "one"
+
+
+def test_a_deletion_wins_over_a_machine_that_comes_back_late(
+    ana: Machine, bob: Machine, machine: Machines, sync: Sync
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "one, and later")
+    bob.now_ms += 90 * 86_400_000
+    ana.forget(item)
+    sync(ana, bob, ana)
+    late = machine("eve")
+    sync(late)
+    assert (ana.items(), bob.items(), late.items()) == ([], [], [])
+
+
+def test_a_deletion_by_another_is_for_good(ana: Machine, bob: Machine, sync: Sync) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.forget(bob.only().id)
+    sync(bob, ana)
+    ana.undo(item)
+    ana.revise(item, "two")
+    assert ana.items() == []
+
+
+def test_notes_changed_apart_keep_both_versions(ana: Machine, bob: Machine, sync: Sync) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "bob's")
+    ana.now_ms += 60_000
+    ana.revise(item, "ana's")
+    sync(bob, ana, bob)
+    assert (ana.only().narrative, bob.only().narrative) == ("ana's", "ana's")
+    ana.undo(item)
+    assert ana.only().narrative == "bob's"
+
+
+def test_taking_a_change_back_reaches_all(ana: Machine, bob: Machine, sync: Sync) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "two")
+    sync(bob, ana)
+    ana.undo(item)
+    sync(ana, bob)
+    assert bob.only().narrative == "one"
+
+
+def test_a_clock_that_is_days_ahead_does_not_part_the_homes(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    ana.now_ms += 2 * 86_400_000
+    ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "two")
+    sync(bob, ana, bob)
+    assert (ana.only().narrative, bob.only().narrative) == ("two", "two")
+
+
+def test_a_commit_that_both_know_is_one(ana: Machine, bob: Machine, sync: Sync) -> None:
+    ana.commit("a")
+    bob.commit("a")
+    sync(ana, bob, ana)
+    assert (ana.only().commit, bob.only().commit) == ("a" * 40, "a" * 40)
+
+
+def test_links_lead_to_the_items_here(ana: Machine, bob: Machine, sync: Sync) -> None:
+    old = ana.note("old")
+    ana.note("new", links=(Reference(kind="supersedes", item=old),))
+    bob.note("shifts the ids")
+    sync(ana, bob)
+    ids = {one.narrative: one for one in bob.items()}
+    assert [link.target for link in ids["new"].links] == [ids["old"].id]
+
+
+def test_what_was_purged_is_gone_everywhere(ana: Machine, bob: Machine, sync: Sync) -> None:
+    ana.note("one")
+    ana.note("two")
+    sync(ana, bob)
+    with ana.store.read() as reader:
+        ana.tombstones.add(marks_of(reader, [1]))
+    clean(ana.store, Removal(ana.tombstones))
+    sync(ana, bob)
+    assert [one.narrative for one in bob.items()] == ["two"]
+
+
+def test_what_was_purged_of_another_stays_there(ana: Machine, bob: Machine, sync: Sync) -> None:
+    ana.note("one")
+    sync(ana, bob)
+    with bob.store.read() as reader:
+        bob.tombstones.add(marks_of(reader, [1]))
+    clean(bob.store, Removal(bob.tombstones))
+    sync(bob, ana, bob)
+    assert (bob.items(), len(ana.items())) == ([], 1)
+
+
+def test_a_rebuild_keeps_what_came(ana: Machine, bob: Machine, sync: Sync) -> None:
+    kept, gone = ana.note("one"), ana.note("two")
+    sync(ana, bob)
+    bob.revise(bob.items()[0].id, "one by bob")
+    ana.forget(gone)
+    sync(ana, bob, ana)
+    live = [one.items() for one in (ana, bob)]
+    for one in (ana, bob):
+        one.pipeline.rebuild()
+    assert [one.items() for one in (ana, bob)] == live
+    assert [item.id for item in ana.items()] == [kept]
+    assert sync(ana, bob) == [Round(), Round()]
+
+
+def test_a_restored_home_goes_on_where_it_was(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one")
+    sync(ana)
+    bob.add(ShareState(name=NAME, url="x", key="k2", origin="o-ana"))  # and its note is lost
+    bob.note("two")
+    sync(bob, ana)
+    assert sorted(one.narrative for one in bob.items()) == ["one", "two"]
+    assert [(one.origin, one.sequence) for one in carrier.records()] == [("o-ana", 1), ("o-ana", 2)]
+
+
+def test_a_home_in_whose_name_others_send_goes_on_under_another(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one")
+    sync(ana)
+    bob.note("two")
+    bob.add(ShareState(name=NAME, url="x", key="k2", origin="o-ana", sequence=0, hash="f"))
+    sync(bob)
+    assert sorted(one.narrative for one in bob.items()) == ["one", "two"]
+    assert len({one.origin for one in carrier.records()}) == 2
+
+
+def test_a_removed_share_is_named(ana: Machine, carrier: LinesCarrier) -> None:
+    with ana.store.write() as writer:
+        writer.drop_share(NAME)
+    with pytest.raises(ShareUnavailable, match="no share"):
+        sync_once(ana.home, NAME, carrier)
+
+
+def test_why_a_round_failed_is_noted_until_one_does_not(ana: Machine, sync: Sync) -> None:
+    failed(ana.home, NAME, ShareUnavailable("the disk is away"))
+    with ana.store.read() as reader:
+        assert reader.shares()[0].fault == "the disk is away"
+    sync(ana)
+    with ana.store.read() as reader:
+        assert reader.shares()[0].fault == ""
+
+
+class Killed(BaseException):
+    """What no code expects."""
+
+
+class Dying:
+    """Fails at the nth call of what it stands before, once; before or after it was done."""
+
+    def __init__(self, at: int, *, after: bool) -> None:
+        self.left, self._after = at, after
+
+    def __call__(self, act: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            self.left -= 1
+            if self.left == 0 and not self._after:
+                raise Killed
+            done = act(*given, **named)
+            if self.left == 0:
+                raise Killed
+            return done
+
+        return call
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", range(1, 16))
+def test_killed_anywhere_nothing_is_lost_or_doubled(
+    at: int, after: bool, ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one"), ana.commit("a"), bob.note("two"), ana.forget(ana.note("three"))
+    dying = Dying(at, after=after)
+    for one in (ana, bob):
+        home = one.home._replace(write=dying(one.home.write), ingest=dying(one.home.ingest))
+        mortal = LinesCarrier(carrier._file)
+        mortal.push = dying(carrier.push)  # type: ignore[method-assign]  # the kill
+        mortal.pull = dying(carrier.pull)  # type: ignore[method-assign]  # the kill
+        try:
+            sync_once(home, NAME, mortal)
+        except Killed:
+            continue
+    sync(ana, bob, ana, bob)
+    keys = [(one.origin, one.sequence) for one in carrier.records()]
+    assert ana.texts() == bob.texts()
+    assert len(ana.items()) == 3
+    assert len(keys) == len(set(keys))

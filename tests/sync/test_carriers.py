@@ -1,0 +1,188 @@
+"""What every carrier of a share does, tried on each with the real thing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from observer.core.errors import BadInput, ShareUnavailable
+from observer.sync.record import Carrier, Record, chained
+
+Machine = Callable[[str], Carrier]
+Chain = Callable[..., list[Record]]
+
+
+def all_of(carrier: Carrier, *, limit: int = 1000) -> dict[str, list[Record]]:
+    """Pull until nothing comes, as a home does; fail if anything is refused or unlinked."""
+    last: dict[str, tuple[int, str]] = {}
+    found: dict[str, list[Record]] = {}
+    while True:
+        pulled = carrier.pull({origin: at for origin, (at, _) in last.items()}, limit=limit)
+        taken, unlinked = chained(pulled.records, last)
+        assert (list(pulled.refused), unlinked) == ([], [])
+        assert len(pulled.records) <= limit
+        if not taken:
+            return found
+        for record in taken:
+            last[record.origin] = (record.sequence, record.hash())
+            found.setdefault(record.origin, []).append(record)
+
+
+def test_what_one_machine_pushes_another_pulls(machine: Machine, chain: Chain) -> None:
+    records = chain("a", 3)
+    machine("laptop").push(records)
+    assert all_of(machine("desktop")) == {"a": records}
+
+
+def test_a_share_of_nothing_has_nothing(machine: Machine) -> None:
+    assert machine("laptop").pull({}, limit=10) == ([], [])
+
+
+def test_pushing_nothing_changes_nothing(machine: Machine) -> None:
+    machine("laptop").push([])
+    assert all_of(machine("desktop")) == {}
+
+
+def test_what_was_pushed_before_is_passed_over(machine: Machine, chain: Chain) -> None:
+    records = chain("a", 5)
+    carrier = machine("laptop")
+    carrier.push(records[:3])
+    carrier.push(records[:3])
+    carrier.push(records[1:])
+    assert all_of(machine("desktop")) == {"a": records}
+
+
+def test_a_machine_that_starts_again_goes_on_where_it_was(machine: Machine, chain: Chain) -> None:
+    records = chain("a", 4)
+    machine("laptop").push(records[:2])
+    machine("laptop").push(records)
+    assert all_of(machine("desktop")) == {"a": records}
+
+
+def test_records_that_leave_a_gap_are_not_taken(machine: Machine, chain: Chain) -> None:
+    one, _, three = chain("a", 3)
+    carrier = machine("laptop")
+    carrier.push([one])
+    with pytest.raises(BadInput, match="3 does not follow 1"):
+        carrier.push([three])
+    assert all_of(carrier) == {"a": [one]}
+
+
+def test_what_is_known_is_not_pulled_again(machine: Machine, chain: Chain) -> None:
+    records = chain("a", 4)
+    machine("laptop").push(records)
+    assert machine("desktop").pull({"a": 2}, limit=10).records == records[2:]
+    assert machine("desktop").pull({"a": 4}, limit=10).records == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 7])
+def test_a_pull_is_bounded(machine: Machine, chain: Chain, limit: int) -> None:
+    machine("laptop").push(chain("a", 5))
+    machine("desktop").push(chain("b", 6))
+    found = all_of(machine("third"), limit=limit)
+    assert found == {"a": chain("a", 5), "b": chain("b", 6)}
+
+
+def test_machines_see_each_other(machine: Machine, chain: Chain) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    laptop.push(chain("a", 2))
+    desktop.push(chain("b", 3))
+    laptop.push(chain("a", 4))
+    assert all_of(laptop) == all_of(desktop) == {"a": chain("a", 4), "b": chain("b", 3)}
+
+
+def test_a_machine_that_comes_later_reads_what_was_before(machine: Machine, chain: Chain) -> None:
+    machine("laptop").push(chain("a", 3))
+    assert all_of(machine("late")) == {"a": chain("a", 3)}
+
+
+def test_text_of_any_language_and_length_travels_unchanged(machine: Machine, chain: Chain) -> None:
+    records = chain("a", 2, body='{"text": "größer 🦉 \\u0001 \\n' + "x" * 300_000 + '"}')
+    machine("laptop").push(records)
+    assert all_of(machine("desktop")) == {"a": records}
+
+
+def test_the_origin_of_another_machine_is_not_taken_over(machine: Machine, chain: Chain) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    laptop.push(chain("a", 2))
+    with pytest.raises(BadInput, match="not the origin of this machine"):
+        desktop.push(chain("a", 3))
+    assert all_of(laptop) == {"a": chain("a", 2)}
+
+
+def test_three_machines_write_at_once(machine: Machine, chain: Chain) -> None:
+    writers = {name: machine(name) for name in "abc"}
+    failures: list[BaseException] = []
+
+    def write(name: str) -> None:
+        records = chain(name, 12)
+        try:
+            for at in range(0, 12, 4):
+                writers[name].push(records[at : at + 4])
+        except BaseException as error:  # noqa: BLE001 - shown by the assertion
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in writers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    assert all_of(machine("reader")) == {name: chain(name, 12) for name in "abc"}
+
+
+@pytest.mark.parametrize("after_ms", [5, 15, 40, 80, 160])
+def test_a_writer_that_is_killed_leaves_a_whole_chain(
+    machine: Machine, chain: Chain, after_ms: int
+) -> None:
+    machine("laptop").close()
+    records = chain("a", 60)
+    killed_while(lambda: push_in_parts(machine("laptop"), records), after_ms)
+    arrived = all_of(machine("desktop")).get("a", [])
+    assert arrived == records[: len(arrived)]
+    machine("laptop").push(records)
+    assert all_of(machine("desktop")) == {"a": records}
+
+
+def push_in_parts(carrier: Carrier, records: Sequence[Record]) -> None:
+    for at in range(0, len(records), 3):
+        carrier.push(records[: at + 3])
+
+
+def killed_while(work: Callable[[], None], after_ms: int) -> None:
+    """Do work in a process of its own that the kernel's timer kills."""
+    child = os.fork()
+    if child == 0:
+        signal.setitimer(signal.ITIMER_REAL, after_ms / 1000)
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        try:
+            work()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
+def test_a_push_is_heard_by_who_waits(machine: Machine, chain: Chain) -> None:
+    laptop, desktop = machine("laptop"), machine("desktop")
+    all_of(desktop)
+    laptop.push(chain("a", 1))
+    assert desktop.wake(20)
+
+
+def test_who_waits_in_vain_says_so(machine: Machine) -> None:
+    carrier = machine("laptop")
+    all_of(carrier)
+    assert not carrier.wake(0.01)
+
+
+def test_a_share_out_of_reach_is_said_to_be(machine: Machine, share: Any) -> None:
+    carrier = machine("laptop")
+    share.vanish()
+    for call in (lambda: carrier.push([]), lambda: carrier.pull({}, limit=1)):
+        with pytest.raises(ShareUnavailable):
+            call()

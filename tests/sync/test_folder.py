@@ -1,0 +1,365 @@
+"""A share in a folder whose owner is not trusted: what he reads, changes and takes away."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+
+from observer.core.errors import BadInput, NotFound, ShareUnavailable
+from observer.core.value import decode_json
+from observer.sync import carriers, keys
+from observer.sync.folder import FolderCarrier
+from observer.sync.record import Record
+from observer.sync.segments import segment_named
+
+Chain = Callable[..., list[Record]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "share"
+
+
+@pytest.fixture
+def ana(folder: Path, tmp_path: Path) -> FolderCarrier:
+    return carriers.create_share(str(folder), tmp_path / "ana", person="Ana Soto")
+
+
+@pytest.fixture
+def ben(ana: FolderCarrier, folder: Path, tmp_path: Path) -> FolderCarrier:
+    return carriers.join_share(str(folder), tmp_path / "ben", ana.invite("Ben"))
+
+
+def id_in(home: Path, share: str) -> str:
+    return keys.identity_in(home, share).id
+
+
+def segments(folder: Path) -> list[Path]:
+    return sorted((folder / "segments").glob("*.segment"))
+
+
+def whys(carrier: FolderCarrier) -> list[str]:
+    return [one.why for one in carrier.pull({}, limit=100).refused]
+
+
+def test_whoever_lacks_the_key_reads_nothing(
+    ana: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 3, body='{"title": "settle_invoice"}'))
+    ana.invite("Ben")
+    held = b"".join(
+        file.name.encode() + file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    )
+    for word in (b"settle_invoice", b"shop", b"Soto", b"Ben"):
+        assert word not in held
+
+
+def test_secrets_are_for_the_user_alone(ana: FolderCarrier, tmp_path: Path) -> None:
+    held = [path for path in (tmp_path / "ana").rglob("*") if path.is_file()]
+    assert [path.stat().st_mode & 0o077 for path in held] == [0] * len(held) != []
+
+
+def test_a_segment_is_never_written_again(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
+    ana.push(chain("a", 2))
+    before = {path: path.read_bytes() for path in segments(folder)}
+    ana.invite("Ben")
+    ana.push(chain("a", 4))
+    assert {path: path.read_bytes() for path in segments(folder)}.items() > before.items()
+
+
+@pytest.mark.parametrize("keep", [0, 10, 100, -1])
+def test_a_torn_segment_is_named_and_stops_nobody_else(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain, keep: int
+) -> None:
+    ana.push(chain("a", 2))
+    torn = segments(folder)[0]
+    whole = torn.read_bytes()
+    torn.write_bytes(whole[:keep])
+    ben.push(chain("b", 2))
+    pulled = ben.pull({}, limit=10)
+    assert pulled.records == chain("b", 2)
+    assert "torn" in pulled.refused[0].why
+    torn.write_bytes(whole)
+    assert ben.pull({}, limit=10) == (chain("a", 2) + chain("b", 2), [])
+
+
+def renamed_as_whole(path: Path, data: bytes) -> None:
+    """Write a changed segment under the name that its hash gives it."""
+    named = segment_named(path.name)
+    assert named
+    digest = keys.hashlib.sha256(data).hexdigest()[:32]
+    fake = named._replace(digest=digest)
+    path.with_name(f"{fake.stem}.segment").write_bytes(data)
+    shutil.copy(path.with_suffix(".keys"), path.with_name(f"{fake.stem}.keys"))
+    path.unlink()
+
+
+def test_a_changed_segment_is_refused(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 2))
+    path = segments(folder)[0]
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    renamed_as_whole(path, bytes(data))
+    assert "signature is wrong" in whys(ben)[0]
+
+
+def test_a_segment_of_a_stranger_is_refused(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+) -> None:
+    eve = carriers.create_share(str(tmp_path / "other"), tmp_path / "eve", person="Eve")
+    eve.push(chain("a", 2))
+    shutil.copytree(tmp_path / "other" / "members", folder / "members", dirs_exist_ok=True)
+    shutil.copytree(tmp_path / "other" / "segments", folder / "segments", dirs_exist_ok=True)
+    assert whys(ben) == ["it is signed by a machine that is not in the share"]
+
+
+def test_a_member_does_not_go_on_with_the_chain_of_another(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 2))
+    ana.pull({}, limit=10)
+    mine = keys.identity_in(tmp_path / "ben", ben.share)
+    keys.claim(folder, mine, "a")
+    with pytest.raises(BadInput, match="not the origin"):
+        ben.push(chain("a", 3))
+    assert ana.pull({}, limit=10) == (chain("a", 2), [])
+
+
+def test_the_segment_of_one_under_the_name_of_another_is_refused(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 1))
+    ben.push(chain("b", 2))
+    one, two = segments(folder)
+    bens = one if one.name.startswith(id_in(tmp_path / "ben", ben.share)) else two
+    named = segment_named(bens.name)
+    assert named
+    fake = named._replace(machine=id_in(tmp_path / "ana", ana.share), first=2)
+    bens.rename(bens.with_name(f"{fake.stem}.segment"))
+    assert "signature is wrong" in whys(ana)[0]
+
+
+def test_a_conflict_copy_is_named(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
+    ana.push(chain("a", 2))
+    path = segments(folder)[0]
+    shutil.copy(path, path.with_name(f"{path.stem} (1).segment"))
+    pulled = ana.pull({}, limit=10)
+    assert pulled.records == chain("a", 2)
+    assert (
+        pulled.refused[0].why == f"{path.stem} (1).segment is no segment: perhaps a conflict copy"
+    )
+
+
+def test_hidden_files_of_a_synchroniser_are_passed_over(
+    ana: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 1))
+    path = segments(folder)[0]
+    path.with_name(f".{path.name}.tmp").write_bytes(b"half")
+    assert ana.pull({}, limit=10) == (chain("a", 1), [])
+
+
+def test_what_comes_before_it_has_not_arrived_is_waited_for(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 2))
+    late = segments(folder)[0]
+    ana.push(chain("a", 4))
+    late.rename(folder / "late")
+    assert whys(ben) == ["records 1 to 2 have not arrived"]
+    (folder / "late").rename(late)
+    assert ben.pull({}, limit=10) == (chain("a", 4), [])
+
+
+def test_a_segment_without_its_key_is_named(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 2))
+    segments(folder)[0].with_suffix(".keys").unlink()
+    assert "no key for this machine" in whys(ben)[0]
+
+
+def test_a_name_alone_does_not_count_as_sent(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 2))
+    named = segment_named(segments(folder)[0].name)
+    assert named
+    fake = named._replace(first=3, last=900)
+    (folder / "segments" / f"{fake.stem}.segment").write_bytes(b"nothing")
+    ana.push(chain("a", 4))
+    assert ben.pull({}, limit=10).records == chain("a", 4)
+
+
+def test_a_code_lets_in_one_machine(ana: FolderCarrier, folder: Path, tmp_path: Path) -> None:
+    code = ana.invite("Ben")
+    carriers.join_share(str(folder), tmp_path / "ben", code)
+    with pytest.raises(BadInput, match="was used"):
+        carriers.join_share(str(folder), tmp_path / "eve", code)
+
+
+@pytest.mark.parametrize("code", ["", "abc", "eyJhIjoxfQ=="])
+def test_what_is_no_code_is_said_to_be_none(
+    ana: FolderCarrier, folder: Path, tmp_path: Path, code: str
+) -> None:
+    with pytest.raises(BadInput, match="no code"):
+        carriers.join_share(str(folder), tmp_path / "ben", code)
+
+
+def test_a_code_of_another_share_is_refused(
+    ana: FolderCarrier, folder: Path, tmp_path: Path
+) -> None:
+    other = carriers.create_share(str(tmp_path / "other"), tmp_path / "eve", person="Eve")
+    with pytest.raises(BadInput, match="another share"):
+        carriers.join_share(str(folder), tmp_path / "ben", other.invite("Ben"))
+
+
+def test_an_invitation_that_has_not_arrived_is_said(
+    ana: FolderCarrier, folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(folder, tmp_path / "behind")
+    code = ana.invite("Ben")
+    with pytest.raises(ShareUnavailable, match="not arrived"):
+        carriers.join_share(str(tmp_path / "behind"), tmp_path / "ben", code)
+
+
+def test_members_are_listed_by_person(ana: FolderCarrier, ben: FolderCarrier) -> None:
+    assert sorted(person for _, person in ben.members()) == ["Ana Soto", "Ben"]
+
+
+def test_a_removed_member_gets_nothing_more(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 1))
+    stale = tmp_path / "as-ben-had-it"
+    shutil.copytree(folder, stale)
+    ana.remove(id_in(tmp_path / "ben", ben.share))
+    ana.push(chain("a", 2))
+    with pytest.raises(ShareUnavailable, match="no member of the share any more"):
+        ben.pull({}, limit=10)
+    for path in (folder / "segments").iterdir():  # he goes on with a copy that knows no end
+        shutil.copy(path, stale / "segments")
+    pulled = FolderCarrier(stale, tmp_path / "ben").pull({}, limit=10)
+    assert pulled.records == chain("a", 1)
+    assert "no key for this machine" in pulled.refused[0].why
+
+
+def test_a_removed_member_adds_nothing_and_lets_nobody_in(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+) -> None:
+    ben.push(chain("b", 1))
+    ana.pull({}, limit=10)
+    stale = tmp_path / "as-ben-had-it"
+    shutil.copytree(folder, stale)
+    ana.remove(id_in(tmp_path / "ben", ben.share))
+    end = max((folder / "members").glob("*.end"), key=lambda path: path.stat().st_mtime_ns)
+    theirs = FolderCarrier(stale, tmp_path / "ben")
+    theirs.push(chain("b", 2))
+    code = theirs.invite("Eve")
+    carriers.join_share(str(stale), tmp_path / "eve", code).push(chain("e", 1))
+    end.unlink()  # whoever holds the folder takes the statement away
+    shutil.copytree(stale, folder, dirs_exist_ok=True)
+    pulled = ana.pull({}, limit=10)
+    assert pulled.records == chain("b", 1)
+    assert {one.why for one in pulled.refused} == {
+        "its machine had left the share",
+        "it is signed by a machine that is not in the share",
+    }
+
+
+def test_only_the_founder_removes_another(
+    ana: FolderCarrier, ben: FolderCarrier, tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput, match="only the machine that founded"):
+        ben.remove(id_in(tmp_path / "ana", ana.share))
+
+
+def test_who_is_not_in_cannot_be_removed(ana: FolderCarrier) -> None:
+    with pytest.raises(NotFound, match="no machine x"):
+        ana.remove("x")
+
+
+def test_who_leaves_has_no_key_any_more(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+) -> None:
+    ben.push(chain("b", 2))
+    ben.leave()
+    assert not list((tmp_path / "ben").rglob("*.key"))
+    assert ana.pull({}, limit=10) == (chain("b", 2), [])
+    with pytest.raises(ShareUnavailable, match="no key to the share"):
+        carriers.open_carrier(str(folder), tmp_path / "ben")
+
+
+def test_a_chain_goes_on_under_fresh_keys(
+    ana: FolderCarrier, ben: FolderCarrier, chain: Chain
+) -> None:
+    ana.push(chain("a", 2))
+    ana.rotate()
+    ana.push(chain("a", 4))
+    ben.push(chain("b", 1))
+    assert ben.pull({}, limit=10) == (chain("a", 4) + chain("b", 1), [])
+    assert ana.pull({}, limit=10) == (chain("a", 4) + chain("b", 1), [])
+
+
+def test_fresh_keys_of_the_founder_may_remove(
+    ana: FolderCarrier, ben: FolderCarrier, tmp_path: Path
+) -> None:
+    ana.rotate()
+    ana.remove(id_in(tmp_path / "ben", ben.share))
+    assert [person for _, person in ana.members()] == ["Ana Soto"]
+
+
+def test_personal_records_stay(ana: FolderCarrier, chain: Chain) -> None:
+    record = msgspec.structs.replace(chain("a", 1)[0], visibility="personal")
+    with pytest.raises(BadInput, match="personal"):
+        ana.push([record])
+
+
+def test_a_share_of_a_later_format_is_left_alone(
+    ana: FolderCarrier, folder: Path, tmp_path: Path
+) -> None:
+    path = folder / keys.SHARE
+    found = decode_json(path.read_bytes(), keys.ShareFile)
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(found, format=9)))
+    with pytest.raises(ShareUnavailable, match=r"format 9.*\(update observer\)"):
+        carriers.open_carrier(str(folder), tmp_path / "ana")
+
+
+def test_another_share_in_the_same_place_is_noticed(
+    ana: FolderCarrier, folder: Path, tmp_path: Path
+) -> None:
+    carriers.create_share(str(tmp_path / "other"), tmp_path / "eve", person="Eve")
+    shutil.copy(tmp_path / "other" / keys.SHARE, folder / keys.SHARE)
+    with pytest.raises(ShareUnavailable, match="another share"):
+        ana.pull({}, limit=1)
+
+
+def test_a_folder_that_holds_something_is_made_no_share(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear Ben")
+    with pytest.raises(BadInput, match="is not empty"):
+        carriers.create_share(str(tmp_path / "mine"), tmp_path / "ana", person="Ana")
+
+
+@pytest.mark.parametrize(("name", "said"), [("none", "there is no folder"), ("", "holds no share")])
+def test_a_folder_without_a_share_is_said_to_have_none(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    with pytest.raises(ShareUnavailable, match=said):
+        carriers.open_carrier(str(tmp_path / name), tmp_path / "ana")
+
+
+def test_records_in_many_segments_are_split_by_size(
+    ana: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    records = chain("a", 3, body=cast("str", '"' + "x" * (3 << 20) + '"'))
+    ana.push(records)
+    assert len(segments(folder)) == 3
+    assert ana.pull({}, limit=10).records == records

@@ -1,0 +1,39 @@
+"""Records of a share: the chain of an origin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from observer.sync.record import Record, Refused, chained
+
+Chain = Callable[..., list[Record]]
+
+
+def test_a_whole_chain_is_taken(chain: Chain) -> None:
+    records = chain("a", 3)
+    assert chained(records, {}) == (records, [])
+
+
+def test_what_is_known_is_passed_over(chain: Chain) -> None:
+    records = chain("a", 3)
+    assert chained(records, {"a": (2, records[1].hash())}) == (records[2:], [])
+
+
+def test_a_changed_record_breaks_the_chain_of_its_origin_alone(chain: Chain) -> None:
+    one, two, three = chain("a", 3)
+    others = chain("b", 2)
+    taken, refused = chained([one, replace(two, body="{}"), three, *others], {})
+    assert [(record.origin, record.sequence) for record in taken] == [
+        ("a", 1),
+        ("a", 2),
+        ("b", 1),
+        ("b", 2),
+    ]
+    assert refused == [Refused("a", 3, "does not continue record 2")]
+
+
+def test_a_gap_is_refused(chain: Chain) -> None:
+    one, _, three = chain("a", 3)
+    assert chained([one, three], {})[1] == [Refused("a", 3, "does not continue record 1")]
