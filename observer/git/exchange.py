@@ -182,7 +182,7 @@ class Exchange:
         from observer.git.command import GitProcess  # noqa: PLC0415 - 15 ms, for who asks git
 
         settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
-        env = environment(os.environ) | _ENVIRONMENT | (environ or {})
+        env = environment(os.environ) | _ENVIRONMENT | dict(environ or {})
         with tempfile.TemporaryFile() as stderr:
             process = launch(
                 ("--no-pager", *settings, "-C", str(self._folder), *words),

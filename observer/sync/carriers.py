@@ -30,8 +30,12 @@ def open_carrier(url: str, home_folder: Path) -> Carrier:
         ShareUnavailable: it is out of reach, is no share, this machine has no key to it, it has a
             later format than this program knows, or an extra is not installed.
     """
-    with _extras():
+    if not is_server(url):
         return open_files(url, home_folder)
+    with _extras():
+        from observer.sync.postgres import PostgresCarrier  # noqa: PLC0415 - of an extra
+
+        return PostgresCarrier(url)
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:
@@ -82,6 +86,11 @@ def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
         else:
             keys.join(Path(url).expanduser(), home_folder, code)
     return open_files(url, home_folder)
+
+
+def is_server(url: str) -> bool:
+    """Return True if an address is a PostgreSQL server's."""
+    return url.startswith(("postgresql://", "postgres://"))
 
 
 def is_git(url: str) -> bool:

@@ -40,7 +40,8 @@ def test_what_one_machine_pushes_another_pulls(machine: Machine, chain: Chain) -
 
 
 def test_a_share_of_nothing_has_nothing(machine: Machine) -> None:
-    assert machine("laptop").pull({}, limit=10) == ([], [])
+    pulled = machine("laptop").pull({}, limit=10)
+    assert (list(pulled.records), list(pulled.refused)) == ([], [])
 
 
 def test_pushing_nothing_changes_nothing(machine: Machine) -> None:
