@@ -89,13 +89,6 @@ class PostgresCarrier:
             self._open.close()
             self._open = None
 
-    def members(self) -> list[tuple[str, str]]:
-        """Return who is in, as (role, person)."""
-        with self._connection() as connection:
-            return cast(
-                "list[tuple[str, str]]", connection.execute(_statement("members")).fetchall()
-            )
-
     @contextmanager
     def _connection(self) -> Iterator[_Connection]:
         with _plainly():
@@ -126,35 +119,48 @@ def create(url: str) -> None:
             raise BadInput("the database holds a share, or held one") from error
 
 
-def invite(url: str, *, person: str) -> str:
-    """Make a login for a person, by the owner's login, and return the address with it.
+class ServerTeam:
+    """Who is in a share on a server, for the owner of its database.
 
-    The server is given only a verifier of the password.
-
-    Raises:
-        ShareUnavailable: as `create`, or the database holds no share.
+    Each method raises `ShareUnavailable` if there is no server or no share, or the login may not.
     """
-    role, password = f"observer_{secrets.token_hex(6)}", secrets.token_urlsafe(24)
-    with _plainly(), _owner(url) as connection:
-        verifier = connection.pgconn.encrypt_password(
-            password.encode(), role.encode(), b"scram-sha-256"
-        )
-        connection.execute(_statement("invite"), (role, verifier.decode(), person))
-    parts = urlsplit(url)
-    where = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{role}:{password}@{where}"))
 
+    def __init__(self, url: str) -> None:
+        self._url = url
 
-def remove(url: str, role: str) -> None:
-    """Take a person's login away, by the owner's login, and end its connections.
+    def invite(self, person: str) -> str:
+        """Make a login for a person, and return the address with it.
 
-    Raises:
-        NotFound: no such role is in.
-        ShareUnavailable: as `invite`.
-    """
-    with _plainly(), _owner(url) as connection:
-        if not _value(connection, "remove", role):
-            raise NotFound(f"no member {role} is in the share")
+        The server is given only a verifier of the password.
+        """
+        role, password = f"observer_{secrets.token_hex(6)}", secrets.token_urlsafe(24)
+        with _plainly(), _owner(self._url) as connection:
+            verifier = connection.pgconn.encrypt_password(
+                password.encode(), role.encode(), b"scram-sha-256"
+            )
+            connection.execute(_statement("invite"), (role, verifier.decode(), person))
+        parts = urlsplit(self._url)
+        where = parts.netloc.rpartition("@")[2]
+        return urlunsplit(parts._replace(netloc=f"{role}:{password}@{where}"))
+
+    def members(self) -> list[tuple[str, str]]:
+        """Return who is in, as (role, person), by their names."""
+        with _plainly(), _owner(self._url) as connection:
+            rows = connection.execute(_statement("members")).fetchall()
+        return cast("list[tuple[str, str]]", rows)
+
+    def remove(self, role: str) -> None:
+        """Take a person's login away, and end its connections.
+
+        Raises:
+            NotFound: no such role is in.
+        """
+        with _plainly(), _owner(self._url) as connection:
+            if not _value(connection, "remove", role):
+                raise NotFound(f"no member {role} is in the share", hint="list the members")
+
+    def close(self) -> None:
+        """Let go of nothing: each call has a connection of its own."""
 
 
 @contextmanager

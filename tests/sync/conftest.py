@@ -120,7 +120,7 @@ class ServerShare(NamedTuple):
 
     def open(self, machine: str) -> Carrier:
         if machine not in self.logins:
-            self.logins[machine] = postgres.invite(self.owner, person=machine)
+            self.logins[machine] = postgres.ServerTeam(self.owner).invite(machine)
         return carriers.open_carrier(self.logins[machine], Path("/nowhere"))
 
     def vanish(self) -> None:

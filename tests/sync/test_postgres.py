@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, LiteralString, Protocol, cast
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -12,7 +14,7 @@ from psycopg import errors
 
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.sync import carriers, postgres
-from observer.sync.postgres import PostgresCarrier
+from observer.sync.postgres import PostgresCarrier, ServerTeam
 from observer.sync.record import Carrier, Record
 
 Chain = Callable[..., list[Record]]
@@ -104,7 +106,7 @@ def test_a_stranger_reads_nothing(login: Login, table: str, sql: str) -> None:
 def test_a_removed_member_reads_and_adds_nothing(share: ServerShare, login: Login) -> None:
     ben = login("ben")
     assert ask(ben, "SELECT count(*) FROM observer.record") == [(3,)]
-    postgres.remove(share.owner, ben.info.user)
+    ServerTeam(share.owner).remove(ben.info.user)
     with pytest.raises(psycopg.OperationalError):
         ask(ben, "SELECT count(*) FROM observer.record")
     with pytest.raises(ShareUnavailable, match="not permitted to log in"):
@@ -263,12 +265,13 @@ def test_a_second_share_in_a_database_is_refused(share: ServerShare) -> None:
 
 def test_who_is_no_member_cannot_be_removed(share: ServerShare) -> None:
     with pytest.raises(NotFound, match="no member eve"):
-        postgres.remove(share.owner, "eve")
+        ServerTeam(share.owner).remove("eve")
 
 
 def test_members_are_listed(share: ServerShare, ana: Carrier) -> None:
     share.open("ben").close()
-    assert [person for _, person in cast("PostgresCarrier", ana).members()] == ["ana", "ben"]
+    team = carriers.open_team(share.owner, Path("/nowhere"))
+    assert [person for _, person in team.members()] == ["ana", "ben"]
 
 
 def test_a_server_killed_in_the_middle_loses_and_doubles_nothing(
@@ -302,3 +305,16 @@ def reader_after_restart(reader: Carrier) -> Any:
         return reader.pull({}, limit=1000)
     except ShareUnavailable:  # the connection of before
         return reader.pull({}, limit=1000)
+
+
+def test_the_owner_makes_a_share_by_its_address(server: Any) -> None:
+    database = f"made_{uuid4().hex}"
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute(cast("LiteralString", f"CREATE DATABASE {database}"))
+    team = carriers.create_share(server.url(database), Path("/nowhere"), person="Ana")
+    carriers.open_carrier(team.invite("Ana"), Path("/nowhere")).close()
+
+
+def test_a_server_takes_no_code(share: ServerShare) -> None:
+    with pytest.raises(BadInput, match="takes no code"):
+        carriers.join_share(share.owner, Path("/nowhere"), "code")
