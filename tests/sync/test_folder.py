@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -314,6 +316,22 @@ def test_fresh_keys_of_the_founder_may_remove(
     ana.rotate()
     ana.remove(id_in(tmp_path / "ben", ben.share))
     assert [person for _, person in ana.members()] == ["Ana Soto"]
+
+
+def test_a_full_disk_leaves_what_was_there(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 1))
+    records = chain("a", 2, body=f'"{secrets.token_hex(20_000)}"')
+    most, limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limit))
+    try:
+        with pytest.raises(ShareUnavailable, match="cannot be used"):
+            ana.push(records)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, limit))
+    assert ben.pull({}, limit=10) == (chain("a", 1), [])
+    assert [path.name for path in folder.rglob(".*")] == []
 
 
 def test_personal_records_stay(ana: FolderCarrier, chain: Chain) -> None:

@@ -274,6 +274,7 @@ def test_members_are_listed(share: ServerShare, ana: Carrier) -> None:
     assert [person for _, person in team.members()] == ["ana", "ben"]
 
 
+@pytest.mark.slow
 def test_a_server_killed_in_the_middle_loses_and_doubles_nothing(
     share: ServerShare, chain: Chain
 ) -> None:

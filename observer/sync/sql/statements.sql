@@ -46,8 +46,9 @@ LEFT JOIN unnest(%(origins)s::text[], %(sequences)s::bigint[]) AS known (origin,
     USING (origin)
 CROSS JOIN LATERAL (
     SELECT * FROM observer.record one
+    -- A chain has no gaps, so this is at most `limit` rows, however the planner finds them.
     WHERE one.origin = o.origin AND one.sequence > coalesce(known.sequence, 0)
-    ORDER BY one.sequence LIMIT %(limit)s
+        AND one.sequence <= coalesce(known.sequence, 0) + %(limit)s
 ) r
 ORDER BY r.origin, r.sequence
 LIMIT %(limit)s;
