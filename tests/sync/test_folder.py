@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import secrets
 import shutil
@@ -146,6 +147,16 @@ def test_the_segment_of_one_under_the_name_of_another_is_refused(
     fake = named._replace(machine=id_in(tmp_path / "ana", ana.share), first=2)
     bens.rename(bens.with_name(f"{fake.stem}.segment"))
     assert "signature is wrong" in whys(ana)[0]
+
+
+def test_what_is_no_plain_file_holds_nobody_up(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 2))
+    path = segments(folder)[0]
+    path.unlink()
+    os.mkfifo(path)
+    assert "not a plain file" in whys(ben)[0]
 
 
 def test_a_conflict_copy_is_named(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
