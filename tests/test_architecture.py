@@ -57,6 +57,7 @@ HOMES = {
     "onnxruntime": ("observer.index.embed",),
     "tokenizers": ("observer.index.embed",),
     "httpx2": ("observer.llm",),
+    "psycopg": ("observer.sync.postgres",),
     "pyrage": ("observer.sync.keys",),
     "tree_sitter": ("observer.code",),
     "watchfiles": ("observer.serve",),

@@ -22,7 +22,7 @@ from observer.git.launch import GitTimeout, environment, launch
 
 WAIT_S = 300.0
 """Longest wait for a fetch or a push."""
-MOST_TRIES = 20
+MOST_TRIES = 10
 """Pushes in a row that may come too late before it is given up for now."""
 _SETTINGS = {
     "commit.gpgSign": "false",
@@ -50,7 +50,7 @@ _BRANCH = "refs/heads/observer"
 _THEIRS = "refs/remotes/share/observer"
 
 
-class PushTooLate(Exception):
+class _PushTooLate(Exception):
     """Another has pushed in the meantime."""
 
 
@@ -60,11 +60,13 @@ class Exchange:
     Args:
         folder: the work tree; made where it is missing.
         url: of the remote.
+        wait_s: longest wait for each answer of git.
     """
 
-    def __init__(self, folder: Path, url: str) -> None:
+    def __init__(self, folder: Path, url: str, *, wait_s: float = WAIT_S) -> None:
         self._folder = make_private(folder)
         self._url = url
+        self._wait_s = wait_s
         if not (folder / ".git" / "HEAD").exists():
             self._git("init", "--quiet")
         make_private(folder / ".git" / "info")
@@ -120,7 +122,7 @@ class Exchange:
             ours = self._commit_at("HEAD")
             if not ours or ours == self._commit_at(_THEIRS):
                 return
-            with suppress(PushTooLate):
+            with suppress(_PushTooLate):
                 self._push()
                 self._git("update-ref", _THEIRS, ours)
                 return
@@ -134,7 +136,7 @@ class Exchange:
             self._fetch()
             if self._is_brought():
                 raise
-            raise PushTooLate from None  # it was rejected because of what was just fetched
+            raise _PushTooLate from None  # it was rejected because of what was just fetched
 
     def _fetch(self) -> None:
         self._git("fetch", "--quiet", "--no-tags", "--", self._url, f"+{_BRANCH}:{_THEIRS}")
@@ -182,7 +184,7 @@ class Exchange:
         from observer.git.command import GitProcess  # noqa: PLC0415 - 15 ms, for who asks git
 
         settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
-        env = {**environment(os.environ), **_ENVIRONMENT, **(environ or {})}
+        env = environment(os.environ) | _ENVIRONMENT | dict(environ or {})
         with tempfile.TemporaryFile() as stderr:
             process = launch(
                 ("--no-pager", *settings, "-C", str(self._folder), *words),
@@ -191,7 +193,7 @@ class Exchange:
                 errors=stderr,
             )
             try:
-                with GitProcess(process, wait_s=WAIT_S, in_all=True) as running:
+                with GitProcess(process, wait_s=self._wait_s, in_all=True) as running:
                     answer = running.all().decode("utf-8", "surrogateescape")
                     code = running.code()
             except GitTimeout as error:

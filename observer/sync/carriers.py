@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from observer.core.errors import ShareUnavailable
+from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync.record import Carrier
 
 if TYPE_CHECKING:
     from observer.sync.folder import FolderCarrier
+    from observer.sync.postgres import ServerTeam
 
 _EXTRAS = {"pyrage": "sync", "zstandard": "sync", "cryptography": "sync", "psycopg": "teams"}
 """Which extra brings a package."""
@@ -30,8 +31,12 @@ def open_carrier(url: str, home_folder: Path) -> Carrier:
         ShareUnavailable: it is out of reach, is no share, this machine has no key to it, it has a
             later format than this program knows, or an extra is not installed.
     """
-    with _extras():
+    if not is_server(url):
         return open_files(url, home_folder)
+    with _extras():
+        from observer.sync.postgres import PostgresCarrier  # noqa: PLC0415 - of an extra
+
+        return PostgresCarrier(url)
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:
@@ -50,14 +55,35 @@ def open_files(url: str, home_folder: Path) -> FolderCarrier:
         return FolderCarrier(Path(url).expanduser(), home_folder)
 
 
-def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier:
-    """Found a share of files, with this machine as its first member.
+def open_team(url: str, home_folder: Path) -> FolderCarrier | ServerTeam:
+    """Return what lists, invites and removes the members of a share, for the caller to close.
+
+    Of a server it takes the address with the login of the database's owner.
+
+    Raises:
+        ShareUnavailable: as `open_carrier`.
+    """
+    if not is_server(url):
+        return open_files(url, home_folder)
+    with _extras():
+        from observer.sync.postgres import ServerTeam  # noqa: PLC0415 - of an extra
+
+        return ServerTeam(url)
+
+
+def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier | ServerTeam:
+    """Found a share: of files with this machine as its first member, on a server without any.
 
     Raises:
         BadInput: something else lies there.
         ShareUnavailable: it cannot be written, or an extra is not installed.
     """
     with _extras():
+        if is_server(url):
+            from observer.sync import postgres  # noqa: PLC0415 - of an extra
+
+            postgres.create(url)
+            return open_team(url, home_folder)
         from observer.sync import git_remote, keys  # noqa: PLC0415 - of an extra
 
         if is_git(url):
@@ -71,9 +97,13 @@ def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
     """Make this machine a member of a share of files that it was invited to.
 
     Raises:
-        BadInput: the code is of another share, or was used.
+        BadInput: the code is of another share, or was used; a server takes none.
         ShareUnavailable: as `open_carrier`, or the invitation has not arrived.
     """
+    if is_server(url):
+        raise BadInput(
+            "a server takes no code", hint="add the share by the address with your login"
+        )
     with _extras():
         from observer.sync import git_remote, keys  # noqa: PLC0415 - of an extra
 
@@ -84,9 +114,16 @@ def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
     return open_files(url, home_folder)
 
 
+def is_server(url: str) -> bool:
+    """Return True if an address is a PostgreSQL server's."""
+    return url.startswith(("postgresql://", "postgres://"))
+
+
 def is_git(url: str) -> bool:
     """Return True if an address is a git repository's rather than a folder's or a server's."""
-    is_remote = "://" in url or re.match(r"[\w.-]+@[\w.-]+:", url) is not None
+    is_remote = ("://" in url and not is_server(url)) or re.match(
+        r"[\w.-]+@[\w.-]+:", url
+    ) is not None
     is_bare = Path(url).joinpath("HEAD").is_file() and Path(url).joinpath("objects").is_dir()
     return is_remote or url.endswith(".git") or is_bare
 

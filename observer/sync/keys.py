@@ -32,7 +32,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from observer.core import disk
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
-from observer.core.paths import make_private, read_plain
+from observer.core.paths import make_private, read_head, read_plain
 from observer.core.value import Value, decode_json
 
 FORMAT = 1
@@ -241,7 +241,7 @@ def share_in(folder: Path) -> ShareFile:
     if not folder.is_dir():
         raise ShareUnavailable(f"there is no folder {folder}", hint="mount it, or make it")
     try:
-        found = decode_json(read_plain(folder / SHARE), ShareFile)
+        found = decode_json(read_head(folder / SHARE, _STATEMENT_BYTES), ShareFile)
     except FileNotFoundError as error:
         raise ShareUnavailable(
             f"{folder} holds no share",
@@ -520,10 +520,8 @@ def _domain(said: Value) -> bytes:
 
 
 def _read(folder: Path, name: str) -> Signed | None:
-    path = folder / MEMBERS / name
     with suppress(OSError, msgspec.DecodeError):
-        if path.stat().st_size <= _STATEMENT_BYTES:
-            return decode_json(read_plain(path), Signed)
+        return decode_json(read_head(folder / MEMBERS / name, _STATEMENT_BYTES), Signed)
     return None
 
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import msgspec
 import zstandard
 
-from observer.core.paths import read_plain
+from observer.core.paths import read_head
 from observer.core.value import decode_json
 from observer.sync.keys import (
     Identity,
@@ -46,7 +46,7 @@ KEYS = "keys"
 SEGMENT_BYTES = 4 << 20
 """Of JSON in one segment, unless a single record is larger."""
 LARGEST_BYTES = 256 << 20
-"""Of JSON; what claims to be larger is not unpacked."""
+"""Of JSON, and of a file; of what is larger no more is read or unpacked."""
 _MAGIC = b"observer segment 1\n"
 _SIGNATURE_BYTES = 64
 _NAME = re.compile(r"([0-9a-f]{32})-(\d{1,18})-(\d{1,18})-([0-9a-f]{32})\.segment\Z")
@@ -124,7 +124,7 @@ def read_segment(
         Unreadable: it is torn, forged, not for this machine, or not what its name says.
     """
     try:
-        data = read_plain(folder / SEGMENTS / f"{segment.stem}.segment")
+        data = read_head(folder / SEGMENTS / f"{segment.stem}.segment", LARGEST_BYTES)
     except OSError as error:
         raise Unreadable(f"it cannot be read: {error.strerror}") from error
     if hashlib.sha256(data).hexdigest()[:32] != segment.digest or not data.startswith(_MAGIC):
@@ -167,7 +167,7 @@ def keys_for(folder: Path, machine: str) -> Wrapped:
 def read_keys(path: Path) -> Wrapped:
     """Return a file of keys; one that is not there or not whole has none."""
     with suppress(OSError, msgspec.DecodeError):
-        return decode_json(read_plain(path), Wrapped)
+        return decode_json(read_head(path, LARGEST_BYTES), Wrapped)
     return {}
 
 

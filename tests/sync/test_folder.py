@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -144,6 +147,16 @@ def test_the_segment_of_one_under_the_name_of_another_is_refused(
     fake = named._replace(machine=id_in(tmp_path / "ana", ana.share), first=2)
     bens.rename(bens.with_name(f"{fake.stem}.segment"))
     assert "signature is wrong" in whys(ana)[0]
+
+
+def test_what_is_no_plain_file_holds_nobody_up(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 2))
+    path = segments(folder)[0]
+    path.unlink()
+    os.mkfifo(path)
+    assert "not a plain file" in whys(ben)[0]
 
 
 def test_a_conflict_copy_is_named(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
@@ -314,6 +327,22 @@ def test_fresh_keys_of_the_founder_may_remove(
     ana.rotate()
     ana.remove(id_in(tmp_path / "ben", ben.share))
     assert [person for _, person in ana.members()] == ["Ana Soto"]
+
+
+def test_a_full_disk_leaves_what_was_there(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 1))
+    records = chain("a", 2, body=f'"{secrets.token_hex(20_000)}"')
+    most, limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limit))
+    try:
+        with pytest.raises(ShareUnavailable, match="cannot be used"):
+            ana.push(records)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, limit))
+    assert ben.pull({}, limit=10) == (chain("a", 1), [])
+    assert [path.name for path in folder.rglob(".*")] == []
 
 
 def test_personal_records_stay(ana: FolderCarrier, chain: Chain) -> None:

@@ -45,14 +45,6 @@ def test_a_repository_of_code_is_made_no_share(bare: Path, tmp_path: Path) -> No
         carriers.create_share(str(bare), tmp_path / "ana", person="Ana")
 
 
-def test_a_share_that_code_was_pushed_to_is_refused(
-    ana: FolderCarrier, bare: Path, tmp_path: Path, chain: Chain
-) -> None:
-    code_in(bare, tmp_path)
-    with pytest.raises(ShareUnavailable, match="not a repository of a share"):
-        ana.push(chain("a", 1))
-
-
 def test_a_repository_out_of_reach_is_named(tmp_path: Path) -> None:
     with pytest.raises(ShareUnavailable, match=r"nowhere.git.*git ls-remote"):
         carriers.open_carrier(str(tmp_path / "nowhere.git"), tmp_path / "ana")
@@ -86,12 +78,6 @@ def test_what_was_written_while_the_remote_was_away_goes_later(
     (tmp_path / "away").rename(bare)
     ana.push(chain("a", 2))
     assert ben.pull({}, limit=10) == (chain("a", 2), [])
-
-
-def test_a_lock_that_a_killed_git_left_is_no_hindrance(ana: FolderCarrier, chain: Chain) -> None:
-    (ana.folder / ".git" / "index.lock").touch()
-    ana.push(chain("a", 2))
-    assert ana.pull({}, limit=10) == (chain("a", 2), [])
 
 
 @pytest.mark.parametrize(

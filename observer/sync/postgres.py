@@ -1,0 +1,267 @@
+"""A share on a PostgreSQL server, which itself decides what each person's role sees and adds.
+
+A person has a login of their own; the owner of the database makes and removes them, and is not who
+shares. The server's rules are in `sql/schema.sql`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import LiteralString, cast
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import make_conninfo
+
+from observer.core.errors import BadInput, NotFound, ShareUnavailable
+from observer.core.value import decode_json
+from observer.sync.record import ProjectKey, Pulled, Record
+
+FORMAT = 1
+OLDEST_VERSION = 15
+CONNECT_S = 10
+"""Longest wait for the server to take a connection."""
+_COLUMNS = Record.__struct_fields__
+"""As the statements list them."""
+_SQL = Path(__file__).with_name("sql")
+_Connection = psycopg.Connection[tuple[object, ...]]
+
+
+class PostgresCarrier:
+    """The records in a database.
+
+    Args:
+        url: of the database, with the login of one person.
+
+    Raises:
+        ShareUnavailable: there is no server, it is too old, holds no share or one of a later
+            format, or the login is no member's, or one that no rule binds.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._open: _Connection | None = None
+        with self._connection():
+            pass
+
+    def push(self, records: Sequence[Record]) -> None:
+        """Append records of one origin, in their order, durably; known ones are passed over."""
+        if any(one.visibility == "personal" for one in records):
+            raise BadInput("what is personal does not leave", hint="promote it first")
+        with self._connection() as connection, connection.transaction():
+            if not records:
+                connection.execute(_statement("format"))
+                return
+            origin = records[0].origin
+            connection.execute(_statement("claim"), (origin,))
+            if not _value(connection, "is_own", origin):
+                raise BadInput(f"{origin} is not the origin of this machine in the share")
+            last = cast("int", _value(connection, "last", origin))
+            fresh = [one for one in records if one.sequence > last]
+            if fresh and fresh[0].sequence != last + 1:
+                raise BadInput(f"record {fresh[0].sequence} does not follow {last}")
+            if fresh:
+                _append(connection, fresh)
+
+    def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
+        """Return at most `limit` records of a higher sequence than `since` has of their origin."""
+        known = {"origins": list(since), "sequences": list(since.values()), "limit": limit}
+        with self._connection() as connection:
+            return Pulled([_record(row) for row in connection.execute(_statement("pull"), known)])
+
+    def wake(self, timeout_s: float) -> bool:
+        """Wait until another may have pushed; return False if nothing was heard of it."""
+        with self._connection() as connection:
+            ours = connection.info.backend_pid
+            return any(one.pid != ours for one in connection.notifies(timeout=timeout_s))
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._open:
+            self._open.close()
+            self._open = None
+
+    @contextmanager
+    def _connection(self) -> Iterator[_Connection]:
+        with _plainly():
+            try:
+                if self._open is None or self._open.closed:
+                    self._open = _connected(self._url)
+                yield self._open
+            except psycopg.OperationalError:
+                self.close()  # the next call connects again
+                raise
+
+
+def create(url: str) -> None:
+    """Make a share in a database, by its owner's login.
+
+    Raises:
+        BadInput: there is one.
+        ShareUnavailable: there is no server, it is too old, or the login may not.
+    """
+    with _plainly(), _owner(url) as connection:
+        if connection.info.server_version < OLDEST_VERSION * 10_000:
+            raise _too_old(connection)
+        database = hashlib.sha256(connection.info.dbname.encode()).hexdigest()[:8]
+        schema = (_SQL / "schema.sql").read_text(encoding="utf-8")
+        try:
+            connection.execute(schema.replace("{members}", f"observer_members_{database}"))
+        except (errors.DuplicateSchema, errors.DuplicateObject) as error:
+            raise BadInput("the database holds a share, or held one") from error
+
+
+class ServerTeam:
+    """Who is in a share on a server, for the owner of its database.
+
+    Each method raises `ShareUnavailable` if there is no server or no share, or the login may not.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def invite(self, person: str) -> str:
+        """Make a login for a person, and return the address with it.
+
+        The server is given only a verifier of the password.
+        """
+        role, password = f"observer_{secrets.token_hex(6)}", secrets.token_urlsafe(24)
+        with _plainly(), _owner(self._url) as connection:
+            verifier = connection.pgconn.encrypt_password(
+                password.encode(), role.encode(), b"scram-sha-256"
+            )
+            connection.execute(_statement("invite"), (role, verifier.decode(), person))
+        parts = urlsplit(self._url)
+        where = parts.netloc.rpartition("@")[2]
+        return urlunsplit(parts._replace(netloc=f"{role}:{password}@{where}"))
+
+    def members(self) -> list[tuple[str, str]]:
+        """Return who is in, as (role, person), by their names."""
+        with _plainly(), _owner(self._url) as connection:
+            rows = connection.execute(_statement("members")).fetchall()
+        return cast("list[tuple[str, str]]", rows)
+
+    def remove(self, role: str) -> None:
+        """Take a person's login away, and end its connections.
+
+        Raises:
+            NotFound: no such role is in.
+        """
+        with _plainly(), _owner(self._url) as connection:
+            if not _value(connection, "remove", role):
+                raise NotFound(f"no member {role} is in the share", hint="list the members")
+
+    def close(self) -> None:
+        """Let go of nothing: each call has a connection of its own."""
+
+
+@contextmanager
+def _owner(url: str) -> Iterator[_Connection]:
+    with psycopg.connect(url, connect_timeout=CONNECT_S, prepare_threshold=None) as connection:
+        yield connection
+
+
+def _connected(url: str) -> _Connection:
+    # Nothing is prepared on the server: a pool between may give each transaction another session.
+    connection = psycopg.connect(
+        make_conninfo(url, connect_timeout=CONNECT_S), autocommit=True, prepare_threshold=None
+    )
+    try:
+        _check(connection)
+        connection.execute(_statement("listen"))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: _Connection) -> None:
+    if connection.info.server_version < OLDEST_VERSION * 10_000:
+        raise _too_old(connection)
+    row = connection.execute(_statement("role")).fetchone()
+    is_superuser, bypasses, is_owner = row or (False, False, False)
+    if is_superuser or bypasses or is_owner:
+        why = "a superuser" if is_superuser else "bound by no policy" if bypasses else "the owner"
+        raise ShareUnavailable(
+            f"the login {connection.info.user} is {why}: the server would keep nothing from it",
+            hint="use a login of your own, that the owner makes with: observer team invite",
+        )
+    version = _value(connection, "format")
+    if cast("int", version) > FORMAT:
+        raise ShareUnavailable(
+            f"the share has format {version}, this observer knows {FORMAT}", hint="update observer"
+        )
+
+
+def _too_old(connection: _Connection) -> ShareUnavailable:
+    found = connection.info.server_version // 10_000
+    return ShareUnavailable(
+        f"the server is PostgreSQL {found}", hint=f"use PostgreSQL {OLDEST_VERSION} or later"
+    )
+
+
+def _append(connection: _Connection, records: Sequence[Record]) -> None:
+    connection.execute(_statement("prepare"))
+    with connection.cursor() as cursor, cursor.copy(_statement("copy")) as copy:
+        for one in records:
+            project = msgspec.json.encode(one.project).decode()
+            values = msgspec.structs.asdict(one) | {"project": project}
+            copy.write_row([values[name] for name in _COLUMNS])
+    connection.execute(_statement("append"))
+
+
+def _record(row: tuple[object, ...]) -> Record:
+    found = dict(zip(_COLUMNS, row, strict=True))
+    found["project"] = decode_json(cast("str", found["project"]), ProjectKey)
+    return msgspec.convert(found, Record)
+
+
+def _value(connection: _Connection, name: str, *values: object) -> object:
+    row = connection.execute(_statement(name), values).fetchone()
+    return row[0] if row else None
+
+
+@cache
+def _statements() -> dict[str, LiteralString]:
+    text = (_SQL / "statements.sql").read_text(encoding="utf-8")
+    parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
+
+
+def _statement(name: str) -> LiteralString:
+    return _statements()[name]
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """Raise what the driver says as what the user can do."""
+    try:
+        yield
+    except (errors.InvalidSchemaName, errors.UndefinedTable, errors.UndefinedFunction) as error:
+        raise ShareUnavailable(
+            "the database holds no share", hint="its owner makes one: observer team create URL"
+        ) from error
+    except errors.InsufficientPrivilege as error:
+        raise ShareUnavailable(
+            f"the login is no member of the share, or may not do this: {_said(error)}",
+            hint="ask the owner of the database for: observer team invite",
+        ) from error
+    except psycopg.Error as error:
+        raise ShareUnavailable(
+            f"the server cannot be used: {_said(error)}",
+            hint="look whether it runs, and at its address",
+        ) from error
+
+
+def _said(error: psycopg.Error) -> str:
+    with suppress(IndexError):
+        return str(error).strip().splitlines()[0]
+    return type(error).__name__

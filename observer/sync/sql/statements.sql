@@ -1,0 +1,63 @@
+-- What a member's program asks of the server, by name.
+
+-- name: role
+SELECT rolsuper, rolbypassrls, pg_has_role(c.relowner, 'MEMBER')
+FROM pg_roles r
+LEFT JOIN pg_namespace n ON n.nspname = 'observer'
+LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'record'
+WHERE r.rolname = current_user;
+
+-- name: format
+SELECT version FROM observer.format;
+
+-- name: listen
+LISTEN observer;
+
+-- name: claim
+INSERT INTO observer.origin (origin) VALUES (%s) ON CONFLICT DO NOTHING;
+
+-- name: is_own
+SELECT role = current_user FROM observer.origin WHERE origin = %s;
+
+-- name: last
+SELECT coalesce(max(sequence), 0) FROM observer.record WHERE origin = %s;
+
+-- name: prepare
+CREATE TEMPORARY TABLE arriving (
+    origin text, sequence bigint, previous text, kind text, uuid text, project text, author text,
+    visibility text, at_ms bigint, body text
+) ON COMMIT DROP;
+
+-- name: copy
+COPY pg_temp.arriving FROM STDIN;
+
+-- name: append
+INSERT INTO observer.record
+    (origin, sequence, previous, kind, uuid, project, author, visibility, at_ms, body)
+SELECT origin, sequence, previous, kind, uuid, project, author, visibility, at_ms, body
+FROM pg_temp.arriving ORDER BY sequence
+ON CONFLICT DO NOTHING;
+
+-- name: pull
+SELECT r.origin, r.sequence, r.previous, r.kind, r.uuid, r.project, r.author, r.visibility,
+    r.at_ms, r.body
+FROM observer.origin o
+LEFT JOIN unnest(%(origins)s::text[], %(sequences)s::bigint[]) AS known (origin, sequence)
+    USING (origin)
+CROSS JOIN LATERAL (
+    SELECT * FROM observer.record one
+    -- A chain has no gaps, so this is at most `limit` rows, however the planner finds them.
+    WHERE one.origin = o.origin AND one.sequence > coalesce(known.sequence, 0)
+        AND one.sequence <= coalesce(known.sequence, 0) + %(limit)s
+) r
+ORDER BY r.origin, r.sequence
+LIMIT %(limit)s;
+
+-- name: members
+SELECT role, person FROM observer.member WHERE removed_at IS NULL ORDER BY person, role;
+
+-- name: invite
+SELECT observer.invite(%s, %s, %s);
+
+-- name: remove
+SELECT observer.remove(%s);

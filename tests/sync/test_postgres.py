@@ -1,0 +1,321 @@
+"""A share on a server, attacked by logins that may do less than they try."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, LiteralString, Protocol, cast
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from observer.core.errors import BadInput, NotFound, ShareUnavailable
+from observer.sync import carriers, postgres
+from observer.sync.postgres import PostgresCarrier, ServerTeam
+from observer.sync.record import Carrier, Record
+
+Chain = Callable[..., list[Record]]
+Login = Callable[[str], "psycopg.Connection[tuple[Any, ...]]"]
+
+
+class ServerShare(Protocol):
+    owner: str
+    logins: dict[str, str]
+
+    def open(self, machine: str) -> Carrier: ...
+
+
+@pytest.fixture
+def share(postgres_share: ServerShare) -> ServerShare:
+    return postgres_share
+
+
+@pytest.fixture
+def ana(share: ServerShare, chain: Chain) -> Iterator[Carrier]:
+    carrier = share.open("ana")
+    carrier.push(chain("a", 3))
+    yield carrier
+    carrier.close()
+
+
+@pytest.fixture
+def login(share: ServerShare, ana: Carrier) -> Iterator[Login]:
+    """Return what opens a bare connection: of the owner, a member, or one who is none."""
+    opened = []
+
+    def connect(name: str) -> psycopg.Connection[tuple[Any, ...]]:
+        if name == "stranger":
+            with psycopg.connect(share.owner, autocommit=True) as owner:
+                owner.execute("DROP ROLE IF EXISTS stranger")
+                owner.execute("CREATE ROLE stranger LOGIN")
+            url = share.owner.replace("postgres@", "stranger@")
+        elif name == "owner":
+            url = share.owner
+        else:
+            share.open(name).close()
+            url = share.logins[name]
+        opened.append(psycopg.connect(url, autocommit=True))
+        return opened[-1]
+
+    yield connect
+    for one in opened:
+        one.close()
+
+
+def ask(connection: psycopg.Connection[tuple[Any, ...]], sql: str) -> list[tuple[Any, ...]]:
+    cursor = connection.execute(cast("LiteralString", sql))
+    return cursor.fetchall() if cursor.description else []
+
+
+def group_of(member: psycopg.Connection[tuple[Any, ...]]) -> str:
+    """Return the role that all members belong to."""
+    sql = "SELECT rolname FROM pg_roles WHERE NOT rolcanlogin AND pg_has_role(oid, 'MEMBER')"
+    return str(ask(member, sql)[0][0])
+
+
+TABLES = ("record", "origin", "member", "audit", "format")
+INSERT = (
+    "INSERT INTO observer.record (origin, sequence, previous, kind, uuid, project, author,"
+    " visibility, at_ms, body) VALUES ('{origin}', {sequence}, '', 'item', 'u', '{{}}', 'Ana',"
+    " '{visibility}', 1, '')"
+)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM observer.{table}",
+        "SELECT count(*) FROM observer.{table}",
+        "EXPLAIN ANALYZE SELECT * FROM observer.{table}",
+        "COPY observer.{table} TO STDOUT",
+        "SELECT pg_catalog.query_to_xml('SELECT * FROM observer.{table}', true, true, '')",
+        "BEGIN; LOCK TABLE observer.{table}",
+        "ANALYZE observer.{table}",
+    ],
+)
+def test_a_stranger_reads_nothing(login: Login, table: str, sql: str) -> None:
+    stranger = login("stranger")
+    with pytest.raises((errors.InsufficientPrivilege, AssertionError)):
+        assert ask(stranger, sql.format(table=table))
+
+
+def test_a_removed_member_reads_and_adds_nothing(share: ServerShare, login: Login) -> None:
+    ben = login("ben")
+    assert ask(ben, "SELECT count(*) FROM observer.record") == [(3,)]
+    ServerTeam(share.owner).remove(ben.info.user)
+    with pytest.raises(psycopg.OperationalError):
+        ask(ben, "SELECT count(*) FROM observer.record")
+    with pytest.raises(ShareUnavailable, match="not permitted to log in"):
+        share.open("ben")
+
+
+def test_a_removed_member_who_keeps_a_connection_has_no_right(
+    share: ServerShare, login: Login
+) -> None:
+    ben, owner = login("ben"), login("owner")
+    ask(owner, f"REVOKE {group_of(ben)} FROM {ben.info.user}")
+    with pytest.raises(errors.InsufficientPrivilege):
+        ask(ben, "SELECT count(*) FROM observer.record")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param("UPDATE observer.record SET body = 'x'", id="change"),
+        pytest.param("DELETE FROM observer.record", id="delete"),
+        pytest.param("TRUNCATE observer.record", id="truncate"),
+        pytest.param("DROP TABLE observer.record", id="drop"),
+        pytest.param("ALTER TABLE observer.record DISABLE ROW LEVEL SECURITY", id="no policies"),
+        pytest.param("CREATE POLICY mine ON observer.record USING (true)", id="own policy"),
+        pytest.param("ALTER TABLE observer.record DISABLE TRIGGER ALL", id="no triggers"),
+        pytest.param("SET session_replication_role = replica", id="no triggers by setting"),
+        pytest.param("UPDATE observer.origin SET role = current_user", id="take an origin over"),
+        pytest.param("DELETE FROM observer.origin", id="free an origin"),
+        pytest.param(
+            "INSERT INTO observer.origin (origin, role) VALUES ('x', 'postgres')", id="for another"
+        ),
+        pytest.param(INSERT.format(origin="a", sequence=4, visibility="team"), id="go on"),
+        pytest.param(INSERT.format(origin="a", sequence=3, visibility="team"), id="go over"),
+        pytest.param(INSERT.format(origin="none", sequence=1, visibility="team"), id="unclaimed"),
+        pytest.param(
+            INSERT.format(origin="a", sequence=3, visibility="team")
+            + " ON CONFLICT (origin, sequence) DO UPDATE SET body = 'x'",
+            id="change by conflict",
+        ),
+        pytest.param(
+            "MERGE INTO observer.record r USING (SELECT 1) s ON true WHEN MATCHED THEN DELETE",
+            id="merge",
+        ),
+        pytest.param("INSERT INTO observer.audit VALUES (now(), 'ana', 'push', 'x')", id="audit"),
+        pytest.param("UPDATE observer.audit SET role = 'ana'", id="change the audit"),
+        pytest.param("DELETE FROM observer.audit", id="delete the audit"),
+        pytest.param("TRUNCATE observer.audit", id="truncate the audit"),
+        pytest.param("UPDATE observer.member SET removed_at = NULL", id="bring back"),
+        pytest.param("INSERT INTO observer.member VALUES ('ben', 'Ben')", id="enrol"),
+        pytest.param("UPDATE observer.format SET version = 9", id="format"),
+        pytest.param("SELECT observer.invite('eve', 'x', 'Eve')", id="invite"),
+        pytest.param("SELECT observer.remove('postgres')", id="remove"),
+        pytest.param("SELECT observer.appended()", id="call the trigger"),
+        pytest.param(
+            "CREATE FUNCTION observer.f() RETURNS int LANGUAGE sql AS 'SELECT 1'", id="function"
+        ),
+        pytest.param("CREATE TABLE observer.mine ()", id="table"),
+        pytest.param("COPY observer.record FROM PROGRAM 'id'", id="program"),
+        pytest.param("COPY (SELECT 1) TO '/tmp/x'", id="file"),
+        pytest.param("SELECT pg_read_file('/etc/passwd')", id="read a file"),
+        pytest.param("SELECT rolpassword FROM pg_authid", id="passwords"),
+        pytest.param("SELECT * FROM pg_statistic", id="statistics"),
+        pytest.param("SET ROLE postgres", id="become the owner"),
+        pytest.param("CREATE ROLE eve LOGIN", id="role"),
+        pytest.param("ALTER ROLE CURRENT_USER BYPASSRLS", id="bypass"),
+    ],
+)
+def test_a_member_does_not(login: Login, ana: Carrier, chain: Chain, sql: str) -> None:
+    ben = login("ben")
+    with pytest.raises((errors.InsufficientPrivilege, errors.FeatureNotSupported)):
+        ask(ben, sql)
+    assert ana.pull({}, limit=10).records == chain("a", 3)
+
+
+def test_a_member_as_the_group_of_all_members_claims_nothing(login: Login) -> None:
+    ben = login("ben")
+    group = group_of(ben)
+    ask(ben, f"SET ROLE {group}")
+    with pytest.raises(errors.InsufficientPrivilege):
+        ask(ben, "INSERT INTO observer.origin (origin) VALUES ('x')")
+
+
+def test_what_an_attack_on_the_temporary_table_reaches_is_ones_own(
+    share: ServerShare, login: Login, chain: Chain
+) -> None:
+    ben = login("ben")
+    ask(ben, "CREATE FUNCTION pg_temp.min(text) RETURNS text LANGUAGE sql AS 'SELECT ''x'''")
+    ask(ben, "SET search_path = pg_temp, observer")
+    ask(ben, "INSERT INTO observer.origin (origin) VALUES ('b')")
+    ask(ben, INSERT.format(origin="b", sequence=1, visibility="team"))
+    owner = login("owner")
+    said = ask(owner, "SELECT role, detail FROM observer.audit ORDER BY at DESC LIMIT 1")
+    assert said == [(ben.info.user, "b: 1 to 1")]
+
+
+def test_a_member_sees_of_the_audit_what_he_did(login: Login) -> None:
+    assert ask(login("ben"), "SELECT * FROM observer.audit") == []
+    assert len(ask(login("ana"), "SELECT * FROM observer.audit")) == 1
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "UPDATE observer.audit SET role = 'x'",
+        "DELETE FROM observer.audit",
+        "TRUNCATE observer.audit",
+    ],
+)
+def test_the_owner_does_not_change_the_audit_either(login: Login, what: str) -> None:
+    with pytest.raises(errors.RaiseException, match="not changed"):
+        ask(login("owner"), what)
+
+
+def test_nothing_personal_reaches_the_server(login: Login) -> None:
+    ben = login("ben")
+    ask(ben, "INSERT INTO observer.origin (origin) VALUES ('b')")
+    with pytest.raises(errors.CheckViolation):
+        ask(ben, INSERT.format(origin="b", sequence=1, visibility="personal"))
+
+
+def test_a_login_that_no_policy_binds_is_refused(share: ServerShare, login: Login) -> None:
+    with pytest.raises(ShareUnavailable, match=r"superuser.*observer team invite"):
+        carriers.open_carrier(share.owner, cast("Any", None))
+    ask(login("owner"), "CREATE ROLE bypass LOGIN BYPASSRLS")
+    try:
+        with pytest.raises(ShareUnavailable, match="bound by no policy"):
+            PostgresCarrier(share.owner.replace("postgres@", "bypass@"))
+    finally:
+        ask(login("owner"), "DROP ROLE bypass")
+
+
+def test_a_stranger_is_said_to_be_no_member(share: ServerShare, login: Login) -> None:
+    login("stranger")
+    with pytest.raises(ShareUnavailable, match="no member of the share"):
+        PostgresCarrier(share.owner.replace("postgres@", "stranger@"))
+
+
+def test_a_database_without_a_share_is_said_to_hold_none(share: ServerShare, login: Login) -> None:
+    login("stranger")
+    theirs = share.owner.replace("postgres@", "stranger@")
+    elsewhere = theirs.replace(cast("Any", share).database, "template1")
+    with pytest.raises(ShareUnavailable, match="no share"):
+        PostgresCarrier(elsewhere)
+
+
+def test_a_share_of_a_later_format_is_left_alone(share: ServerShare, login: Login) -> None:
+    ask(login("owner"), "UPDATE observer.format SET version = 9")
+    with pytest.raises(ShareUnavailable, match=r"format 9.*update observer"):
+        share.open("ben")
+
+
+def test_a_second_share_in_a_database_is_refused(share: ServerShare) -> None:
+    with pytest.raises(BadInput, match="holds a share"):
+        postgres.create(share.owner)
+
+
+def test_who_is_no_member_cannot_be_removed(share: ServerShare) -> None:
+    with pytest.raises(NotFound, match="no member eve"):
+        ServerTeam(share.owner).remove("eve")
+
+
+def test_members_are_listed(share: ServerShare, ana: Carrier) -> None:
+    share.open("ben").close()
+    team = carriers.open_team(share.owner, Path("/nowhere"))
+    assert [person for _, person in team.members()] == ["ana", "ben"]
+
+
+@pytest.mark.slow
+def test_a_server_killed_in_the_middle_loses_and_doubles_nothing(
+    share: ServerShare, chain: Chain
+) -> None:
+    server, records = cast("Any", share).server, chain("b", 200)
+    carrier, reader = share.open("ben"), share.open("reader")
+    for at in range(0, 200, 20):
+        killer = threading.Thread(target=lambda: (server.stop(), server.start()))
+        killer.start()
+        while killer.is_alive():
+            push_if_up(carrier, records[: at + 20])
+        killer.join()
+        push_if_up(carrier, records[: at + 20])
+    carrier.push(records)
+    assert reader_after_restart(reader).records == records
+    carrier.close()
+    reader.close()
+
+
+def push_if_up(carrier: Carrier, records: list[Record]) -> None:
+    for record in range(1, len(records) + 1):
+        try:
+            carrier.push(records[:record])
+        except ShareUnavailable:
+            return
+
+
+def reader_after_restart(reader: Carrier) -> Any:
+    try:
+        return reader.pull({}, limit=1000)
+    except ShareUnavailable:  # the connection of before
+        return reader.pull({}, limit=1000)
+
+
+def test_the_owner_makes_a_share_by_its_address(server: Any) -> None:
+    database = f"made_{uuid4().hex}"
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute(cast("LiteralString", f"CREATE DATABASE {database}"))
+    team = carriers.create_share(server.url(database), Path("/nowhere"), person="Ana")
+    carriers.open_carrier(team.invite("Ana"), Path("/nowhere")).close()
+
+
+def test_a_server_takes_no_code(share: ServerShare) -> None:
+    with pytest.raises(BadInput, match="takes no code"):
+        carriers.join_share(share.owner, Path("/nowhere"), "code")
