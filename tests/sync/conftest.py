@@ -145,6 +145,8 @@ def postgres_share(server: Server) -> Iterator[ServerShare]:
     postgres.create(server.url(database))
     yield ServerShare(server, database, {})
     server.start()
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {database} WITH (FORCE)")
 
 
 @pytest.fixture(params=["folder", "git", "postgres"])
