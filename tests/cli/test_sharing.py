@@ -53,7 +53,7 @@ def test_what_one_machine_knows_the_other_finds(desks: tuple[Desk, Desk], tmp_pa
     (done,) = ben("sync", "add", share, "--code", code, "--all", "--yes")
     assert (done["taken"], done["sent"]) == (1, 1)
     assert ana("sync", "now")[0]["taken"] == 1
-    ana("forget", str(kept["id"]))
+    ana("forget", str(kept["id"]), "--yes")
     ana("sync", "now")
     assert ben("sync", "now")[0]["taken"] == 1
     (row,) = ben("sync", "status")

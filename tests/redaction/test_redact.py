@@ -740,6 +740,14 @@ BODIES = [
     events.Undo(item=1),
     events.Forget(item=1),
     events.Triage(signal=1, status="new", type=SECRET, text=SECRET),
+    events.Shared(
+        share=SECRET,
+        origin=SECRET,
+        sequence=1,
+        uuid=SECRET,
+        person=SECRET,
+        item={"id": 0, "title": SECRET, "tags": [SECRET], "links": [{"title": SECRET}]},
+    ),
     events.Custom(name=SECRET, text=SECRET, files=(SECRET,)),
 ]
 
