@@ -146,6 +146,10 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
         yield *found.span(), ""
     for found in _IS.pairs.finditer(text):
         yield *found.span(), bytes.fromhex(found[0].replace(":", " ")).decode("ascii")
+    low = text.lower()
+    calls = text if any(map(low.__contains__, ("chr(", "char(", "charcode("))) else ""
+    for found in (*_IS.codes.finditer(text), *_IS.chr.finditer(calls)):
+        yield *found.span(), "".join(chr(int(code, 0)) for code in _IS.code.findall(found[0]))
     at = 0
     for run in runs.split():
         at = text.find(run, at)

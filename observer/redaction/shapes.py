@@ -87,25 +87,21 @@ _ALL_KINDS = str.maketrans(
     string.ascii_lowercase + string.ascii_uppercase + string.digits + _SIGNS,
     26 * "a" + 26 * "A" + 10 * "0" + len(_SIGNS) * "-",
 )
+_JUMBLED, _MANY_SIGNS = 12, 3
+_CHANGING, _DISTINCT = 0.6, 0.75
+"""Shares of places where the kind changes, and of characters that are no second ones."""
 
 
 def is_jumbled(value: str) -> bool:
     """Return True if letters, digits and signs change places so often that no code is like it."""
-    kinds = value[:64].translate(_ALL_KINDS)
+    value = value[:64]
+    different = set(value)
+    if len(different.intersection(_SIGNS)) < _MANY_SIGNS or len(value) < _JUMBLED:
+        return False
+    kinds = value.translate(_ALL_KINDS)
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
-    return (
-        len(kinds) >= _JUMBLED
-        and len(set(value[:64]) & set(_SIGNS)) >= _MANY_SIGNS
-        and len(set(kinds) & set("aA0")) > 1
-        and set(kinds) <= set("aA0-")
-        and changes >= _CHANGING * len(kinds)
-        and len(set(value[:64])) >= _DISTINCT * len(kinds)
-    )
-
-
-_JUMBLED, _MANY_SIGNS = 12, 3
-_CHANGING, _DISTINCT = 0.6, 0.75
-"""Shares of places where the kind changes, and of characters that are no second ones."""
+    is_mixed = changes >= _CHANGING * len(value) and len(different) >= _DISTINCT * len(value)
+    return is_mixed and len(set(kinds) & set("aA0")) > 1 and set(kinds) <= set("aA0-")
 
 
 def is_unspoken(value: str) -> bool:

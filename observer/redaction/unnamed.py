@@ -155,13 +155,13 @@ def _is_hinted(text: str, start: int, end: int) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    if not _SHORTEST <= len(value) <= 64 or not value.isascii() or is_placeholder(value):
+    signs = len(_IS.signs.findall(value))
+    if not signs or not _SHORTEST <= len(value) <= 64 or not value.isascii():
         return False
     if is_jumbled(value):
         return not value.islower()
-    signs = len(_IS.signs.findall(value))
-    is_clear = signs > 1 or (signs == 1 and value[0].isalnum())
-    return is_clear and not _IS.code.search(value.rstrip("=")) and is_strong(value)
+    is_code = _IS.code.search(value.rstrip("=")) or (signs == 1 and not value[0].isalnum())
+    return not is_code and is_strong(value) and not is_placeholder(value)
 
 
 def _is_key(value: str) -> bool:

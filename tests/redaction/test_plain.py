@@ -29,6 +29,8 @@ WRITTEN: dict[str, Callable[[str], str]] = {
     "base64": lambda text: "data " + base64.b64encode(text.encode()).decode(),
     "base64-url": lambda text: "state=" + base64.urlsafe_b64encode(text.encode()).decode(),
     "hexadecimal": lambda text: text.encode().hex(),
+    "numbers": lambda text: str(list(text.encode())),
+    "calls": lambda text: " + ".join(f"chr({ord(sign)})" for sign in text),
     "coloured": lambda text: text.replace('"', '\x1b[0;32m"').replace(":", "\x1b[0m:\x1b[1m"),
     "escaped-colours": lambda text: text.replace('"', "\\x1b[32m'").replace(":", "\\u001b[0m:"),
     "titled": lambda text: f'\x1b]0;the \\"shop\\"\x07 {text}',
