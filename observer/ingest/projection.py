@@ -186,8 +186,7 @@ class Projection:
 
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
-        taken = list(self._later.committed(recorded, drafted, self._folds))
-        for session_id, saying, paths in taken:
+        for session_id, saying, paths in [*self._later.committed(recorded, drafted, self._folds)]:
             self._fold_of(session_id).commit(saying, paths)
         back = self._history.wrote_back(whole)
         gone = discarding(whole, back)
