@@ -27,7 +27,7 @@ from observer.core.events import (
     Undo,
 )
 from observer.core.filters import Filters
-from observer.core.model import Enrichment, Item, ItemKind, Recorded, Session
+from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.core.paths import is_inside
 from observer.core.text import is_within, relative
 from observer.ingest.note_projection import NoteProjection
@@ -126,21 +126,19 @@ class Projection:
         if not is_late:
             self._take_up(recorded, whole, drafted)
             self._take_back(whole, (*drafted, *arcs))
+            self._decide(whole, drafted)
         made = [*drafted, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
-        if not is_late:
-            self._decide(whole, drafted)
         return made[0].id if made else None
 
     def _decide(self, whole: Recorded, drafted: Items) -> None:
         """Make decisions of the answers that an event does, and records of those of a procedure."""
         arc = self._history.arc(whole.project_id)
-        kinds: dict[int, ItemKind] = dict.fromkeys(arc.take_up(whole), "observation")
-        kinds |= dict.fromkeys((at for made in drafted for at in arc.hear(made)), "record")
-        for at, kind in kinds.items():
+        taken = arc.take_up(whole)
+        for at in (*taken, *(at for made in drafted for at in arc.hear(made))):
             if one := self._items.get(at) or self._writer.item(at):
-                self._items[at] = replace(one, kind=kind)
-                if kind == "observation" and one.session_id:
+                self._items[at] = replace(one, kind="observation" if at in taken else "record")
+                if at in taken and one.session_id:
                     self._fold_of(one.session_id).decide(one)
 
     def session(self, session_id: int) -> Session | None:
@@ -192,9 +190,7 @@ class Projection:
 
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
-        for session_id, saying, paths in list(
-            self._later.committed(recorded, drafted, self._folds)
-        ):
+        for session_id, saying, paths in [*self._later.committed(recorded, drafted, self._folds)]:
             self._fold_of(session_id).commit(saying, paths)
         back = self._history.wrote_back(whole)
         gone = discarding(whole, back)

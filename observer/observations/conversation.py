@@ -14,28 +14,25 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.core.events import AnyBody, Command, Commit, FileWrite, ToolUse
+from observer.core.events import AnyBody, Command, FileWrite, ToolUse
 from observer.core.json_text import object_in
 from observer.core.model import Item, Link, Recorded, Slot, item_id, item_uuid
 from observer.core.patterns import lazy_pattern
-from observer.core.text import base_name, block, distinct, first_line, one_line, word_set
+from observer.core.text import block, first_line, one_line, word_set
 from observer.core.value import Value
-from observer.observations import todos, turns
-from observer.observations.analysis import analysis_of
+from observer.observations import todos
 from observer.observations.drafts import DECISION, FACT, TITLE, ObservationDraft, content_hash, item
-from observer.observations.project_state import OpenAnswer
 from observer.observations.prompt_injection import suspicion
 from observer.observations.prompts import heading_of, names_its_subject
-from observer.observations.quoting import names, quoted
+from observer.observations.quoting import quoted
 from observer.observations.session_state import SessionState
 
 _SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra")
 """Slots for the items of one event."""
 CHOSEN, ANSWERED = "chosen by the person", "answered in the person's own words"
 """Subtitles of an answer to a question."""
-_CHOSEN = "chosen: "
-_WORDS, _NAME = 40, 4
-"""Most words kept of an open answer, and least characters of a name in it."""
+CHOSEN_MARK = "chosen: "
+"""Beginning of the fact that an option was chosen."""
 _NUMBER = re.compile(r"\d+")
 _PLAN_CHARS = 1500
 _REFUSED = "The user doesn't want to proceed with this tool use"
@@ -85,42 +82,6 @@ def says_something(made: Item) -> bool:
     return any(map(str.isalpha, answer_of(made).removeprefix(made.title)))
 
 
-def open_answer(made: Item) -> OpenAnswer:
-    """Return what later work must repeat of an answer, of the item of one, to take it up.
-
-    What the question and the options that were not chosen say too decides nothing.
-    """
-    chosen = [one for one in made.facts if one.startswith(_CHOSEN)]
-    others = " ".join((made.title, *(one for one in made.facts if one not in chosen)))
-    said = " ".join((answer_of(made).removeprefix(made.title), *chosen)).replace(_CHOSEN, "")
-    named = (word.strip(turns.AROUND) for word in said.split() if names(word))
-    return OpenAnswer(
-        words=distinct(sorted(turns.stems(said) - turns.stems(others)), _WORDS),
-        names=distinct((one for one in named if len(one) >= _NAME and one not in others), _WORDS),
-    )
-
-
-def is_taken_up(answer: OpenAnswer, recorded: Recorded) -> bool:
-    """Return True if an event does what was answered.
-
-    An edit or a commit that repeats two of its longer words in the name of the file, the symbols
-    or the subject does so, and what holds a name of it in a line or a command.
-    """
-    titles: tuple[str, ...] = ()
-    match recorded.event.body:
-        case FileWrite(error="") as body:
-            titles = (base_name(body.path), *analysis_of(recorded).change.symbols)
-            text = "\n".join((body.content or "", *(edit.new for edit in body.edits)))
-        case Commit() as body:
-            titles, text = (body.subject,), body.message
-        case Command() as body:
-            text = body.command
-        case _:
-            return False
-    is_named = any(name in text for name in answer.names)
-    return is_named or len(turns.stems(*titles).intersection(answer.words)) >= turns.IN_COMMON
-
-
 def topics_of(made: Item) -> tuple[str, ...]:
     """Return what a question is known by, asked again: words without numbers, or its options."""
     options = " ".join(sorted(one.partition(": ")[2].partition(": ")[0] for one in made.facts))
@@ -157,7 +118,7 @@ def _how(answer: AnsweredQuestion) -> str:
 
 def _options_text(answer: AnsweredQuestion) -> tuple[str, ...]:
     options = (
-        (f"{_CHOSEN if label in answer.chosen else f'not {_CHOSEN}'}{label}", description)
+        (f"{CHOSEN_MARK if label in answer.chosen else f'not {CHOSEN_MARK}'}{label}", description)
         for label, description in answer.options
     )
     return tuple(one_line(": ".join(filter(None, each)), FACT) for each in options)

@@ -25,7 +25,7 @@ from observer.commands.check_tools import checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
-from observer.core.text import distinct, named, one_line, relative
+from observer.core.text import base_name, distinct, named, one_line, relative
 from observer.core.value import newest
 from observer.observations import (
     conversation,
@@ -34,6 +34,7 @@ from observer.observations import (
     inverse_edits,
     open_failures,
     project_state,
+    turns,
 )
 from observer.observations.analysis import analysis_of
 from observer.observations.conversation import ANSWERED, CHOSEN
@@ -42,11 +43,13 @@ from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.inverse_edits import Reversal
 from observer.observations.project_state import (
     Items,
+    OpenAnswer,
     ProjectState,
     Step,
     TrackedCommit,
     TrackedEdit,
 )
+from observer.observations.quoting import names
 
 TASKS = 40
 _PULLED = 50
@@ -124,6 +127,8 @@ _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _PAIRS = 40
 _PATHS = 20
 _SYMBOLS = 6
+_WORDS, _NAME = 40, 4
+"""Most words kept of an open answer, and least characters of a name in it."""
 
 
 class ProjectReducer:
@@ -176,7 +181,7 @@ class ProjectReducer:
         questions = {**known.questions, **dict.fromkeys(topics, made.id)}
         answers = {at: one for at, one in known.answers.items() if at not in before}
         if not before:
-            answers[made.id] = conversation.open_answer(made)
+            answers[made.id] = _open_answer(made)
         self._state = replace(
             known,
             questions=newest(questions, _QUESTIONS),
@@ -187,7 +192,7 @@ class ProjectReducer:
     def take_up(self, recorded: Recorded) -> tuple[int, ...]:
         """Return the items of the answers that an event does; they are open no longer."""
         known = self._state
-        taken = [at for at, one in known.answers.items() if conversation.is_taken_up(one, recorded)]
+        taken = [at for at, one in known.answers.items() if _is_taken_up(one, recorded)]
         if taken:
             left = {at: one for at, one in known.answers.items() if at not in taken}
             self._state = replace(known, answers=left)
@@ -207,6 +212,43 @@ class ProjectReducer:
         ):
             return None
         return project_state.encode(replace(self._state, heard_ms=times[0], imported_ms=times[1]))
+
+
+def _open_answer(made: Item) -> OpenAnswer:
+    """Return what later work must repeat of an answer, of the item of one, to take it up.
+
+    What the question and the options that were not chosen say too decides nothing.
+    """
+    chosen = [one for one in made.facts if one.startswith(conversation.CHOSEN_MARK)]
+    others = " ".join((made.title, *(one for one in made.facts if one not in chosen)))
+    answer = conversation.answer_of(made).removeprefix(made.title)
+    said = " ".join((answer, *(one.removeprefix(conversation.CHOSEN_MARK) for one in chosen)))
+    named = (word.strip(turns.AROUND) for word in said.split() if names(word))
+    return OpenAnswer(
+        words=distinct(sorted(turns.stems(said) - turns.stems(others)), _WORDS),
+        names=distinct((one for one in named if len(one) >= _NAME and one not in others), _WORDS),
+    )
+
+
+def _is_taken_up(answer: OpenAnswer, recorded: Recorded) -> bool:
+    """Return True if an event does what was answered.
+
+    An edit or a commit that repeats two of its longer words in the name of the file, the symbols
+    or the subject does so, and what holds a name of it in a line or a command.
+    """
+    titles: tuple[str, ...] = ()
+    match recorded.event.body:
+        case FileWrite(error="") as body:
+            titles = (base_name(body.path), *analysis_of(recorded).change.symbols)
+            text = "\n".join((body.content or "", *(edit.new for edit in body.edits)))
+        case Commit() as body:
+            titles, text = (body.subject,), body.message
+        case Command() as body:
+            text = body.command
+        case _:
+            return False
+    is_named = any(name in text for name in answer.names)
+    return is_named or len(turns.stems(*titles).intersection(answer.words)) >= turns.IN_COMMON
 
 
 def _with_first_branch(known: ProjectState, recorded: Recorded) -> ProjectState:

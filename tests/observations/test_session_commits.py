@@ -129,6 +129,12 @@ def test_the_pull_request_of_a_branch_is_the_only_one_printed(
         ),
         pytest.param(Command(command="gh pr edit --title='Round it'"), ("Round it", ""), id="anew"),
         pytest.param(Command(command="gh pr create --fill"), ("", ""), id="not-given"),
+        pytest.param(Command(command="gh pr list"), ("", ""), id="a-list"),
+        pytest.param(
+            ToolUse(tool="create_pull_request", input='{"title": "x"}', failed=True),
+            ("", ""),
+            id="failed",
+        ),
         pytest.param(
             Command(command="gh pr view 7", output="title:\tRound it\n"),
             ("", "Round it"),

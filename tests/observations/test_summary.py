@@ -151,6 +151,15 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
             id="a-second-work",
         ),
         pytest.param(
+            (
+                Prompt(text="Round totals of carts"),
+                COMMIT,
+                replace(COMMIT, hash="b" * 9, subject="Round the totals of carts down"),
+            ),
+            "Round totals of carts",
+            id="the-same-work-twice",
+        ),
+        pytest.param(
             (Prompt(text="/review 59"), SHOWN), "/review 59 · Round the total", id="a-review"
         ),
         pytest.param(
