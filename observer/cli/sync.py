@@ -93,7 +93,7 @@ def add_command(  # noqa: PLR0913 - the options above
     code: str,
     yes: bool,
 ) -> None:
-    """Share the project here, some, or all; shows what would leave, and asks."""
+    """Share a project, or all; shows what would leave, and asks."""
     refuse_agents("an agent shares nothing")
     here = home()
     called = name or url.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
@@ -132,7 +132,7 @@ def add_command(  # noqa: PLR0913 - the options above
 @click.argument("person")
 @json_option
 def invite_command(*, name: str, person: str) -> None:
-    """Let another machine into a share of files; print the code that it joins with, once."""
+    """Let another machine in; prints the code that it joins with."""
     refuse_agents("an agent invites nobody")
     share = _share(home(), name)
     with closing(open_files(share.url, home().root)) as carrier:
@@ -152,7 +152,7 @@ def now_command() -> None:
 @sync_command.command("status", epilog="Example: observer sync status")
 @json_option
 def status_command() -> None:
-    """Show what waits, when all was sent and fetched, and what was refused."""
+    """Show what waits, what was refused, and when all was carried."""
     rows = _status(home())
     if as_json(rows):
         return
@@ -183,7 +183,7 @@ def status_command() -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 def remove_command(*, name: str, yes: bool) -> None:
-    """Leave a share: nothing more is sent or fetched, and what was fetched is dropped."""
+    """Leave a share; what came from others is dropped here."""
     refuse_agents("an agent leaves no share")
     here = home()
     share = _share(here, name)
@@ -210,7 +210,7 @@ def remove_command(*, name: str, yes: bool) -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> None:
-    """Make a personal note one of a project or team, which shares may carry."""
+    """Make a personal note one of a project or team."""
     refuse_agents("an agent gives no personal note away")
     with open_memory() as memory:
         item = memory.notes.get(handle)

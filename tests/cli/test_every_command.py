@@ -140,7 +140,7 @@ TIERS = (
                 "model",
                 "note",
             ),
-            *("purge",),
+            *("purge", "sync"),
         ),
         ("numpy", "rich", "tree_sitter", "yaml"),
     ),
