@@ -17,7 +17,7 @@ from observer.notes.values import Note
 from observer.search.start import StartRequest
 from observer.store.database import SqliteStore
 from observer.tools.fence import MARK, MARKED
-from tests.fronts.conftest import an_item
+from tests.tools.conftest import an_item
 
 OBSERVATION = (
     "id type title subtitle text narrative facts concepts files_read files_modified project "

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.fronts.toolsets.basic_memory.conftest import SAMPLES, Folders, lay_out
+from tests.tools.basic_memory.conftest import SAMPLES, Folders, lay_out
 
 SCENARIOS = sorted(path.stem for path in (SAMPLES / "calls").glob("*.json"))
 REASONS = tomllib.loads((SAMPLES / "reasons.toml").read_text())

@@ -52,7 +52,7 @@ from observer.tools.fence import MARK, MARKED, defused
 from observer.tools.registry import tools_of
 
 NOW_MS = 1_790_000_000_000
-DATA = Path(__file__).parents[2] / "data" / "suspicion"
+DATA = Path(__file__).parents[1] / "data" / "suspicion"
 ATTACKS = (DATA / "attacks.txt").read_text("utf-8").splitlines()
 MARKUP = [line.split("\t")[1] for line in (DATA / "markup.txt").read_text("utf-8").splitlines()]
 HONEST = [

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from observer.core.errors import Ambiguous, BadInput, NotFound, SecretRefused
-from tests.fronts.toolsets.basic_memory.conftest import Folders
+from tests.tools.basic_memory.conftest import Folders
 
 LETTERS = "abcxyz019éüñåçøß日βωжщй가"
 CASES = (str, str.lower, str.upper, str.title, str.swapcase)

@@ -119,7 +119,7 @@ def test_where_nothing_is_recorded_yet_there_are_no_sessions(memory: Memory, tmp
         sessions.call({"project": "new"})
 
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "toolset.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "toolset.py"
 
 
 @pytest.fixture

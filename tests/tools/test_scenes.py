@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.fronts.promises import Answer, called, connected, daemon_in
+from tests.tools.promises import Answer, called, connected, daemon_in
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fronts.promises import FACES, Answer, answers_of, documents, rows, unmet
+from tests.tools.promises import FACES, Answer, answers_of, documents, rows, unmet
 
 pytestmark = pytest.mark.slow
 

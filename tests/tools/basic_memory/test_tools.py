@@ -17,9 +17,9 @@ from msgspec import to_builtins
 
 from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound, ObserverError
 from observer.tools.basic_memory.tools import OTHERWISE
-from tests.fronts.toolsets.basic_memory.conftest import Folders
+from tests.tools.basic_memory.conftest import Folders
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 BOX = {"x": 0, "y": 0, "width": 10, "height": 10}
 
 

@@ -31,7 +31,7 @@ from observer.tools.basic_memory.selection import (
     whole_days,
 )
 from observer.tools.basic_memory.vault import checked, leaves_folder, matcher, named_by
-from tests.fronts.toolsets.basic_memory.conftest import Folders
+from tests.tools.basic_memory.conftest import Folders
 
 NOW_MS = 1_767_614_400_000  # 2026-01-05T12:00Z, a Monday
 

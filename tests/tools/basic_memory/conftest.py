@@ -25,7 +25,7 @@ from observer.store.writer import Writer
 from observer.tools import render
 from observer.tools.basic_memory.tools import tools
 
-SAMPLES = Path(__file__).parents[3] / "data" / "basic-memory"
+SAMPLES = Path(__file__).parents[2] / "data" / "basic-memory"
 
 Call = Callable[..., Any]
 
