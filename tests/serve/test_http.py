@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
-import json
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -435,18 +433,3 @@ def test_a_client_with_the_token_calls_tools_over_tcp(
 
         with closing(listen(door, Guard(token=TOKEN, port=port))):
             assert asyncio.run(ask()).structured_content["project"] == "my-api"
-
-
-def test_a_bare_request_is_answered_over_the_unix_socket(
-    listen: Callable[..., Listener], tmp_path: Path
-) -> None:
-    with socket.socket(socket.AF_UNIX) as door, socket.socket(socket.AF_UNIX) as caller:
-        door.bind(str(tmp_path / "http.sock"))
-        with closing(listen(door)):
-            caller.connect(str(tmp_path / "http.sock"))
-            connection = http.client.HTTPConnection("observer", timeout=20)
-            connection.sock = caller
-            connection.request("POST", "/remember", json.dumps({"content": "tabs"}))
-            answer = connection.getresponse()
-            assert (answer.status, answer.headers["Observer-Protocol"]) == (201, "1")
-            assert json.loads(answer.read())["updated"] is False

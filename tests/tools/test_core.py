@@ -149,11 +149,6 @@ def test_search_spans_projects_unless_one_is_named(tools: dict[str, Tool]) -> No
     assert {row["project"] for row in here} == {"my-api"}
 
 
-@pytest.mark.parametrize("limit", [1, 50])
-def test_search_takes_a_limit_of_1_to_50(tools: dict[str, Tool], limit: int) -> None:
-    assert len(ask(tools, "search", query="jwt", limit=limit)["observations"]) <= limit
-
-
 @pytest.mark.parametrize("limit", [0, 51, -1, "many"])
 def test_search_refuses_other_limits(tools: dict[str, Tool], limit: Any) -> None:
     with pytest.raises(BadInput, match="limit"):
@@ -251,10 +246,6 @@ def test_1_to_50_ids_can_be_asked_for(tools: dict[str, Tool], ids: list[int]) ->
 def test_a_context_has_the_documented_fields(tools: dict[str, Tool]) -> None:
     pack = ask(tools, "get_context", project="my-api", query="jwt")
     assert list(pack)[:5] == ["project", "items", "summaries", "tokenBudget", "tokensUsed"]
-
-
-def test_a_decision_comes_first(tools: dict[str, Tool]) -> None:
-    assert ask(tools, "get_context", project="my-api")["items"][0]["type"] == "decision"
 
 
 @pytest.mark.parametrize("budget", [250, 300, 400, 700, 2000])

@@ -1,9 +1,9 @@
-"""The mem0 toolset as its reference documents it, and whose memories are whose."""
+"""The mem0 toolset as its reference documents it, whose memories are whose, and plans."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -12,18 +12,25 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from observer.core.errors import BadInput, NotFound, ObserverError
+from observer.core.errors import (
+    BadInput,
+    ConfigInvalid,
+    NotFound,
+    ObserverError,
+    RuleUserOnly,
+    SecretRefused,
+)
 from observer.core.model import Item
 from observer.memory.api import Memory
+from observer.memory.values import Extracted
 from observer.notes.values import Note
 from observer.observations.note_reducer import tags_of
 from observer.search.handles import SearchOptions
 from observer.search.owners import Owner, owner_of
 from observer.tools.mem0 import rows
+from observer.tools.mem0.rows import Message, MessagePart, memorable
 from observer.tools.mem0.tools import Mem0
 
-PYTHON = {"role": "user", "content": "I love Python programming"}
-THANKS = {"role": "assistant", "content": "Great! I'll remember that."}
 ID = r"mem_[0-9a-f]{32}"
 SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"
 
@@ -93,45 +100,6 @@ def test_the_seven_tools_have_their_documented_parameters(ask: Ask) -> None:
     assert listed["add_memory"]["properties"]["metadata"]["type"] == "object"
 
 
-def test_add_memory_counts_what_the_user_said(talk: Ask) -> None:
-    call = {"messages": [PYTHON, THANKS], "user_id": "user_123", "metadata": {"source": "chat"}}
-    (answer,) = talk(("add_memory", call))
-    assert re.fullmatch(
-        rf"Added 1 memories for user user_123\n1\. ID: {ID} - I love Python programming \(ADD\)",
-        answer,
-    )
-
-
-def test_search_memories_lists_ids_texts_and_scores(talk: Ask) -> None:
-    _, found = talk(
-        add("User loves Python programming", "User has a dog", user_id="user_123"),
-        ("search_memories", {"query": "python", "user_id": "user_123", "limit": 5}),
-    )
-    pattern = (
-        rf"Found 1 memories:\n1\. ID: {ID} - User loves Python programming \(score: \d\.\d\d\)"
-    )
-    assert re.match(pattern, found)
-
-
-def test_get_memory_tells_text_time_and_user(talk: Ask, memory: Memory) -> None:
-    identifier = shown(memory, "User loves Python programming", owner="user_123")
-    (found,) = talk(("get_memory", {"memory_id": identifier}))
-    assert found == (
-        "Memory: User loves Python programming\nCreated: 2025-03-15T14:46:40Z\nUser: user_123"
-    )
-
-
-def test_get_all_memories_lists_texts(talk: Ask) -> None:
-    _, found = talk(
-        add("User works as software engineer", "User loves Python", user_id="user_123"),
-        ("get_all_memories", {"user_id": "user_123"}),
-    )
-    assert found == (
-        "Found 2 memories for user user_123:\n"
-        "1. User loves Python\n2. User works as software engineer"
-    )
-
-
 def test_update_memory_keeps_the_rest_and_writes_history(talk: Ask, memory: Memory) -> None:
     talk(add("User loves Python", user_id="user_123", metadata={"source": "chat"}))
     (before,) = memory.of("user_123").notes.list(limit=1)
@@ -144,54 +112,6 @@ def test_update_memory_keeps_the_rest_and_writes_history(talk: Ask, memory: Memo
     assert (after.narrative, after.metadata) == (call["data"], '{"source":"chat"}')
     assert (after.uuid, after.created_ms) == (before.uuid, before.created_ms)
     assert [version.action for version in notes.history(before.id)] == ["remember", "revise"]
-
-
-def test_delete_memory_says_so_and_it_is_gone(talk: Ask, memory: Memory) -> None:
-    identifier = shown(memory, "User loves Python", owner="user_123")
-    answers = talk(
-        ("delete_memory", {"memory_id": identifier}),
-        ("search_memories", {"query": "python", "user_id": "user_123"}),
-        ("get_all_memories", {"user_id": "user_123"}),
-    )
-    assert [answer.splitlines()[0] for answer in answers] == [
-        f"Memory {identifier} deleted successfully",
-        "Found 0 memories",
-        "Found 0 memories for user user_123",
-    ]
-
-
-def test_delete_all_memories_counts_them(talk: Ask) -> None:
-    *_, deleted, left = talk(
-        add("a", "b", "c", user_id="user_123"),
-        add("a", user_id="user_456"),
-        ("delete_all_memories", {"user_id": "user_123"}),
-        ("get_all_memories", {"user_id": "user_456"}),
-    )
-    assert deleted.startswith("Deleted 3 memories for user user_123\nFinal at 2025-03-16T14:46:40Z")
-    assert left == "Found 1 memories for user user_456:\n1. a"
-
-
-MISSING = "mem_" + "0" * 32
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        pytest.param("get_memory", {}, id="get"),
-        pytest.param("update_memory", {"data": "x"}, id="update"),
-        pytest.param("delete_memory", {}, id="delete"),
-    ],
-)
-@pytest.mark.parametrize("identifier", [MISSING, "mem_xyz789", "", "12"])
-def test_a_memory_that_is_not_there_is_an_internal_error(
-    refused: Ask, name: str, arguments: dict[str, Any], identifier: str
-) -> None:
-    error = refused(name, {"memory_id": identifier, **arguments})
-    assert (error.code, error.message) == (-32603, "Internal error: Memory not found")
-    assert error.data == {
-        "type": "MemoryNotFoundError",
-        "details": f"No memory exists with ID {identifier}",
-    }
 
 
 @pytest.mark.parametrize(
@@ -224,32 +144,6 @@ def test_invalid_arguments_are_invalid_params(
     assert error.message.startswith("Invalid params: ")
     assert reason in error.message
     assert error.data["type"] == "InvalidParamsError"
-
-
-NOBODY = "Invalid request: At least one of user_id or agent_id must be provided"
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
-        pytest.param("add_memory", {}, "missing required field `messages`", id="messages"),
-        pytest.param("search_memories", {"user_id": "a"}, "required field `query`", id="query"),
-        pytest.param("update_memory", {"memory_id": "mem_1"}, "field `data`", id="data"),
-        pytest.param("get_all_memories", {}, NOBODY, id="whose"),
-        pytest.param("delete_all_memories", {"user_id": None}, NOBODY, id="whose to delete"),
-    ],
-)
-def test_what_lacks_a_required_field_is_an_invalid_request(
-    refused: Ask, name: str, arguments: dict[str, Any], message: str
-) -> None:
-    error = refused(name, arguments)
-    assert (error.code, error.data["type"]) == (-32600, "InvalidRequestError")
-    assert message in error.message
-    assert error.message.startswith("Invalid request: ")
-
-
-def test_an_unknown_tool_is_an_unknown_method(refused: Ask) -> None:
-    assert refused("add_memories", {}).code == -32601
 
 
 def test_a_secret_is_refused_by_its_class(refused: Ask) -> None:
@@ -370,7 +264,9 @@ def put_in(run: Run, *contents: str, **whose: Any) -> list[str]:
 
 
 def texts(run: Run, **whose: Any) -> list[str]:
-    return [each.memory for each in run("get_all_memories", **whose).results]
+    """Return the memories of somebody; of bob where nobody is named."""
+    found = run("get_all_memories", **(whose or {"user_id": "bob"}))
+    return [each.memory for each in found.results]
 
 
 def test_a_user_and_an_agent_of_one_name_are_two(run: Run) -> None:
@@ -558,3 +454,136 @@ def test_what_is_stored_comes_back_or_is_refused(
         found = run("get_memory", memory_id=identifier, **whose)
         assert " ".join(found.memory.split()) == " ".join(content.split())
         assert found.agent_id == (agent or None)
+
+
+HELLO: list[dict[str, str]] = [{"role": "user", "content": "hello"}]
+
+
+def planned(run: Run, *steps: dict[str, str]) -> Any:
+    return run("add_memory", messages=HELLO, plan=list(steps), user_id="bob")
+
+
+@pytest.fixture
+def tea(run: Run) -> str:
+    """The id of a memory of bob."""
+    added = planned(run, {"event": "ADD", "text": "Bob likes tea"})
+    return str(added.results[0].id)
+
+
+USER, AGENT = Message(role="user", content=" I like tea "), Message(role="assistant", content="Ok")
+SYSTEM, PICTURE = (
+    Message(role="system", content="Be brief"),
+    Message(role="user", content=[MessagePart()]),
+)
+
+
+@pytest.mark.parametrize(
+    ("messages", "by", "kept"),
+    [
+        pytest.param([SYSTEM, USER, AGENT], "user", ["I like tea"], id="what the user said"),
+        pytest.param([SYSTEM, USER, AGENT], "agent", ["Ok"], id="what the agent said"),
+        pytest.param([AGENT], "user", ["Ok"], id="what is there"),
+        pytest.param([USER, USER], "user", ["I like tea"] * 2, id="each message"),
+        pytest.param([SYSTEM, PICTURE], "user", [], id="no text"),
+        pytest.param([Message(role="assistant", content=None)], "agent", [], id="a tool call"),
+        pytest.param(
+            [
+                Message(
+                    role="user",
+                    content=[MessagePart(text="a"), MessagePart(), MessagePart(text="b")],
+                )
+            ],
+            "user",
+            ["a\nb"],
+            id="parts",
+        ),
+    ],
+)
+def test_the_owners_own_words_are_kept(messages: list[Message], by: Any, kept: list[str]) -> None:
+    assert memorable(messages, by=by) == kept
+
+
+def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> None:
+    shown = planned(
+        run,
+        {"event": "UPDATE", "id": tea, "text": "Bob likes green tea"},
+        {"event": "ADD", "text": "Bob lives in Oslo"},
+        {"event": "NOOP", "id": tea},
+    )
+    assert shown.message == "Added 1 memories for user bob, 1 updated"
+    assert [(each.event, each.memory) for each in shown.results] == [
+        ("UPDATE", "Bob likes green tea"),
+        ("ADD", "Bob lives in Oslo"),
+    ]
+    assert texts(run) == ["Bob lives in Oslo", "Bob likes green tea"]
+
+
+def test_a_plan_deletes(run: Run, tea: str) -> None:
+    shown = planned(run, {"event": "DELETE", "id": tea})
+    assert shown.message == "Added 0 memories for user bob, 1 deleted"
+    assert texts(run) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        pytest.param({"event": "UPDATE", "id": "{tea}", "text": " "}, BadInput, id="no text"),
+        pytest.param({"event": "DELETE", "id": "{tea}"}, BadInput, id="twice"),
+        pytest.param({"event": "DELETE", "id": "mem_1"}, NotFound, id="no memory"),
+        pytest.param(
+            {"event": "ADD", "text": "AKIA" + "ABCDEFGHIJKLMNOP"}, SecretRefused, id="a secret"
+        ),
+        pytest.param({"event": "MERGE"}, BadInput, id="no such event"),
+    ],
+)
+def test_of_a_plan_that_cannot_be_carried_out_nothing_is(
+    run: Run, tea: str, wrong: dict[str, str], error: type[ObserverError]
+) -> None:
+    wrong = {name: text.format(tea=tea) for name, text in wrong.items()}
+    with pytest.raises(error):
+        planned(run, {"event": "UPDATE", "id": tea, "text": "Bob likes mate"}, wrong)
+    assert texts(run) == ["Bob likes tea"]
+
+
+def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory) -> None:
+    notes = memory.of("bob").notes
+    rule = notes.remember(Note(content="Never push", type="rule", scope="personal")).item
+    notes.approve(rule.id, author="person")
+    with pytest.raises(RuleUserOnly):
+        planned(run, {"event": "DELETE", "id": rows.memory_id(rule)})
+    assert texts(run) == ["Never push"]
+
+
+def test_what_says_nearly_the_same_is_named(run: Run, tea: str) -> None:
+    shown = planned(run, {"event": "ADD", "text": "Bob likes tea!"})
+    assert [(each.id, each.memory) for each in shown.near] == [(tea, "Bob likes tea")]
+
+
+def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
+    heard: list[Sequence[str]] = []
+
+    def extract(said: Sequence[str]) -> Extracted:
+        heard.append(said)
+        return Extracted(facts=("The user lives in Oslo.",), model="tiny")
+
+    memory.extract = extract
+    add = Mem0(memory).tools()[0]
+    messages = [{"role": "user", "content": "I moved"}, {"role": "assistant", "content": "Where?"}]
+    shown = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
+    assert heard == [["user: I moved", "assistant: Where?"]]
+    assert [each.memory for each in shown.results] == ["The user lives in Oslo."]
+    (item,) = memory.of("bob").notes.list(narrow=SearchOptions(scope="personal"))
+    assert item.metadata == '{"inferred_by":"tiny"}'
+
+
+def test_without_a_language_model_nothing_is_inferred(run: Run) -> None:
+    with pytest.raises(ConfigInvalid, match="no language model is configured"):
+        run("add_memory", messages=HELLO, user_id="bob", infer=True)
+    assert texts(run) == []
+
+
+def test_a_plan_touches_no_note_that_all_share(run: Run, memory: Memory) -> None:
+    shared = next(item for item in memory.notes.list() if item.scope == "project")
+    with pytest.raises(NotFound, match="Memory not found"):
+        planned(run, {"event": "DELETE", "id": rows.memory_id(shared)})
+    assert memory.notes.get(shared.id) == shared

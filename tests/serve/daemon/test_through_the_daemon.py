@@ -172,12 +172,6 @@ def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer
     assert within("forget", str(kept["id"])).returncode == 3
 
 
-def test_a_note_with_a_secret_is_refused(within: Observer) -> None:
-    done = within("remember", "the key is AKIA" + "IOSFODNN7EXAMPLE")
-    assert done.returncode == 6
-    assert "EXAMPLE" not in done.stderr
-
-
 def test_a_note_reaches_the_context_file(
     home: Home, app: Path, within: Observer, until: Until
 ) -> None:

@@ -66,29 +66,11 @@ def test_the_instructions_say_when_to_search(stdio: StdioServerParameters, mode:
     assert len(shown.encode()) < LIMIT_BYTES
 
 
-def test_search_answers_in_text_and_typed(ask: Any) -> None:
-    result = ask(call("search", query="jwt", project="my-api"))
-    assert not result.is_error
-    found = result.structured_content
-    assert item_id(12) in [row["id"] for row in found["observations"]]
-    assert f"#{item_id(12)} file-write · Modified auth.ts" in result.content[0].text
-    assert found["summaries"][0]["title"] == "JWT login"
-
-
 def test_an_error_is_text_that_names_the_fix(ask: Any) -> None:
     result = ask(call("search", query="jwt", project="nowhere"))
     assert result.is_error
     assert result.content[0].text.startswith("no project 'nowhere'\nhint: name one, such as ")
     assert result.content[0].text.endswith("; observer status --projects lists them")
-
-
-def test_a_note_goes_to_the_project_of_the_folder(ask: Any) -> None:
-    async def remember_and_recall(client: Client) -> Any:
-        await client.call_tool("memory", {"action": "remember", "content": "tabs, not spaces"})
-        return await client.call_tool("memory", {"action": "recall", "query": "tabs"})
-
-    recalled = json.loads(ask(remember_and_recall).content[0].text.splitlines()[2])
-    assert [note["content"] for note in recalled] == ["tabs, not spaces"]
 
 
 def test_what_is_recalled_begins_with_what_it_is(ask: Any) -> None:

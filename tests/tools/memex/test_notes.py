@@ -112,15 +112,6 @@ def test_a_saved_note_is_named_and_goes_to_the_clients_project(call: Call, memor
     assert " ".join(saved.data) == "id title layer is_new similar flashbacks dangling"
 
 
-def test_a_layer_is_required(call: Call) -> None:
-    missing, wrong = call(
-        ("save_note", {"title": "x", "content": "x"}), save("x", layer="external")
-    )
-    assert missing.is_error
-    assert "layer" in missing.text
-    assert wrong.is_error
-
-
 def test_a_similar_note_is_warned_of_and_the_note_is_saved(call: Call) -> None:
     first, second = call(
         save("One", "cookies last for an hour on all of our servers"),
@@ -167,13 +158,6 @@ def test_an_agents_rule_waits_for_a_person(call: Call, memory: Memory) -> None:
     assert saved.data["approval"] == "provisional"
     assert f"observer note approve {saved.data['id']}" in saved.text
     assert memory.notes.rules(2, most_chars=1_000) == ([], 0)
-
-
-def test_a_secret_is_refused(call: Call) -> None:
-    secret = "gh" + "p_" + "a1B2" * 9
-    (refused,) = call(save("Key", f"the token is {secret}"))
-    assert refused.is_error
-    assert secret not in refused.text
 
 
 # --- search_notes, list_notes, list_tags, list_folders --------------------------------------------
@@ -237,11 +221,6 @@ def test_notes_tags_and_folders_are_listed(call: Call) -> None:
     assert [note["title"] for note in newest.data["notes"]] == ["Three"]
     assert (tags.text, folders.text) == ("- b (2)\n- a (1)", "- work (2)\n- home (1)")
     assert tags.data["counts"] == [{"name": "b", "count": 2}, {"name": "a", "count": 1}]
-
-
-def test_an_empty_memex_says_so(call: Call) -> None:
-    answers = call(("list_notes", {}), ("list_tags", {}), ("list_folders", {}))
-    assert [a.text for a in answers] == ["No notes yet.", "No tags yet.", "No folders yet."]
 
 
 # --- get_note, update_note, delete_note -----------------------------------------------------------
