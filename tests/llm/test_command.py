@@ -21,12 +21,6 @@ Until = Callable[..., None]
 
 
 @pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
-
-
-@pytest.fixture
 def configured(home: Home, model: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
     """Settings that name the stand-in."""
     monkeypatch.setenv("OBSERVER_LLM_URL", model.url)
@@ -34,70 +28,70 @@ def configured(home: Home, model: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
     return home
 
 
-def test_it_is_off_by_default(observer: Observer) -> None:
-    assert observer("config", "llm").stdout.startswith("llm  off: ")
-    shown = json.loads(observer("config", "llm", "--json").stdout)
+def test_it_is_off_by_default(within: Observer) -> None:
+    assert within("config", "llm").stdout.startswith("llm  off: ")
+    shown = json.loads(within("config", "llm", "--json").stdout)
     assert shown == {"is_on": False, "status": None}
 
 
-def test_where_it_is_off_doctor_and_status_do_not_mention_it(observer: Observer) -> None:
-    assert "llm" not in observer("doctor").stdout
-    assert "llm" not in observer("status").stdout
+def test_where_it_is_off_doctor_and_status_do_not_mention_it(within: Observer) -> None:
+    assert "llm" not in within("doctor").stdout
+    assert "llm" not in within("status").stdout
 
 
 @pytest.mark.slow
 def test_on_without_a_daemon_it_tells_what_the_store_knows(
-    observer: Observer, configured: Home, model: Any
+    within: Observer, configured: Home, model: Any
 ) -> None:
-    assert "0 of 200,000 tokens, 0 requests" in observer("config", "llm").stdout
-    observer("post", "prompt", "text=x", "--wait")
-    observer("down")
-    shown = json.loads(observer("config", "llm", "--json").stdout)
+    assert "0 of 200,000 tokens, 0 requests" in within("config", "llm").stdout
+    within("post", "prompt", "text=x", "--wait")
+    within("down")
+    shown = json.loads(within("config", "llm", "--json").stdout)
     assert shown["is_on"]
     assert (shown["status"]["url"], shown["status"]["model"]) == (model.url, "tiny")
 
 
 def test_settings_that_cannot_be_used_are_shown(
-    observer: Observer, configured: Home, monkeypatch: pytest.MonkeyPatch
+    within: Observer, configured: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OBSERVER_LLM_MODEL", "")
-    assert "problem  llm_url is set and llm_model is not" in observer("config", "llm").stdout
+    assert "problem  llm_url is set and llm_model is not" in within("config", "llm").stdout
 
 
-def test_try_shows_the_answer(observer: Observer, configured: Home, model: Any) -> None:
-    ran = observer("config", "llm", "--try")
+def test_try_shows_the_answer(within: Observer, configured: Home, model: Any) -> None:
+    ran = within("config", "llm", "--try")
     assert ran.returncode == 0
     assert ran.stdout.startswith(f"tiny at {model.url} answered in ")
     assert "learned    Hold the lock until the booking is stored." in ran.stdout
 
 
-def test_try_speaks_json(observer: Observer, configured: Home) -> None:
-    shown = json.loads(observer("config", "llm", "--try", "--json").stdout)
+def test_try_speaks_json(within: Observer, configured: Home) -> None:
+    shown = json.loads(within("config", "llm", "--try", "--json").stdout)
     assert (shown["tokens"], shown["model"]) == (1000, "tiny")
     assert shown["answer"]["concepts"] == ["locking", "double booking"]
 
 
 def test_try_says_what_is_wrong(
-    observer: Observer, configured: Home, model: Any, answered: Any
+    within: Observer, configured: Home, model: Any, answered: Any
 ) -> None:
     model.script(answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
-    ran = observer("config", "llm", "--try")
+    ran = within("config", "llm", "--try")
     assert ran.returncode == 1
     assert 'answered 404: model "tiny" not found' in ran.stderr
     assert "check llm_model (tiny)" in ran.stderr
 
 
 def test_try_says_what_a_model_cannot_do(
-    observer: Observer, configured: Home, model: Any, complete: Any
+    within: Observer, configured: Home, model: Any, complete: Any
 ) -> None:
     model.script(complete("Hello! How can I help?"))
-    ran = observer("config", "llm", "--try")
+    ran = within("config", "llm", "--try")
     assert ran.returncode == 2
     assert "not what was asked for" in ran.stderr
 
 
-def test_try_without_settings_says_how_to_set_them(observer: Observer) -> None:
-    ran = observer("config", "llm", "--try")
+def test_try_without_settings_says_how_to_set_them(within: Observer) -> None:
+    ran = within("config", "llm", "--try")
     assert ran.returncode == 2
     assert "observer config set llm_url URL" in ran.stderr
 
@@ -107,7 +101,7 @@ class TestWithADaemon:
     """A real daemon, the real command, a real HTTP server."""
 
     @pytest.fixture(autouse=True)
-    def _worked(self, configured: Home, observer: Observer, tmp_path: Any) -> None:
+    def _worked(self, configured: Home, within: Observer, tmp_path: Any) -> None:
         del configured  # in force before the daemon starts
         """A session that is over."""
         folder = tmp_path / "shop"
@@ -116,23 +110,23 @@ class TestWithADaemon:
         here = {"session": "s1", "cwd": str(folder)}
         for kind, *fields in (("prompt", "text=fix the cart of the shop"), ("session-end",)):
             shown = [f"{name}={value}" for name, value in here.items()]
-            assert observer("post", kind, *fields, *shown, "--wait").returncode == 0
+            assert within("post", kind, *fields, *shown, "--wait").returncode == 0
 
     def test_what_the_model_wrote_is_found_shown_and_survives_a_rebuild(
-        self, home: Home, observer: Observer, until: Until, model: Any
+        self, home: Home, within: Observer, until: Until, model: Any
     ) -> None:
         until(lambda: _llm(home)["tokens_today"] == 1000)
         for _ in range(2):
-            found = observer("search", "booked")
+            found = within("search", "booked")
             assert "fix the cart of the shop" in found.stdout
             number = found.stdout.partition("#")[2].partition(" ")[0]
-            assert "narrative (by tiny): The cart lost" in observer("show", number).stdout
-            assert observer("doctor", "--rebuild").returncode == 0
+            assert "narrative (by tiny): The cart lost" in within("show", number).stdout
+            assert within("doctor", "--rebuild").returncode == 0
         assert len(model.asked) == 1
 
-    def test_status_tells_what_it_costs(self, home: Home, observer: Observer, until: Until) -> None:
+    def test_status_tells_what_it_costs(self, home: Home, within: Observer, until: Until) -> None:
         until(lambda: _llm(home)["tokens_today"] == 1000)
-        assert "tiny: 1,000 of 200,000 tokens, 1 request" in observer("status").stdout
+        assert "tiny: 1,000 of 200,000 tokens, 1 request" in within("status").stdout
 
 
 @pytest.fixture
@@ -146,19 +140,19 @@ def held(model: Any, answered: Any, complete: Any) -> threading.Event:
 @pytest.mark.slow
 @pytest.mark.usefixtures("configured")
 def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
-    home: Home, observer: Observer, until: Until, model: Any, held: threading.Event
+    home: Home, within: Observer, until: Until, model: Any, held: threading.Event
 ) -> None:
-    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
-    observer("post", "session-end", "session=s1", "--wait")
+    within("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
+    within("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
     os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
     until(lambda: client.daemon_pid(home) is None)
     held.set()
-    assert observer("up").returncode == 0
+    assert within("up").returncode == 0
     until(
         lambda: (
             _llm(home)["tokens_today"] > 1000
-            and "two orders were booked" in observer("search", "booked").stdout
+            and "two orders were booked" in within("search", "booked").stdout
         )
     )
     taken = _llm(home)["tokens_today"] - 1000
@@ -170,25 +164,23 @@ def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
 @pytest.mark.slow
 @pytest.mark.usefixtures("configured", "held")
 def test_a_daemon_amid_a_request_goes_down_at_once(
-    observer: Observer, until: Until, model: Any
+    within: Observer, until: Until, model: Any
 ) -> None:
-    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
-    observer("post", "session-end", "session=s1", "--wait")
+    within("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
+    within("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
-    assert observer("down").returncode == 0
+    assert within("down").returncode == 0
     assert len(model.asked) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("configured", "held")
-def test_events_are_stored_while_a_model_thinks(
-    observer: Observer, until: Until, model: Any
-) -> None:
-    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
-    observer("post", "session-end", "session=s1", "--wait")
+def test_events_are_stored_while_a_model_thinks(within: Observer, until: Until, model: Any) -> None:
+    within("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
+    within("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
-    observer("post", "custom", "name=deploy", "--wait")
-    assert "deploy" in observer("search", "deploy").stdout
+    within("post", "custom", "name=deploy", "--wait")
+    assert "deploy" in within("search", "deploy").stdout
 
 
 def _llm(home: Home) -> Any:
@@ -198,7 +190,7 @@ def _llm(home: Home) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["observer.llm", "observer.serve.enrich"])
 def test_a_daemon_without_it_imports_nothing_of_it(
-    home: Home, observer: Observer, module: str
+    home: Home, within: Observer, module: str
 ) -> None:
     code = f"import observer.serve.daemon, sys; print({module!r} in sys.modules)"
     done = subprocess.run(

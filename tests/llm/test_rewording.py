@@ -19,12 +19,6 @@ from observer.tools.labels import Written
 Observer = Callable[..., Any]
 
 
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
-
-
 def test_lines_are_sent_redacted_and_come_back_in_their_order() -> None:
     key = "AKIA" + "ABCDEFGHIJKLMNOP"
     asked = prompt.of_lines(["one", f"two\n{key} </data>"])
@@ -39,7 +33,7 @@ def test_lines_are_sent_redacted_and_come_back_in_their_order() -> None:
 
 @pytest.mark.slow
 def test_a_draft_is_worded_anew_line_by_line(
-    observer: Observer,
+    within: Observer,
     model: Any,
     complete: Any,
     answered: Any,
@@ -52,14 +46,14 @@ def test_a_draft_is_worded_anew_line_by_line(
         ("marmalade backups each 3 hours",),
         ("marmalade is what I like", "--scope", "personal"),
     ):
-        assert observer("remember", text, "--type", "decision", *more).returncode == 0
-    refused = observer("note", "draft", "marmalade", "--reword")
+        assert within("remember", text, "--type", "decision", *more).returncode == 0
+    refused = within("note", "draft", "marmalade", "--reword")
     assert (refused.returncode, "llm_url" in refused.stderr) == (2, True)
     monkeypatch.setenv("OBSERVER_LLM_URL", model.url)
     monkeypatch.setenv("OBSERVER_LLM_MODEL", "tiny")
-    plain = observer("note", "draft", "marmalade").stdout
+    plain = within("note", "draft", "marmalade").stdout
     model.script(complete({"lines": ["The marmalade jobs live in SQLite since 2024.", "4 hours"]}))
-    shown = observer("note", "draft", "marmalade", "--reword")
+    shown = within("note", "draft", "marmalade", "--reword")
     (asked,) = model.asked
     assert "1. marmalade jobs" in asked["messages"][1]["content"]
     assert "what I like" not in json.dumps(asked)
@@ -72,10 +66,10 @@ def test_a_draft_is_worded_anew_line_by_line(
     assert "its numbers are others" in shown.stderr
     for failing in (answered(b"", status=500), complete({"lines": ["only one"]})):
         model.script(failing)
-        kept = observer("note", "draft", "marmalade", "--reword")
+        kept = within("note", "draft", "marmalade", "--reword")
         assert (kept.returncode, kept.stdout) == (0, plain)
         assert "as it was: " in kept.stderr
-    assert "leave --reword out" in observer("note", "draft", "--skills", "--reword").stderr
+    assert "leave --reword out" in within("note", "draft", "--skills", "--reword").stderr
 
 
 WROTE = Enrichment(

@@ -4,7 +4,7 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +12,14 @@ import pytest
 from mcp import Client, StdioServerParameters
 from msgspec.structs import replace
 
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.core.model import Item, Project, Receipt, Session, SummaryFields, item_id, item_uuid
+from observer.core.model import Item, Project, Session, SummaryFields, item_id, item_uuid
 from observer.core.paths import Home, make_private
-from observer.index import Index
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
 from observer.memory.api import Memory
-from observer.projects import PlaceCache
 from observer.serve.mcp.server import McpFront
 from observer.serve.servers import make_run_folder
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from observer.tools.fence import RECORDS
+from tests.support import memory_over, pipeline_over, record_by
 
 
 @pytest.fixture
@@ -110,23 +104,8 @@ def memory(store: SqliteStore, home: Home, tmp_path: Path) -> Memory:
             writer.put_project(rooted)
         writer.put_session(SESSION)
         writer.put_items([*ITEMS, _with_id(SUMMARY, item_id(14, "summary"))])
-    lock = threading.Lock()
-    pipeline = Pipeline(
-        store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
-    )
-
-    def record(events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
-        with lock:
-            return pipeline.ingest(events, project_id)
-
-    return Memory(
-        store,
-        owner="ana",
-        now_ms=lambda: NOW_MS,
-        index=Index(home.index, stem=stemmer(), is_owner=False),
-        encode=lambda *_: None,
-        record=record,
-    )
+    pipeline = pipeline_over(store, home, NOW_MS)
+    return memory_over(store, home, NOW_MS, record=record_by(pipeline))
 
 
 def _with_id(item: Item, identifier: int) -> Item:

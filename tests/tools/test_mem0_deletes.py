@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from observer.core.config import Settings
-from observer.core.events import Event
 from observer.core.filters import Filters
-from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.tools.mem0.tools import Mem0
+from tests.support import memory_over, pipeline_over, record_by
 
 Run = Callable[..., Any]
 CAR = "Bob drives an old car"
@@ -36,33 +31,15 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> LazyModel:
 @pytest.fixture
 def pipeline(store: SqliteStore, home: Home, model: LazyModel) -> Pipeline:
     times = iter(range(1_790_000_000_000, 2_000_000_000_000, 1_000))
-    return Pipeline(
-        store,
-        Spool(home.spool),
-        settings=Settings(),
-        places=PlaceCache(),
-        now_ms=lambda: next(times),
-        embedder=model,
-    )
+    return pipeline_over(store, home, lambda: next(times), embedder=model)
 
 
 @pytest.fixture
 def memory(store: SqliteStore, home: Home, pipeline: Pipeline, model: LazyModel) -> Memory:
     """A memory that knows meanings by the model that is part of the package."""
-    lock = threading.Lock()
-
-    def record(events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
-        with lock:
-            return pipeline.ingest(events, project_id)
-
     index = index_for(home.index, model, is_owner=False)
-    return Memory(
-        store,
-        owner="ana",
-        now_ms=lambda: 1_790_000_000_000,
-        index=index,
-        encode=model.encode_patiently,
-        record=record,
+    return memory_over(
+        store, index, 1_790_000_000_000, encode=model.encode_patiently, record=record_by(pipeline)
     )
 
 

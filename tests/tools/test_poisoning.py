@@ -20,7 +20,6 @@ import anyio
 import pytest
 from mcp import types
 
-from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -39,10 +38,6 @@ from observer.core.events import (
 from observer.core.model import Item, Project
 from observer.core.paths import Home
 from observer.index import Index
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.memory.api import Memory
-from observer.projects import PlaceCache
 from observer.serve.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
@@ -50,6 +45,7 @@ from observer.tools import hook_output
 from observer.tools.documents import Documents
 from observer.tools.fence import MARK, MARKED, defused
 from observer.tools.registry import tools_of
+from tests.support import memory_over, pipeline_over
 
 NOW_MS = 1_790_000_000_000
 DATA = Path(__file__).parents[1] / "data" / "suspicion"
@@ -134,17 +130,9 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.store = SqliteStore(folder / "observer.db")
         home = Home(folder / "home")
-        self._pipeline = Pipeline(
-            self.store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: NOW_MS,
-        )
+        self._pipeline = pipeline_over(self.store, home, NOW_MS)
         index = Index(home.index, stem=stemmer(), is_owner=False)
-        self.memory = Memory(
-            self.store, owner="ana", now_ms=lambda: NOW_MS, index=index, encode=lambda *_: None
-        )
+        self.memory = memory_over(self.store, index, NOW_MS)
         self.documents = Documents(self.memory, str)
         self._kept: list[dict[str, Any]] = []
         bypass: Any = type("Keeping", (ResultPassthrough,), {"keep": self._keep})()

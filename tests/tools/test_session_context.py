@@ -16,16 +16,14 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Event, FileWrite, Prompt, Reply
 from observer.core.model import Item, Project, Session, Validity, item_id, item_uuid
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.observations.session_state import FileState, SessionState, encode
-from observer.projects import PlaceCache
 from observer.store.anchors import WorktreeView
 from observer.store.database import SqliteStore
 from observer.tools import hook_output, render
 from observer.tools.hook_output import ANYONES, mirror, sweep, write
+from tests.support import pipeline_over
 
 CURSORS = "CONTEXT.cursor.json"
 WRAPPED = tuple(one.context_file for one in clients().values() if one.wrap_context)
@@ -280,9 +278,7 @@ def test_what_a_session_left_cannot_leave_the_fence(
         Event(id=f"h{n}", at_ms=NOW_MS, client="kiro", session="h", cwd=project.roots[0], body=body)
         for n, body in enumerate(bodies)
     ]
-    Pipeline(
-        store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
-    ).ingest(events, project.id)
+    pipeline_over(store, home, NOW_MS).ingest(events, project.id)
     write(memory, project, home, Settings())
     text = (folder / "CONTEXT.kiro.md").read_text()
     assert "Obey" in text

@@ -8,25 +8,16 @@ from collections.abc import Iterator
 import pytest
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.serve.worker import NICE, WRITER_NICE, Health, WriterThread, background
 from observer.store.database import SqliteStore
 from observer.upkeep.home_guard import HomeGuard
+from tests.support import pipeline_over
 
 
 @pytest.fixture
 def writer(home: Home) -> Iterator[WriterThread]:
-    pipeline = Pipeline(
-        SqliteStore(home.database),
-        Spool(home.spool),
-        settings=Settings(),
-        places=PlaceCache(),
-        now_ms=now_ms,
-    )
+    pipeline = pipeline_over(SqliteStore(home.database), home, now_ms)
     made = WriterThread(pipeline, HomeGuard(home), Health())
     yield made
     made.close()

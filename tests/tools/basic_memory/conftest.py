@@ -14,16 +14,14 @@ from observer.core import client_variables
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home
-from observer.index import Index
-from observer.memory.api import Memory
 from observer.notes.folders import NoteFiles, NoteFolder
 from observer.notes.folders.note_files import SyncReport
 from observer.notes.folders.sync import FolderSync
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from observer.store.writer import Writer
 from observer.tools import render
 from observer.tools.basic_memory.tools import tools
+from tests.support import memory_over
 
 SAMPLES = Path(__file__).parents[2] / "data" / "basic-memory"
 
@@ -36,14 +34,7 @@ class Folders:
     def __init__(self, home: Home) -> None:
         self.store = SqliteStore(home.database)
         self.files = NoteFiles(self.store, home, keeper=self)
-        self.memory = Memory(
-            self.store,
-            owner="ana",
-            now_ms=now_ms,
-            index=Index(home.index, stem=stemmer(), is_owner=True),
-            encode=lambda *_: None,
-            files=self.files,
-        )
+        self.memory = memory_over(self.store, home, now_ms, files=self.files)
         self.here = ""
         self.variables: tuple[str, ...] = ()
         self.within_s = 60.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,13 @@ import pytest
 from mcp import Client, StdioServerParameters
 from numpy.typing import NDArray
 
-from observer.core.config import Settings
-from observer.core.events import Event
-from observer.core.model import Item, Project, Receipt
+from observer.core.model import Item, Project
 from observer.core.paths import Home
 from observer.index import Index
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
 from observer.memory.api import Memory
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
+from tests.support import memory_over, pipeline_over, record_by
 
 DAY_MS = 86_400_000
 SUBJECTS = ("cookie", "garden", "train")
@@ -76,23 +71,10 @@ def memory(store: SqliteStore, home: Home, tmp_path: Path, clock: Clock) -> Memo
         writer.put_project(Project(id=2, uuid="u2", name="my-api", roots=(str(here),)))
         writer.put_project(Project(id=3, uuid="u3", name="other"))
     model = Subjects()
-    pipeline = Pipeline(
-        store,
-        Spool(home.spool),
-        settings=Settings(),
-        places=PlaceCache(),
-        now_ms=clock,
-        embedder=model,
-    )
-    lock = threading.Lock()
-
-    def record(events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
-        with lock:
-            return pipeline.ingest(events, project_id)
-
+    pipeline = pipeline_over(store, home, clock, embedder=model)
     index = Index(home.index, stem=stemmer(), is_owner=False)
     index.use(model.id, len(SUBJECTS))
-    return Memory(store, owner="ana", now_ms=clock, index=index, encode=model.vector, record=record)
+    return memory_over(store, index, clock, encode=model.vector, record=record_by(pipeline))
 
 
 class Answered:

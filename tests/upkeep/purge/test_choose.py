@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import (
     AnyBody,
@@ -26,11 +25,9 @@ from observer.core.events import (
 )
 from observer.core.model import item_id
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.upkeep.choose import Criteria, chosen, on_branch, reasons
+from tests.support import pipeline_over
 
 START_MS = 1_790_000_000_000
 WRITE = FileWrite(path="/x/src/cart.py", edits=(Edit(old="a", new="b"),), tool="Edit")
@@ -39,13 +36,7 @@ WRITE = FileWrite(path="/x/src/cart.py", edits=(Edit(old="a", new="b"),), tool="
 class World:
     def __init__(self, home: Home) -> None:
         self.store = SqliteStore(home.database)
-        self.pipeline = Pipeline(
-            self.store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: START_MS * 2,
-        )
+        self.pipeline = pipeline_over(self.store, home, START_MS * 2)
         self.count = 0
 
     def tell(

@@ -30,12 +30,6 @@ owner: {CANARY}
 """
 
 
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
-
-
 def _held(home: Home) -> list[str]:
     return [
         str(path.relative_to(home.root))
@@ -45,7 +39,7 @@ def _held(home: Home) -> list[str]:
 
 
 def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
-    observer: Observer, until: Callable[..., None], home: Home, tmp_path: Path
+    within: Observer, until: Callable[..., None], home: Home, tmp_path: Path
 ) -> None:
     vault = tmp_path / "vault"
     (vault / "deep").mkdir(parents=True)
@@ -54,29 +48,29 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     (vault / "Other.md").write_text("of badgers")
 
     def found(words: str) -> list[str]:
-        shown = json.loads(observer("search", words, "--json").stdout)
+        shown = json.loads(within("search", words, "--json").stdout)
         return sorted(hit["title"] for hit in shown["observations"])
 
-    observer("note", "folder", "add", str(vault))
+    within("note", "folder", "add", str(vault))
     until(lambda: "Other" in found("badgers") and {CANARY, f"Ask {CANARY}"} <= {*found(CANARY)})
     (vault / f"{CANARY}.md").unlink()  # of a file that is gone, the title stays
     until(lambda: CANARY not in found(CANARY))
-    observer("remember", "it is Zebrafink-77 who pays", "--title", "Said")
-    assert observer("backup").returncode == 0
-    observer("down")
+    within("remember", "it is Zebrafink-77 who pays", "--title", "Said")
+    assert within("backup").returncode == 0
+    within("down")
     changed = NoteFolder(name="vault", path=str(vault))
     NoteVersions(home, now_ms).keep(changed, "deep/Customer.md", NOTE.encode(), "replaced")
     assert _held(home)
 
-    preview = observer("purge", "--text", CANARY, "--dry-run")
+    preview = within("purge", "--text", CANARY, "--dry-run")
     for line in (2, 3, 4, 6, 7):
         assert f"{vault}/deep/Customer.md:{line}" in preview.stdout
     assert "change these files" in preview.stdout
     customer = f"{vault}/deep/Customer.md"
     for words in (("--query", "pays"), ("--file", customer), ("--file", str(vault / "deep"))):
-        shown = json.loads(observer("purge", *words, "--dry-run", "--json").stdout)
+        shown = json.loads(within("purge", *words, "--dry-run", "--json").stdout)
         assert shown["note_files"] == [customer], words
-    receipt = json.loads(observer("purge", "--text", CANARY, "--yes", "--json").stdout)
+    receipt = json.loads(within("purge", "--text", CANARY, "--yes", "--json").stdout)
     assert receipt["events"] == 1
     assert receipt["left"] == []
     assert receipt["note_files"] == [f"{vault}/deep/Customer.md:{line}" for line in (2, 3, 4, 6, 7)]
@@ -84,24 +78,24 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     assert (vault / "deep/Customer.md").read_text() == NOTE
 
     (vault / "deep/Customer.md").write_text(NOTE.replace(CANARY, "The heron"))
-    observer("up")
+    within("up")
     until(lambda: "Ask The heron" in found("heron"))
     assert "Other" in found("badgers")
-    observer("down")
+    within("down")
     assert _held(home) == []
 
 
 def test_a_folder_that_is_not_there_is_named(
-    observer: Observer, until: Callable[..., None], home: Home, tmp_path: Path
+    within: Observer, until: Callable[..., None], home: Home, tmp_path: Path
 ) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "Customer.md").write_text(NOTE)
-    observer("note", "folder", "add", str(vault))
-    until(lambda: CANARY in observer("search", CANARY).stdout)
-    observer("down")
+    within("note", "folder", "add", str(vault))
+    until(lambda: CANARY in within("search", CANARY).stdout)
+    within("down")
     shutil.move(vault, tmp_path / "unmounted")
-    receipt = json.loads(observer("purge", "--text", CANARY, "--yes", "--json").stdout)
+    receipt = json.loads(within("purge", "--text", CANARY, "--yes", "--json").stdout)
     assert receipt["note_files"] == [
         f"the note folder {vault} cannot be read: No such file or directory"
     ]
