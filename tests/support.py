@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +19,10 @@ from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 
+Git = Callable[..., str]
+Until = Callable[..., None]
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+"""What fixtures of all tests give."""
 Clock = Callable[[], int] | int
 """Milliseconds; a number for a clock that stands."""
 

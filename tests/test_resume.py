@@ -12,16 +12,14 @@ from typing import Any
 import pytest
 
 from observer.tools import render
+from tests.support import Git, Observer, Until
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-Git = Callable[..., str]
 Tell = Callable[..., None]
 Edit = Callable[..., None]
 Shown = Callable[..., str]
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
 
 RED = """\
 FAILED tests/test_cart.py::test_total - AssertionError: assert 9.99 == 10.0

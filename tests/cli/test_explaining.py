@@ -12,10 +12,10 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.memory.opening import open_memory
 from observer.tools import hook_output
+from tests.support import Git
 
 Run = Callable[..., Any]
 Fill = Callable[..., None]
-Git = Callable[..., str]
 
 
 def test_a_context_is_explained_line_by_line(run: Run, filled: Home) -> None:

@@ -28,11 +28,9 @@ from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.tools import hook_output
-from tests.support import memory_over, pipeline_over
+from tests.support import Git, memory_over, pipeline_over
 
 NOW_MS = 1_790_000_000_000
-
-Git = Callable[..., str]
 
 
 class Visitor:

@@ -13,7 +13,7 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from observer.store.tombstones import Tombstones
 from observer.tools import hook_output
 from observer.upkeep.losses import losses, request_repair
 from observer.upkeep.restore import has_damage, repair_if_damaged
-from tests.support import memory_over, pipeline_over
+from tests.support import Git, memory_over, pipeline_over
 
 pytestmark = pytest.mark.slow
 
@@ -44,8 +44,6 @@ IS_LONG = "OBSERVER_FLIPS" in os.environ
 FLIPS = int(os.environ.get("OBSERVER_FLIPS", "30"))
 EVENTS = 60
 PAGE = 4096
-
-Git = Callable[..., str]
 
 
 class Shown(NamedTuple):

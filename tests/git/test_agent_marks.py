@@ -24,8 +24,7 @@ from observer.git.agent_marks import (
     session_key,
 )
 from observer.git.blame import blame_lines
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 def agent(tool: str, name: str, model: str) -> AiSession:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from observer.git.patch import (
     ChangedSymbols,
     CommitParser,
 )
+from tests.support import Git
 
 HEADER = b"\0" + b"\0".join((b"1" * 40, b"", b"Ana", b"1", b"1", b"Change\n"))
 
@@ -229,9 +229,6 @@ def test_any_line_is_survived(path: str, line: bytes) -> None:
 )
 def test_a_hostile_line_takes_no_time(path: str, line: str) -> None:
     assert len(named(path, *[line] * 10)) <= 10
-
-
-Git = Callable[..., str]
 
 
 def test_lines_are_named_by_their_number_in_the_commit(tmp_path: Path, git: Git) -> None:

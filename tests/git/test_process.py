@@ -20,8 +20,8 @@ from observer.git.launch import GitTimeout, absolute_entries, executable, launch
 from observer.git.objects import Blobs, contents
 from observer.git.process import git_at, git_output, repository_at, stream_lines
 from observer.git.repository import NoRepository
+from tests.support import Git
 
-Git = Callable[..., str]
 Fake = Callable[[str], None]
 
 

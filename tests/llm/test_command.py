@@ -15,9 +15,9 @@ import pytest
 
 from observer.core.paths import Home
 from observer.local import client
+from tests.support import Until
 
 Observer = Callable[..., Any]
-Until = Callable[..., None]
 
 
 @pytest.fixture

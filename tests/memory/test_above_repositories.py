@@ -40,14 +40,13 @@ from observer.search.handles import SearchOptions
 from observer.store.database import SqliteStore
 from observer.tools.registry import tools_of
 from observer.upkeep.choose import Criteria, chosen
-from tests.support import memory_over, pipeline_over
+from tests.support import Git, memory_over, pipeline_over
 
 START_MS = 1_790_000_000_000
 RED = "FAILED test_tapir.py::test_legs - assert 3 == 4\n1 failed in 0.1s"
 GREEN = "1 passed in 0.1s"
 CAUSE = "The cause was an off-by-one in the tapir's legs."
 ASKED = "mend the tapir's legs in api"
-Git = Callable[..., str]
 
 
 def in_git(folder: Path, *words: str) -> str:

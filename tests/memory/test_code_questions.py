@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from observer.search.code_history import CodeChange
 from observer.store.database import SqliteStore
 from observer.tools import code_history
 from observer.tools.registry import tools_of
-from tests.support import memory_over, pipeline_over
+from tests.support import Git, memory_over, pipeline_over
 
 START_S = 1_790_000_000
 FIRST = "LIMIT = 3\n\n\ndef login(user):\n    return user\n\n\ndef logout(user):\n    return None\n"
@@ -37,8 +37,6 @@ FAILED = (
     "FAILED tests/test_auth.py::test_expired - AssertionError: expired token accepted\n"
     "===== 1 failed, 2 passed in 0.12s ====="
 )
-
-Git = Callable[..., str]
 
 
 class Work:

@@ -36,7 +36,7 @@ from observer.store.stemmer import stemmer
 from observer.tools import hook_output
 from observer.tools.documents import Documents
 from observer.tools.registry import tools_of
-from tests.support import memory_over, pipeline_over
+from tests.support import Git, memory_over, pipeline_over
 
 START_MS = 1_790_000_000_000
 FAILED = (
@@ -202,9 +202,6 @@ def test_what_reads_like_an_order_is_left_out(session: Session) -> None:
     session.compact("We worked.")
     (known, *_) = session.memory.reminders(session.event(Prompt("go on")))
     assert hook_output.text(known) == ""
-
-
-Git = Callable[..., str]
 
 
 class Shop:

@@ -16,9 +16,7 @@ from observer.local.spool import Spool
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
-from tests.support import pipeline_over
-
-Git = Callable[..., str]
+from tests.support import Git, pipeline_over
 
 LOGIN = """\
 import os

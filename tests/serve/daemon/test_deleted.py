@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,11 +16,10 @@ from legible import legible
 from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
+from tests.support import Observer, Until
 
 pytestmark = pytest.mark.slow(waits=True)
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
 Call = Callable[..., str]
 CANARY = "zebrafink"
 AT = "2026-05-28T20:26:40Z"

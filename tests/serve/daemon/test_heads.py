@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,8 @@ from observer.projects import detect_place
 from observer.serve.unreported import HeadWorker
 from observer.serve.worker import Health
 from observer.store.database import SqliteStore
-from tests.support import pipeline_over
+from tests.support import Git, pipeline_over
 
-Git = Callable[..., str]
 POST = Path(__file__).parents[3] / "hooks" / "post"
 NOW_MS = 4_000_000_000_000
 

@@ -26,9 +26,7 @@ from observer.store.database import SqliteStore
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
 from observer.upkeep.home_guard import HomeGuard
-from tests.support import pipeline_over
-
-Until = Callable[..., None]
+from tests.support import Until, pipeline_over
 
 
 def items(count: int, *, start: int = 1) -> list[Item]:

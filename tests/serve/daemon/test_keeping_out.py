@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,10 @@ from legible import legible
 
 from observer.core.paths import Home
 from observer.local import client
+from tests.support import Git, Observer, Until
 
 pytestmark = pytest.mark.slow
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
-Git = Callable[..., str]
 
 POST = Path(__file__).parents[3] / "hooks" / "post"
 CANARY = "xylophone-9417"

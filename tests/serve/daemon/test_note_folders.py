@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +14,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
-
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_a_folder_is_followed_until_it_is_removed(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,9 +13,8 @@ from legible import legible
 
 from observer.core import config
 from observer.core.paths import Home
+from tests.support import Observer, Until
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
 CANARY = "zebrafink"
 
 

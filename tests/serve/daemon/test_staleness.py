@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,11 +17,7 @@ from observer.serve.staleness import StalenessWorker
 from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.upkeep.home_guard import HomeGuard
-from tests.support import pipeline_over
-
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
-Git = Callable[..., str]
+from tests.support import Git, Observer, Until, pipeline_over
 
 
 def _commit(git: Git, folder: Path, text: str, message: str) -> None:

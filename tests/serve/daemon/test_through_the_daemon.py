@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,9 @@ from observer.index.embed.registry import find
 from observer.local import client
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+from tests.support import Git, Observer, Until
 
 pytestmark = pytest.mark.slow
-
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
-Git = Callable[..., str]
 
 
 @pytest.fixture

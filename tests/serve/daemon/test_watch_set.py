@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,7 @@ from observer.serve.watch_set import POLLED, WatchSet
 from observer.serve.watcher import WatchWorker
 from observer.serve.worker import Health
 from observer.store.database import SqliteStore
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 @pytest.fixture

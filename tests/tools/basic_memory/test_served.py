@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
+from tests.support import Git, Until
 
 pytestmark = pytest.mark.slow
-
-Git = Callable[..., str]
-Until = Callable[..., None]
 
 
 def client_of(tools: str, folder: Path, **variables: str) -> Client:

@@ -15,6 +15,7 @@ from legible import legible
 
 from observer.core.paths import Home
 from observer.local import client
+from tests.support import Git, Observer, Until
 
 HOOKS = Path(__file__).parents[3] / "hooks"
 CANARY = "Zebrafink-Caf\u00e9 77"
@@ -23,9 +24,6 @@ PLAIN = "zebrafink77"
 DEAD_PID = 4_000_000_000
 """More than a process id can be."""
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
-Git = Callable[..., str]
 Tell = Callable[..., None]
 
 

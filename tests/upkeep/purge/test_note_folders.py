@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from observer.core.clock import now_ms
 from observer.core.paths import Home
 from observer.notes.folders import NoteFolder
 from observer.notes.folders.writing import NoteVersions
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 CANARY = "Zebrafink-77"
 NOTE = f"""---
 title: Ask {CANARY}

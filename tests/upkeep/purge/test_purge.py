@@ -16,12 +16,11 @@ import pytest
 from observer.core.paths import Home
 from observer.local import client
 from observer.upkeep.carry_out import PurgeOrder, begin
+from tests.support import Observer, Until
 
 pytestmark = pytest.mark.slow
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Tell = Callable[..., None]
-Until = Callable[..., None]
 Found = Callable[[], list[str]]
 WORD = "zebrafink"
 

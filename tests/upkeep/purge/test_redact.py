@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,10 @@ from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.upkeep.carry_out import PurgeOrder, begin
 from observer.upkeep.redact import redact_log, secrets_in
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 SECRET = "ghp_" + "Zk93" * 9
 NOW_MS = 1_790_000_000_000
 
