@@ -269,13 +269,6 @@ def texts(run: Run, **whose: Any) -> list[str]:
     return [each.memory for each in found.results]
 
 
-def test_a_user_and_an_agent_of_one_name_are_two(run: Run) -> None:
-    put_in(run, "of the user", user_id="x")
-    put_in(run, "of the agent", agent_id="x")
-    assert texts(run, user_id="x") == ["of the user"]
-    assert texts(run, agent_id="x") == ["of the agent"]
-
-
 @pytest.mark.parametrize("tool", ["get_memory", "update_memory", "delete_memory"])
 def test_what_another_agent_shown_is_not_what_is_meant(run: Run, tool: str) -> None:
     (shown,) = put_in(run, "tabs", user_id="ana", agent_id="coder")
@@ -518,12 +511,6 @@ def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> No
     assert texts(run) == ["Bob lives in Oslo", "Bob likes green tea"]
 
 
-def test_a_plan_deletes(run: Run, tea: str) -> None:
-    shown = planned(run, {"event": "DELETE", "id": tea})
-    assert shown.message == "Added 0 memories for user bob, 1 deleted"
-    assert texts(run) == []
-
-
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
@@ -552,11 +539,6 @@ def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory)
     with pytest.raises(RuleUserOnly):
         planned(run, {"event": "DELETE", "id": rows.memory_id(rule)})
     assert texts(run) == ["Never push"]
-
-
-def test_what_says_nearly_the_same_is_named(run: Run, tea: str) -> None:
-    shown = planned(run, {"event": "ADD", "text": "Bob likes tea!"})
-    assert [(each.id, each.memory) for each in shown.near] == [(tea, "Bob likes tea")]
 
 
 def test_a_language_model_words_what_is_kept(memory: Memory) -> None:

@@ -199,21 +199,18 @@ def test_recent_activity_without_a_project_is_of_all(ports: Folders) -> None:
     assert {row.project for row in found.items} == {"harbour", "quay"}
 
 
-def test_of_several_note_folders_the_one_here_is_meant(folders: Folders, tmp_path: Path) -> None:
-    for name in ("harbour", "quay"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "Today.md").write_text(f"words of the {name}\n")
-        folders.add(tmp_path / name, name)
+def test_of_several_note_folders_the_one_here_is_meant(ports: Folders, tmp_path: Path) -> None:
+    ports.here = ""
     with pytest.raises(Ambiguous, match="harbour, quay"):
-        folders.call("read_note", identifier="Today")
-    assert "of the quay" in folders.said("read_note", identifier="Today", project="quay")
-    assert "of the quay" in folders.said("read_note", identifier="memory://quay/today")
-    folders.here = str(tmp_path / "harbour" / "inner")
-    assert "of the harbour" in folders.said("read_note", identifier="Today")
-    folders.here = ""
-    everywhere = folders.call("recent_activity").result
+        ports.call("read_note", identifier="Today")
+    assert "of the quay" in ports.said("read_note", identifier="Today", project="quay")
+    assert "of the quay" in ports.said("read_note", identifier="memory://quay/today")
+    ports.here = str(tmp_path / "harbour" / "inner")
+    assert "of the harbour" in ports.said("read_note", identifier="Today")
+    ports.here = ""
+    everywhere = ports.call("recent_activity").result
     assert {row.project for row in everywhere.items} == {"harbour", "quay"}
-    found = folders.call("search_notes", query="words", search_all_projects=True).result
+    found = ports.call("search_notes", query="words", search_all_projects=True).result
     assert sorted(hit.content for hit in found.results) == [
         "words of the harbour",
         "words of the quay",
