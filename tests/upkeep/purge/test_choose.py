@@ -1,10 +1,14 @@
-"""Which events go: those asked for, all that an item was made of, and what says nothing alone."""
+"""Which events go: those asked for, however written, what an item was made of, and no others."""
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import (
@@ -27,6 +31,7 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
 from observer.upkeep.choose import Criteria, chosen, on_branch, reasons
+from observer.upkeep.shred import SHORTEST, finder
 from tests.support import pipeline_over
 
 START_MS = 1_790_000_000_000
@@ -188,3 +193,42 @@ def test_a_purge_that_cannot_be_meant_is_refused(
     world.tell(Prompt(text="hello there"))
     with pytest.raises(error):
         world.goes(**asked)
+
+
+TEXTS = st.text(min_size=SHORTEST, max_size=30).filter(lambda text: len(text.strip()) >= SHORTEST)
+
+
+@given(text=TEXTS, depth=st.integers(0, 3), is_ascii=st.booleans())
+def test_a_text_is_found_however_often_it_was_escaped(
+    text: str, depth: int, is_ascii: bool
+) -> None:
+    written = text
+    for _ in range(depth):
+        written = json.dumps(written, ensure_ascii=is_ascii)
+    looked = finder([text])
+    assert looked
+    if "\ud800" <= max(text) <= "\udfff":
+        return
+    assert looked.search(b"..." + written.encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.parametrize(
+    ("text", "held", "is_there"),
+    [
+        pytest.param("a b c", b"x a\\n b\\t c", True, id="blanks"),
+        pytest.param("a/b.py", b'{"p":"a\\/b.py"}', True, id="slash"),
+        pytest.param(
+            "caf\u00e9", unicodedata.normalize("NFD", "caf\u00e9").encode(), True, id="nfd"
+        ),
+        pytest.param("a.b", b"a,b", False, id="no pattern"),
+        pytest.param("zebra", b"Zebra", False, id="case"),
+    ],
+)
+def test_what_counts_as_the_text(text: str, held: bytes, is_there: bool) -> None:
+    looked = finder([text])
+    assert looked
+    assert bool(looked.search(held)) is is_there
+
+
+def test_no_text_finds_nothing() -> None:
+    assert finder([]) is None
