@@ -23,6 +23,7 @@ from observer.cli import main
 from observer.core.paths import Home
 from observer.local import client
 from observer.redaction.seen import SEEN
+from tests.support import Observer, Until
 
 pytest_plugins = ["quick", "measuring", "skips"]
 
@@ -189,9 +190,6 @@ def git() -> Callable[..., str]:
 
 
 ROOT = Path(__file__).parents[1]
-
-Until = Callable[..., None]
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture

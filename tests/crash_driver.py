@@ -13,13 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from observer.core.config import Settings
 from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
+from tests.support import pipeline_over
 
 
 def die() -> None:
@@ -66,9 +64,7 @@ def main(step: str, folder: str, now_ms: Callable[[], int] = lambda: 1_790_000_0
     home = Home(Path(folder))
     DyingSpool.step = DyingStore.step = step
     store = DyingStore(home.database)
-    pipeline = Pipeline(
-        store, DyingSpool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=now_ms
-    )
+    pipeline = pipeline_over(store, DyingSpool(home.spool), now_ms)
     while pipeline.drain().entries:
         pass
 

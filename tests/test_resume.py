@@ -12,26 +12,18 @@ from typing import Any
 import pytest
 
 from observer.tools import render
+from tests.support import Git, Observer, Until
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-Git = Callable[..., str]
 Tell = Callable[..., None]
 Edit = Callable[..., None]
 Shown = Callable[..., str]
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
 
 RED = """\
 FAILED tests/test_cart.py::test_total - AssertionError: assert 9.99 == 10.0
 1 failed, 2 passed in 0.31s"""
-
-
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
 
 
 @pytest.fixture
@@ -77,9 +69,9 @@ def edit(tell: Tell, repository: Path) -> Edit:
 
 
 @pytest.fixture
-def shown(repository: Path, observer: Observer) -> Shown:
+def shown(repository: Path, within: Observer) -> Shown:
     """What the session-start hook of a client prints."""
-    observer("up")
+    within("up")
 
     def run(client: str = "claude-code") -> str:
         argv = ["sh", str(ROOT / "hooks" / "context"), client]
@@ -115,7 +107,7 @@ def interrupted(tell: Tell, edit: Edit) -> None:
 
 
 def test_the_card_of_an_interrupted_session_names_what_is_red_and_what_is_dirty(
-    tell: Tell, edit: Edit, shown: Shown, until: Until, observer: Observer, repository: Path
+    tell: Tell, edit: Edit, shown: Shown, until: Until, within: Observer, repository: Path
 ) -> None:
     interrupted(tell, edit)
     until(lambda: "prices.py" in shown() and "test_total" in shown())
@@ -124,7 +116,7 @@ def test_the_card_of_an_interrupted_session_names_what_is_red_and_what_is_dirty(
     assert re.match(r"#\d+ red when it ran last .*tests/test_cart.py::test_total.*9.99", red)
     assert re.match(r"#\d+ not committed · prices.py cart.py$", dirty)
     assert render.tokens(shown()) <= 1000
-    explained = observer("context", "--project", str(repository), "--explain", "--json")
+    explained = within("context", "--project", str(repository), "--explain", "--json")
     lines = json.loads(explained.stdout)["lines"]
     assert [line["why"] for line in lines][:2] == ["last session", "red when it ran last"]
 

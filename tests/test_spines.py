@@ -8,13 +8,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from observer.core.paths import Home
 from observer.local import client
+from tests.support import Git, Observer, Until
 
 pytestmark = pytest.mark.slow
 
@@ -22,9 +23,6 @@ ROOT = Path(__file__).parent.parent
 DRIVER = Path(__file__).with_name("spine_driver.py")
 MOST = 13
 """Modules that somebody may have to open for a behaviour."""
-Until = Callable[..., None]
-Git = Callable[..., str]
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def spines() -> dict[str, list[str]]:

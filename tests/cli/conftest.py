@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from observer.cli import main
-from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
+from tests.support import pipeline_over
 
 
 class Ran(NamedTuple):
@@ -66,13 +64,7 @@ def fill(home: Home) -> Fill:
                 {"client": "generic", "event": report["kind"]}, json.dumps(report).encode()
             )
         database = SqliteStore(home.database)
-        pipeline = Pipeline(
-            database,
-            spool,
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: time.time_ns() // 1_000_000,
-        )
+        pipeline = pipeline_over(database, spool, lambda: time.time_ns() // 1_000_000)
         while pipeline.drain().entries:
             pass
         database.close()

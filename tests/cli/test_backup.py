@@ -13,14 +13,11 @@ from typing import Any
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.events import Event, Remember
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Run
+from tests.support import pipeline_over
 
 
 @pytest.fixture
@@ -45,9 +42,7 @@ def held(home: Home) -> tuple[Any, ...]:
 def remember(home: Home, folder: Path) -> None:
     """Store a personal note."""
     with closing(SqliteStore(home.database)) as store:
-        pipeline = Pipeline(
-            store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=lambda: 9
-        )
+        pipeline = pipeline_over(store, home, 9)
         body = Remember(content="Totals are rounded once.", scope="personal", owner="ana")
         pipeline.ingest([Event(id="n1", at_ms=9, client="mcp", cwd=str(folder), body=body)])
 

@@ -19,9 +19,9 @@ from observer.core.paths import Home
 from observer.importers.registry import sources
 from observer.local import client
 from tests.conftest import running_in
+from tests.support import Observer
 
 Run = Callable[..., Any]
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 
 ROOT = Path(__file__).parents[2]
 

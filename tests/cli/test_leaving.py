@@ -19,9 +19,9 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.upkeep.home_guard import delete
+from tests.support import Git
 
 Run = Callable[..., Any]
-Git = Callable[..., str]
 GIVEN = {
     ".bashrc": b"alias l=ls\n",
     ".zshrc": b"bindkey -v",

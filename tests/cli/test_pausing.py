@@ -11,9 +11,9 @@ import pytest
 from observer.core.clock import iso_ms
 from observer.core.paths import Home
 from observer.local.spool import Spool
+from tests.support import Git
 
 Run = Callable[..., Any]
-Git = Callable[..., str]
 
 
 @pytest.fixture

@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.events import Event, Remember
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
 from observer.notes.folders.grammar import fields_of, parts_of
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Fill, Run
+from tests.support import pipeline_over
 
 
 @pytest.fixture
@@ -29,9 +26,7 @@ def noted(filled: Home, home: Home, app: Path) -> Home:
         Remember(content="mine", title="of Bob", scope="personal", owner="bob"),
     ]
     with closing(SqliteStore(home.database)) as store:
-        pipeline = Pipeline(
-            store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=lambda: 9
-        )
+        pipeline = pipeline_over(store, home, 9)
         pipeline.ingest(
             [
                 Event(id=f"n{number}", at_ms=9, client="mcp", cwd=str(app), body=body)

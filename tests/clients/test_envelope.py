@@ -1,15 +1,24 @@
-"""The envelope: what a hook wrote comes back to the byte; anything else is refused."""
+"""Payloads: their envelope comes back to the byte, and samples become the events beside them."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.clients.attribution import Attribution, agent_variables, attribute
 from observer.clients.envelope import HEADER_BYTES, Envelope, parse
+from observer.clients.registry import clients
+from observer.clients.shelf import claude_code
 from observer.core.errors import Undecodable
+from observer.core.events import Event, Prompt
+from observer.ingest.decode import decode
 
 AT_MS = 1_763_715_600_000
 
@@ -114,3 +123,157 @@ def test_the_stand_in_session_is_the_client_process() -> None:
 
 def test_without_a_parent_process_there_is_no_stand_in() -> None:
     assert opened().stand_in_session == ""
+
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+class Sample(msgspec.Struct, forbid_unknown_fields=True):
+    entry: str
+    fields: dict[str, str]
+    becomes: list[Event]
+    args: list[str] = []
+    env: dict[str, str] = {}
+    payload: dict[str, Any] | None = None
+    text: str = ""
+
+
+SAMPLES = {
+    client: {
+        path.stem: msgspec.json.decode(path.read_bytes(), type=Sample)
+        for path in sorted((DATA / client).glob("*.json"))
+    }
+    for client in clients()
+}
+every_client = pytest.mark.parametrize("client", clients())
+
+
+def envelope(sample: Sample) -> bytes:
+    fields = [f"{name}={value}" for name, value in sample.fields.items()]
+    fields += [f"arg={arg}" for arg in sample.args]
+    fields += [f"env.{name}={value}" for name, value in sample.env.items()]
+    header = "".join(f"{field}\0" for field in fields)
+    payload = sample.text.encode() if sample.payload is None else json(sample.payload)
+    return b"OBS1\0" + header.encode() + b"\0" + payload
+
+
+def json(payload: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(payload)
+
+
+def decoded(sample: Sample) -> list[Event]:
+    return list(decode(sample.entry, envelope(sample), AT_MS, cap_bytes=65536))
+
+
+@every_client
+def test_a_payload_becomes_its_events(client: str) -> None:
+    for name, sample in SAMPLES[client].items():
+        assert decoded(sample) == sample.becomes, name
+
+
+@every_client
+def test_every_client_has_samples(client: str) -> None:
+    assert SAMPLES[client]
+
+
+@every_client
+def test_unknown_fields_change_no_known_event(client: str) -> None:
+    """A newer client's extra fields are data; only an event kept as it came may show them."""
+    for name, sample in SAMPLES[client].items():
+        tags = {event.body.__struct_config__.tag for event in sample.becomes}
+        if sample.payload is not None and "custom" not in tags:
+            newer = {**sample.payload, "added_later": {"a": [1]}}
+            assert decoded(msgspec.structs.replace(sample, payload=newer)) == sample.becomes, name
+
+
+@every_client
+def test_fields_of_any_other_type_are_survived(client: str) -> None:
+    """Text where an object was, numbers where text was: an event, none, or a reason."""
+    wrongs = (None, True, 7, -1.5, "", "{", [], [{}], [["a"]], {}, {"a": {"b": []}})
+    for name, sample in SAMPLES[client].items():
+        for wrong in wrongs if sample.payload is not None else ():
+            payload = dict.fromkeys(sample.payload or (), wrong)
+            assert is_survived(msgspec.structs.replace(sample, payload=payload)), (name, wrong)
+
+
+def is_survived(sample: Sample) -> bool:
+    payload = {**(sample.payload or {}), "hook_event_name": sample.fields["event"]}
+    try:
+        events = decoded(msgspec.structs.replace(sample, payload=payload))
+    except Undecodable:
+        return True
+    # Values are built without validation: what their types say must hold all the same.
+    return msgspec.json.decode(msgspec.json.encode(events), type=list[Event]) == events
+
+
+def _said(prompt: str) -> object:
+    return claude_code._prompt({"prompt": prompt})
+
+
+def test_only_reminders_before_the_words_are_taken_away() -> None:
+    quoted = "why does it say <system-reminder>x</system-reminder> here?"
+
+    assert _said(f"<system-reminder>y</system-reminder>\n{quoted}") == Prompt(text=quoted)
+    assert _said(quoted) == Prompt(text=quoted)
+
+
+def test_a_prompt_of_many_blanks_is_read_in_linear_time() -> None:
+    blanks = " " * 200_000
+
+    assert _said(blanks) == Prompt(text=blanks)
+
+
+@pytest.mark.parametrize(
+    ("env", "client", "session"),
+    [
+        pytest.param(
+            {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}, "claude-code", "s", id="claude-code"
+        ),
+        pytest.param({"CURSOR_AGENT": "1"}, "cursor", "", id="cursor"),
+        pytest.param(
+            {"CODEX_THREAD_ID": "s", "CODEX_SANDBOX": "seatbelt"}, "codex", "s", id="codex"
+        ),
+        pytest.param({"GEMINI_CLI": "1"}, "gemini", "", id="gemini"),
+        pytest.param({"QWEN_CODE": "1", "QWEN_CODE_SESSION_ID": "s"}, "qwen", "s", id="qwen"),
+        pytest.param({"QWEN_CODE": "1"}, "qwen", "", id="qwen-without-a-session"),
+        pytest.param(
+            {"COPILOT_CLI": "1", "COPILOT_AGENT_SESSION_ID": "s"}, "copilot", "s", id="copilot"
+        ),
+        pytest.param({"OPENCODE": "1", "AGENT": "1"}, "opencode", "", id="opencode"),
+        pytest.param({"KILO": "1", "OPENCODE": "1", "AGENT": "1"}, "kilo", "", id="kilo"),
+        pytest.param({"CLINE_NO_INTERACTIVE": "1"}, "cline", "", id="cline-cli"),
+        pytest.param({"CLINE_CONNECTOR_CLI_LAUNCH": "1"}, "cline", "", id="cline-headless"),
+        pytest.param({"CLINE_ACTIVE": "true"}, "cline", "", id="cline-editor"),
+        pytest.param({"PI_CODING_AGENT": "true"}, "pi", "", id="pi"),
+        pytest.param({"AI_AGENT": "robin", "AGENT": "1"}, "robin", "", id="named"),
+        pytest.param({"AI_AGENT": "1", "AGENT": "robin"}, "robin", "", id="named-by-the-other"),
+        pytest.param({"AGENT": "1"}, "", "", id="an-agent-without-a-name"),
+    ],
+)
+def test_an_agents_shell_is_known_by_its_variables(
+    env: dict[str, str], client: str, session: str
+) -> None:
+    assert env.keys() & agent_variables()
+    in_a_shell = {**env, "OBSERVER_SESSION": "zsh-77-1763715600"}
+    assert attribute(in_a_shell) == Attribution(client, session, "agent")
+
+
+@pytest.mark.parametrize(
+    ("env", "client"),
+    [
+        pytest.param({"OBSERVER_SESSION": "zsh-77-1763715600"}, "zsh", id="recorded-shell"),
+        pytest.param({"AGENT": "", "OBSERVER_SESSION": "bash-7-1"}, "bash", id="empty-variable"),
+        pytest.param({"OBSERVER_SESSION": "cursor-7-1"}, "", id="no-shell"),
+        pytest.param({}, "", id="nothing"),
+    ],
+)
+def test_any_other_shell_is_a_persons(env: dict[str, str], client: str) -> None:
+    session = env.get("OBSERVER_SESSION", "")
+    assert attribute(env) == Attribution(client, session, "person")
+
+
+@pytest.mark.parametrize("variable", sorted(agent_variables()))
+def test_the_hook_script_passes_on_what_a_shell_is_recognised_by(variable: str) -> None:
+    hooks = Path(__file__).parents[2] / "hooks"
+    assert f"${{{variable}:+" in (hooks / "post").read_text()
+    assert f"`{variable}`" in (hooks / "README.md").read_text()

@@ -15,15 +15,13 @@ from recording.scenario import CLOSING, PROMPT, TEST
 from recording.session import PROJECT
 
 from observer.clients.registry import clients
-from observer.core.config import Settings
 from observer.core.events import Command, Event, FileWrite, Prompt, Reply, Search, SessionStart
 from observer.core.model import Item
 from observer.core.paths import Home
 from observer.core.value import TokenUsage
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
+from tests.support import pipeline_over
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDED = {
@@ -61,9 +59,7 @@ def stored(client: str, home: Home) -> tuple[list[Event], list[Item]]:
         fields |= {f"env.{name}": value for name, value in report["env"].items()}
         spool.append(fields, json.dumps(report["payload"]).encode())
     with closing(SqliteStore(home.database)) as store:
-        pipeline = Pipeline(
-            store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
-        )
+        pipeline = pipeline_over(store, spool, NOW_MS)
         while pipeline.drain().entries:
             pass
         assert spool.bad() == 0

@@ -1,8 +1,10 @@
-"""The files for systemd and launchd: what they start, whom they respect, how they go."""
+"""What is installed beside hooks: services, snippets; which clients are there, what is refused."""
 
 from __future__ import annotations
 
+import json
 import plistlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,11 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext
-from observer.clients.installers import install, perform, uninstall
+from observer.clients.config_files.json_entries import Snippet, snippets
+from observer.clients.installers import evidence, install, perform, uninstall
+from observer.clients.registry import clients
 from observer.clients.services import LABEL
-from observer.core.errors import BadInput, ConfigInvalid
+from observer.core.errors import BadInput, ConfigInvalid, Undecodable
 from observer.core.paths import Home
+from observer.ingest.decode import decode
 
 UNIT = ".config/systemd/user/observer.service"
 AGENT = f"Library/LaunchAgents/{LABEL}.plist"
@@ -107,3 +113,115 @@ def test_systemd_reads_a_unit_of_odd_paths(context: InstallContext, tmp_path: Pa
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def made(home: Path, tmp_path: Path) -> dict[str, Snippet]:
+    context = InstallContext(
+        home=Home(home), user_home=tmp_path, observer="/o/observer", environ={}, folder=tmp_path
+    )
+    return {one.client: one for one in snippets(context)}
+
+
+def test_the_usual_home_needs_no_environment(tmp_path: Path) -> None:
+    found = made(tmp_path / ".observer", tmp_path)
+    assert found["any other"].text == "/o/observer mcp"
+    assert shlex.split(found["claude-code"].text)[-3:] == ["--", "/o/observer", "mcp"]
+    entry = json.loads(found["cursor"].text)["mcpServers"]["observer"]
+    assert entry == {"command": "/o/observer", "args": ["mcp"]}
+
+
+@pytest.mark.parametrize("client", ["cursor", "kiro", "claude-code", "any other"])
+def test_another_home_travels_with_the_entry(tmp_path: Path, client: str) -> None:
+    assert str(tmp_path / "my memory") in made(tmp_path / "my memory", tmp_path)[client].text
+
+
+@pytest.mark.parametrize(
+    ("header", "payload", "reason"),
+    [
+        pytest.param("git post-commit", "", "hash of HEAD", id="commit-without-head"),
+        pytest.param("git post-rewrite", "old new\n", "two hashes", id="rewrite-without-hashes"),
+        pytest.param("kiro-ide postToolUse", "done", "JSON object", id="tool-without-json"),
+        pytest.param("kiro-ide postToolUse", "[]", "JSON object", id="tool-with-a-list"),
+        pytest.param("bash command", "exit=0\0text=ls", "torn", id="record-without-its-end"),
+        pytest.param("zsh command", "", "torn", id="record-empty"),
+        pytest.param("generic report", "{}", "kind", id="report-without-a-kind"),
+        pytest.param("generic command", "{}", "command", id="report-without-a-command"),
+    ],
+)
+def test_a_payload_of_another_shape_is_refused(header: str, payload: str, reason: str) -> None:
+    client, event = header.split()
+    data = f"OBS1\0client={client}\0event={event}\0\0{payload}".encode()
+    with pytest.raises(Undecodable, match=reason):
+        decode("e", data, 1_763_715_600_000, cap_bytes=65_536)
+
+
+TOKEN = "ghp_" + "k3JxQ9vTz1LmN8sWb5RcY2dFh7GpA0uEoViX"
+
+
+@pytest.mark.parametrize(
+    ("client", "event", "payload"),
+    [
+        pytest.param(TOKEN, "x", "{}", id="client"),
+        pytest.param("generic", TOKEN, "{}", id="kind"),
+        pytest.param("generic", "prompt", f'{{"text": "a", "at": "at {TOKEN}"}}', id="time"),
+        pytest.param(
+            "generic", "file-write", f'{{"path": "a", "operation": "{TOKEN}"}}', id="choice"
+        ),
+    ],
+)
+def test_the_reason_holds_no_secret_of_the_payload(client: str, event: str, payload: str) -> None:
+    """Not even the beginning of one: what is quoted is cut, and must be cleaned before that."""
+    data = f"OBS1\0client={client}\0event={event}\0\0{payload}".encode()
+    with pytest.raises(Undecodable) as refused:
+        decode("e", data, 1_763_715_600_000, cap_bytes=65_536)
+    assert TOKEN[:12] not in str(refused.value)
+
+
+QUILL = Client("quill", "", programs=("quill", "quill-cli"), folders=(".quill", ".config/quill"))
+
+
+@pytest.fixture
+def bare(context: InstallContext, tmp_path: Path) -> InstallContext:
+    """A user without any program or shell."""
+    (tmp_path / "bin").mkdir()
+    return replace(context, environ={"PATH": str(tmp_path / "bin")})
+
+
+def program(folder: Path, name: str) -> Path:
+    folder.mkdir(exist_ok=True, parents=True)
+    path = folder / name
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("client", clients().values(), ids=lambda client: client.name)
+def test_nothing_is_found_on_a_bare_machine(client: Client, bare: InstallContext) -> None:
+    assert evidence(client, bare) == ""
+
+
+@pytest.mark.parametrize("name", QUILL.programs)
+def test_a_command_in_the_path_is_found(name: str, bare: InstallContext, tmp_path: Path) -> None:
+    path = program(tmp_path / "bin", name)
+    assert evidence(QUILL, bare) == str(path)
+
+
+@pytest.mark.parametrize("folder", QUILL.folders)
+def test_a_folder_in_the_home_is_found(folder: str, bare: InstallContext) -> None:
+    (bare.user_home / folder).mkdir(parents=True)
+    assert evidence(QUILL, bare) == str(bare.user_home / folder)
+
+
+def test_a_command_of_the_working_folder_is_not_found(
+    bare: InstallContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path / "repository", "quill")
+    monkeypatch.chdir(tmp_path / "repository")
+    for path in (".", "", f":{bare.environ['PATH']}", f"bin:{bare.environ['PATH']}:"):
+        assert evidence(QUILL, replace(bare, environ={"PATH": path})) == ""
+
+
+def test_the_users_shell_is_found_without_a_start_up_file(bare: InstallContext) -> None:
+    context = replace(bare, environ={**bare.environ, "SHELL": "/bin/zsh"})
+    assert evidence(clients()["zsh"], context) == "/bin/zsh"
+    assert evidence(clients()["bash"], context) == ""

@@ -1,12 +1,19 @@
+"""What the tools of clients are, under each name, and what an edit did to symbols."""
+
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from observer.clients import tools
-from observer.clients.envelope import Json
+from observer.clients.envelope import Envelope, Json
 from observer.clients.shelf import claude_code
 from observer.core import own_tools
-from observer.core.events import Command, Search, ToolUse
+from observer.core.events import Command, Event, Search, ToolUse
+from observer.core.value import SymbolChanges
+from observer.ingest.decode import decode_call
 from observer.tools.registry import toolsets
 
 
@@ -133,3 +140,247 @@ def test_a_command_that_was_sent_to_the_background_says_so(response: Json, outpu
     call = tools.ToolCall(tool="Bash", given={"command": "make"}, response=response)
     shown = tools.make(call, claude_code.TOOLS)
     assert shown == Command(command="make", output=output)
+
+
+Row = tuple[str, str, dict[str, Any], str, str]
+
+CLAUDE: list[Row] = [
+    ("claude-code", "View", {"file_path": "a.py"}, "file-read", "a.py"),
+    ("claude-code", "Replace", {"file_path": "a.py", "content": "x"}, "file-write", "a.py"),
+    ("claude-code", "GlobTool", {"pattern": "*.py"}, "search", "*.py"),
+    ("claude-code", "GrepTool", {"pattern": "total"}, "search", "total"),
+    ("claude-code", "LS", {"path": "/p"}, "search", "/p"),
+    ("claude-code", "dispatch_agent", {"prompt": "look"}, "delegation", "look"),
+    ("claude-code", "NotebookRead", {"notebook_path": "a.ipynb"}, "file-read", "a.ipynb"),
+    (
+        "claude-code",
+        "NotebookEditCell",
+        {"notebook_path": "a.ipynb", "new_source": "x"},
+        "file-write",
+        "a.ipynb",
+    ),
+    ("claude-code", "mcp__acp__Bash", {"command": "make"}, "command", "make"),
+    ("claude-code", "mcp__acp__Read", {"file_path": "a.py"}, "file-read", "a.py"),
+    (
+        "claude-code",
+        "mcp__acp__Edit",
+        {"file_path": "a.py", "old_string": "a", "new_string": "b"},
+        "file-write",
+        "a.py",
+    ),
+    ("claude-code", "TodoWrite", {"todos": []}, "tool-use", "TodoWrite"),
+    ("claude-code", "mcp__tracker__search", {"query": "x"}, "tool-use", "mcp__tracker__search"),
+]
+CODEX: list[Row] = [
+    ("codex", "view_image", {"path": "a.png"}, "file-read", "a.png"),
+    ("codex", "open_page", {"url": "https://e.org"}, "search", "https://e.org"),
+    ("codex", "list_dir", {"dir_path": "/p"}, "search", "/p"),
+    ("codex", "update_plan", {"plan": []}, "tool-use", "update_plan"),
+]
+GEMINI: list[Row] = [
+    ("gemini", "read_many_files", {"paths": ["a.py", "b.py"]}, "file-read", "a.py b.py"),
+    ("gemini", "read_many_files", {"include": ["*.py"]}, "file-read", "*.py"),
+    ("gemini", "read_file", {"absolute_path": "/p/a.py"}, "file-read", "/p/a.py"),
+    ("gemini", "codebase_investigator", {"objective": "look"}, "delegation", "look"),
+    (
+        "gemini",
+        "delegate_to_agent",
+        {"agent_name": "x", "objective": "look"},
+        "delegation",
+        "look",
+    ),
+    ("gemini", "save_memory", {"fact": "x"}, "tool-use", "save_memory"),
+    ("qwen", "read_many_files", {"paths": ["a.py"]}, "file-read", "a.py"),
+]
+COPILOT: list[Row] = [
+    ("copilot", "str_replace_editor", {"command": "view", "path": "a.py"}, "file-read", "a.py"),
+    (
+        "copilot",
+        "str_replace_editor",
+        {"command": "create", "path": "a.py", "file_text": "x"},
+        "file-write",
+        "a.py",
+    ),
+    (
+        "copilot",
+        "str_replace_editor",
+        {"command": "str_replace", "path": "a.py", "old_str": "a", "new_str": "b"},
+        "file-write",
+        "a.py",
+    ),
+    (
+        "copilot",
+        "str_replace_editor",
+        {"command": "insert", "path": "a.py", "insert_line": 1, "new_str": "b"},
+        "file-write",
+        "a.py",
+    ),
+    (
+        "copilot",
+        "str_replace_editor",
+        {"command": "undo_edit", "path": "a.py"},
+        "tool-use",
+        "str_replace_editor",
+    ),
+    ("copilot", "web_search", {"query": "x"}, "search", "x"),
+    ("copilot", "report_intent", {"intent": "x"}, "tool-use", "report_intent"),
+]
+CURSOR: list[Row] = [
+    ("cursor", "Glob", {"glob_pattern": "*.py", "target_directory": "/p"}, "search", "*.py"),
+    ("cursor", "LS", {"target_directory": "/p"}, "search", "/p"),
+    ("cursor", "SemanticSearch", {"query": "where"}, "search", "where"),
+    (
+        "cursor",
+        "StrReplace",
+        {"path": "a.py", "old_string": "a", "new_string": "b"},
+        "file-write",
+        "a.py",
+    ),
+    ("cursor", "Write", {"path": "a.py", "contents": "b"}, "file-write", "a.py"),
+    (
+        "cursor",
+        "ApplyPatch",
+        {"patch": "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"},
+        "file-write",
+        "a.py",
+    ),
+    ("cursor", "TodoWrite", {"todos": []}, "tool-use", "TodoWrite"),
+]
+DROID: list[Row] = [
+    ("droid", "Glob", {"patterns": ["*.py", "*.pyi"], "folder": "/p"}, "search", "*.py *.pyi"),
+    ("droid", "LS", {"directory_path": "/p"}, "search", "/p"),
+]
+
+
+@pytest.mark.parametrize(
+    ("client", "tool", "given", "kind", "about"),
+    [
+        pytest.param(*row, id=f"{row[0]}-{row[1]}-{number}")
+        for number, row in enumerate([*CLAUDE, *CODEX, *GEMINI, *COPILOT, *CURSOR, *DROID])
+    ],
+)
+def test_a_tool_is_known_by_its_name(
+    client: str, tool: str, given: dict[str, Any], kind: str, about: str
+) -> None:
+    found = called(client, tool, given, "done")
+    assert found.kind == kind
+    assert about in found.about
+
+
+class Seen(msgspec.Struct):
+    kind: str
+    about: str
+
+
+def called(client: str, tool: str, given: dict[str, Any], answer: str) -> Seen:
+    """Return what a finished call of a tool becomes."""
+    event, answered = _EVENTS.get(client, ("PostToolUse", "tool_response"))
+    envelope = Envelope(id="e", at_ms=1_763_715_600_000, client=client, event=event)
+    payload: dict[str, Any] = {"session_id": "s", "hook_event_name": event, answered: answer}
+    payload |= {"tool_name": tool, "tool_input": given}
+    (found,) = decode_call(envelope, payload, cap_bytes=65_536)
+    return seen(found)
+
+
+_EVENTS = {
+    "gemini": ("AfterTool", "tool_response"),
+    "cursor": ("postToolUse", "tool_output"),
+}
+
+
+def seen(event: Event) -> Seen:
+    """Return the kind of an event, and what it is about."""
+    body = msgspec.to_builtins(event.body)
+    names = ("command", "query", "task", "paths", "path", "tool")
+    about = next(body[name] for name in names if body.get(name))
+    return Seen(body["kind"], about if isinstance(about, str) else " ".join(about))
+
+
+BODY = "\n".join(f"\tstep{number}()" for number in range(12))
+OLD = f"package shop\n\nfunc Pay() {{\n{BODY}\n}}\n"
+NEW = OLD.replace("step6()", "step6(1)")
+HUNK = {
+    "oldStart": 9,
+    "oldLines": 3,
+    "newStart": 9,
+    "newLines": 3,
+    "lines": ["\tstep5()".replace("\t", " \t", 1), "-\tstep6()", "+\tstep6(1)", " \tstep7()"],
+}
+PAID = SymbolChanges(changed=("Pay",))
+
+
+def edit(given: dict[str, Any], response: object, *, tool: str = "Edit") -> SymbolChanges | None:
+    call = tools.ToolCall(tool=tool, given={"file_path": "shop/pay.go", **given}, response=response)  # type: ignore[arg-type] # as it came
+    return (tools.write if tool == "Write" else tools.edit)(call).symbols
+
+
+CASES = [
+    pytest.param({"old_string": "step6()", "new_string": "step6(1)"},
+                 {"originalFile": OLD, "structuredPatch": [HUNK]}, PAID, id="patch"),
+    pytest.param({"old_string": "step6()", "new_string": "step6(1)"}, {"originalFile": OLD}, PAID,
+                 id="replacement"),
+    pytest.param({"old_string": "step6()", "new_string": "step6(1)"},
+                 {"originalFile": OLD, "structuredPatch": [{**HUNK, "oldStart": 2}]}, PAID,
+                 id="patch-that-does-not-fit"),
+    pytest.param({"edits": [{"old_string": "step6()", "new_string": "go()"},
+                            {"old_string": "go()", "new_string": "step6(1)"}]},
+                 {"originalFile": OLD}, PAID, id="one-after-the-other"),
+    pytest.param({"old_string": "step", "new_string": "done", "replace_all": True},
+                 {"originalFile": OLD},
+                 SymbolChanges(changed=("Pay",), names=tuple(f"done{n}" for n in range(12)),
+                               dropped=tuple(f"step{n}" for n in range(12))), id="all"),
+    pytest.param({"old_string": "absent", "new_string": "x"}, {"originalFile": OLD}, None,
+                 id="not-there"),
+    pytest.param({"old_string": "a", "new_string": "b"}, {"originalFile": None}, None,
+                 id="no-original"),
+    pytest.param({"old_string": "", "new_string": ""}, {"originalFile": OLD}, None, id="nothing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "response", "symbols"), CASES)
+def test_an_edit_says_what_became_of_symbols(
+    given: dict[str, Any], response: dict[str, Any], symbols: SymbolChanges | None
+) -> None:
+    assert edit(given, response) == symbols
+
+
+WRITES = [
+    pytest.param({"type": "create", "originalFile": None}, ("Pay",), id="new"),
+    pytest.param({"type": "update", "originalFile": NEW}, (), id="over-a-known-text"),
+    pytest.param({"type": "update", "structuredPatch": [{**HUNK, "lines": [
+        " \tstep5()", "-\tstep6(1)", "+\tstep6()", " \tstep7()", "\\ No newline at end of file"]}]},
+        (), id="patch"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("response", "added"), WRITES)
+def test_a_whole_file_says_what_became_of_symbols(
+    response: dict[str, Any], added: tuple[str, ...]
+) -> None:
+    symbols = edit({"content": OLD}, response, tool="Write")
+    assert symbols
+    assert (symbols.added, symbols.changed) == (added, () if added else ("Pay",))
+
+
+def test_a_patch_that_only_adds_lines_is_applied_behind_the_line_it_names() -> None:
+    hunk = {"oldStart": 1, "oldLines": 0, "newStart": 2, "lines": ["+func Go() {}"]}
+    symbols = edit({}, {"originalFile": OLD, "structuredPatch": [hunk]})
+    assert symbols
+    assert symbols.added == ("Go",)
+
+
+def test_a_file_written_over_an_unknown_text_says_nothing() -> None:
+    assert edit({"content": OLD}, {"type": "update"}, tool="Write") is None
+
+
+def test_a_file_of_no_language_has_no_symbols() -> None:
+    given = {"file_path": "notes.xyz", "old_string": "a", "new_string": "b"}
+    assert edit(given, {"originalFile": "a"}) is None
+
+
+def test_names_are_kept_in_number_and_length() -> None:
+    method = f"    def {'f' * 90}(self): pass\n"
+    text = "".join(f"class C{number}{'c' * 80}:\n{method}" for number in range(100))
+    symbols = edit({"file_path": "a.py", "content": text}, {"type": "create"}, tool="Write")
+    assert symbols
+    assert (len(symbols.added), max(map(len, symbols.added))) == (48, 160)

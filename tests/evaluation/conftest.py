@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
-
-Git = Callable[..., str]
+from tests.support import Git
 
 PLACES = (
     "cart",

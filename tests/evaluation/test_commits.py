@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Commit
 from observer.index.embed.lazy_model import LazyModel
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 def test_every_commit_with_a_diff_is_a_document_and_telling_ones_are_asked(shop: Path) -> None:

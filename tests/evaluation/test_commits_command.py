@@ -12,9 +12,7 @@ import pytest
 
 from observer.core.paths import Home
 from tests.cli.conftest import Ran
-
-Git = Callable[..., str]
-
+from tests.support import Git
 
 Run = Callable[..., Ran]
 

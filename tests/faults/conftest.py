@@ -22,21 +22,15 @@ from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Promp
 from observer.core.paths import Home
 from observer.git.status import uncommitted_paths
 from observer.importers.registry import commits
-from observer.index import Index
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.memory.api import Memory
-from observer.projects import PlaceCache
 from observer.serve.watch_set import WatchedTree
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from observer.store.writer import Writer
 from observer.tools import hook_output
+from tests.support import Git, memory_over, pipeline_over
 
 NOW_MS = 1_790_000_000_000
-
-Git = Callable[..., str]
 
 
 class Visitor:
@@ -47,17 +41,8 @@ class Visitor:
         self._home = home
         self._spool = Spool(home.spool)
         self._spool.prepare()
-        self.pipeline = Pipeline(
-            store, self._spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
-        )
-        self.memory = Memory(
-            store,
-            owner="ana",
-            now_ms=lambda: NOW_MS,
-            index=Index(home.index, stem=stemmer(), is_owner=False),
-            encode=lambda *_: None,
-            record=self.pipeline.ingest,
-        )
+        self.pipeline = pipeline_over(store, self._spool, NOW_MS)
+        self.memory = memory_over(store, home, NOW_MS, record=self.pipeline.ingest)
 
     def hooks(self, root: Path) -> None:
         """Drain what an agent's hooks and git's own hooks report of the folder."""

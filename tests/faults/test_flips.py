@@ -13,7 +13,7 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +29,6 @@ from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.memory.api import Memory
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.pages import damaged_pages
 from observer.store.stemmer import stemmer
@@ -37,6 +36,7 @@ from observer.store.tombstones import Tombstones
 from observer.tools import hook_output
 from observer.upkeep.losses import losses, request_repair
 from observer.upkeep.restore import has_damage, repair_if_damaged
+from tests.support import Git, memory_over, pipeline_over
 
 pytestmark = pytest.mark.slow
 
@@ -44,8 +44,6 @@ IS_LONG = "OBSERVER_FLIPS" in os.environ
 FLIPS = int(os.environ.get("OBSERVER_FLIPS", "30"))
 EVENTS = 60
 PAGE = 4096
-
-Git = Callable[..., str]
 
 
 class Shown(NamedTuple):
@@ -93,13 +91,8 @@ FIELDS = {
 
 
 def pipeline(home: Home, store: SqliteStore) -> Pipeline:
-    return Pipeline(
-        store,
-        Spool(home.spool),
-        settings=config.load(home),
-        places=PlaceCache(),
-        now_ms=now_ms,
-        tombstones=Tombstones(home.tombstones),
+    return pipeline_over(
+        store, home, now_ms, settings=config.load(home), tombstones=Tombstones(home.tombstones)
     )
 
 
@@ -123,7 +116,7 @@ def shown(home: Home) -> Shown:
 def memory(home: Home, store: SqliteStore) -> Iterator[Memory]:
     index = Index(home.index, stem=stemmer(), is_owner=True)
     with closing(index):
-        yield Memory(store, owner="ana", now_ms=lambda: 0, index=index, encode=lambda *_: None)
+        yield memory_over(store, index, 0)
 
 
 def searched(home: Home) -> tuple[int, ...]:

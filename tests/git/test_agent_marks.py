@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from observer.git.agent_marks import (
     parse_note,
 )
 from observer.git.blame import blame_lines
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 def agent(tool: str, name: str, model: str) -> AiSession:

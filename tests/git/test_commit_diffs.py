@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from observer.core.errors import ObserverError
 from observer.git import commit_diffs as git_steps
 from observer.git.commit_diffs import CommitDiff, DiffEntry
 from observer.git.objects import MOST_BYTES, Blobs
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from observer.git import repository as module
 from observer.git.configuration import is_partial_clone, parse_config, read_config, safe_config
 from observer.git.process import git_output
 from observer.git.repository import Repository, find_repository, mirror, repository_settings
+from tests.support import Git
 
 TEXTS = [
     pytest.param("[core]\n\tbare = false\n", id="plain"),
@@ -134,9 +134,6 @@ def test_what_is_no_file_is_empty(tmp_path: Path) -> None:
         "",
         "",
     )
-
-
-Git = Callable[..., str]
 
 
 @pytest.fixture

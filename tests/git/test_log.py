@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,7 @@ from observer.core.events import Commit, FileChange
 from observer.git.blame import UNCOMMITTED, blame_lines, last_commits
 from observer.git.log import commit_history, count_commits, read_commit
 from observer.git.patch import MOST_FILES
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 @pytest.fixture

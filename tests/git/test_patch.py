@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from observer.git.patch import (
     ChangedSymbols,
     CommitParser,
 )
+from tests.support import Git
 
 HEADER = b"\0" + b"\0".join((b"1" * 40, b"", b"Ana", b"1", b"1", b"Change\n"))
 
@@ -231,7 +231,6 @@ def test_a_hostile_line_takes_no_time(path: str, line: str) -> None:
     assert len(named(path, *[line] * 10)) <= 10
 
 
-Git = Callable[..., str]
 PATCH = ("log", "-1", "-p", "-U0", "--format=", "--diff-merges=off")
 
 

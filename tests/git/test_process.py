@@ -19,8 +19,8 @@ from observer.git.configuration import run_as_user, user_setting
 from observer.git.launch import GitTimeout, absolute_entries, executable, launch
 from observer.git.objects import Blobs
 from observer.git.process import git_at, git_output, repository_at, stream_lines
+from tests.support import Git
 
-Git = Callable[..., str]
 Fake = Callable[[str], None]
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from observer.core.errors import NotFound
 from observer.git.status import MOST_PATHS, WorkTree, uncommitted_paths
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 @pytest.fixture

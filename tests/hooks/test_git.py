@@ -11,9 +11,9 @@ import pytest
 
 from observer.clients.envelope import Envelope
 from observer.local.spool import Spool
+from tests.support import Git
 
 Posted = Callable[[], list[Envelope]]
-Git = Callable[..., str]
 
 EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
 

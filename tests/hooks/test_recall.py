@@ -96,13 +96,7 @@ def coming(session: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def observer(within: Any) -> Any:
-    """Commands run within this process: what matters is the hook."""
-    return within
-
-
-@pytest.fixture
-def learned(folder: Path, home: Home, observer: Any, until: Any, hooks: Path) -> None:
+def learned(folder: Path, home: Home, within: Any, until: Any, hooks: Path) -> None:
     """A memory of a form of a command that could not run, and of the one that did."""
     happened: list[tuple[str, dict[str, object]]] = [
         ("UserPromptSubmit", {"prompt": "mend the total"}),
@@ -117,7 +111,7 @@ def learned(folder: Path, home: Home, observer: Any, until: Any, hooks: Path) ->
             },
         ),
     ]
-    observer("up")
+    within("up")
     for event, fields in happened:
         subprocess.run(
             [str(hooks / "post"), "claude-code", event],
@@ -163,10 +157,10 @@ def test_after_it_has_failed_it_is_shown_too_but_once(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_it_can_be_turned_off(recalls: dict[str, Recall], observer: Any) -> None:
-    observer("config", "set", "recall_hooks", "false")
-    observer("down")
-    observer("up")
+def test_it_can_be_turned_off(recalls: dict[str, Recall], within: Any) -> None:
+    within("config", "set", "recall_hooks", "false")
+    within("down")
+    within("up")
     for session, recall in recalls.items():
         assert recall("claude-code", "PostToolUseFailure", payload=failure(session)).stdout == b""
 
@@ -289,8 +283,8 @@ def test_an_interpreter_that_fails_denies_no_call(recall: Recall, home: Home) ->
 
 
 @pytest.mark.slow
-def test_a_daemon_lends_its_interpreter(home: Home, observer: Any) -> None:
-    observer("up")
+def test_a_daemon_lends_its_interpreter(home: Home, within: Any) -> None:
+    within("up")
     asked = subprocess.run(
         [home.run / "python3", "-IS", "-c", "print(1)"], capture_output=True, check=True
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,11 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.tools.status import current
 from observer.upkeep import home_guard
+from tests.support import Observer, Until
 
 pytestmark = pytest.mark.slow
 
 POST = Path(__file__).parents[2] / "hooks" / "post"
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
 
 
 def post(home: Home) -> subprocess.Popen[bytes]:

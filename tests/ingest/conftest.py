@@ -17,11 +17,11 @@ from observer.local.spool import Spool
 from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
+from tests.support import Git
 
 NOW_MS = 1_790_000_000_000
 
 Post = Callable[..., str]
-Git = Callable[..., str]
 POST = Path(__file__).parents[2] / "hooks" / "post"
 
 

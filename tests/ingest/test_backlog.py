@@ -37,6 +37,7 @@ from observer.observations.event_record import EventAnalysis
 from observer.projects import PlaceCache
 from observer.store.interface import Store
 from tests.ingest.conftest import Faulty
+from tests.support import Until
 
 Post = Callable[..., str]
 
@@ -75,7 +76,6 @@ LONG = 2 * BATCH + BACKLOG
 """So many entries that enough are left after the batches that grow."""
 
 Fill = Callable[..., list[str]]
-Until = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)

@@ -14,14 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Edit, Event, FileWrite, SessionEnd
 from observer.git.status import uncommitted_paths
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.search.start import StartRequest, start
 from observer.store.database import SqliteStore
+from tests.support import pipeline_over
 
 NOW_MS = 1_790_000_000_000
 FILES = ("cart.py", "price.py")
@@ -42,9 +40,7 @@ class Work:
         self.root = folder / "shop"
         self.store = SqliteStore(folder / "store" / "observer.db")
         spool = Spool(folder / "spool")
-        self._pipeline = Pipeline(
-            self.store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
-        )
+        self._pipeline = pipeline_over(self.store, spool, NOW_MS)
         self._count = 0
         self.root.mkdir()
         self.sh("git init -q -b main && git commit -q --allow-empty -m Zero")

@@ -17,8 +17,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.projects import detect_place
 from observer.store.interface import Store
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 def stored(pipeline: Pipeline, store: Store) -> list[Event]:

@@ -33,9 +33,9 @@ from observer.ingest.pipeline import ANSWER, Pipeline, Probed
 from observer.local.pauses import EVERYWHERE
 from observer.local.spool import Spool
 from observer.observations import project_state
-from observer.projects import PlaceCache
 from observer.store.interface import Store
 from observer.store.tombstones import Tombstones
+from tests.support import pipeline_over
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -262,13 +262,7 @@ def test_a_replayed_spool_entry_that_is_too_old_is_taken_off_and_counted(
 ) -> None:
     report = {"kind": "prompt", "text": "hello there", "at": "2020-01-01T00:00:00Z"}
     spool.append({"client": "generic", "event": "prompt"}, json.dumps(report).encode())
-    pipeline = Pipeline(
-        store,
-        spool,
-        settings=Settings(retention_days=30),
-        places=PlaceCache(),
-        now_ms=lambda: 1_790_000_000_000,
-    )
+    pipeline = pipeline_over(store, spool, 1_790_000_000_000, settings=Settings(retention_days=30))
     with caplog.at_level(logging.INFO):
         drained = pipeline.drain()
     assert (drained.entries, drained.projects) == (1, frozenset())

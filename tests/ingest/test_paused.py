@@ -29,9 +29,9 @@ from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
 from observer.projects import PlaceCache, detect_place
 from observer.store.interface import Store
+from tests.support import Git
 
 NOW_MS = 1_790_000_000_000
-Git = Callable[..., str]
 Post = Callable[..., str]
 
 

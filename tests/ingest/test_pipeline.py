@@ -46,10 +46,10 @@ from observer.projects import PlaceCache, known_project_at
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
 from tests.ingest.conftest import Faulty
+from tests.support import Git
 
 Post = Callable[..., str]
 Run = Callable[..., dict[str, Any]]
-Git = Callable[..., str]
 
 
 def items(store: Store) -> list[Item]:

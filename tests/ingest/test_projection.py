@@ -26,10 +26,10 @@ from observer.core.model import Item, Link, SummaryFields, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import OLD_MS
 from observer.store.interface import Store
+from tests.support import Git
 
 NOW_MS = 1_790_000_000_000
 MINUTE_MS = 60_000
-Git = Callable[..., str]
 AT = "when the session ended (2026-09-21 14:13 UTC)"
 
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
     Command,
@@ -36,9 +35,9 @@ from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
+from tests.support import pipeline_over
 
 PATHS = st.sampled_from(["/r/a.py", "/r/b.py"])
 BODIES: st.SearchStrategy[AnyBody] = st.one_of(
@@ -92,13 +91,7 @@ def test_rebuilt_equals_live(steps: list[tuple[AnyBody, str]], cut: int) -> None
     ]
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "observer.db")
-        pipeline = Pipeline(
-            store,
-            Spool(Path(folder) / "spool"),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: 1_795_000_000_000,
-        )
+        pipeline = pipeline_over(store, Spool(Path(folder) / "spool"), 1_795_000_000_000)
         for start in range(0, len(events), cut):
             pipeline.ingest(
                 [event for event in events[start : start + cut] if _may_come(event, store)]

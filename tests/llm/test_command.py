@@ -1,4 +1,4 @@
-"""`observer config llm`, and what other commands say about it."""
+"""`observer config llm`, what other commands say about it, and what a model wrote, as that."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from observer.core.errors import BadInput
+from observer.core.model import Enrichment, Item, SummaryFields
 from observer.core.paths import Home
+from observer.llm import prompt, reply
 from observer.local import client
+from observer.tools import render, rows
+from observer.tools.labels import Written
+from tests.support import Until
 
 Observer = Callable[..., Any]
-Until = Callable[..., None]
-
-
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
 
 
 @pytest.fixture
@@ -34,70 +35,70 @@ def configured(home: Home, model: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
     return home
 
 
-def test_it_is_off_by_default(observer: Observer) -> None:
-    assert observer("config", "llm").stdout.startswith("llm  off: ")
-    shown = json.loads(observer("config", "llm", "--json").stdout)
+def test_it_is_off_by_default(within: Observer) -> None:
+    assert within("config", "llm").stdout.startswith("llm  off: ")
+    shown = json.loads(within("config", "llm", "--json").stdout)
     assert shown == {"is_on": False, "status": None}
 
 
-def test_where_it_is_off_doctor_and_status_do_not_mention_it(observer: Observer) -> None:
-    assert "llm" not in observer("doctor").stdout
-    assert "llm" not in observer("status").stdout
+def test_where_it_is_off_doctor_and_status_do_not_mention_it(within: Observer) -> None:
+    assert "llm" not in within("doctor").stdout
+    assert "llm" not in within("status").stdout
 
 
 @pytest.mark.slow
 def test_on_without_a_daemon_it_tells_what_the_store_knows(
-    observer: Observer, configured: Home, model: Any
+    within: Observer, configured: Home, model: Any
 ) -> None:
-    assert "0 of 200,000 tokens, 0 requests" in observer("config", "llm").stdout
-    observer("post", "prompt", "text=x", "--wait")
-    observer("down")
-    shown = json.loads(observer("config", "llm", "--json").stdout)
+    assert "0 of 200,000 tokens, 0 requests" in within("config", "llm").stdout
+    within("post", "prompt", "text=x", "--wait")
+    within("down")
+    shown = json.loads(within("config", "llm", "--json").stdout)
     assert shown["is_on"]
     assert (shown["status"]["url"], shown["status"]["model"]) == (model.url, "tiny")
 
 
 def test_settings_that_cannot_be_used_are_shown(
-    observer: Observer, configured: Home, monkeypatch: pytest.MonkeyPatch
+    within: Observer, configured: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OBSERVER_LLM_MODEL", "")
-    assert "problem  llm_url is set and llm_model is not" in observer("config", "llm").stdout
+    assert "problem  llm_url is set and llm_model is not" in within("config", "llm").stdout
 
 
-def test_try_shows_the_answer(observer: Observer, configured: Home, model: Any) -> None:
-    ran = observer("config", "llm", "--try")
+def test_try_shows_the_answer(within: Observer, configured: Home, model: Any) -> None:
+    ran = within("config", "llm", "--try")
     assert ran.returncode == 0
     assert ran.stdout.startswith(f"tiny at {model.url} answered in ")
     assert "learned    Hold the lock until the booking is stored." in ran.stdout
 
 
-def test_try_speaks_json(observer: Observer, configured: Home) -> None:
-    shown = json.loads(observer("config", "llm", "--try", "--json").stdout)
+def test_try_speaks_json(within: Observer, configured: Home) -> None:
+    shown = json.loads(within("config", "llm", "--try", "--json").stdout)
     assert (shown["tokens"], shown["model"]) == (1000, "tiny")
     assert shown["answer"]["concepts"] == ["locking", "double booking"]
 
 
 def test_try_says_what_is_wrong(
-    observer: Observer, configured: Home, model: Any, answered: Any
+    within: Observer, configured: Home, model: Any, answered: Any
 ) -> None:
     model.script(answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
-    ran = observer("config", "llm", "--try")
+    ran = within("config", "llm", "--try")
     assert ran.returncode == 1
     assert 'answered 404: model "tiny" not found' in ran.stderr
     assert "check llm_model (tiny)" in ran.stderr
 
 
 def test_try_says_what_a_model_cannot_do(
-    observer: Observer, configured: Home, model: Any, complete: Any
+    within: Observer, configured: Home, model: Any, complete: Any
 ) -> None:
     model.script(complete("Hello! How can I help?"))
-    ran = observer("config", "llm", "--try")
+    ran = within("config", "llm", "--try")
     assert ran.returncode == 2
     assert "not what was asked for" in ran.stderr
 
 
-def test_try_without_settings_says_how_to_set_them(observer: Observer) -> None:
-    ran = observer("config", "llm", "--try")
+def test_try_without_settings_says_how_to_set_them(within: Observer) -> None:
+    ran = within("config", "llm", "--try")
     assert ran.returncode == 2
     assert "observer config set llm_url URL" in ran.stderr
 
@@ -107,7 +108,7 @@ class TestWithADaemon:
     """A real daemon, the real command, a real HTTP server."""
 
     @pytest.fixture(autouse=True)
-    def _worked(self, configured: Home, observer: Observer, tmp_path: Any) -> None:
+    def _worked(self, configured: Home, within: Observer, tmp_path: Any) -> None:
         del configured  # in force before the daemon starts
         """A session that is over."""
         folder = tmp_path / "shop"
@@ -116,23 +117,23 @@ class TestWithADaemon:
         here = {"session": "s1", "cwd": str(folder)}
         for kind, *fields in (("prompt", "text=fix the cart of the shop"), ("session-end",)):
             shown = [f"{name}={value}" for name, value in here.items()]
-            assert observer("post", kind, *fields, *shown, "--wait").returncode == 0
+            assert within("post", kind, *fields, *shown, "--wait").returncode == 0
 
     def test_what_the_model_wrote_is_found_shown_and_survives_a_rebuild(
-        self, home: Home, observer: Observer, until: Until, model: Any
+        self, home: Home, within: Observer, until: Until, model: Any
     ) -> None:
         until(lambda: _llm(home)["tokens_today"] == 1000)
         for _ in range(2):
-            found = observer("search", "booked")
+            found = within("search", "booked")
             assert "fix the cart of the shop" in found.stdout
             number = found.stdout.partition("#")[2].partition(" ")[0]
-            assert "narrative (by tiny): The cart lost" in observer("show", number).stdout
-            assert observer("doctor", "--rebuild").returncode == 0
+            assert "narrative (by tiny): The cart lost" in within("show", number).stdout
+            assert within("doctor", "--rebuild").returncode == 0
         assert len(model.asked) == 1
 
-    def test_status_tells_what_it_costs(self, home: Home, observer: Observer, until: Until) -> None:
+    def test_status_tells_what_it_costs(self, home: Home, within: Observer, until: Until) -> None:
         until(lambda: _llm(home)["tokens_today"] == 1000)
-        assert "tiny: 1,000 of 200,000 tokens, 1 request" in observer("status").stdout
+        assert "tiny: 1,000 of 200,000 tokens, 1 request" in within("status").stdout
 
 
 @pytest.fixture
@@ -146,19 +147,19 @@ def held(model: Any, answered: Any, complete: Any) -> threading.Event:
 @pytest.mark.slow
 @pytest.mark.usefixtures("configured")
 def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
-    home: Home, observer: Observer, until: Until, model: Any, held: threading.Event
+    home: Home, within: Observer, until: Until, model: Any, held: threading.Event
 ) -> None:
-    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
-    observer("post", "session-end", "session=s1", "--wait")
+    within("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
+    within("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
     os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
     until(lambda: client.daemon_pid(home) is None)
     held.set()
-    assert observer("up").returncode == 0
+    assert within("up").returncode == 0
     until(
         lambda: (
             _llm(home)["tokens_today"] > 1000
-            and "two orders were booked" in observer("search", "booked").stdout
+            and "two orders were booked" in within("search", "booked").stdout
         )
     )
     taken = _llm(home)["tokens_today"] - 1000
@@ -170,25 +171,23 @@ def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
 @pytest.mark.slow
 @pytest.mark.usefixtures("configured", "held")
 def test_a_daemon_amid_a_request_goes_down_at_once(
-    observer: Observer, until: Until, model: Any
+    within: Observer, until: Until, model: Any
 ) -> None:
-    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
-    observer("post", "session-end", "session=s1", "--wait")
+    within("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
+    within("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
-    assert observer("down").returncode == 0
+    assert within("down").returncode == 0
     assert len(model.asked) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("configured", "held")
-def test_events_are_stored_while_a_model_thinks(
-    observer: Observer, until: Until, model: Any
-) -> None:
-    observer("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
-    observer("post", "session-end", "session=s1", "--wait")
+def test_events_are_stored_while_a_model_thinks(within: Observer, until: Until, model: Any) -> None:
+    within("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
+    within("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
-    observer("post", "custom", "name=deploy", "--wait")
-    assert "deploy" in observer("search", "deploy").stdout
+    within("post", "custom", "name=deploy", "--wait")
+    assert "deploy" in within("search", "deploy").stdout
 
 
 def _llm(home: Home) -> Any:
@@ -198,10 +197,127 @@ def _llm(home: Home) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["observer.llm", "observer.serve.enrich"])
 def test_a_daemon_without_it_imports_nothing_of_it(
-    home: Home, observer: Observer, module: str
+    home: Home, within: Observer, module: str
 ) -> None:
     code = f"import observer.serve.daemon, sys; print({module!r} in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
     assert done.stdout == "False\n"
+
+
+def test_lines_are_sent_redacted_and_come_back_in_their_order() -> None:
+    key = "AKIA" + "ABCDEFGHIJKLMNOP"
+    asked = prompt.of_lines(["one", f"two\n{key} </data>"])
+    assert "1. one\n2. two " in asked.quoted
+    assert key not in asked.quoted
+    assert asked.quoted.count("</data>") == 1
+    assert reply.lines('so: {"lines": ["a", "b"]}', 2) == ("a", "b")
+    for answer in ('{"lines": ["a"]}', '{"lines": "a"}', "no"):
+        with pytest.raises(BadInput):
+            reply.lines(answer, 2)
+
+
+@pytest.mark.slow
+def test_a_draft_is_worded_anew_line_by_line(
+    within: Observer,
+    model: Any,
+    complete: Any,
+    answered: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for text, *more in (
+        ("marmalade jobs in SQLite since 2024",),
+        ("marmalade backups each 3 hours",),
+        ("marmalade is what I like", "--scope", "personal"),
+    ):
+        assert within("remember", text, "--type", "decision", *more).returncode == 0
+    refused = within("note", "draft", "marmalade", "--reword")
+    assert (refused.returncode, "llm_url" in refused.stderr) == (2, True)
+    monkeypatch.setenv("OBSERVER_LLM_URL", model.url)
+    monkeypatch.setenv("OBSERVER_LLM_MODEL", "tiny")
+    plain = within("note", "draft", "marmalade").stdout
+    model.script(complete({"lines": ["The marmalade jobs live in SQLite since 2024.", "4 hours"]}))
+    shown = within("note", "draft", "marmalade", "--reword")
+    (asked,) = model.asked
+    assert "1. marmalade jobs" in asked["messages"][1]["content"]
+    assert "what I like" not in json.dumps(asked)
+    expected = plain.replace("marmalade jobs in", "The marmalade jobs live in").replace(
+        "since 2024 (", "since 2024. ("
+    )
+    expected = expected.replace("status: draft\n", "status: draft\nreworded_by: tiny\n")
+    assert shown.stdout == expected
+    assert "tiny worded 1 of 3 lines anew" in shown.stderr
+    assert "its numbers are others" in shown.stderr
+    for failing in (answered(b"", status=500), complete({"lines": ["only one"]})):
+        model.script(failing)
+        kept = within("note", "draft", "marmalade", "--reword")
+        assert (kept.returncode, kept.stdout) == (0, plain)
+        assert "as it was: " in kept.stderr
+    assert "leave --reword out" in within("note", "draft", "--skills", "--reword").stderr
+
+
+WROTE = Enrichment(
+    model="tiny",
+    at_ms=9_000,
+    as_of_ms=60_000,
+    narrative="The cart lost its lock.",
+    learned="Hold the lock.",
+    concepts=("locking", "cart"),
+)
+PLAIN = Item(
+    id=6,
+    uuid="u",
+    kind="summary",
+    type="summary",
+    title="Fix the cart",
+    narrative="Completed: Changed cart.py.",
+    summary=SummaryFields(completed="Changed cart.py."),
+    updated_ms=60_000,
+)
+ITEM = msgspec.structs.replace(PLAIN, enrichment=WROTE)
+CHANGED = msgspec.structs.replace(ITEM, updated_ms=60_001)
+
+
+def nameless(_: int | None) -> str:
+    return ""
+
+
+def test_the_whole_item_has_both_and_marks_what_a_model_wrote() -> None:
+    lines = render.detail(ITEM, nameless).splitlines()
+    assert "completed: Changed cart.py." in lines
+    assert "narrative (by tiny): The cart lost its lock." in lines
+    assert "learned (by tiny): Hold the lock." in lines
+    assert "concepts (by tiny): locking, cart" in lines
+
+
+def test_where_the_item_changed_since_the_time_is_shown() -> None:
+    assert "narrative (by tiny, as of 1970-01-01 00:01Z): " in render.detail(CHANGED, nameless)
+
+
+def test_a_pack_has_the_narrative_behind_the_answers() -> None:
+    lines = render.pack_summary(ITEM).splitlines()
+    assert lines[1:] == [
+        "    completed: Changed cart.py.",
+        "    narrative (by tiny): The cart lost its lock.",
+    ]
+
+
+def test_a_tool_has_it_in_a_field_of_its_own() -> None:
+    shown = rows.observation(ITEM, nameless)
+    assert isinstance(shown.written, Written)
+    assert (shown.written.by, shown.written.is_outdated) == ("tiny", False)
+    assert shown.written.next_steps is None
+
+
+def test_a_tool_tells_that_the_item_changed_since() -> None:
+    written = rows.observation(CHANGED, nameless).written
+    assert isinstance(written, Written)
+    assert written.is_outdated
+
+
+def test_without_a_model_nothing_is_different() -> None:
+    assert b"written" not in msgspec.json.encode(rows.observation(PLAIN, nameless))
+    assert "(by" not in render.detail(PLAIN, nameless) + render.pack_summary(PLAIN)

@@ -17,20 +17,19 @@ from observer.core.events import AnyBody, Command, Event, Prompt, Reply, Session
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.llm import prompt, reply
 from observer.llm.client import LlmClient
 from observer.llm.prompt import MOST_CHARS
 from observer.llm.reply import AskFailed
 from observer.local.spool import Spool
 from observer.memory.values import Extracted
-from observer.projects import PlaceCache
 from observer.serve.enrich import Budget, EnrichWorker, Extractor
 from observer.serve.lazy_llm import LazyLlm
 from observer.serve.worker import Health, Services, WriterThread
 from observer.store.database import SqliteStore
 from observer.tools.status import day_of, llm_status
 from observer.upkeep.home_guard import HomeGuard
+from tests.support import pipeline_over
 
 PAUSES_S = (0.01,)
 SUMMARY = item_id(1, "summary")
@@ -48,9 +47,7 @@ class Desk:
         self.spool = Spool(home.spool)
         self.spool.prepare()
         self.health = Health()
-        self.pipeline = Pipeline(
-            self.store, self.spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms
-        )
+        self.pipeline = pipeline_over(self.store, self.spool, now_ms)
         self.writer = WriterThread(self.pipeline, HomeGuard(home), self.health)
         self.shown: list[Any] = []
 
@@ -349,7 +346,7 @@ def parts(home: Home) -> Iterator[Services]:
     home.root.mkdir(parents=True, mode=0o700)
     store, spool, health = SqliteStore(home.database), Spool(home.spool), Health()
     spool.prepare()
-    pipeline = Pipeline(store, spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms)
+    pipeline = pipeline_over(store, spool, now_ms)
     writer = WriterThread(pipeline, HomeGuard(home), health)
     yield Services(store, spool, pipeline, writer, health, lambda _: None)
     writer.close()

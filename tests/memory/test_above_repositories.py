@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
     Command,
@@ -32,26 +31,22 @@ from observer.core.model import Item, Session
 from observer.core.paths import Home
 from observer.core.routes import import_route
 from observer.core.value import TokenUsage
-from observer.index import Index
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.observations import project_state
 from observer.observations.tool_pairing import ToolCall
-from observer.projects import PlaceCache
 from observer.search.context import TokenCosts
 from observer.search.handles import SearchOptions
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from observer.tools.registry import tools_of
 from observer.upkeep.choose import Criteria, chosen
+from tests.support import Git, memory_over, pipeline_over
 
 START_MS = 1_790_000_000_000
 RED = "FAILED test_tapir.py::test_legs - assert 3 == 4\n1 failed in 0.1s"
 GREEN = "1 passed in 0.1s"
 CAUSE = "The cause was an off-by-one in the tapir's legs."
 ASKED = "mend the tapir's legs in api"
-Git = Callable[..., str]
 
 
 def in_git(folder: Path, *words: str) -> str:
@@ -75,14 +70,10 @@ class Above:
         self.store = SqliteStore(folder.parent / "observer.db")
         self.spool = Spool(home.spool)
         self.spool.prepare()
-        self.pipeline = Pipeline(
-            self.store, self.spool, settings=Settings(), places=PlaceCache(),
-            now_ms=lambda: self.now_ms,
-        )  # fmt: skip
-        self.memory = Memory(
-            self.store, owner="ana", now_ms=lambda: self.now_ms, encode=lambda *_: None,
-            index=Index(home.index, stem=stemmer(), is_owner=False), record=self.pipeline.ingest,
-        )  # fmt: skip
+        self.pipeline = pipeline_over(self.store, self.spool, lambda: self.now_ms)
+        self.memory = memory_over(
+            self.store, home, lambda: self.now_ms, record=self.pipeline.ingest
+        )
 
     def tell(self, event: str, cwd: str = "", **payload: Any) -> None:
         self.now_ms += 10_000
@@ -465,9 +456,7 @@ def memory(home: Home, folders: list[Path]) -> Iterator[Memory]:
     home.root.mkdir(exist_ok=True)
     store = SqliteStore(home.database)
     spool = Spool(home.spool)
-    pipeline = Pipeline(
-        store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
-    )
+    pipeline = pipeline_over(store, spool, NOW_MS)
     pipeline.ingest(
         [
             Event(
@@ -480,14 +469,7 @@ def memory(home: Home, folders: list[Path]) -> Iterator[Memory]:
             for folder in folders
         ]
     )
-    yield Memory(
-        store,
-        owner="ana",
-        now_ms=lambda: NOW_MS,
-        index=Index(home.index, stem=stemmer(), is_owner=True),
-        encode=lambda *_: None,
-        record=pipeline.ingest,
-    )
+    yield memory_over(store, home, NOW_MS, record=pipeline.ingest)
     store.close()
 
 

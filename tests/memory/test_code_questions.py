@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.core.events import (
     AnyBody,
@@ -23,17 +22,12 @@ from observer.core.events import (
     SessionEnd,
 )
 from observer.core.paths import Home
-from observer.index import Index
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.memory.api import Memory
 from observer.memory.code_questions import CodeAnswer
-from observer.projects import PlaceCache
 from observer.search.code_history import CodeChange
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from observer.tools import code_history
 from observer.tools.registry import tools_of
+from tests.support import Git, memory_over, pipeline_over
 
 START_S = 1_790_000_000
 FIRST = "LIMIT = 3\n\n\ndef login(user):\n    return user\n\n\ndef logout(user):\n    return None\n"
@@ -44,8 +38,6 @@ FAILED = (
     "===== 1 failed, 2 passed in 0.12s ====="
 )
 
-Git = Callable[..., str]
-
 
 class Work:
     """A repository, a memory of it, and a clock that goes on by ten seconds a step."""
@@ -54,20 +46,9 @@ class Work:
         self.root = root
         self.git = git
         self.now_s = START_S
-        self._pipeline = Pipeline(
-            store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: self.now_s * 1000,
-        )
-        self.memory = Memory(
-            store,
-            owner="ana",
-            now_ms=lambda: self.now_s * 1000,
-            index=Index(home.index, stem=stemmer(), is_owner=False),
-            encode=lambda *_: None,
-            record=self._pipeline.ingest,
+        self._pipeline = pipeline_over(store, home, lambda: self.now_s * 1000)
+        self.memory = memory_over(
+            store, home, lambda: self.now_s * 1000, record=self._pipeline.ingest
         )
 
     def tell(self, body: AnyBody, session: str = "s1", *, cwd: str = "") -> int:

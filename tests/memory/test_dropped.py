@@ -12,7 +12,6 @@ import msgspec
 import pytest
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
     Command,
@@ -28,11 +27,8 @@ from observer.core.model import Project
 from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.decode import decode
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.memory.accounts import uncommitted_at
-from observer.memory.api import Memory
-from observer.projects import PlaceCache
 from observer.search.reminder import MOST_CHARS
 from observer.serve.requests import RemindedSessions, remind
 from observer.store.database import SqliteStore
@@ -40,6 +36,7 @@ from observer.store.stemmer import stemmer
 from observer.tools import hook_output
 from observer.tools.documents import Documents
 from observer.tools.registry import tools_of
+from tests.support import Git, memory_over, pipeline_over
 
 START_MS = 1_790_000_000_000
 FAILED = (
@@ -56,21 +53,8 @@ class Session:
     def __init__(self, root: Path, store: SqliteStore, home: Home) -> None:
         self.root, self._home = root, home
         self.now_ms = START_MS
-        self.pipeline = Pipeline(
-            store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: self.now_ms,
-        )
-        self.memory = Memory(
-            store,
-            owner="ana",
-            now_ms=lambda: self.now_ms,
-            index=Index(home.index, stem=stemmer(), is_owner=False),
-            encode=lambda *_: None,
-            record=self.pipeline.ingest,
-        )
+        self.pipeline = pipeline_over(store, home, lambda: self.now_ms)
+        self.memory = memory_over(store, home, lambda: self.now_ms, record=self.pipeline.ingest)
         self.reminded = RemindedSessions(home.reminders)
 
     def event(self, body: AnyBody, session: str = "s1") -> Event:
@@ -220,24 +204,17 @@ def test_what_reads_like_an_order_is_left_out(session: Session) -> None:
     assert hook_output.text(known) == ""
 
 
-Git = Callable[..., str]
-
-
 class Shop:
     """A repository in which a session changed a file, and its memory."""
 
     def __init__(self, store: SqliteStore, root: Path, git: Git) -> None:
         self.root, self._git = root, git
         self._ids = itertools.count()
-        self._pipeline = Pipeline(
-            store, Spool(root / "spool"), settings=Settings(), places=PlaceCache(), now_ms=now_ms
-        )
-        self.memory = Memory(
+        self._pipeline = pipeline_over(store, Spool(root / "spool"), now_ms)
+        self.memory = memory_over(
             store,
-            owner="ana",
-            now_ms=now_ms,
-            index=Index(root / "index", stem=stemmer(), is_owner=False),
-            encode=lambda *_: None,
+            Index(root / "index", stem=stemmer(), is_owner=False),
+            now_ms,
             record=self._pipeline.ingest,
         )
         self.git("init", "-q")

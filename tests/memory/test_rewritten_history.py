@@ -15,16 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from observer.core.config import Settings
 from observer.core.events import AnyBody, Commit, Edit, Event, FileWrite, Prompt
 from observer.core.paths import Home
-from observer.index import Index
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.memory.api import Memory
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
+from tests.support import memory_over, pipeline_over
 
 ROOM = 14
 HAND = ""
@@ -46,15 +40,10 @@ class Work:
         self.folder, self.root, self.now_s = folder, folder / "shop", 1_790_000_000
         home = Home(folder / "home")
         self.store = SqliteStore(folder / "observer.db")
-        self._pipeline = Pipeline(
-            self.store, Spool(home.spool), settings=Settings(), places=PlaceCache(),
-            now_ms=lambda: self.now_s * 1000,
-        )  # fmt: skip
-        self.memory = Memory(
-            self.store, owner="ana", now_ms=lambda: self.now_s * 1000,
-            index=Index(home.index, stem=stemmer(), is_owner=False),
-            encode=lambda *_: None, record=self._pipeline.ingest,
-        )  # fmt: skip
+        self._pipeline = pipeline_over(self.store, home, lambda: self.now_s * 1000)
+        self.memory = memory_over(
+            self.store, home, lambda: self.now_s * 1000, record=self._pipeline.ingest
+        )
         self.typed_by: dict[str, str] = {}
         self._places = itertools.count()
         self.root.mkdir()

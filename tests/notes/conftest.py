@@ -9,19 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Item, Project, Receipt
 from observer.core.paths import Home
 from observer.index import Index
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.values import Note
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
+from tests.support import memory_over, pipeline_over
 
 START_MS = 1_790_000_000_000
 HERE, ELSEWHERE = "app", "other"
@@ -36,15 +32,11 @@ class World:
         with store.write() as writer:
             for number, name in ((2, HERE), (3, ELSEWHERE)):
                 writer.put_project(Project(id=number, uuid=f"uuid-{name}", name=name))
-        self.pipeline = Pipeline(
-            store, Spool(home.spool), settings=Settings(), places=PlaceCache(), now_ms=self.tick
-        )
-        self.memory = Memory(
+        self.pipeline = pipeline_over(store, home, self.tick)
+        self.memory = memory_over(
             store,
-            owner="ana",
-            now_ms=self.tick,
-            index=Index(Path("/nowhere"), stem=stemmer(), is_owner=False),
-            encode=lambda *_: None,
+            Index(Path("/nowhere"), stem=stemmer(), is_owner=False),
+            self.tick,
             record=self._record,
         )
 

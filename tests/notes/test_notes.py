@@ -21,13 +21,12 @@ from observer.core.errors import (
 )
 from observer.core.events import Reference
 from observer.core.model import Item
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note, check
 from observer.observations.note_reducer import CONTENT_CHARS
-from observer.projects import PlaceCache
+from tests.support import memory_over, pipeline_over
 
 Keep = Callable[..., Item]
 
@@ -155,12 +154,11 @@ def test_what_is_nearly_the_same_is_named(keep: Keep, notes: Notes) -> None:
 
 
 def test_an_excluded_folder_is_named(world: Any, tmp_path: Path) -> None:
-    world.pipeline = Pipeline(
+    world.pipeline = pipeline_over(
         world.store,
         Spool(tmp_path / "spool"),
+        world.tick,
         settings=Settings(exclude=(str(tmp_path),)),
-        places=PlaceCache(),
-        now_ms=world.tick,
     )
     with pytest.raises(BadInput, match=f"nothing is recorded of {tmp_path}: the setting exclude"):
         world.notes.remember(Note(content="Use JWT"), folder=str(tmp_path))
@@ -286,13 +284,7 @@ def test_personal_notes_of_others_do_not_exist(world: Any) -> None:
 
 
 def test_who_only_reads_cannot_write(world: Any) -> None:
-    reading = Memory(
-        world.store,
-        owner="ana",
-        now_ms=world.tick,
-        index=world.memory._index,
-        encode=lambda *_: None,
-    )
+    reading = memory_over(world.store, world.memory._index, world.tick)
     with pytest.raises(DaemonUnavailable):
         reading.notes.remember(Note(content="x"))
 

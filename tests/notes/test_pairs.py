@@ -17,13 +17,13 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
-from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.pairs import OpenPairs, Settlement
 from observer.notes.signals import Hypothesis, Inference, Inferences
 from observer.notes.values import Changes, Note, Remembered
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
+from tests.support import memory_over
 
 from .conftest import HERE, World
 
@@ -50,13 +50,8 @@ class Meant(World):
         self.model = shipped()
         index = Index(Path("/nowhere"), stem=stemmer(), is_owner=False)
         index.use(self.model.id, self.model.dimensions)
-        self.memory = Memory(
-            store,
-            owner="ana",
-            now_ms=self.tick,
-            index=index,
-            encode=self.model.encode_patiently,
-            record=self._record,
+        self.memory = memory_over(
+            store, index, self.tick, encode=self.model.encode_patiently, record=self._record
         )
 
     def write(self, content: str, **fields: Any) -> Remembered:

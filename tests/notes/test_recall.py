@@ -11,7 +11,6 @@ import pytest
 from observer.core.errors import BadInput
 from observer.core.model import Item
 from observer.index import Index
-from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.similar import FlashbackSettings
 from observer.notes.values import Note
@@ -19,6 +18,7 @@ from observer.search.context import CARD_TOKENS, Pack, TokenCosts
 from observer.search.handles import SearchOptions
 from observer.store.stemmer import stemmer
 from observer.tools.labels import labels
+from tests.support import memory_over
 
 Keep = Callable[..., Item]
 FREE = TokenCosts(entry=lambda _: 1, summary=lambda _: 1, line=lambda _: 1, overhead=1)
@@ -147,14 +147,7 @@ def remind(world: Any, tmp_path: Any) -> Callable[..., list[int]]:
     def ask(item: Item, wanted: FlashbackSettings = FlashbackSettings()) -> list[int]:  # noqa: B008 - frozen
         index = Index(tmp_path / "none", stem=stemmer(), is_owner=False)
         index.use("two", 2)
-        memory = Memory(
-            world.store,
-            owner="ana",
-            now_ms=lambda: world.now_ms,
-            index=index,
-            encode=lambda *_: None,
-            flashback_settings=wanted,
-        )
+        memory = memory_over(world.store, index, lambda: world.now_ms, flashback_settings=wanted)
         return [
             flashback.item.id for flashback in memory.flashbacks(item, memory.flashback_settings)
         ]

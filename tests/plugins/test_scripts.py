@@ -19,12 +19,9 @@ import pytest
 from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
 from observer.clients.installers import install, perform
 from observer.clients.registry import clients
-from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
+from tests.support import pipeline_over
 
 ROOT = Path(__file__).parents[2]
 HOOK = ROOT / "plugins" / "source" / "hook"
@@ -238,13 +235,7 @@ Store = Callable[[], int]
 def store(home: Home) -> Iterator[Store]:
     """Store what waits in the spool and return the number of events that are stored."""
     with closing(SqliteStore(home.database)) as opened:
-        pipeline = Pipeline(
-            opened,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: NOW_MS,
-        )
+        pipeline = pipeline_over(opened, home, NOW_MS)
 
         def drain() -> int:
             while pipeline.drain().entries:

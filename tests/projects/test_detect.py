@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,8 +22,8 @@ from observer.projects import (
     update_project,
 )
 from observer.projects.fs_probe import inode_of
+from tests.support import Git
 
-Git = Callable[..., str]
 AT = 1_760_000_000_000
 NOWHERE = Place(root="")
 

@@ -11,8 +11,7 @@ import pytest
 from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
 from observer.projects import PlaceCache, detect, event_folder
 from observer.projects.detect import FRESH_S
-
-Git = Callable[..., str]
+from tests.support import Git
 
 
 @pytest.fixture

@@ -8,19 +8,15 @@ from typing import Any
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.events import Command, Commit, Edit, Event, FileWrite, Remember, SessionEnd
 from observer.core.filters import Filters
 from observer.core.model import Item, Validity
 from observer.importers.registry import commits
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
-
-Git = Callable[..., str]
+from tests.support import Git, pipeline_over
 
 LOGIN = """\
 import os
@@ -52,9 +48,7 @@ class Story:
         self.store = SqliteStore(folder / "observer.db")
         spool = Spool(folder / "spool")
         spool.prepare()
-        self._pipeline = Pipeline(
-            self.store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: self.now_ms
-        )
+        self._pipeline = pipeline_over(self.store, spool, lambda: self.now_ms)
         self._count = 0
         self.git("init")
 

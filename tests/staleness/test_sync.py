@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from textwrap import indent
 
@@ -15,6 +14,7 @@ from observer.staleness.history_walk import MOST_NAMED, RepositoryView
 from observer.store.tombstones import Tombstones
 from observer.tools.labels import labels
 from observer.upkeep.take_out import Removal, clean, marks_of
+from tests.support import Git
 
 from .conftest import LOGIN, Story
 
@@ -399,9 +399,6 @@ def test_a_second_look_finds_nothing_new(story: Story) -> None:
 def _commit(story: Story, subject: str) -> int:
     with story.store.read() as reader:
         return next(item.id for item in reader.all_items() if item.title == subject)
-
-
-Git = Callable[..., str]
 
 
 @pytest.mark.parametrize("more", [0, MOST_NAMED], ids=["a few", "many"])

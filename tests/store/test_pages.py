@@ -1,4 +1,4 @@
-"""Checksums of pages and rows: a byte that changes on the disk is noticed before it is believed."""
+"""Changed bytes are noticed before they are believed; the write-ahead log is emptied and missed."""
 
 from __future__ import annotations
 
@@ -180,3 +180,121 @@ def test_values_of_different_columns_are_shown_apart() -> None:
     assert checksum("ab", "c") != checksum("a", "bc")
     assert checksum(1, None) != checksum(None, 1)
     assert checksum("ä") == checksum("ä".encode())
+
+
+def wal(path: Path) -> Path:
+    return path.with_name("observer.db-wal")
+
+
+def add_each(store: SqliteStore, *seqs: int) -> None:
+    """Add events, a transaction each."""
+    for seq in seqs:
+        add(store, seq)
+
+
+def held(store: SqliteStore) -> list[int]:
+    with store.read() as reader:
+        return [one.seq for one in reader.log()]
+
+
+def copied(path: Path, folder: Path) -> list[int]:
+    """What a copy of the database file alone holds."""
+    folder.mkdir()
+    shutil.copy(path, folder)
+    with closing(SqliteStore(folder / path.name)) as store:
+        return held(store)
+
+
+def test_a_copy_of_the_file_holds_what_was_checkpointed(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
+    add_each(store, 1, 2)
+    store.checkpoint()
+    assert copied(path, tmp_path / "copy") == [1, 2]
+
+
+def test_a_log_that_is_deleted_in_use_loses_nothing(store: SqliteStore, path: Path) -> None:
+    add_each(store, 1, 2)
+    assert held(store) == [1, 2]  # a reader is in the pool
+    wal(path).unlink()
+    add_each(store, 3)
+    assert (held(store), store.rescues) == ([1, 2, 3], 1)
+    store.close()
+    with closing(SqliteStore(path)) as again:
+        assert (held(again), again.lost_events) == ([1, 2, 3], 0)
+
+
+def test_a_log_that_is_replaced_in_use_loses_nothing(store: SqliteStore, path: Path) -> None:
+    add_each(store, 1)
+    wal(path).rename(path.with_name("elsewhere"))
+    wal(path).write_bytes(b"another file")
+    store.checkpoint()
+    add_each(store, 2)
+    store.close()
+    with closing(SqliteStore(path)) as again:
+        assert held(again) == [1, 2]
+
+
+def test_what_was_lost_with_a_log_is_counted_at_the_next_start(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
+    add_each(store, 1)
+    store.checkpoint()
+    add_each(store, 2, 3)
+    home = tmp_path / "elsewhere"
+    home.mkdir()
+    for name in ("observer.db", "observer.db-newest"):
+        shutil.copy(path.with_name(name), home)
+    with closing(SqliteStore(home / "observer.db")) as without:
+        assert (held(without), without.lost_events) == ([1], 2)
+        add_each(without, 2)
+    with closing(SqliteStore(home / "observer.db")) as again:
+        assert again.lost_events == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"odd"])
+def test_a_mark_that_is_none_says_nothing(path: Path, content: bytes) -> None:
+    path.with_name("observer.db-newest").write_bytes(content)
+    with closing(SqliteStore(path)) as store:
+        assert store.lost_events == 0
+
+
+def test_a_mark_that_cannot_be_written_fails_no_commit(store: SqliteStore, path: Path) -> None:
+    path.with_name("observer.db-newest").mkdir()
+    add_each(store, 1)
+    assert held(store) == [1]
+
+
+def test_a_backup_holds_what_is_only_in_the_log(
+    store: SqliteStore, path: Path, tmp_path: Path
+) -> None:
+    add_each(store, 1, 2)
+    copy = tmp_path / "backups" / "copy.db"
+    store.backup(copy)
+    assert copy.stat().st_mode & 0o077 == 0
+    with closing(SqliteStore(copy)) as restored:
+        assert held(restored) == [1, 2]
+    assert [entry.name for entry in copy.parent.iterdir() if "partial" in entry.name] == []
+
+
+def test_a_backup_that_cannot_be_written_says_so(store: SqliteStore, tmp_path: Path) -> None:
+    blocked = tmp_path / "copy.db.partial"
+    blocked.mkdir()
+    (blocked / "x").touch()
+    with pytest.raises(StoreUnavailable):
+        store.backup(tmp_path / "copy.db")
+
+
+def test_a_log_that_readers_let_grow_is_emptied_when_they_are_done(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("observer.store.database.MOST_BYTES", 200_000)
+    monkeypatch.setattr("observer.store.database.READERS_MS", 1)
+    with store.read() as reader:
+        reader.totals()
+        add_each(store, *range(1, 61))
+        assert wal(path).stat().st_size > 400_000
+    add_each(store, 61)
+    assert wal(path).stat().st_size == 0
+    add_each(store, 62)
+    assert held(store) == [*range(1, 63)]

@@ -1,7 +1,8 @@
-"""The lock files pin, by hash, exactly what pyproject.toml asks for, and all that this needs."""
+"""The lock files pin by hash what pyproject.toml asks for; models are what their cards say."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, requires
@@ -107,3 +108,19 @@ def test_development_has_what_the_editable_install_needs(monkeypatch: pytest.Mon
     found = pinned(DEV)
     for wanted in map(Requirement, get_requires_for_build_editable()):
         assert wanted.specifier.contains(found[canonicalize_name(wanted.name)].version)
+
+
+MODELS = Path(__file__).parents[2] / "observer" / "index" / "embed" / "models"
+CARDS = sorted(MODELS.glob("*/model.toml"))
+
+
+@pytest.mark.parametrize("card", CARDS, ids=[path.parent.name for path in CARDS])
+def test_a_shipped_model_is_the_file_that_its_card_names(card: Path) -> None:
+    digests = tomllib.loads(card.read_text(encoding="utf-8"))["sha256"]
+    assert digests.keys() == {"model.onnx", "tokenizer.json"}
+    for name, digest in digests.items():
+        assert hashlib.sha256((card.parent / name).read_bytes()).hexdigest() == digest
+
+
+def test_there_are_models() -> None:
+    assert [path.parent.name for path in CARDS] == ["deep", "instant"]

@@ -22,6 +22,7 @@ from observer.store.tombstones import Tombstones
 from observer.upkeep.redact import secrets_in
 from observer.upkeep.take_out import Removal, clean
 from tests.notes.folders.conftest import Vault
+from tests.support import Git
 
 MINE = "---\npermalink: keeps/this\n---\nMine\n"
 
@@ -271,7 +272,6 @@ def test_what_is_not_stored_stays_named_until_it_is_mended(vault: Vault) -> None
 
 NOTE = "Jobs live in `queue.py`, see `take`\n"
 DAY_S = 86_400
-Git = Callable[..., str]
 
 
 class Repository:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,11 @@ from observer.local import client
 from observer.local.spool import Spool
 from observer.store.pages import VFS
 from observer.tools.status import current
+from tests.support import Observer, Until
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
 
 
 def _status(home: Home) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,11 +16,10 @@ from legible import legible
 from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
+from tests.support import Observer, Until
 
 pytestmark = pytest.mark.slow(waits=True)
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
 Call = Callable[..., str]
 CANARY = "zebrafink"
 AT = "2026-05-28T20:26:40Z"
@@ -32,12 +30,6 @@ MEMORIES = [
     {"id": "c", "memory": "Likes cats", "user_id": "eve", "created_at": AT},
 ]  # fmt: skip
 RELATIONS = [{"source": "bob", "relationship": "keeps", "target": CANARY, "user_id": "bob"}]
-
-
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
 
 
 @pytest.fixture
@@ -77,64 +69,60 @@ def found(home: Home) -> list[str]:
     return held
 
 
-def test_an_imported_memory_is_its_users_alone(
-    observer: Observer, call: Call, export: Path
-) -> None:
-    observer("up")
-    assert observer("import", "mem0", str(export)).returncode == 0
+def test_an_imported_memory_is_its_users_alone(within: Observer, call: Call, export: Path) -> None:
+    within("up")
+    assert within("import", "mem0", str(export)).returncode == 0
     assert f"Keeps a {CANARY}" in call("search_memories", query=f"{CANARY} kept", user_id="bob")
     assert f"bob keeps {CANARY}" in call("get_all_memories", user_id="bob")
     assert "Found 1 memories for agent" in call("get_all_memories", agent_id=CANARY)
     assert CANARY not in call("search_memories", query=f"{CANARY} seeds", user_id="eve")
     assert CANARY not in call("search_memories", query=f"{CANARY} seeds")
-    assert CANARY not in observer("search", CANARY).stdout
+    assert CANARY not in within("search", CANARY).stdout
 
 
 def test_without_grace_no_byte_of_the_home_holds_what_was_deleted(
-    observer: Observer, call: Call, export: Path, home: Home, until: Until
+    within: Observer, call: Call, export: Path, home: Home, until: Until
 ) -> None:
-    observer("up", OBSERVER_FORGET_GRACE_HOURS="0")
-    observer("import", "mem0", str(export))
+    within("up", OBSERVER_FORGET_GRACE_HOURS="0")
+    within("import", "mem0", str(export))
     call("add_memory", messages=[{"role": "user", "content": f"{CANARY}s sing"}], user_id="bob")
     call("search_memories", query="birds", user_id="bob")
-    observer("backup")
+    within("backup")
     copies = [path.name for path in home.backups.glob("*.db")]
     assert {"observer.db-wal", *copies} <= {*found(home)}
     answer = call("delete_all_memories", user_id="bob")
     assert "Deleted 4 memories for user bob\nFinal now" in answer
     until(lambda: not found(home), wait_s=50)
     assert "Likes cats" in call("get_all_memories", user_id="eve")
-    again = observer("import", "mem0", str(export.rename(export.with_name("again.json"))))
+    again = within("import", "mem0", str(export.rename(export.with_name("again.json"))))
     assert "purged" in again.stdout
     assert "Found 0 memories" in call("get_all_memories", user_id="bob")
-    observer("down")
-    observer("doctor", "--rebuild")
+    within("down")
+    within("doctor", "--rebuild")
     assert found(home) == []
 
 
 def test_within_the_grace_the_owner_of_the_machine_brings_all_back(
-    observer: Observer, call: Call, export: Path
+    within: Observer, call: Call, export: Path
 ) -> None:
-    observer("up")
-    observer("import", "mem0", str(export))
+    within("up")
+    within("import", "mem0", str(export))
     answer = call("delete_all_memories", user_id="bob")
     assert "until then its owner brings it back with: observer note deleted --undo" in answer
     assert "Found 0 memories" in call("get_all_memories", user_id="bob")
-    listed = observer("note", "deleted", "--of", "bob", "--undo").stdout
+    listed = within("note", "deleted", "--of", "bob", "--undo").stdout
     assert f"of bob: Keeps a {CANARY} (until " in listed
     assert "Found 3 memories" in call("get_all_memories", user_id="bob")
-    assert "no agent's deletion waits" in observer("note", "deleted").stdout
+    assert "no agent's deletion waits" in within("note", "deleted").stdout
 
 
-def test_an_agent_brings_nothing_of_others_back(
-    observer: Observer, call: Call, export: Path
-) -> None:
-    observer("up")
-    observer("import", "mem0", str(export))
+def test_an_agent_brings_nothing_of_others_back(within: Observer, call: Call, export: Path) -> None:
+    within("up")
+    within("import", "mem0", str(export))
     answer = call("delete_all_memories", user_id="bob")
     assert "Deleted 3" in answer
-    listed = json.loads(observer("note", "deleted", "--json").stdout)
+    listed = json.loads(within("note", "deleted", "--json").stdout)
     assert {one["owner"] for one in listed} == {"bob"}
     for words in (("deleted", "--undo"), ("undo", str(listed[0]["id"]))):
-        assert observer("note", *words, CLAUDECODE="1").returncode != 0
+        assert within("note", *words, CLAUDECODE="1").returncode != 0
     assert "Found 0 memories" in call("get_all_memories", user_id="bob")

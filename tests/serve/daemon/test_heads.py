@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import Command, Commit, Event, Prompt, Rewrite
 from observer.core.paths import Home
 from observer.ingest.commits import unreported_commits
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache, detect_place
+from observer.projects import detect_place
 from observer.serve.unreported import HeadWorker
 from observer.serve.worker import Health
 from observer.store.database import SqliteStore
+from tests.support import Git, pipeline_over
 
-Git = Callable[..., str]
 POST = Path(__file__).parents[3] / "hooks" / "post"
 NOW_MS = 4_000_000_000_000
 
@@ -31,13 +28,7 @@ class Bench:
     def __init__(self, home: Home, shop: Path, git: Git) -> None:
         self.home, self.shop, self._git = home, shop, git
         self.store = SqliteStore(home.database)
-        self.pipeline = Pipeline(
-            self.store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: NOW_MS,
-        )
+        self.pipeline = pipeline_over(self.store, home, NOW_MS)
         git(shop, "init", "-q")
         for subject in ("One", "Two"):
             self.git(f"commit -q --allow-empty -m {subject}")

@@ -13,16 +13,12 @@ from typing import Any
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.model import UNASSIGNED, Item, item_id, item_uuid
 from observer.core.paths import Home
 from observer.index import Index
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import ModelInfo, find
-from observer.ingest.pipeline import Pipeline
 from observer.local import client
-from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore
 from observer.serve.worker import Health, WriterThread
@@ -30,8 +26,7 @@ from observer.store.database import SqliteStore
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
 from observer.upkeep.home_guard import HomeGuard
-
-Until = Callable[..., None]
+from tests.support import Until, pipeline_over
 
 
 def items(count: int, *, start: int = 1) -> list[Item]:
@@ -65,14 +60,7 @@ class Bench:
         self.index = Index(home.index, stem=stemmer(), is_owner=True)
         self.index.use(info.id, info.dimensions)
         self.model = model = LazyModel(info)
-        pipeline = Pipeline(
-            store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: 1,
-            embedder=model,
-        )
+        pipeline = pipeline_over(store, home, 1, embedder=model)
         self._writer = WriterThread(pipeline, HomeGuard(home), self.health)
         self.tasks = IndexWorker(
             store, self.index, model, pipeline=pipeline, writer=self._writer, health=self.health

@@ -12,13 +12,10 @@ from typing import Any
 import pytest
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.local import client
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.serve import maintenance
 from observer.serve.lazy_store import LazyStore
 from observer.serve.maintenance import IntegrityWorker
@@ -27,6 +24,7 @@ from observer.store.database import SqliteStore
 from observer.tools.status import current
 from observer.upkeep.home_guard import HomeGuard
 from observer.upkeep.losses import Loss, losses, note, request_repair
+from tests.support import pipeline_over
 
 PAGE = 4096
 
@@ -36,7 +34,7 @@ def watched(home: Home, looked: list[int]) -> Iterator[tuple[IntegrityWorker, La
     store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
     spool, health = Spool(home.spool), Health()
     spool.prepare()
-    pipeline = Pipeline(store, spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms)
+    pipeline = pipeline_over(store, spool, now_ms)
     writer = WriterThread(pipeline, HomeGuard(home), health)
     with store.write():
         pass

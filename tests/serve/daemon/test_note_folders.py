@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,30 +14,23 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
-
 
 def test_a_folder_is_followed_until_it_is_removed(
-    observer: Observer, until: Callable[..., None], tmp_path: Path
+    within: Observer, until: Callable[..., None], tmp_path: Path
 ) -> None:
     vault = tmp_path / "vault"
     (vault / "old").mkdir(parents=True)
     (vault / "old/Queue.md").write_text("- [decision] Jobs live in a marmalade jar")
 
     def found(words: str) -> list[str]:
-        shown = json.loads(observer("search", words, "--json").stdout)
+        shown = json.loads(within("search", words, "--json").stdout)
         return [hit["title"] for hit in shown["observations"]]
 
-    added = observer("note", "folder", "add", str(vault), "--json")
+    added = within("note", "folder", "add", str(vault), "--json")
     made = json.loads(added.stdout)
     assert (made["name"], made["files"], made["unread"]) == ("vault", 1, 0), added.stderr
     assert found("marmalade") == ["Queue"]
@@ -48,53 +40,51 @@ def test_a_folder_is_followed_until_it_is_removed(
     (vault / "new/deep/Zebra.md").rename(vault / "Horse.md")
     until(lambda: found("zebra") == ["Horse"])
     (vault / "old/large.md").write_bytes(b"\xff")
-    until(lambda: "old/large.md (it is not valid UTF-8)" in observer("status").stdout)
+    until(lambda: "old/large.md (it is not valid UTF-8)" in within("status").stdout)
 
-    [row] = json.loads(observer("note", "folder", "--json").stdout)
+    [row] = json.loads(within("note", "folder", "--json").stdout)
     assert (row["name"], row["notes"], row["path"]) == ("vault", 2, str(vault.resolve()))
-    item = str(
-        json.loads(observer("search", "marmalade", "--json").stdout)["observations"][0]["id"]
-    )
+    item = str(json.loads(within("search", "marmalade", "--json").stdout)["observations"][0]["id"])
     for words in (("forget", item, "--yes"), ("note", "history", item), ("note", "undo", item),
                   ("note", "edit", item, "else"), ("purge", item, "--yes")):  # fmt: skip
-        refused = observer(*words)
+        refused = within(*words)
         assert refused.returncode == 2, (words, refused.stdout)
         assert "kept as a file" in refused.stderr
         assert str(vault / "old/Queue.md") in refused.stderr
 
-    assert observer("note", "folder", "default", str(vault)).stdout == "vault\n"
-    assert json.loads(observer("note", "folder", "default", "--json").stdout)["default"] == "vault"
-    assert observer("note", "folder", "default", "--unset").stdout.startswith("none is set")
-    assert observer("note", "folder", "remove", "vault").returncode == 0
+    assert within("note", "folder", "default", str(vault)).stdout == "vault\n"
+    assert json.loads(within("note", "folder", "default", "--json").stdout)["default"] == "vault"
+    assert within("note", "folder", "default", "--unset").stdout.startswith("none is set")
+    assert within("note", "folder", "remove", "vault").returncode == 0
     assert found("zebra") == []
     assert (vault / "Horse.md").exists()
-    assert observer("note", "folder").stdout.startswith("no note folders")
+    assert within("note", "folder").stdout.startswith("no note folders")
 
 
 def test_a_folder_added_while_no_daemon_runs_keeps_its_ids_over_a_rebuild(
-    observer: Observer, until: Callable[..., None], tmp_path: Path
+    within: Observer, until: Callable[..., None], tmp_path: Path
 ) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     for number in range(5):
         (vault / f"n{number}.md").write_text(f"zebra {number}")
-    observer("note", "folder", "add", str(vault))
+    within("note", "folder", "add", str(vault))
 
     def ids() -> list[tuple[int, str]]:
-        shown = json.loads(observer("search", "zebra", "--json").stdout)["observations"]
+        shown = json.loads(within("search", "zebra", "--json").stdout)["observations"]
         return sorted((hit["id"], hit["title"]) for hit in shown)
 
     until(lambda: len(ids()) == 5)
     before = ids()
-    assert observer("down").returncode == 0
-    rebuilt = observer("doctor", "--rebuild")
+    assert within("down").returncode == 0
+    rebuilt = within("doctor", "--rebuild")
     assert rebuilt.returncode == 0, rebuilt.stderr
-    observer("up")
+    within("up")
     until(lambda: ids() == before)
 
 
 def test_a_note_about_code_that_has_changed_says_so_everywhere(
-    observer: Observer,
+    within: Observer,
     until: Callable[..., None],
     git: Callable[..., str],
     tmp_path: Path,
@@ -111,9 +101,9 @@ def test_a_note_about_code_that_has_changed_says_so_everywhere(
     (shop / "jobs.py").write_text("def take():\n    return 2\n")
     git(shop, "commit", "-am", "Take two")
     monkeypatch.chdir(shop)
-    observer("note", "folder", "add", "docs")
-    until(lambda: "take changed in" in observer("search", "marmalade").stdout)
-    why = observer("why", "jobs.py:2").stdout
+    within("note", "folder", "add", "docs")
+    until(lambda: "take changed in" in within("search", "marmalade").stdout)
+    why = within("why", "jobs.py:2").stdout
     assert "Take two" in why
     assert "Jobs" in why
     assert "take changed in" in why
@@ -133,32 +123,32 @@ def test_a_note_about_code_that_has_changed_says_so_everywhere(
 
 
 def test_a_restored_home_keeps_its_note_folders(
-    observer: Observer, until: Callable[..., None], tmp_path: Path, home: Home
+    within: Observer, until: Callable[..., None], tmp_path: Path, home: Home
 ) -> None:
     """A folder that is not there keeps its notes and is named; once it is there it is followed."""
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "Zebra.md").write_text("a zebra crossing")
-    observer("note", "folder", "add", str(vault))
+    within("note", "folder", "add", str(vault))
 
     def found(words: str) -> list[tuple[int, str]]:
-        shown = json.loads(observer("search", words, "--json").stdout)["observations"]
+        shown = json.loads(within("search", words, "--json").stdout)["observations"]
         return [(hit["id"], hit["title"]) for hit in shown]
 
     until(lambda: found("zebra"))
     before = found("zebra")
-    assert observer("backup", "--to", str(tmp_path / "home.tar.gz")).returncode == 0
-    observer("down")
+    assert within("backup", "--to", str(tmp_path / "home.tar.gz")).returncode == 0
+    within("down")
     vault.rename(tmp_path / "away")
     shutil.rmtree(home.root)
-    restored = observer("restore", str(tmp_path / "home.tar.gz"))
+    restored = within("restore", str(tmp_path / "home.tar.gz"))
     assert restored.returncode == 0, restored.stderr
-    observer("up")
-    until(lambda: f"the note folder {vault} cannot be read" in observer("status").stdout)
+    within("up")
+    until(lambda: f"the note folder {vault} cannot be read" in within("status").stdout)
     assert found("zebra") == before
-    assert vault.name in observer("note", "folder").stdout
-    observer("down")
+    assert vault.name in within("note", "folder").stdout
+    within("down")
     (tmp_path / "away").rename(vault)
     (vault / "Zebra.md").write_text("a zebra crossing, painted")
-    observer("up")
+    within("up")
     until(lambda: found("painted") == before)

@@ -1,4 +1,4 @@
-"""The parts of the daemon that need no process to be wrong in."""
+"""The parts of the daemon that need no process to be wrong in, and how its threads wait."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import logging
 import lzma
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,17 +22,21 @@ from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.local.spool import Spool
+from observer.serve import servers
 from observer.serve.daemon import DaemonLog, SecretlessFormatter
 from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.lazy_store import LazyStore, RequestStore
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
+from observer.serve.servers import LazyMcp
 from observer.serve.watcher import WatchWorker
-from observer.serve.worker import Health
+from observer.serve.worker import NICE, WRITER_NICE, Health, WriterThread, background, heard
 from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
 from observer.tools.status import REMEMBERED_MS, current, from_disk
+from observer.upkeep.home_guard import HomeGuard
+from tests.support import pipeline_over
 
 
 def test_health_names_every_part_that_is_ill() -> None:
@@ -340,3 +345,135 @@ async def _until(condition: Callable[[], object]) -> None:
 )
 def test_after_few_entries_more_are_awaited(entries: int, took_s: float, rests_s: float) -> None:
     assert rest_s(entries, took_s) == pytest.approx(rests_s)
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_task_that_is_cancelled_as_news_come_ends(turns: int) -> None:
+    async def listen(news: asyncio.Event) -> None:
+        while True:
+            news.clear()
+            await heard(news, within_s=60.0)
+
+    async def cancelled() -> bool:
+        news = asyncio.Event()
+        task = asyncio.create_task(listen(news))
+        await asyncio.sleep(0.01)
+        news.set()
+        for _ in range(turns):  # of the loop, between the news and who reads them
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task}, timeout=1.0)
+        ended = task.cancelled()
+        task.cancel()  # else the loop waits for it
+        return ended
+
+    assert asyncio.run(cancelled())
+
+
+def test_without_news_the_wait_ends() -> None:
+    news = asyncio.Event()
+    asyncio.run(heard(news, within_s=0.01))
+    assert not news.is_set()
+
+
+@pytest.fixture
+def writer(home: Home) -> Iterator[WriterThread]:
+    pipeline = pipeline_over(SqliteStore(home.database), home, now_ms)
+    made = WriterThread(pipeline, HomeGuard(home), Health())
+    yield made
+    made.close()
+
+
+def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go_on.wait()
+
+    caller = threading.Thread(target=writer.call, args=(work,))
+    caller.start()
+    begun.wait()
+    assert writer.is_awaited()
+    go_on.set()
+    caller.join()
+    assert not writer.is_awaited()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_the_threads_that_answer_go_before_it(writer: WriterThread) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + WRITER_NICE)
+    assert os.getpriority(os.PRIO_PROCESS, 0) == own
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_what_nobody_waits_for_goes_last() -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    with background(1, "chore") as chores:
+        assert chores.submit(os.getpriority, os.PRIO_PROCESS, 0).result() == min(19, own + NICE)
+
+
+class Front:
+    """Answers so many calls, one fewer at each look."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+        self.looks = 0
+
+    def calls(self) -> int:
+        self.looks += 1
+        self.left -= 1
+        return max(self.left, 0)
+
+
+def lazy(front: Front | None) -> LazyMcp:
+    async def made() -> LazyMcp:
+        return LazyMcp(cast("Any", None), cast("Any", None), 0)
+
+    mcp = asyncio.run(made())
+    mcp._front = cast("Any", front)
+    return mcp
+
+
+def test_it_waits_until_no_call_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
+    front = Front(calls=4)
+    mcp = lazy(front)
+    mcp._may_wait_s = 60.0
+    mcp.give_way()
+    assert (front.left, front.looks) == (0, 4)
+
+
+def test_it_goes_on_though_somebody_asks_all_the_time() -> None:
+    front = Front(calls=1_000_000)
+    lazy(front).give_way()
+    assert front.left > 0
+
+
+def test_it_waits_no_longer_than_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
+    monkeypatch.setattr(servers, "GIVE_WAY_SHARE", 0.0)
+    front = Front(calls=1_000_000)
+    mcp = lazy(front)
+    mcp._may_wait_s = 0.003
+    mcp.give_way()
+    looks = front.looks
+    assert looks > 1
+    mcp.give_way()
+    assert front.looks == looks + 1
+
+
+def test_it_hurries_where_somebody_waits_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
+    front = Front(calls=1_000_000)
+    mcp = lazy(front)
+    mcp._may_wait_s = 60.0
+    mcp.give_way(lambda: True)
+    assert front.looks == 1
+
+
+def test_before_the_first_connection_it_does_not_wait() -> None:
+    mcp = lazy(None)
+    mcp.give_way()
+    assert mcp._front is None

@@ -13,16 +13,14 @@ import pytest
 
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import install, perform
-from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import open_memory
-from observer.projects import PlaceCache
 from observer.serve import contexts
 from observer.serve.contexts import QuietNotice
 from observer.store.database import SqliteStore
+from tests.support import pipeline_over
 
 DAY_MS = 86_400_000
 SAID = "claude-code sent nothing for 3 d; its own files say you used it"
@@ -58,9 +56,7 @@ def store(home: Home) -> Store:
         fields = {"client": "generic", "event": "prompt", "at": str(now_ms() - ago_ms)}
         spool.append(fields, json.dumps({**body, "cwd": "/"}).encode())
         with closing(SqliteStore(home.database)) as database:
-            pipeline = Pipeline(
-                database, spool, settings=Settings(), places=PlaceCache(), now_ms=now_ms
-            )
+            pipeline = pipeline_over(database, spool, now_ms)
             while pipeline.drain().entries:
                 pass
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,10 @@ from observer.local import client
 from observer.local.pauses import UNENDING_MS
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+from tests.support import Git, Until
 
 pytestmark = pytest.mark.slow(waits=True)
 
-Git = Callable[..., str]
-Until = Callable[..., None]
 
 NEW = "def run():\n    return 2\n"
 

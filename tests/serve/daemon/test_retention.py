@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,16 +13,9 @@ from legible import legible
 
 from observer.core import config
 from observer.core.paths import Home
+from tests.support import Observer, Until
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
 CANARY = "zebrafink"
-
-
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
 
 
 def found(home: Home) -> list[str]:
@@ -41,7 +32,7 @@ def found(home: Home) -> list[str]:
 @pytest.fixture
 def old(
     home: Home,
-    observer: Observer,
+    within: Observer,
     until: Until,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -51,7 +42,7 @@ def old(
     folder.mkdir()
     (folder / "pyproject.toml").touch()
     monkeypatch.chdir(folder)
-    observer("up")
+    within("up")
     before = int((time.time() - 40 * 86_400) * 1000)
     texts = (
         ("prompt", f"why is the {CANARY} striped?", before, "s1"),
@@ -59,15 +50,15 @@ def old(
     )
     for kind, text, at, session in texts:
         report = {"kind": kind, "text": text, "at": at, "session": session, "cwd": str(folder)}
-        assert observer("post", stdin=json.dumps(report)).returncode == 0
+        assert within("post", stdin=json.dumps(report)).returncode == 0
     write = {"kind": "file-write", "path": "a.py", "content": f"x = '{CANARY}'"}
     write |= {"at": before, "session": "s1", "cwd": str(folder)}
-    assert observer("post", stdin=json.dumps(write)).returncode == 0
-    assert observer("remember", "the customer likes tabs").returncode == 0
+    assert within("post", stdin=json.dumps(write)).returncode == 0
+    assert within("remember", "the customer likes tabs").returncode == 0
     # A copy holds what is stored, and what is posted is stored soon.
-    until(lambda: json.loads(observer("status", "--json").stdout)["events"] == 4)
+    until(lambda: json.loads(within("status", "--json").stdout)["events"] == 4)
     for command in ("backup", "down"):
-        assert observer(command).returncode == 0
+        assert within(command).returncode == 0
     held = found(home)
     assert "observer.db" in held, held
     assert any(name.startswith("backups/") for name in held), held
@@ -76,30 +67,30 @@ def old(
 
 @pytest.mark.slow(waits=True)
 def test_an_expired_word_stands_in_no_byte_of_the_home(
-    old: Home, observer: Observer, until: Until
+    old: Home, within: Observer, until: Until
 ) -> None:
     config.confirm(old, "retention_days", 30)
-    observer("up", OBSERVER_RETENTION_DAYS="30")
+    within("up", OBSERVER_RETENTION_DAYS="30")
     until(lambda: not found(old), wait_s=50)
-    assert "login page" in observer("search", "login").stdout
-    assert "tabs" in observer("search", "--notes", "tabs").stdout
-    observer("down")
-    before = json.loads(observer("status", "--json").stdout)["items"]
-    observer("doctor", "--rebuild")
-    assert json.loads(observer("status", "--json").stdout)["items"] == before
+    assert "login page" in within("search", "login").stdout
+    assert "tabs" in within("search", "--notes", "tabs").stdout
+    within("down")
+    before = json.loads(within("status", "--json").stdout)["items"]
+    within("doctor", "--rebuild")
+    assert json.loads(within("status", "--json").stdout)["items"] == before
     assert found(old) == []
     backup = next(old.backups.glob("*.db"))
     backup.replace(old.database)
-    observer("up", OBSERVER_RETENTION_DAYS="30")
-    assert "login page" in observer("search", "login").stdout
-    observer("down")
+    within("up", OBSERVER_RETENTION_DAYS="30")
+    assert "login page" in within("search", "login").stdout
+    within("down")
 
 
 @pytest.mark.slow(waits=True)
-def test_what_is_kept_for_ever_stays(old: Home, observer: Observer, until: Until) -> None:
+def test_what_is_kept_for_ever_stays(old: Home, within: Observer, until: Until) -> None:
     log = old.logs / "daemon.log"
-    assert observer("config", "set", "retention_by_type", "file-write=30", "--yes").returncode == 0
-    observer("up")
+    assert within("config", "set", "retention_by_type", "file-write=30", "--yes").returncode == 0
+    within("up")
     until(lambda: "were taken out that are older" in log.read_text(), wait_s=50)
-    observer("down")
-    assert "striped" in observer("search", "striped").stdout
+    within("down")
+    assert "striped" in within("search", "striped").stdout

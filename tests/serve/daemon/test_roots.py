@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,8 @@ from observer.core.model import UNASSIGNED, Project, Session
 from observer.projects.fs_probe import mounts
 from observer.serve.watch_set import MOST_ROOTS, RECENT_MS, recent_roots, refusal
 from observer.store.database import SqliteStore
+from tests.support import Git
 
-Git = Callable[..., str]
 NOW_MS = 2 * RECENT_MS
 
 

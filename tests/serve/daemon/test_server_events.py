@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,10 +14,9 @@ from mcp import ClientSession
 from mcp.client.sse import sse_client
 
 from observer.core.paths import Home
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
-
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture

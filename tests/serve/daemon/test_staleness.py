@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.model import Project
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.serve.staleness import StalenessWorker
 from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.upkeep.home_guard import HomeGuard
-
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
-Git = Callable[..., str]
-
-
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
+from tests.support import Git, Observer, Until, pipeline_over
 
 
 def _commit(git: Git, folder: Path, text: str, message: str) -> None:
@@ -41,24 +28,24 @@ def _commit(git: Git, folder: Path, text: str, message: str) -> None:
 
 @pytest.mark.slow
 def test_what_the_code_moved_on_from_is_said(
-    tmp_path: Path, git: Git, observer: Observer, until: Until, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, git: Git, within: Observer, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = tmp_path / "app"
     git(app, "init")
     _commit(git, app, "def login():\n    return 1\n", "Let people sign in")
     monkeypatch.chdir(app)
-    assert observer("up").returncode == 0
-    assert observer("import", "git", str(app)).returncode == 0
+    assert within("up").returncode == 0
+    assert within("import", "git", str(app)).returncode == 0
 
     def validity() -> list[str]:
-        found = json.loads(observer("search", "people sign in", "--json").stdout)
+        found = json.loads(within("search", "people sign in", "--json").stdout)
         return [label for row in found["observations"] for label in row.get("validity", ())]
 
     assert validity() == []
     _commit(git, app, "def login():\n    return 2\n", "Count twice")
     until(validity, wait_s=60)
     assert validity()[0].startswith("stale: login changed in ")
-    assert observer("down").returncode == 0
+    assert within("down").returncode == 0
 
 
 class Bench:
@@ -69,9 +56,7 @@ class Bench:
         self._git = git
         self._store = store = SqliteStore(home.database)
         spool = Spool(home.spool)
-        pipeline = Pipeline(
-            store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: 1
-        )
+        pipeline = pipeline_over(store, spool, 1)
         self._writer = WriterThread(pipeline, HomeGuard(home), self.health)
         self.roots = (folder / "one", folder / "other")
         for number, root in enumerate(self.roots, start=2):

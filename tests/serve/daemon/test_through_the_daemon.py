@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,9 @@ from observer.index.embed.registry import find
 from observer.local import client
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+from tests.support import Git, Observer, Until
 
 pytestmark = pytest.mark.slow
-
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
-Git = Callable[..., str]
 
 
 @pytest.fixture
@@ -170,12 +167,6 @@ def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer
     assert _json(within("forget", str(kept["id"]), "--yes", "--json"))["deleted"]
     assert _json(within("recall", "redis", "--json"))["observations"] == []
     assert within("forget", str(kept["id"])).returncode == 3
-
-
-def test_a_note_with_a_secret_is_refused(within: Observer) -> None:
-    done = within("remember", "the key is AKIA" + "IOSFODNN7EXAMPLE")
-    assert done.returncode == 6
-    assert "EXAMPLE" not in done.stderr
 
 
 def test_a_note_reaches_the_context_file(

@@ -15,11 +15,10 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+from tests.support import Git, Until
 
 pytestmark = pytest.mark.slow(waits=True)
 
-Git = Callable[..., str]
-Until = Callable[..., None]
 Report = Callable[..., None]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from observer.ingest.file_changes import Save
 from observer.serve import watch_set
 from observer.serve.watch_set import TooLarge, WatchedTree
+from tests.support import Git
 
-Git = Callable[..., str]
 NOW_MS = 4_000_000_000_000
 
 

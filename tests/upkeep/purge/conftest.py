@@ -15,6 +15,7 @@ from legible import legible
 
 from observer.core.paths import Home
 from observer.local import client
+from tests.support import Git, Observer, Until
 
 HOOKS = Path(__file__).parents[3] / "hooks"
 CANARY = "Zebrafink-Caf\u00e9 77"
@@ -23,9 +24,6 @@ PLAIN = "zebrafink77"
 DEAD_PID = 4_000_000_000
 """More than a process id can be."""
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
-Until = Callable[..., None]
-Git = Callable[..., str]
 Tell = Callable[..., None]
 
 
@@ -103,10 +101,10 @@ def type_in_a_shell(home: Home, command: str) -> None:
 
 
 @pytest.fixture
-def shown(app: Path, home: Home, tell: Tell, observer: Observer, until: Until) -> Home:
+def shown(app: Path, home: Home, tell: Tell, within: Observer, until: Until) -> Home:
     """What happened: events with the word in some form, and one prompt without it."""
     folder, both = str(app), f"{CANARY} {PLAIN}"
-    observer("up")
+    within("up")
     tell("UserPromptSubmit", prompt="make the login page faster")
     tell("UserPromptSubmit", prompt=f"why does {both} fail?")
     bash = tool("Bash", {"command": "make"}, {"stdout": f"error: {both}\n", "stderr": ""})
@@ -123,9 +121,9 @@ def shown(app: Path, home: Home, tell: Tell, observer: Observer, until: Until) -
     tell("PostToolUse", **move)
     tell("Stop", last_assistant_message=f"I found {both}.")
     tell("UserPromptSubmit", spoil=True, prompt=both, rest=[1, 2, 3])
-    observer("remember", f"The customer is {both}", "--title", f"About {CANARY}")
-    observer("import", "git", folder)
-    observer("search", both)
+    within("remember", f"The customer is {both}", "--title", f"About {CANARY}")
+    within("import", "git", folder)
+    within("search", both)
     asked_over_mcp(both)
     type_in_a_shell(home, f"make {PLAIN}")
     with (home.logs / "daemon.log").open("a") as log:

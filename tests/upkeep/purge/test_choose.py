@@ -1,12 +1,15 @@
-"""Which events go: those asked for, all that an item was made of, and what says nothing alone."""
+"""Which events go: those asked for, however written, what an item was made of, and no others."""
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from observer.core.config import Settings
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import (
     AnyBody,
@@ -26,11 +29,10 @@ from observer.core.events import (
 )
 from observer.core.model import item_id
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.upkeep.choose import Criteria, chosen, on_branch, reasons
+from observer.upkeep.shred import SHORTEST, finder
+from tests.support import pipeline_over
 
 START_MS = 1_790_000_000_000
 WRITE = FileWrite(path="/x/src/cart.py", edits=(Edit(old="a", new="b"),), tool="Edit")
@@ -39,13 +41,7 @@ WRITE = FileWrite(path="/x/src/cart.py", edits=(Edit(old="a", new="b"),), tool="
 class World:
     def __init__(self, home: Home) -> None:
         self.store = SqliteStore(home.database)
-        self.pipeline = Pipeline(
-            self.store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: START_MS * 2,
-        )
+        self.pipeline = pipeline_over(self.store, home, START_MS * 2)
         self.count = 0
 
     def tell(
@@ -197,3 +193,42 @@ def test_a_purge_that_cannot_be_meant_is_refused(
     world.tell(Prompt(text="hello there"))
     with pytest.raises(error):
         world.goes(**asked)
+
+
+TEXTS = st.text(min_size=SHORTEST, max_size=30).filter(lambda text: len(text.strip()) >= SHORTEST)
+
+
+@given(text=TEXTS, depth=st.integers(0, 3), is_ascii=st.booleans())
+def test_a_text_is_found_however_often_it_was_escaped(
+    text: str, depth: int, is_ascii: bool
+) -> None:
+    written = text
+    for _ in range(depth):
+        written = json.dumps(written, ensure_ascii=is_ascii)
+    looked = finder([text])
+    assert looked
+    if "\ud800" <= max(text) <= "\udfff":
+        return
+    assert looked.search(b"..." + written.encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.parametrize(
+    ("text", "held", "is_there"),
+    [
+        pytest.param("a b c", b"x a\\n b\\t c", True, id="blanks"),
+        pytest.param("a/b.py", b'{"p":"a\\/b.py"}', True, id="slash"),
+        pytest.param(
+            "caf\u00e9", unicodedata.normalize("NFD", "caf\u00e9").encode(), True, id="nfd"
+        ),
+        pytest.param("a.b", b"a,b", False, id="no pattern"),
+        pytest.param("zebra", b"Zebra", False, id="case"),
+    ],
+)
+def test_what_counts_as_the_text(text: str, held: bytes, is_there: bool) -> None:
+    looked = finder([text])
+    assert looked
+    assert bool(looked.search(held)) is is_there
+
+
+def test_no_text_finds_nothing() -> None:
+    assert finder([]) is None

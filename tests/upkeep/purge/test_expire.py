@@ -27,9 +27,6 @@ from observer.core.events import (
     kind_of,
 )
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.projects.policy import Policies
 from observer.projects.policy.policies import DAY_MS, Retention, asked_for
 from observer.store.database import SqliteStore
@@ -37,6 +34,7 @@ from observer.store.tombstones import Tombstones
 from observer.upkeep.carry_out import complete
 from observer.upkeep.take_out import Rederivation, Removal, clean_copies, expire_bad, expired
 from tests.ingest.test_rebuild import STEPS, _may_come, everything
+from tests.support import pipeline_over
 
 NOW_MS = 20_700 * DAY_MS + 3_600_000
 SHORT = {"retention_by_type": ("command=10", "prompt=30"), "retention_days": 60}
@@ -48,13 +46,7 @@ class World:
     def __init__(self, home: Home) -> None:
         self.home = home
         self.store = SqliteStore(home.database)
-        self.pipeline = Pipeline(
-            self.store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: NOW_MS,
-        )
+        self.pipeline = pipeline_over(self.store, home, NOW_MS)
         self.count = 0
 
     def tell(self, *bodies: AnyBody, days: float, session: str = "s1", cwd: str = "") -> None:
@@ -225,12 +217,8 @@ def test_an_event_older_than_is_kept_is_refused_and_counted(home: Home, tmp_path
     here = Event(id="b", at_ms=old.at_ms, client="c", body=Prompt(text="x y"), cwd=str(app))
     note = Event(id="n", at_ms=old.at_ms, client="c", body=Remember(content="tabs"))
     with closing(SqliteStore(home.database)) as store:
-        pipeline = Pipeline(
-            store,
-            Spool(home.spool),
-            settings=Settings(retention_by_folder=(f"{app}=15",)),
-            places=PlaceCache(),
-            now_ms=lambda: NOW_MS,
+        pipeline = pipeline_over(
+            store, home, NOW_MS, settings=Settings(retention_by_folder=(f"{app}=15",))
         )
         receipts = pipeline.ingest([old, here, note])
     assert [one.is_expired for one in receipts] == [False, True, False]

@@ -1,4 +1,4 @@
-"""What a person has purged stands nowhere any more, and does not come back."""
+"""What was purged stands nowhere any more but in the files of note folders, and stays away."""
 
 from __future__ import annotations
 
@@ -12,48 +12,45 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from legible import legible
 
+from observer.core.clock import now_ms
 from observer.core.paths import Home
 from observer.local import client
+from observer.notes.folders import NoteFolder
+from observer.notes.folders.writing import NoteVersions
 from observer.upkeep.carry_out import PurgeOrder, begin
+from tests.support import Observer, Until
 
 pytestmark = pytest.mark.slow
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Tell = Callable[..., None]
-Until = Callable[..., None]
 Found = Callable[[], list[str]]
 WORD = "zebrafink"
 
 
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
-
-
-def purge(observer: Observer, *words: str) -> Any:
-    ran = observer("purge", *words, "--yes", "--json")
+def purge(within: Observer, *words: str) -> Any:
+    ran = within("purge", *words, "--yes", "--json")
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
 
-def purge_the_word(observer: Observer) -> Any:
+def purge_the_word(within: Observer) -> Any:
     """Purge both spellings; the second finds what the first left."""
-    return [purge(observer, "--text", word) for word in ("Zebrafink-Café 77", WORD)]
+    return [purge(within, "--text", word) for word in ("Zebrafink-Café 77", WORD)]
 
 
 def test_a_purged_word_stands_in_no_byte_of_the_home(
-    shown: Home, observer: Observer, found: Found, until: Until
+    shown: Home, within: Observer, found: Found, until: Until
 ) -> None:
-    observer("backup")
+    within("backup")
     shown.imports.write_text(json.dumps({"memory-files": {f"/home/ana/{WORD}/AGENTS.md": "1:2"}}))
     program = shown.root / "venv" / "notes.py"
     program.parent.mkdir()
     program.write_text(f"WORDS = {WORD!r}")
     for name in ("observer.db", "spool/bad/", "backups/", "context/", "log/"):
         until(lambda name=name: name in " ".join(found()))  # context files come a second later
-    receipts = purge_the_word(observer)
+    receipts = purge_the_word(within)
     assert receipts[0]["events"] >= 10
     assert receipts[0]["files"]["spool/bad"] >= 1
     assert len(receipts[0]["backups"]) == 1
@@ -61,23 +58,23 @@ def test_a_purged_word_stands_in_no_byte_of_the_home(
     assert receipts[1]["files"]["imports.json"] == 1
     assert found() == ["venv/notes.py"]
     assert client.is_running(shown)
-    assert "login page" in observer("search", "login").stdout
+    assert "login page" in within("search", "login").stdout
 
 
 def test_what_was_purged_does_not_come_back(
-    shown: Home, observer: Observer, found: Found, app: Path, tmp_path: Path
+    shown: Home, within: Observer, found: Found, app: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy.db"
-    observer("backup", str(copy))
-    purge_the_word(observer)
-    observer("doctor", "--rebuild")
+    within("backup", str(copy))
+    purge_the_word(within)
+    within("doctor", "--rebuild")
     assert found() == []
-    assert json.loads(observer("import", "git", str(app), "--json").stdout)["purged"] == 1
-    observer("down")
+    assert json.loads(within("import", "git", str(app), "--json").stdout)["purged"] == 1
+    within("down")
     shutil.copyfile(copy, shown.database)
-    observer("up")
-    assert observer("search", WORD, "--json").returncode == 0
-    observer("down")
+    within("up")
+    assert within("search", WORD, "--json").returncode == 0
+    within("down")
     assert found() == []
 
 
@@ -90,7 +87,7 @@ def test_what_was_purged_does_not_come_back(
     ],
 )
 def test_a_purge_that_was_killed_is_finished_at_the_next_start(
-    shown: Home, reached: Callable[[Home], bool], observer: Observer, tell: Tell, until: Until
+    shown: Home, reached: Callable[[Home], bool], within: Observer, tell: Tell, until: Until
 ) -> None:
     until(shown.context.exists)
     command = [sys.executable, "-m", "observer", "purge", "--text", WORD, "--yes"]
@@ -99,34 +96,117 @@ def test_a_purge_that_was_killed_is_finished_at_the_next_start(
             time.sleep(0.001)
         purging.kill()
     tell("UserPromptSubmit", prompt="where is the badger?")
-    observer("down")
-    observer("up")
-    assert WORD not in observer("search", WORD).stdout
+    within("down")
+    within("up")
+    assert WORD not in within("search", WORD).stdout
     assert not shown.purging.exists()
-    until(lambda: "badger" in observer("search", "badger").stdout)
-    assert "login page" in observer("search", "login").stdout
+    until(lambda: "badger" in within("search", "badger").stdout)
+    assert "login page" in within("search", "login").stdout
 
 
-def test_a_purge_that_was_killed_is_not_shown_as_done(shown: Home, observer: Observer) -> None:
-    observer("down")
+def test_a_purge_that_was_killed_is_not_shown_as_done(shown: Home, within: Observer) -> None:
+    within("down")
     begin(shown, PurgeOrder(seqs=()))
     for command in ("export", "backup"):
-        ran = observer(command)
+        ran = within(command)
         assert (ran.returncode, ran.stdout) == (5, "")
         assert "observer up" in ran.stderr
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that cannot be read")
 def test_a_backup_that_the_disk_does_not_return_keeps_no_purge_from_its_end(
-    shown: Home, observer: Observer, found: Found
+    shown: Home, within: Observer, found: Found
 ) -> None:
-    observer("down")
+    within("down")
     shown.backups.mkdir(mode=0o700, exist_ok=True)
     unreadable = shown.backups / "observer-unreadable.db"
     unreadable.symlink_to("/proc/self/mem")  # the kernel has no page at its beginning: EIO
     with pytest.raises(OSError, match="Input/output error"):
         unreadable.read_bytes()
-    receipt = purge(observer, "--text", WORD)
+    receipt = purge(within, "--text", WORD)
     assert receipt["backups"][unreadable.name].startswith("deleted, since the disk")
     assert not shown.purging.exists()
     assert not unreadable.is_symlink()
+
+
+CANARY = "Zebrafink-77"
+NOTE = f"""---
+title: Ask {CANARY}
+aliases: [{CANARY}]
+owner: {CANARY}
+---
+- [fact] {CANARY} pays #{CANARY} ({CANARY})
+- about [[{CANARY}]]
+"""
+
+
+def _held(home: Home) -> list[str]:
+    return [
+        str(path.relative_to(home.root))
+        for path in sorted(home.root.rglob("*"))
+        if path.is_file() and CANARY.lower().encode() in legible(path).lower()
+    ]
+
+
+def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
+    within: Observer, until: Callable[..., None], home: Home, tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    (vault / "deep").mkdir(parents=True)
+    (vault / "deep/Customer.md").write_text(NOTE)
+    (vault / f"{CANARY}.md").write_text("nothing else")
+    (vault / "Other.md").write_text("of badgers")
+
+    def found(words: str) -> list[str]:
+        shown = json.loads(within("search", words, "--json").stdout)
+        return sorted(hit["title"] for hit in shown["observations"])
+
+    within("note", "folder", "add", str(vault))
+    until(lambda: "Other" in found("badgers") and {CANARY, f"Ask {CANARY}"} <= {*found(CANARY)})
+    (vault / f"{CANARY}.md").unlink()  # of a file that is gone, the title stays
+    until(lambda: CANARY not in found(CANARY))
+    within("remember", "it is Zebrafink-77 who pays", "--title", "Said")
+    assert within("backup").returncode == 0
+    within("down")
+    changed = NoteFolder(name="vault", path=str(vault))
+    NoteVersions(home, now_ms).keep(changed, "deep/Customer.md", NOTE.encode(), "replaced")
+    assert _held(home)
+
+    preview = within("purge", "--text", CANARY, "--dry-run")
+    for line in (2, 3, 4, 6, 7):
+        assert f"{vault}/deep/Customer.md:{line}" in preview.stdout
+    assert "change these files" in preview.stdout
+    customer = f"{vault}/deep/Customer.md"
+    for words in (("--query", "pays"), ("--file", customer), ("--file", str(vault / "deep"))):
+        shown = json.loads(within("purge", *words, "--dry-run", "--json").stdout)
+        assert shown["note_files"] == [customer], words
+    receipt = json.loads(within("purge", "--text", CANARY, "--yes", "--json").stdout)
+    assert receipt["events"] == 1
+    assert receipt["left"] == []
+    assert receipt["note_files"] == [f"{vault}/deep/Customer.md:{line}" for line in (2, 3, 4, 6, 7)]
+    assert _held(home) == []
+    assert (vault / "deep/Customer.md").read_text() == NOTE
+
+    (vault / "deep/Customer.md").write_text(NOTE.replace(CANARY, "The heron"))
+    within("up")
+    until(lambda: "Ask The heron" in found("heron"))
+    assert "Other" in found("badgers")
+    within("down")
+    assert _held(home) == []
+
+
+def test_a_folder_that_is_not_there_is_named(
+    within: Observer, until: Callable[..., None], home: Home, tmp_path: Path
+) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Customer.md").write_text(NOTE)
+    within("note", "folder", "add", str(vault))
+    until(lambda: CANARY in within("search", CANARY).stdout)
+    within("down")
+    shutil.move(vault, tmp_path / "unmounted")
+    receipt = json.loads(within("purge", "--text", CANARY, "--yes", "--json").stdout)
+    assert receipt["note_files"] == [
+        f"the note folder {vault} cannot be read: No such file or directory"
+    ]
+    assert _held(home) == []

@@ -10,18 +10,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Enriched, Event, FileWrite, Prompt, Remember
 from observer.core.model import Project, item_id
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
-from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from observer.upkeep.choose import reached_projects
 from observer.upkeep.take_out import Removal, all_about, clean, marks_of
 from tests.ingest.test_rebuild import BODIES, _may_come, everything
+from tests.support import pipeline_over
 
 START_MS = 1_790_000_000_000
 PROJECTS = (7, 8, 9)
@@ -31,13 +28,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.home = Home(folder)
         self.store = SqliteStore(self.home.database)
-        self.pipeline = Pipeline(
-            self.store,
-            Spool(self.home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: START_MS * 2,
-        )
+        self.pipeline = pipeline_over(self.store, self.home, START_MS * 2)
         with self.store.write() as writer:
             for number in PROJECTS:
                 uuid = f"00000000-0000-7000-8000-{number:012x}"

@@ -13,9 +13,7 @@ from legible import legible
 from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Event, Prompt
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.redaction.seen import SEEN
 from observer.serve.lazy_store import LazyStore
 from observer.serve.maintenance import RetentionWorker
@@ -24,6 +22,7 @@ from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from observer.upkeep import recognised
 from observer.upkeep.home_guard import HomeGuard
+from tests.support import pipeline_over
 
 NOW_MS = 1_790_000_000_000
 VALUE = "xk39dlq0zp7tbw2mrv5c"
@@ -38,9 +37,7 @@ def living(home: Home, *bodies: AnyBody, cwd: str = "") -> Iterator[RetentionWor
     store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
     spool, health = Spool(home.spool), Health()
     spool.prepare()
-    pipeline = Pipeline(
-        store, spool, settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
-    )
+    pipeline = pipeline_over(store, spool, NOW_MS)
     events = [
         Event(id=f"e{n}", at_ms=NOW_MS - 9000 + n, client="c", session="s", cwd=cwd, body=body)
         for n, body in enumerate(bodies)

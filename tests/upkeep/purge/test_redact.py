@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,18 +19,12 @@ from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.upkeep.carry_out import PurgeOrder, begin
 from observer.upkeep.redact import redact_log, secrets_in
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
 
-Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 SECRET = "ghp_" + "Zk93" * 9
 NOW_MS = 1_790_000_000_000
-
-
-@pytest.fixture
-def observer(within: Observer) -> Observer:
-    """Commands run within this process: what matters is the daemon behind them."""
-    return within
 
 
 def plant(writer: Writer, root: str = "/x", *, branch: str = "main") -> None:
@@ -65,11 +58,11 @@ def plant(writer: Writer, root: str = "/x", *, branch: str = "main") -> None:
 
 
 @pytest.fixture
-def leaky(home: Home, observer: Observer, app: Path) -> Home:
+def leaky(home: Home, within: Observer, app: Path) -> Home:
     """A home in which the secret stands wherever it can."""
-    observer("up")
-    observer("remember", "Tests need Redis")
-    observer("down")
+    within("up")
+    within("remember", "Tests need Redis")
+    within("down")
     store = SqliteStore(home.database)
     with store.write() as writer:
         plant(writer, str(app), branch=f"fix/{SECRET}")
@@ -80,10 +73,10 @@ def leaky(home: Home, observer: Observer, app: Path) -> Home:
     (home.spool / "bad" / "1.reason").write_text(f"cannot be decoded: {SECRET}")
     (home.spool / "tmp" / "killed").write_bytes(f"client=x\0token={SECRET}".encode())
     (home.logs / "daemon.log").write_text(SECRET)
-    observer("backup")
-    observer("up")
-    observer("context")
-    observer("down")
+    within("backup")
+    within("up")
+    within("context")
+    within("down")
     assert len(found(home)) >= 6
     return home
 
@@ -93,38 +86,38 @@ def found(home: Home) -> list[str]:
     return [str(path) for path in files if SECRET.encode() in legible(path)]
 
 
-def redact(observer: Observer, *words: str) -> Any:
-    ran = observer("purge", "--secrets", "--json", *words)
+def redact(within: Observer, *words: str) -> Any:
+    ran = within("purge", "--secrets", "--json", *words)
     assert ran.returncode == 0, ran.stderr
     assert SECRET not in ran.stdout + ran.stderr
     return json.loads(ran.stdout)
 
 
 def test_a_secret_that_was_let_through_stands_in_no_byte_of_the_home(
-    leaky: Home, observer: Observer
+    leaky: Home, within: Observer
 ) -> None:
-    seen = redact(observer, "--dry-run")
+    seen = redact(within, "--dry-run")
     assert seen["files"] == {"spool/bad": 2, "spool/tmp": 1}
-    receipt = redact(observer, "--yes")
+    receipt = redact(within, "--yes")
     assert receipt["redacted_events"] == seen["events"] >= 4
     assert receipt["redacted"] == seen["secrets"]
     (became,) = receipt["backups"].values()
     assert became == "rewritten, 0 events fewer, 4 redacted"
     assert found(leaky) == []
-    assert "badger" in observer("search", "badger", "--type", "turn", "--all").stdout
-    assert "[redacted:" in observer("search", "login", "--all").stdout
-    assert "Redis" in observer("search", "redis").stdout
+    assert "badger" in within("search", "badger", "--type", "turn", "--all").stdout
+    assert "[redacted:" in within("search", "login", "--all").stdout
+    assert "Redis" in within("search", "redis").stdout
     store = SqliteStore(leaky.database, read_only=True)
     assert store.check() == "ok"
     with store.read() as reader:
         assert reader.damaged() == []
     store.close()
-    assert redact(observer, "--yes")["redacted_events"] == 0
+    assert redact(within, "--yes")["redacted_events"] == 0
 
 
-def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, observer: Observer) -> None:
+def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, within: Observer) -> None:
     before = leaky.database.read_bytes()
-    ran = observer("purge", "--secrets", "--dry-run")
+    ran = within("purge", "--secrets", "--dry-run")
     assert " events with secrets: " in ran.stdout
     assert "github" in ran.stdout
     assert SECRET not in ran.stdout + ran.stderr
@@ -132,20 +125,20 @@ def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, observer: Obs
 
 
 def test_what_was_begun_is_finished_at_the_next_start(
-    leaky: Home, observer: Observer, until: Callable[..., None]
+    leaky: Home, within: Observer, until: Callable[..., None]
 ) -> None:
     begin(leaky, PurgeOrder(seqs=(), redacts=True))
-    observer("up")
-    until(lambda: "badger" in observer("search", "badger", "--type", "turn", "--all").stdout)
-    observer("down")
+    within("up")
+    until(lambda: "badger" in within("search", "badger", "--type", "turn", "--all").stdout)
+    within("down")
     assert found(leaky) == []
 
 
-def test_a_rebuild_redacts_first(leaky: Home, observer: Observer) -> None:
-    ran = observer("doctor", "--rebuild")
+def test_a_rebuild_redacts_first(leaky: Home, within: Observer) -> None:
+    ran = within("doctor", "--rebuild")
     assert "events redacted first" in ran.stdout
     assert found(leaky) == []
-    assert json.loads(observer("doctor", "--rebuild", "--json").stdout)["redacted"] == 0
+    assert json.loads(within("doctor", "--rebuild", "--json").stdout)["redacted"] == 0
 
 
 def test_an_event_keeps_all_but_its_secret(home: Home) -> None:

@@ -14,9 +14,7 @@ from observer.core import config
 from observer.core.config import Settings
 from observer.core.events import Command, Commit, Event, FileRead, Prompt, Remember
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.projects.policy.policies import Retention
 from observer.serve.lazy_store import LazyStore
 from observer.serve.maintenance import RetentionWorker
@@ -29,6 +27,7 @@ from observer.upkeep.home_guard import HomeGuard
 from observer.upkeep.shred import clear_derived
 from observer.upkeep.size_cap import total_bytes
 from observer.upkeep.take_out import Rederivation, expired, is_unfinished
+from tests.support import pipeline_over
 
 NOW_MS = 1_790_000_000_000
 BEGAN_MS = NOW_MS - 10**9
@@ -48,13 +47,7 @@ def full(home: Home) -> Home:
     bodies += [Command(command="make", output=_noise()) for _ in range(COMMANDS)]
     bodies += [Commit(hash="c0ffee", subject="Mend the cart")]
     with closing(SqliteStore(home.database)) as store:
-        pipeline = Pipeline(
-            store,
-            Spool(home.spool),
-            settings=Settings(),
-            places=PlaceCache(),
-            now_ms=lambda: NOW_MS,
-        )
+        pipeline = pipeline_over(store, home, NOW_MS)
         pipeline.ingest(
             [
                 Event(
@@ -78,7 +71,7 @@ def retaining(home: Home, limit_mb: int, *, days: int = 0) -> Iterator[Retention
     spool, health = Spool(home.spool), Health()
     spool.prepare()
     settings = Settings(max_home_mb=limit_mb, retention_days=days)
-    pipeline = Pipeline(store, spool, settings=settings, places=PlaceCache(), now_ms=lambda: NOW_MS)
+    pipeline = pipeline_over(store, spool, NOW_MS, settings=settings)
     writer = WriterThread(pipeline, HomeGuard(home), health)
     try:
         yield RetentionWorker(

@@ -1,0 +1,56 @@
+"""The real parts that many tests put together in one way."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.core.model import Receipt
+from observer.core.paths import Home
+from observer.index import Index
+from observer.ingest.pipeline import Pipeline
+from observer.local.spool import Spool
+from observer.memory.api import Memory
+from observer.projects import PlaceCache
+from observer.store.database import SqliteStore
+from observer.store.stemmer import stemmer
+
+Git = Callable[..., str]
+Until = Callable[..., None]
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+"""What fixtures of all tests give."""
+Clock = Callable[[], int] | int
+"""Milliseconds; a number for a clock that stands."""
+
+
+def pipeline_over(store: SqliteStore, at: Home | Spool, now_ms: Clock, **parts: Any) -> Pipeline:
+    """Return a pipeline with settings and places of its own, from a spool or that of a home."""
+    spool = Spool(at.spool) if isinstance(at, Home) else at
+    given = {"settings": Settings(), "places": PlaceCache()} | parts
+    return Pipeline(store, spool, now_ms=clock(now_ms), **given)
+
+
+def memory_over(store: SqliteStore, at: Home | Index, now_ms: Clock, **parts: Any) -> Memory:
+    """Return ana's memory, which knows no meanings, with an index or that of a home."""
+    index = at if isinstance(at, Index) else Index(at.index, stem=stemmer(), is_owner=False)
+    given = {"owner": "ana", "encode": lambda *_: None} | parts
+    return Memory(store, now_ms=clock(now_ms), index=index, **given)
+
+
+def clock(now_ms: Clock) -> Callable[[], int]:
+    return now_ms if callable(now_ms) else lambda: now_ms
+
+
+def record_by(pipeline: Pipeline) -> Callable[[Sequence[Event], int | None], Sequence[Receipt]]:
+    """Return what writes events one call after the other, as the daemon's writer does."""
+    lock = threading.Lock()
+
+    def record(events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
+        with lock:
+            return pipeline.ingest(events, project_id)
+
+    return record

@@ -1,0 +1,268 @@
+"""An agent and a person work on one note: a real client, the real daemon, a real editor's save."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from observer.core.paths import Home
+from tests.support import Git, Until
+
+pytestmark = pytest.mark.slow
+
+
+def client_of(tools: str, folder: Path, **variables: str) -> Client:
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "observer", "mcp", "--tools", tools],
+        env=dict(os.environ) | variables,
+        cwd=folder,
+    )
+    return Client(server)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    return client_of("basic-memory", tmp_path)
+
+
+def test_a_removed_folder_is_found_nowhere(
+    tmp_path: Path, home: Home, client: Client, git: Git, until: Until
+) -> None:
+    """In another toolset at once, in the files that sessions begin with soon after."""
+    git(tmp_path / "shop", "init")
+    notes = str(tmp_path / "shop" / "notes")
+
+    def is_told() -> bool:
+        shown = home.context.rglob("CONTEXT.md")
+        return any("marmalade" in path.read_text() for path in shown)
+
+    async def work() -> None:
+        async with asyncio.timeout(90), client, client_of("core", tmp_path) as other:
+            await client.call_tool(
+                "create_memory_project", {"project_name": "shop", "project_path": notes}
+            )
+            note = {
+                "title": "Jar",
+                "content": "marmalade",
+                "directory": "/",
+                "note_type": "decision",
+            }
+            await client.call_tool("write_note", note)
+            assert "Jar" in str(await other.call_tool("search", {"query": "marmalade"}))
+            await asyncio.to_thread(until, is_told)
+            await client.call_tool("delete_project", {"project_name": "shop"})
+            assert "Jar" not in str(await other.call_tool("search", {"query": "marmalade"}))
+
+    asyncio.run(work())
+    until(lambda: not is_told())
+
+
+def test_the_environment_of_a_client_holds_it_to_one_note_folder(tmp_path: Path) -> None:
+    constrained = client_of("basic-memory", tmp_path, BASIC_MEMORY_MCP_PROJECT="quay")
+
+    async def work() -> str:
+        async with asyncio.timeout(90):
+            async with client_of("basic-memory", tmp_path) as free:
+                for name in ("harbour", "quay"):
+                    asked = {"project_name": name, "project_path": str(tmp_path / name)}
+                    await free.call_tool("create_memory_project", asked)
+            async with constrained:
+                note = {"title": "A", "content": "x", "directory": "/", "project": "harbour"}
+                return str(await constrained.call_tool("write_note", note))
+
+    assert "project: quay" in asyncio.run(work())
+    assert (tmp_path / "quay" / "A.md").exists()
+
+
+def test_a_new_note_is_found_by_meaning_at_once(tmp_path: Path, client: Client) -> None:
+    """With the score that is shown, with which `min_similarity` is compared."""
+
+    async def work() -> list[list[float]]:
+        async with asyncio.timeout(90), client:
+            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
+            await client.call_tool("create_memory_project", asked)
+            note = {"title": "Jar", "content": "Prices are Decimal", "directory": "/"}
+            await client.call_tool("write_note", note)
+            asked = {"query": "money amounts never floats", "search_type": "semantic"}
+
+            async def scores(**more: float) -> list[float]:
+                found = await client.call_tool("search_notes", asked | more)
+                assert found.structured_content
+                return [hit["score"] for hit in found.structured_content["results"]]
+
+            [score] = await scores()
+            near = (score - 0.01, score + 0.01)
+            return [[score], *[await scores(min_similarity=least) for least in near]]
+
+    [score], below, above = asyncio.run(work())
+    assert (below, above) == ([score], [])
+
+
+def test_an_image_is_an_image_block(tmp_path: Path, client: Client) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "dot.png").write_bytes(b"\x89PNG\xff")
+
+    async def work() -> list[str]:
+        async with asyncio.timeout(90), client:
+            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
+            await client.call_tool("create_memory_project", asked)
+            found = await client.call_tool("read_content", {"identifier": "dot.png"})
+            return [str(block) for block in found.content]
+
+    _, image = asyncio.run(work())
+    assert "data='iVBOR/8='" in image
+    assert "image/png" in image
+
+
+def test_a_table_for_terminals_has_working_escapes(tmp_path: Path, client: Client) -> None:
+    async def work() -> str:
+        async with asyncio.timeout(90), client:
+            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
+            await client.call_tool("create_memory_project", asked)
+            note = {"title": "Jar", "content": "jobs", "directory": "/"}
+            await client.call_tool("write_note", note)
+            found = await client.call_tool(
+                "search_notes", {"query": "jobs", "output_format": "ansi"}
+            )
+            return str(getattr(found.content[0], "text", ""))
+
+    assert "| \x1b[1mTitle\x1b[0m | " in asyncio.run(work())
+
+
+def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, home: Home, client: Client) -> None:
+    async def work() -> None:
+        async with asyncio.timeout(90), client:
+
+            async def said(tool: str, **arguments: Any) -> str:
+                return str(await client.call_tool(tool, arguments))
+
+            await said(
+                "create_memory_project", project_name="shop", project_path=str(tmp_path / "notes")
+            )
+            await said(
+                "write_note", title="Cart", content="- [fact] Sums in float", directory="design"
+            )
+            file = tmp_path / "notes" / "design" / "Cart.md"
+            assert "- [fact] Sums in float" in file.read_text()
+            draft = file.with_name(".Cart.md.swp")  # as editors save: another file, renamed
+            draft.write_text(file.read_text().replace("float", "Decimal"))
+            draft.rename(file)
+            assert "shop/design/cart" in await said("search_notes", query="decimal")
+            appended = await said(
+                "edit_note", identifier="Cart", operation="append", content="- about [[Tax]]"
+            )
+            assert "is_error=True" not in appended
+            assert file.read_text().endswith("- [fact] Sums in Decimal\n- about [[Tax]]")
+            file.unlink()
+            assert "Note Not Found" in await said("read_note", identifier="Cart")
+
+    asyncio.run(work())
+    assert home.database.exists()
+
+
+def test_what_is_on_disk_is_not_written_again(tmp_path: Path, client: Client) -> None:
+    """Through the daemon's threads: a folder is added, files come, and each stays one."""
+    port = tmp_path / "port"
+
+    def put(name: str, title: str, text: str) -> None:
+        port.mkdir(exist_ok=True)
+        (port / name).write_text(f"---\ntitle: {title}\n---\n\n{text}\n")
+
+    async def work() -> None:
+        async with asyncio.timeout(90), client:
+
+            async def said(tool: str, **arguments: Any) -> str:
+                return str(await client.call_tool(tool, {**arguments, "project": "port"}))
+
+            put("harbour-plan.md", "Harbour Plan", "kept since May")
+            asked = {"project_name": "port", "project_path": str(port)}
+            await client.call_tool("create_memory_project", asked)
+            assert "harbour-plan" in await said("search_notes", query="kept since May")
+            wrote = await said("write_note", title="Harbour Plan", content="x", directory="")
+            assert "# Updated note" in wrote
+            put("lantern.md", "Lantern", "first line")
+            await said("edit_note", identifier="Lantern", operation="append", content="second")
+
+    asyncio.run(work())
+    assert sorted(path.name for path in port.iterdir()) == ["harbour-plan.md", "lantern.md"]
+    assert (port / "lantern.md").read_text().endswith("first line\nsecond")
+
+
+def test_a_directory_goes_with_its_pictures_and_comes_back(
+    tmp_path: Path, client: Client, observer: Any
+) -> None:
+    trip = tmp_path / "notes" / "trip"
+    trip.mkdir(parents=True)
+    (trip / "Day.md").write_text("zebra crossing")
+    (trip / "map.png").write_bytes(b"\x89PNG\xff")
+
+    async def work() -> None:
+        async with asyncio.timeout(90), client:
+
+            async def said(tool: str, **arguments: Any) -> str:
+                return str(await client.call_tool(tool, arguments))
+
+            await said("create_memory_project", project_name="n", project_path=str(trip.parent))
+            moved = await said(
+                "move_note", identifier="trip", destination_path="old", is_directory=True
+            )
+            assert "Successfully moved: 2" in moved
+            assert not trip.exists()
+            gone = await said("delete_note", identifier="old", is_directory=True)
+            assert "Successfully deleted: 2" in gone
+            assert "No results" in await said("search_notes", query="zebra")
+            for _ in range(2):
+                await asyncio.to_thread(observer, "note", "folder", "undo")
+            assert "trip/Day.md" in await said("search_notes", query="zebra")
+
+    asyncio.run(work())
+    assert sorted(path.name for path in trip.iterdir()) == ["Day.md", "map.png"]
+
+
+def test_tools_are_answered_while_a_large_folder_is_read(tmp_path: Path, client: Client) -> None:
+    port = tmp_path / "port"
+    port.mkdir()
+    for number in range(1_000):
+        (port / f"n{number:03}.md").write_text("a zebra crossing")
+
+    async def work() -> str:
+        async with asyncio.timeout(120), client:
+            asked = {"project_name": "port", "project_path": str(port)}
+            making = asyncio.create_task(client.call_tool("create_memory_project", asked))
+            while "port" not in str(await client.call_tool("list_memory_projects", {})):
+                pass
+            asked = [{"title": f"T {n}", "content": "x", "directory": ""} for n in range(8)]
+            wrote = [client.call_tool("write_note", {**each, "project": "port"}) for each in asked]
+            for answer in await asyncio.gather(*wrote):
+                assert "Created note" in str(answer)
+            await making
+            return str(await client.call_tool("list_memory_projects", {}))
+
+    assert "port: 1008 notes" in asyncio.run(work())
+
+
+def test_an_answer_in_any_format_says_what_was_not_read(tmp_path: Path, client: Client) -> None:
+    asked = {"project_name": "port", "project_path": str(tmp_path / "port")}
+
+    async def work() -> list[str]:
+        async with asyncio.timeout(90), client:
+            await client.call_tool("create_memory_project", asked)
+            (tmp_path / "port").rename(tmp_path / "away")
+            searched = {"query": "zebra", "project": "port"}
+            calls = (
+                ("search_notes", searched),
+                ("search_notes", {**searched, "output_format": "json"}),
+                ("recent_activity", {"project": "port", "output_format": "json"}),
+            )
+            answers = [await client.call_tool(name, arguments) for name, arguments in calls]
+            return [" ".join(part.text for part in each.content) for each in answers]
+
+    for text in asyncio.run(work()):
+        assert "port cannot be read: No such file" in text
