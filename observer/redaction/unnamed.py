@@ -132,7 +132,7 @@ def _may_be(value: str, *, is_key: bool) -> bool:
     """Return True for hexadecimal digits, words joined and the like: secrets beside a hint."""
     if SHAPES.phrase.fullmatch(value):
         return is_typed(value)
-    is_drawn = _IS.drawn.fullmatch(value) is not None and is_random(value)
+    is_drawn = _IS.drawn.fullmatch(value) and is_random(value) and not _IS.picture.match(value)
     if (
         is_drawn
         or SHAPES.made_up.fullmatch(value)
@@ -175,6 +175,7 @@ def _is_key(value: str) -> bool:
         and is_drawn(value)
         and not is_hex(value)
         and not value.startswith(("AAAA", "0x", "sha"))
+        and not _IS.picture.match(value)
         and not _IS.code.search(value.rstrip("="))
         and len(_IS.words.findall(value)) < 2
     )
