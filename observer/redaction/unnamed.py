@@ -189,6 +189,5 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     found = _IS.name.search(before)
     words = [each.lower().rstrip("s") for each in SHAPES.humps.findall(found[1])] if found else []
     ends = (*words[:1], *words[-1:], found[1].lower()) if found else ()
-    if not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,")):
-        return False
-    return not SHAPES.digests.search(before[-24:].lower())
+    is_other = not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,"))
+    return not is_other and not SHAPES.digests.search(before[-24:].lower())
