@@ -250,7 +250,8 @@ def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
 
 def _is_secret(key: _Key, value: str) -> bool:
     """Return True for a value that is no code: the plainer it is set, the plainer it may be."""
-    if is_placeholder(value) or (key.lead in "?&" and "badge" in key.before):
+    is_file = key.head["default"] and key.lead in "/\\"
+    if is_file or is_placeholder(value) or (key.lead in "?&" and "badge" in key.before):
         return False
     if key.word.is_weak:
         is_known = _IS.known_tail.fullmatch(key.tail) is not None

@@ -19,7 +19,6 @@ def table(name: str) -> dict[str, Any]:
 
 WORDS: dict[str, Any] = table("words.toml")
 _PATTERNS: dict[str, dict[str, str]] = table("patterns.toml")
-_INDENT = 4 * " "
 
 
 class Patterns:
@@ -30,6 +29,6 @@ class Patterns:
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
         lines = _PATTERNS[self._part][name].split("\n")
-        found = re.compile("".join(line.removeprefix(_INDENT) for line in lines))
+        found = re.compile("".join(line.removeprefix(4 * " ") for line in lines))
         setattr(self, name, found)  # where the next use finds it at once
         return found

@@ -132,7 +132,7 @@ def _may_be(value: str, *, is_key: bool) -> bool:
     """Return True for hexadecimal digits, words joined and the like: secrets beside a hint."""
     if SHAPES.phrase.fullmatch(value):
         return is_typed(value)
-    is_drawn = _IS.drawn.fullmatch(value) is not None and is_random(value)
+    is_drawn = _IS.drawn.fullmatch(value) and is_random(value) and not _IS.picture.match(value)
     if (
         is_drawn
         or SHAPES.made_up.fullmatch(value)
@@ -175,6 +175,7 @@ def _is_key(value: str) -> bool:
         and is_drawn(value)
         and not is_hex(value)
         and not value.startswith(("AAAA", "0x", "sha"))
+        and not _IS.picture.match(value)
         and not _IS.code.search(value.rstrip("="))
         and len(_IS.words.findall(value)) < 2
     )
@@ -188,6 +189,5 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     found = _IS.name.search(before)
     words = [each.lower().rstrip("s") for each in SHAPES.humps.findall(found[1])] if found else []
     ends = (*words[:1], *words[-1:], found[1].lower()) if found else ()
-    if not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,")):
-        return False
-    return not SHAPES.digests.search(before[-24:].lower())
+    is_other = not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,"))
+    return not is_other and not SHAPES.digests.search(before[-24:].lower())
