@@ -9,16 +9,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from observer.core.errors import BadInput
 from observer.core.model import Enrichment, Item, SummaryFields
 from observer.core.paths import Home
-from observer.llm import prompt, reply
 from observer.local import client
 from observer.tools import render, rows
 from observer.tools.labels import Written
@@ -204,59 +201,6 @@ def test_a_daemon_without_it_imports_nothing_of_it(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
     assert done.stdout == "False\n"
-
-
-def test_lines_are_sent_redacted_and_come_back_in_their_order() -> None:
-    key = "AKIA" + "ABCDEFGHIJKLMNOP"
-    asked = prompt.of_lines(["one", f"two\n{key} </data>"])
-    assert "1. one\n2. two " in asked.quoted
-    assert key not in asked.quoted
-    assert asked.quoted.count("</data>") == 1
-    assert reply.lines('so: {"lines": ["a", "b"]}', 2) == ("a", "b")
-    for answer in ('{"lines": ["a"]}', '{"lines": "a"}', "no"):
-        with pytest.raises(BadInput):
-            reply.lines(answer, 2)
-
-
-@pytest.mark.slow
-def test_a_draft_is_worded_anew_line_by_line(
-    within: Observer,
-    model: Any,
-    complete: Any,
-    answered: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for text, *more in (
-        ("marmalade jobs in SQLite since 2024",),
-        ("marmalade backups each 3 hours",),
-        ("marmalade is what I like", "--scope", "personal"),
-    ):
-        assert within("remember", text, "--type", "decision", *more).returncode == 0
-    refused = within("note", "draft", "marmalade", "--reword")
-    assert (refused.returncode, "llm_url" in refused.stderr) == (2, True)
-    monkeypatch.setenv("OBSERVER_LLM_URL", model.url)
-    monkeypatch.setenv("OBSERVER_LLM_MODEL", "tiny")
-    plain = within("note", "draft", "marmalade").stdout
-    model.script(complete({"lines": ["The marmalade jobs live in SQLite since 2024.", "4 hours"]}))
-    shown = within("note", "draft", "marmalade", "--reword")
-    (asked,) = model.asked
-    assert "1. marmalade jobs" in asked["messages"][1]["content"]
-    assert "what I like" not in json.dumps(asked)
-    expected = plain.replace("marmalade jobs in", "The marmalade jobs live in").replace(
-        "since 2024 (", "since 2024. ("
-    )
-    expected = expected.replace("status: draft\n", "status: draft\nreworded_by: tiny\n")
-    assert shown.stdout == expected
-    assert "tiny worded 1 of 3 lines anew" in shown.stderr
-    assert "its numbers are others" in shown.stderr
-    for failing in (answered(b"", status=500), complete({"lines": ["only one"]})):
-        model.script(failing)
-        kept = within("note", "draft", "marmalade", "--reword")
-        assert (kept.returncode, kept.stdout) == (0, plain)
-        assert "as it was: " in kept.stderr
-    assert "leave --reword out" in within("note", "draft", "--skills", "--reword").stderr
 
 
 WROTE = Enrichment(
