@@ -72,6 +72,7 @@ class DaemonUnavailable(ObserverError):
 class ShareUnavailable(ObserverError):
     """The server, folder or git remote of a share is out of reach, or cannot be used as it is."""
 
+    exit_code = 7
     code = "share-unavailable"
 
 

@@ -1,4 +1,4 @@
-"""What a person decided: answers to questions, and approved plans.
+"""What a person decided: answers to questions, words on refusing a call, and approved plans.
 
 Each gives a `decision`: what was said then. Only a note holds until somebody says otherwise. An
 answer is one once later work takes it up; until then it is a record, and a fact of its turn.
@@ -36,11 +36,27 @@ CHOSEN_MARK = "chosen: "
 _NUMBER = re.compile(r"\d+")
 _PLAN_CHARS = 1500
 _REFUSED = "The user doesn't want to proceed with this tool use"
+_ON_REFUSING = re.compile(r"the user said:\s*(\S.*?)(?:\n\nNote: |\Z)", re.DOTALL)
 
 
 def is_refused(body: AnyBody) -> bool:
     """Return True if a person refused a tool call."""
     return _REFUSED in _error_of(body)[:200]
+
+
+def said_on_refusing(recorded: Recorded) -> tuple[Item, ...]:
+    """Return what a person said on refusing a tool call, as the answer that it is."""
+    match recorded.event.body:
+        case Command(command=call) | FileWrite(path=call) | ToolUse(tool=call) as body:
+            found = _ON_REFUSING.search(_error_of(body))
+        case _:
+            return ()
+    said = found[1].strip().strip('"') if found else ""
+    if not said or suspicion(said):
+        return ()
+    title = one_line(call, TITLE)
+    made = _decision(recorded, f"{title}: {one_line(said, _TEXT)}", "extra", subtitle=ANSWERED)
+    return (replace(made, kind="record", title=title),)
 
 
 def _error_of(body: AnyBody) -> str:

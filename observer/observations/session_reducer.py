@@ -250,7 +250,8 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if is_recall:
         return _superseded(counted, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
-        return _superseded(counted, event.body), ()
+        said = conversation.said_on_refusing(recorded)
+        return _with_answers(_superseded(counted, event.body), said), said
     step = _STEPS.get(type(event.body))
     if step is None:
         return counted, ()

@@ -190,7 +190,8 @@ def test_a_call_that_the_person_refused_never_ran_but_what_was_said_counts(
     kinds = {"Bash": "command", "Edit": "file-write"}
     assert known.kinds()[1:-1] == [kinds.get(tool, "tool-use")]
     (item,) = [one for one in known.items() if one.kind != "summary"]
-    assert (item.type, item.narrative) == ("decision", "never use sed, use the editor")
+    assert (item.kind, item.type) == ("record", "decision")
+    assert item.narrative == f"{item.title}: never use sed, use the editor"
 
 
 @pytest.mark.parametrize("tool", ["Edit", "Write", "Bash", "Read", "Task", "mcp__till__open"])

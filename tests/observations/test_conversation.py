@@ -97,15 +97,19 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
         FileWrite(path="f", error="{}"),
     ],
 )
-def test_what_a_person_says_on_refusing_is_no_decision(feed: Feed, body: AnyBody) -> None:
+def test_what_a_person_says_on_refusing_is_an_answer(feed: Feed, body: AnyBody) -> None:
     error = f"{REFUSED} To tell you how to proceed, the user said:\nnever use sed here, use Edit"
     name = "error" if isinstance(body, FileWrite) else "output"
-    assert feed(replace(body, **{name: error})).types == []
+    fed = feed(PROMPTED, replace(body, **{name: error}))
+    (said,) = of_type(fed, "decision")
+    (turn,) = turns(fed)
+    assert (said.kind, said.subtitle, said.author) == ("record", ANSWERED, "person")
+    assert said.narrative.endswith(": never use sed here, use Edit")
+    assert any(said.narrative in fact for fact in turn.facts)
 
 
-@pytest.mark.parametrize("said", ["", "the user said:\nwhy?"])
-def test_a_refused_call_never_ran(feed: Feed, said: str) -> None:
-    assert feed(Command(command="make", failed=True, output=f"{REFUSED} {said}")).types == []
+def test_a_refused_call_never_ran(feed: Feed) -> None:
+    assert feed(Command(command="make", failed=True, output=REFUSED)).types == []
 
 
 @pytest.mark.parametrize(

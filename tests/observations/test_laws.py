@@ -27,6 +27,7 @@ from observer.core.events import (
     Reply,
     Search,
     SessionEnd,
+    Shared,
 )
 from observer.core.model import Item, Recorded, Session
 from observer.observations import note_reducer, session_lifecycle, session_state
@@ -62,6 +63,15 @@ COMMANDS = of(
     exit_code=st.none() | st.integers(-(2**70), 2**70),
     failed=st.none() | st.booleans(),
     duration_ms=st.none() | st.integers(-5, 2**70),
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(ANY_TEXT, inner, max_size=2),
+    max_leaves=4,
+)
+FIELDS = st.sampled_from(Item.__struct_fields__)
+st.register_type_strategy(
+    Shared, of(Shared, item=st.none() | st.dictionaries(FIELDS, JSON, max_size=5))
 )
 WHATEVER: st.SearchStrategy[Any] = st.from_type(AnyBody)  # type: ignore[arg-type] # a union is a type to Hypothesis
 BODIES = st.one_of(

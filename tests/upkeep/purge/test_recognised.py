@@ -25,7 +25,7 @@ from observer.upkeep.home_guard import HomeGuard
 from tests.support import pipeline_over
 
 NOW_MS = 1_790_000_000_000
-VALUE = "xk39dlq0zp7tbw2mrv5c"
+VALUE = "Xkdlqzptbwmrvc39"
 BARE = Command(command="make", output=f"try {VALUE} again")
 NAMED = Prompt(text=f"API_KEY={VALUE}")
 OTHER = Prompt(text="mend the cart")
