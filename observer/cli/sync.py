@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -30,7 +31,7 @@ from observer.cli.output import (
 from observer.cli.session import meant, on_behalf, open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, NotFound
+from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.model import iso
 from observer.core.moment import minute
 from observer.core.paths import Home, home, working_folder
@@ -41,7 +42,15 @@ from observer.projects.policy import Policies
 from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.sync import incoming, outgoing
-from observer.sync.carriers import create_share, is_git, join_share, open_carrier, open_files
+from observer.sync.carriers import (
+    create_share,
+    is_git,
+    is_server,
+    join_share,
+    open_carrier,
+    open_team,
+    shown,
+)
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, carry_out
 from observer.upkeep.take_out import all_about
@@ -96,24 +105,15 @@ def add_command(  # noqa: PLR0913 - the options above
     """Share a project, or all; shows what would leave, and asks."""
     refuse_agents("an agent shares nothing")
     here = home()
-    called = name or url.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-    share = ShareState(
-        name=called,
-        url=url if is_git(url) else str(working_folder() / Path(url).expanduser()),
-        key=secrets.token_hex(8),
-        origin=str(uuid4()),
-        projects=() if everywhere else _chosen(projects),
-        turns=extra == "turns",
-        added_ms=now_ms(),
-    )
-    with reading(here) as reader:
-        if any(one.name == called for one in reader.shares()):
-            raise BadInput(f"there is a share {called!r}", hint="give another with --name")
-        if before := reader.meta(outgoing.left_key(share.url)):
-            origin, sequence, digest = before.split(" ")
-            share = msgspec.structs.replace(
-                share, origin=origin, sequence=int(sequence), hash=digest
-            )
+    if is_new and is_server(url):
+        create_share(url, here.root, person="").close()
+        invites = "let each person in with: observer sync invite URL PERSON"
+        respond({"url": shown(url)}, f"the database holds a share now; {invites}")
+        return
+    if projects and everywhere:
+        raise BadInput("--project chooses some, --all takes all", hint="give one of both")
+    share = _new(here, url, name, projects=() if everywhere else _chosen(projects))
+    share = msgspec.structs.replace(share, turns=extra == "turns")
     if not (is_new or code):
         open_carrier(share.url, here.root).close()
     _show(here, share)
@@ -124,21 +124,27 @@ def add_command(  # noqa: PLR0913 - the options above
     elif code:
         join_share(share.url, here.root, code).close()
     client.ensure_daemon(here)
-    _rounds([one for one in _asked(here, {"add": share}) if one["name"] == called])
+    _rounds([one for one in _asked(here, {"add": share}) if one["name"] == share.name])
 
 
 @sync_command.command("invite", epilog="Example: observer sync invite memory ben")
-@click.argument("name")
+@click.argument("name", metavar="NAME|URL")
 @click.argument("person")
 @json_option
 def invite_command(*, name: str, person: str) -> None:
-    """Let another machine in; prints the code that it joins with."""
+    """Let another machine or person in; prints what joins the share.
+
+    Of a share on a server, give the address with the login of the database's owner.
+    """
     refuse_agents("an agent invites nobody")
-    share = _share(home(), name)
-    with closing(open_files(share.url, home().root)) as carrier:
-        code = carrier.invite(person)
-    joins = f"on the other machine: observer sync add {share.url} --code {code}"
-    respond({"name": name, "person": person, "code": code}, joins)
+    url = name if is_server(name) else _share(home(), name).url
+    with closing(open_team(url, home().root)) as team:
+        code = team.invite(person)
+    joins = shlex.quote(code) if is_server(url) else f"{shlex.quote(url)} --code {code}"
+    respond(
+        {"name": name, "person": person, "code": code},
+        f"on the other machine, in the project: observer sync add {joins}",
+    )
 
 
 @sync_command.command("now", epilog="Example: observer sync now")
@@ -225,13 +231,55 @@ def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> 
     respond(kept, f"#{kept['id']} is of the {to} now")
 
 
+def _new(here: Home, url: str, name: str, *, projects: tuple[int, ...]) -> ShareState:
+    """Return a share that is to be added; one that was left goes on behind its records.
+
+    Raises:
+        BadInput: its name or its address is taken.
+    """
+    share = ShareState(
+        name=name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git"),
+        url=url if is_git(url) or is_server(url) else _folder(url),
+        key=secrets.token_hex(8),
+        origin=str(uuid4()),
+        projects=projects,
+        added_ms=now_ms(),
+    )
+    with reading(here) as reader:
+        for one in reader.shares():
+            if one.name == share.name:
+                raise BadInput(f"there is a share {one.name!r}", hint="give another with --name")
+            if one.url == share.url:
+                raise BadInput(f"it is shared already, as {one.name!r}")
+        before = reader.meta(outgoing.left_key(share.url))
+    if not before:
+        return share
+    origin, sequence, digest = before.split(" ")
+    return msgspec.structs.replace(share, origin=origin, sequence=int(sequence), hash=digest)
+
+
+def _folder(url: str) -> str:
+    """Return the path of a share's folder, which lies in no work tree.
+
+    Raises:
+        BadInput: it does.
+    """
+    folder = working_folder() / Path(url).expanduser()
+    for above in (folder, *folder.parents):
+        if (above / ".git").exists():
+            raise BadInput(f"{folder} lies in the git work tree {above}", hint="choose another")
+    return str(folder)
+
+
 def _chosen(names: Sequence[str]) -> tuple[int, ...]:
     with open_memory() as memory:
         if names:
             return tuple(memory.project(name).id for name in names)
         around = memory.project_at(str(working_folder()))
     if around is None:
-        raise BadInput("no project is known around here", hint="name one with --project, or --all")
+        raise BadInput(
+            "no project is known around here", hint="record it first: observer import git"
+        )
     return (around.id,)
 
 
@@ -261,7 +309,7 @@ def _show(here: Home, share: ShareState) -> None:
     if wants_json():
         return
     say(
-        f"as {config.owner(settings)} would leave for {share.url}:"
+        f"as {config.owner(settings)} would leave for {shown(share.url)}:"
         if found
         else "nothing leaves yet"
     )
@@ -278,8 +326,13 @@ def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _rounds(done: Sequence[dict[str, Any]]) -> None:
-    if as_json(done):
-        return
+    if not as_json(done):
+        _say_rounds(done)
+    if any("error" in one for one in done):
+        click.get_current_context().exit(ShareUnavailable.exit_code)
+
+
+def _say_rounds(done: Sequence[dict[str, Any]]) -> None:
     if not done:
         say("nothing is shared; share with: observer sync add FOLDER|GIT-URL|URL")
     for one in done:
@@ -299,7 +352,7 @@ def _status(here: Home) -> list[ShareRow]:
         return [
             ShareRow(
                 name=one.name,
-                url=one.url,
+                url=shown(one.url),
                 projects=tuple(names.get(each, f"#{each}") for each in one.projects),
                 turns=one.turns,
                 waiting=len(reader.waiting(one.name)),

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
 
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync.record import Carrier
@@ -117,6 +118,15 @@ def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
 def is_server(url: str) -> bool:
     """Return True if an address is a PostgreSQL server's."""
     return url.startswith(("postgresql://", "postgres://"))
+
+
+def shown(url: str) -> str:
+    """Return an address as it may be printed: without the password of a server's."""
+    parts = urlsplit(url)
+    login, _, where = parts.netloc.rpartition("@")
+    if not (is_server(url) and ":" in login):
+        return url
+    return urlunsplit(parts._replace(netloc=f"{login.partition(':')[0]}@{where}"))
 
 
 def is_git(url: str) -> bool:

@@ -170,7 +170,7 @@ class FolderCarrier:
         if members[mine.id].end:
             raise ShareUnavailable(
                 "this machine is no member of the share any more",
-                hint="ask a member for: observer team invite",
+                hint="ask a member for: observer sync invite",
             )
         origins = _first_claims(members.values(), seen.origins)
         members = {one.id: _with_own_origin(one, origins) for one in members.values()}

@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from observer.core.paths import Home
 from tests.cli.conftest import Run
+from tests.sync.conftest import Server, server
+
+__all__ = ["server"]
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -43,6 +47,25 @@ def desks(observer: Observer, tmp_path: Path, home: Home) -> Iterator[tuple[Desk
 
 
 @pytest.mark.slow(most_s=300)
+def test_a_share_on_a_server_is_founded_and_joined_by_its_address(
+    desks: tuple[Desk, Desk], server: Server
+) -> None:
+    ana, ben = desks
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE desks")
+    owner = server.url("desks")
+    ana("sync", "add", owner, "--create", "--yes")
+    logins = [ana("sync", "invite", owner, one)["code"] for one in ("ana", "ben")]
+    ana("remember", "The cart needs a lock.", "--project", str(ana.shop))
+    ben("remember", "Use pnpm.", "--project", str(ben.shop))
+    ana("sync", "add", logins[0], "--name", "team", "--all", "--yes")
+    (done,) = ben("sync", "add", logins[1], "--name", "team", "--all", "--yes")
+    assert (done["taken"], done["sent"]) == (1, 1)
+    (row,) = ben("sync", "status")
+    assert logins[1].split("@")[0].rpartition(":")[2] not in row["url"]
+
+
+@pytest.mark.slow(most_s=300)
 def test_what_one_machine_knows_the_other_finds(desks: tuple[Desk, Desk], tmp_path: Path) -> None:
     ana, ben = desks
     share = str(tmp_path / "share")
@@ -70,9 +93,42 @@ def test_nothing_shared_says_how(run: Run, filled: Home) -> None:
 def test_a_share_that_is_none_is_an_error(run: Run, filled: Home, tmp_path: Path) -> None:
     del filled
     ran = run("sync", "add", str(tmp_path / "nothing"), "--all", "--yes")
-    assert (ran.code, "error: " in ran.err) == (1, True)
+    assert (ran.code, "error: " in ran.err) == (7, True)
 
 
 def test_an_unknown_share_is_named(run: Run, filled: Home) -> None:
     del filled
     assert run("sync", "remove", "nothing", "--yes").code == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((".",), "lies in the git work tree"),
+        (("s", "--project", "app", "--all"), "--project chooses some"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    run: Run, filled: Home, app: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    del filled
+    (app / ".git").mkdir(exist_ok=True)
+    monkeypatch.setenv("PWD", str(app))
+    monkeypatch.chdir(app)
+    ran = run("sync", "add", *words, "--create", "--yes")
+    assert (ran.code, said in ran.err) == (2, True)
+    assert not (app / "s").exists()
+
+
+@pytest.mark.slow
+def test_a_share_that_is_away_is_said_and_fails(
+    desks: tuple[Desk, Desk], observer: Observer, tmp_path: Path
+) -> None:
+    ana, share = desks[0], tmp_path / "share"
+    ana("remember", "The cart needs a lock.", "--project", str(ana.shop))
+    ana("sync", "add", str(share), "--create", "--all", "--yes")
+    share.rename(tmp_path / "away")
+    ran = observer("sync", "now")
+    assert (ran.returncode, f"there is no folder {share}" in ran.stderr) == (7, True)
+    again = observer("sync", "add", str(share), "--name", "b", "--all", "--yes")
+    assert (again.returncode, "it is shared already, as 'share'" in again.stderr) == (2, True)
