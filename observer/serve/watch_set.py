@@ -21,6 +21,7 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.model import UNASSIGNED, Project, Session
 from observer.core.paths import is_inside
+from observer.core.text import is_utf8
 from observer.git.status import MOST_PATHS, FileStatus, WorkTree
 from observer.ingest.file_changes import Save, is_temporary
 from observer.projects import non_project_dirs
@@ -317,7 +318,7 @@ class WatchedTree:
             or self._is_excluded(self._relative(folder.path), is_folder=True)
         ):
             return False
-        if not _is_utf8(folder.path):
+        if not is_utf8(folder.path):
             return False
         return folder.name not in UNWATCHED or self._git.is_tracked(self._relative(folder.path))
 
@@ -336,14 +337,6 @@ def _is_folder(path: str) -> bool:
         return stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
         return False
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:  # not valid UTF-8
-        return False
-    return True
 
 
 RECENT_MS = 14 * 86_400_000
