@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import http_document
 import msgspec
 import size as size_limits
 from click.testing import CliRunner
@@ -30,7 +31,6 @@ from observer.clients import generic
 from observer.clients.installers import installable
 from observer.clients.registry import clients as known_clients
 from observer.core import config, errors
-from observer.serve import http
 from observer.store.migrations import migrations
 from observer.tools.registry import toolsets
 from observer.tools.status import Status
@@ -148,7 +148,7 @@ def event_fields() -> None:
 
 def routes() -> None:
     """Print the routes of the HTTP API."""
-    paths = http.document(generic.schema(), Status)["paths"]
+    paths = http_document.document(generic.schema(), Status)["paths"]
     rows = (
         (f"`{method.upper()} {path}`", of["summary"])
         for path, methods in paths.items()

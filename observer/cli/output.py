@@ -22,7 +22,7 @@ import click
 import msgspec
 import orjson
 
-from observer.clients.attribution import attribute
+from observer.clients.registry import attribute
 from observer.core import moment
 from observer.core.errors import BadInput, CapturedUserOnly, ObserverError
 from observer.core.paths import working_folder

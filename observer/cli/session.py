@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from observer.cli.output import note
-from observer.clients.attribution import attribute
+from observer.clients.registry import attribute
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import NotFound

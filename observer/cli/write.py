@@ -14,7 +14,7 @@ import orjson
 from observer.cli.output import as_json, json_option, named_project, note, respond, say
 from observer.cli.session import TYPES, nearly, on_behalf
 from observer.clients import generic
-from observer.clients.attribution import attribute
+from observer.clients.registry import attribute
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
 from observer.core.events import Layer, Scope

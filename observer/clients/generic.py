@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 import msgspec
 from msgspec import Meta, structs
 
-from observer.clients.attribution import attribute
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import joined, quoted, rest
+from observer.clients.registry import attribute
 from observer.core.clock import iso_ms
 from observer.core.errors import BadInput, Undecodable
 from observer.core.events import (

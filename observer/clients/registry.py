@@ -2,12 +2,18 @@
 
 Another package adds a client through the entry point group `observer.clients`: the name of the
 entry is the client's and that of its `Client`, which is its object.
+
+They also say whose shell a hook or command runs in, where no client runs it itself. A git hook or a
+script inherits the variables that an agent sets in its shells; a person's shell has those of our
+recorder. The agent's win: it may have been started from that shell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Literal, NamedTuple
 
 from observer.clients.client import Client
 from observer.core.plugins import modules_of, with_plugins
@@ -27,3 +33,47 @@ def clients() -> Mapping[str, Client]:
     found = (client for module in modules_of(SHELF) for client in module.CLIENTS)
     ours = {client.name: client for client in found}
     return with_plugins(GROUP, Client, dict(sorted(ours.items())))
+
+
+_NAMED = ("AI_AGENT", "AGENT")
+"""Variables whose value is the agent's name; some agents only set them to 1."""
+_NAME = re.compile(r"[a-z][\w.@/-]*", re.ASCII | re.IGNORECASE)
+
+
+class Attribution(NamedTuple):
+    """Who caused an event; `client` and `session` are empty where they are not known."""
+
+    client: str = ""
+    session: str = ""
+    author: Literal["person", "agent"] = "person"
+
+
+def attribute(env: Mapping[str, str]) -> Attribution:
+    """Return the client, its session and the kind of author that an environment points to."""
+    for variable, client in _session_variables():
+        if env.get(variable):
+            return Attribution(client, env[variable], "agent")
+    for variable, client in _marker_variables():
+        if env.get(variable):
+            return Attribution(client, "", "agent")
+    named = [env[variable] for variable in _NAMED if env.get(variable)]
+    if named:
+        return Attribution(next(filter(_NAME.fullmatch, named), ""), "", "agent")
+    session = env.get("OBSERVER_SESSION", "")
+    shell = clients().get(session.partition("-")[0])
+    is_shell = shell is not None and not shell.is_agent
+    return Attribution(shell.name if shell and is_shell else "", session, "person")
+
+
+def agent_variables() -> frozenset[str]:
+    """Return the names of all variables by which an agent's shell is recognised."""
+    pairs = (*_session_variables(), *_marker_variables())
+    return frozenset({*_NAMED, *(name for name, _ in pairs if name)})
+
+
+def _session_variables() -> Iterator[tuple[str, str]]:
+    yield from ((one.session_variable, one.name) for one in clients().values())
+
+
+def _marker_variables() -> Iterator[tuple[str, str]]:
+    return ((name, one.name) for one in clients().values() for name in one.marker_variables)

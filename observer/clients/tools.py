@@ -230,6 +230,18 @@ def hunks(answer: Object) -> tuple[Edit, ...]:
     return tuple(Edit(old=_side(lines, "-"), new=_side(lines, "+")) for lines in patch if lines)
 
 
+_UNIFIED = re.compile(r"^@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@.*\n", re.MULTILINE)
+
+
+def unified_hunks(diff: str) -> list[Json]:
+    """Return the hunks of a unified diff as they stand in a `structuredPatch`."""
+    pieces = _UNIFIED.split(diff)[1:]
+    return [
+        {"oldStart": int(old), "newStart": int(new), "lines": list(lines.split("\n"))}
+        for old, new, lines in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)
+    ]
+
+
 def _side(lines: tuple[str, ...], sign: str) -> str:
     return "\n".join(line[1:] for line in lines if line[:1] in (" ", sign))
 

@@ -13,6 +13,7 @@ import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 ENV_HOME = "OBSERVER_HOME"
 SHIPPED_HOOKS = (Path(__file__).parents[1] / "_hooks", Path(__file__).parents[2] / "hooks")
@@ -206,6 +207,18 @@ def read_head(path: str | Path, size: int) -> bytes:
 def _not_plain(path: str | Path, number: int) -> OSError:
     said = os.strerror(number) if number == errno.EISDIR else "it is not a plain file"
     return OSError(number, said, str(path))
+
+
+FileStamp: TypeAlias = tuple[int, int, int] | None
+
+
+def file_stamp(path: str) -> FileStamp:
+    """Return a value that changes when a file does; None for one that is not there."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - asked with each event
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size
 
 
 def flush(handle: int) -> None:

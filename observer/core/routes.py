@@ -5,23 +5,12 @@ from __future__ import annotations
 from observer.core.events import Event
 
 _IMPORT = "/import"
-_REPOSITORY = "/repository/import"
 _PLUGIN = "/plugin"
 
 
 def import_route(client: str) -> str:
     """Return the route of events that are read from a client's own records of a session."""
     return f"{client}{_IMPORT}"
-
-
-def repository_route(source: str) -> str:
-    """Return the route of events that are read from what a repository holds: by whomever."""
-    return f"{source}{_REPOSITORY}"
-
-
-def is_from_repository(event: Event) -> bool:
-    """Return True if an event was read from what a repository holds, which anybody may have put."""
-    return event.route.endswith(_REPOSITORY)
 
 
 def is_imported(event: Event) -> bool:

@@ -176,6 +176,14 @@ def is_within(path: str, places: Collection[str]) -> bool:
     return not places or any(path == place or path.startswith(f"{place}/") for place in places)
 
 
+def is_utf8(text: str) -> bool:
+    """Return True if a text can be written as UTF-8: it holds no half of a surrogate pair."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
 def base_name(path: str) -> str:
     """Return the last part of a path with forward slashes."""
     return path.rstrip("/").rpartition("/")[2] or path

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from observer.core.errors import NotFound
-from observer.core.paths import home, make_private, read_head
+from observer.core.paths import FileStamp, file_stamp, home, make_private, read_head
 from observer.git import configuration
 
 _LINE_BYTES = 8192
@@ -143,8 +143,7 @@ _EXCLUDE = "info/exclude"
 _WHOSE = "git_dir"
 """A link to what the folder stands in for; git does not know it."""
 
-_Stamp = tuple[int, int, int] | None
-_known: dict[tuple[str, str], tuple[tuple[_Stamp, _Stamp], str]] = {}
+_known: dict[tuple[str, str], tuple[tuple[FileStamp, FileStamp], str]] = {}
 
 
 def mirror(repository: Repository) -> str:
@@ -154,7 +153,7 @@ def mirror(repository: Repository) -> str:
         OSError: it cannot be written.
     """
     files = _files(repository)
-    stamps = (_stamp(files[0]), _stamp(files[1]))
+    stamps = (file_stamp(files[0]), file_stamp(files[1]))
     above = str(home().run)
     key = (above, repository.git_dir)
     if (known := _known.get(key)) and known[0] == stamps and os.path.exists(f"{known[1]}/config"):
@@ -175,14 +174,6 @@ def repository_settings(repository: Repository) -> list[configuration.Setting]:
 
 def _files(repository: Repository) -> tuple[str, str]:
     return f"{repository.common_dir}/config", f"{repository.git_dir}/config.worktree"
-
-
-def _stamp(path: str) -> _Stamp:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino, status.st_size
 
 
 def _made(repository: Repository, above: str, text: str) -> str:

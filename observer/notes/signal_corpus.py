@@ -1,12 +1,11 @@
 """What signal detectors read: the visible notes without their texts, and nearest neighbours; pure.
 
-The neighbours of the same vectors are always the same. Few vectors are compared with all; of many,
-each is compared with those near the same landmarks.
+The neighbours of the same vectors are always the same. Of very many notes the newest are compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -19,15 +18,8 @@ from observer.core.value import Value
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-FEW = 8_192
-"""Vectors up to which all are compared with all."""
-AROUND = 128
-"""Vectors around one landmark, about."""
-PROBED = 16
-"""Landmarks, the nearest, around which a vector looks for its neighbours.
-
-Source: 95 % of the eight nearest of 100,000 real texts, in 10 s; 24 find 97 % in 13 s.
-"""
+COMPARED = 8_192
+"""Notes, the newest, that are compared with each other: .7 s of one core."""
 AT_ONCE = 1 << 20
 """Pairs that are compared at once: what fits into a processor's memory."""
 CROWD = 250
@@ -49,15 +41,6 @@ class NeighbourPairs(NamedTuple):
     def chosen(self, pairs: Rows | NDArray[np.bool_]) -> NeighbourPairs:
         """Return some of the pairs, by their places or by a mask."""
         return NeighbourPairs(self.sources[pairs], self.targets[pairs], self.cosines[pairs])
-
-    def both_ways(self) -> NeighbourPairs:
-        """Return the pairs and their reverse: who is not found by one may be by the other."""
-        sources = np.concatenate((self.sources, self.targets))
-        targets = np.concatenate((self.targets, self.sources))
-        cosines = np.concatenate((self.cosines, self.cosines))
-        span = 1 + int(targets.max(initial=0))
-        different = np.unique(sources * span + targets, return_index=True)[1]
-        return NeighbourPairs(sources, targets, cosines).chosen(different)
 
 
 class NeighbourQuery(NamedTuple):
@@ -81,56 +64,27 @@ def nearest(
         least: the cosine from which on two are neighbours.
     """
     found: list[list[NeighbourPairs]] = [[_NONE] for _ in wanted]
-    for sources, targets in _fields(vectors):
-        step = max(1, AT_ONCE // max(1, len(targets)))
-        for start in range(0, len(sources), step):
-            near = _near(vectors, sources[start : start + step], targets, least)
-            for kind, parts in zip(wanted, found, strict=True):
-                parts.append(_first(near, kind))
-    return [
-        _first(NeighbourPairs(*map(np.concatenate, zip(*parts, strict=True))).both_ways(), kind)
-        for kind, parts in zip(wanted, found, strict=True)
-    ]
+    every = np.arange(len(vectors))
+    step = max(1, AT_ONCE // max(1, len(vectors)))
+    for start in range(0, len(vectors), step):
+        near = _near(vectors, every[start : start + step], least)
+        for kind, parts in zip(wanted, found, strict=True):
+            parts.append(_first(near, kind))
+    return [NeighbourPairs(*map(np.concatenate, zip(*parts, strict=True))) for parts in found]
 
 
-def _fields(vectors: Vectors) -> Iterator[tuple[Rows, Rows]]:
-    """Yield rows, and the rows among which their neighbours are looked for."""
-    count = len(vectors)
-    if count <= FEW:
-        yield np.arange(count), np.arange(count)
-        return
-    landmarks = vectors[::AROUND]
-    steps = range(0, count, FEW)
-    probed = np.concatenate([_probed(vectors[at : at + FEW], landmarks) for at in steps])
-    members = _grouped(probed[:, 0], len(landmarks))
-    visitors = _grouped(probed.ravel(), len(landmarks))
-    for around, visiting in zip(members, visitors, strict=True):
-        yield visiting // PROBED, around
-
-
-def _probed(vectors: Vectors, landmarks: Vectors) -> Rows:
-    """Return the landmarks nearest to each vector, the very nearest first."""
-    closeness = vectors @ landmarks.T
-    chosen = np.argpartition(-closeness, PROBED - 1, axis=1)[:, :PROBED]
-    order = np.argsort(-np.take_along_axis(closeness, chosen, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(chosen, order, axis=1)
-
-
-def _grouped(numbers: Rows, count: int) -> list[Rows]:
-    """Return the places of each number below a count."""
-    order = np.argsort(numbers, kind="stable")
-    return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))
-
-
-def _near(vectors: Vectors, sources: Rows, targets: Rows, least: float) -> NeighbourPairs:
-    """Return the pairs that are near enough."""
-    cosines = vectors[sources] @ vectors[targets].T
+def _near(vectors: Vectors, sources: Rows, least: float) -> NeighbourPairs:
+    """Return the pairs of these sources that are near enough."""
+    cosines = vectors[sources] @ vectors.T
     hits = cosines >= least
     if np.count_nonzero(hits) > CROWD * len(sources):
-        _thin(cosines, np.abs(sources[:, np.newaxis] - targets) * (_TIE / len(vectors)))
+        _thin(
+            cosines,
+            np.abs(sources[:, np.newaxis] - np.arange(len(vectors))) * (_TIE / len(vectors)),
+        )
         hits = cosines >= least
-    rows, columns = np.nonzero(hits)
-    near = NeighbourPairs(sources[rows], targets[columns], cosines[rows, columns])
+    rows, targets = np.nonzero(hits)
+    near = NeighbourPairs(sources[rows], targets, cosines[rows, targets])
     return near.chosen(near.sources != near.targets)
 
 
@@ -215,13 +169,11 @@ class Corpus:
         self.now_ms = now_ms
         self.gone = gone
         known = np.isin(ids, np.fromiter(self.notes, np.int64, len(self.notes)))
-        self._meant = [self.notes[number] for number in ids[known].tolist()]
-        self._vectors = vectors[known]
-
-    @property
-    def bare(self) -> float:
+        self.bare = 1 - np.count_nonzero(known) / len(self.notes) if self.notes else 0.0
         """Which share of the notes has no meaning; 0 if there are no notes."""
-        return 1 - len(self._meant) / len(self.notes) if self.notes else 0.0
+        newest = np.flatnonzero(known)[np.sort(ids[known].argsort()[-COMPARED:])]
+        self._meant = [self.notes[number] for number in ids[newest].tolist()]
+        self._vectors = vectors[newest]
 
     @cached_property
     def near(self) -> list[tuple[int, int]]:

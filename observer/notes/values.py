@@ -26,6 +26,7 @@ from observer.core.events import AnyBody, Event, Layer, Reference, Scope
 from observer.core.filters import RECORDED_KINDS
 from observer.core.json_text import dump
 from observer.core.model import UNASSIGNED, Item, Project, Receipt
+from observer.core.text import is_utf8
 from observer.core.value import Value
 from observer.observations.note_reducer import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
 from observer.redaction.redact import redact_text, secret_class
@@ -388,7 +389,7 @@ def check_texts(texts: Iterable[str | None]) -> None:
         SecretRefused: one holds a secret; the hint says how to keep it on purpose.
     """
     for text in filter(None, texts):
-        if not _is_text(text):
+        if not is_utf8(text):
             raise BadInput("a text holds half a character", hint="send it as UTF-8")
         if found := secret_class(text):
             raise SecretRefused(
@@ -400,11 +401,3 @@ def check_texts(texts: Iterable[str | None]) -> None:
 
 def _shows(sign: str) -> bool:
     return sign.isprintable() and not sign.isspace()
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

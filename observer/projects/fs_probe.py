@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from observer.core.model import Place
-from observer.core.paths import is_inside
+from observer.core.paths import FileStamp, file_stamp, is_inside
 
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")  # noqa: S108 - never written to
 
@@ -24,7 +24,7 @@ MOUNT, MOUNT_S = "/sbin/mount", 5.0
 _PRINTED = re.compile(r".+? on (/.*?)(?: type (\S+))? \(([^,)]+)")
 """What `mount` prints: `/dev/disk3s5 on /Volumes/my disk (apfs, local)`; Linux names a type."""
 
-Stamp = tuple[tuple[int, int, int] | None, ...]
+Stamp = tuple[FileStamp, ...]
 
 
 class ProbedPlace(NamedTuple):
@@ -82,7 +82,7 @@ def _output_of(program: str) -> str:
 
 def stamp_of(paths: Iterable[str]) -> Stamp:
     """Return a value that changes when one of the files does."""
-    return tuple([_stamp(path) for path in paths])
+    return tuple([file_stamp(path) for path in paths])
 
 
 def inode_of(folder: str) -> str:
@@ -120,11 +120,3 @@ def _ground(home: str, temporary: str) -> frozenset[str]:
         home = os.path.dirname(home)
     named = [folder for folder in folders if folder]
     return frozenset(("/", *named, *map(os.path.realpath, named)))
-
-
-def _stamp(path: str) -> tuple[int, int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino, status.st_size

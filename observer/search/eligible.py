@@ -14,7 +14,6 @@ import msgspec
 
 from observer.core.events import Commit
 from observer.core.model import Item, Reason, Recorded, Validity, seq_of
-from observer.core.routes import is_from_repository
 from observer.observations.prompt_injection import suspicion
 from observer.search.rank import Hit
 from observer.store.reader import StoreReader
@@ -91,16 +90,7 @@ def _is_made(recorded: Recorded) -> bool:
     event = recorded.event
     is_seen = bool(event.session) or event.route.startswith(_HOOKS)
     is_own = isinstance(event.body, Commit) and event.body.action in _OWN
-    return is_seen and is_own and not is_from_repository(event)
-
-
-def brought(reader: StoreReader, ids: Collection[int]) -> frozenset[int]:
-    """Return those of some items, by id, that were read from what a repository holds.
-
-    Such sessions may be anybody's: they are found where they are asked for, and not shown unasked.
-    """
-    read = {one.seq for one in reader.logged({*map(seq_of, ids)}) if is_from_repository(one.event)}
-    return frozenset(one for one in ids if seq_of(one) in read)
+    return is_seen and is_own
 
 
 FACTORS: dict[Reason, float] = {

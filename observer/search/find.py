@@ -43,7 +43,6 @@ from observer.search.dedupe import Deduplicator
 from observer.search.eligible import (
     EXPIRED,
     Nearness,
-    brought,
     has_expired,
     outranked,
     staleness_factor,
@@ -512,8 +511,7 @@ def _latest(sources: Sources, filters: Filters) -> Iterator[Item]:
     ids = view.newest(work, _RECENT) if is_indexed(work) else reader.ids(work, limit=_RECENT)
     for start in range(0, len(ids), _AT_ONCE):
         read = [item for item in reader.items(ids[start:][:_AT_ONCE]) if filters.admits(item)]
-        theirs = brought(reader, [item.id for item in read])
-        yield from (item for item in read if item.files_modified and item.id not in theirs)
+        yield from (item for item in read if item.files_modified)
 
 
 def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int) -> list[Hit]:

@@ -38,7 +38,7 @@ from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, worth_showing
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
-from observer.search.eligible import brought, is_stale
+from observer.search.eligible import is_stale
 from observer.store.reader import StoreReader
 
 SESSIONS = 40
@@ -122,8 +122,7 @@ class RecentSessions:
         self._project_id = project_id
         sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
         ids = [item_id(session.id, "summary") for session in sessions]
-        others = brought(reader, ids)
-        summaries = {item.id: item for item in reader.items(ids) if item.id not in others}
+        summaries = {item.id: item for item in reader.items(ids)}
         self.all = [
             PastSession(session, summary, session_state.decode(session.state))
             for session, summary in zip(sessions, map(summaries.get, ids), strict=True)
@@ -208,9 +207,7 @@ class RecentSessions:
         """
         known = project_state.decode(self._reader.project_state(self._project_id))
         summaries = {past.session.id: past.summary for past in self.all}
-        shown = list(worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches))
-        others = brought(self._reader, [failure.item for failure in shown])
-        for failure in (one for one in shown if one.item not in others):
+        for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):
             summary = summaries.get(failure.sessions[-1] or 0)
             if item := next(iter(self._reader.items([failure.item])), summary):
                 yield FailingCheck(failure, item)
@@ -353,12 +350,11 @@ def working_checks(pasts: Sequence[PastSession]) -> list[str]:
 def working_forms(reader: StoreReader, project_id: int) -> dict[CommandForm, Item]:
     """Return which forms of commands work here, the most often met first, and who says so.
 
-    Of each form that fails one is there. Fixes that a repository brought are left out.
+    Of each form that fails one is there.
     """
     filters = Filters(project_id=project_id, types=("fix",), categories=(ALTERNATIVE,))
     fixes = reader.recent(filters, limit=FORMS)
-    others = brought(reader, [fix.id for fix in fixes])
-    known = [(_form_of(fix), fix) for fix in fixes if fix.id not in others]
+    known = [(_form_of(fix), fix) for fix in fixes]
     met = [(form, fix) for form, fix in known if form and form.times > 1]
     best: dict[str, tuple[CommandForm, Item]] = {}
     for form, fix in sorted(met, key=lambda each: (each[0].times, each[1].id), reverse=True):

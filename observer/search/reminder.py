@@ -37,7 +37,7 @@ from observer.observations.project_state import (
     ProjectState,
     TrackedEdit,
 )
-from observer.search.eligible import brought, is_harmless, is_stale
+from observer.search.eligible import is_harmless, is_stale
 from observer.store.reader import StoreReader
 
 
@@ -80,8 +80,7 @@ def reminders(
     """
     if found := dropped(reader, event, here):
         yield Reminder(sort="dropped", item=found[0], instead=found[1])
-    known = harmless((before if is_coming else after)(reader, event, here))
-    yield NOTHING if known is NOTHING or brought(reader, [known.item]) else known
+    yield harmless((before if is_coming else after)(reader, event, here))
 
 
 def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:

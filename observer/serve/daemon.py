@@ -46,7 +46,7 @@ from observer.redaction.redact import redact_text
 from observer.serve import requests, unreported
 from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
-from observer.serve.http import Guard, Handlers, app, document
+from observer.serve.http import Guard, Handlers, app
 from observer.serve.index import IndexWorker
 from observer.serve.kept_openings import KeptOpenings
 from observer.serve.lazy_llm import LazyLlm
@@ -364,7 +364,6 @@ class Daemon:
             take_past=lambda body: requests.import_events(body, self._record),
             end_import=self._maintenance.end_import,
             schema=generic.schema,
-            openapi=lambda: document(generic.schema(), Status),
             share=self._shares.answer,
             ask=self._commands.answer,
             recall=self._recall,

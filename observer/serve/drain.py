@@ -19,7 +19,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import StoreUnavailable
 from observer.ingest.pipeline import Drained, Pipeline
 from observer.local.spool import Spool
-from observer.serve.inotify import Call, WatchLimitReached, WatchLost, watch_folders
+from observer.serve.inotify import Call, WatchLost, WatchRefused, watch_folders
 from observer.serve.worker import Health, OnChange, Worker, WriterThread, background, heard
 
 POLL_S = 0.2
@@ -35,7 +35,7 @@ async def watch(wakes: Wakes, health: Health, *, growing: Collection[Path] = ())
     """
     try:
         await _follow(wakes, growing)
-    except (WatchLost, WatchLimitReached) as error:
+    except (WatchLost, WatchRefused) as error:
         health.degrade("watch", f"{error}; looking every {POLL_S:g} s instead")
     while True:
         await asyncio.sleep(POLL_S)

@@ -4,9 +4,6 @@ The same routes are served on the daemon's Unix socket, which only this user can
 loopback port, where a `Guard` requires the token and rejects web pages. Answers are JSON and name
 the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
 
-The OpenAPI 3.1 document of the HTTP API.
-
-Generated from the types that decode requests and encode answers, so that it cannot differ.
 `/ask`, `/recall`, `/sync` and `/shutdown` are for our own command line and hooks, and may change;
 `/mcp` has a protocol of its own.
 """
@@ -32,13 +29,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from observer import __version__
 from observer.core.errors import BadInput, ObserverError, StoreUnavailable
 from observer.core.value import Value
 from observer.memory.api import Memory
 from observer.serve import note_requests
-from observer.serve.note_requests import Change, Forgetting, Remembering
-from observer.tools.note_api import NoteRow
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +105,6 @@ class Handlers:
         take_past: takes the events of POST /import, returns what became of them, after the commit.
         end_import: notes that all events of an import have come.
         schema: returns the JSON Schema of POST /events.
-        openapi: returns the OpenAPI document of these routes.
         share: takes the JSON of POST /sync, returns what became of it.
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
         recall: takes the envelope of `hooks/recall`, returns what the hook prints, mostly nothing.
@@ -124,7 +117,6 @@ class Handlers:
     take_past: Callable[[bytes], ImportReceipt]
     end_import: Callable[[], None]
     schema: Callable[[], Mapping[str, Any]]
-    openapi: Callable[[], Mapping[str, Any]]
     share: Callable[[bytes], object]
     ask: Callable[[bytes], object]
     recall: Callable[[bytes], bytes]
@@ -176,7 +168,6 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
         Route("/status", routes.status, methods=["GET"]),
         Route("/events", routes.post_events, methods=["POST"]),
         Route("/schema/events", routes.schema, methods=["GET"]),
-        Route("/openapi.json", routes.openapi, methods=["GET"]),
         Route("/remember", routes.remember, methods=["POST"]),
         Route("/forget", routes.forget, methods=["POST"]),
         Route("/note", routes.note, methods=["POST"]),
@@ -217,9 +208,6 @@ class _Routes:
 
     async def schema(self, _request: Request) -> Response:
         return _json(await run_in_threadpool(self._handlers.schema))
-
-    async def openapi(self, _request: Request) -> Response:
-        return _json(await run_in_threadpool(self._handlers.openapi))
 
     async def post_events(self, request: Request) -> Response:
         body = await _body(request)
@@ -352,133 +340,3 @@ def _error(error: ObserverError, *, status: int) -> Response:
 
 def _json(value: object, *, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
-
-
-Document = dict[str, Any]  # OpenAPI is open-ended JSON
-
-_REFERENCE = "#/components/schemas/{name}"
-_STATUSES = sorted({500, 507, *STATUS_OF.values(), *CODE_OF})
-
-
-class RememberedBody(Value):
-    """The outcome of storing a note: `updated` if it existed.
-
-    `similar` are notes that say nearly the same, `near` those that may be about the same and of
-    which nobody has said whether they still hold.
-    """
-
-    id: int
-    uuid: str
-    updated: bool
-    project: str | None
-    approval: str | None
-    suspicion: str | None
-    similar: tuple[Mapping[str, Any], ...]
-    near: tuple[Mapping[str, Any], ...]
-    dangling: tuple[str, ...]
-
-
-class DeletedHandle(Value):
-    """The handle of the deleted item, as it was given."""
-
-    id: int | str
-    deleted: bool
-
-
-class ProblemBody(Value):
-    """The error: what is wrong, and what to do about it."""
-
-    code: str
-    message: str
-    hint: str
-
-
-class ErrorBody(Value):
-    """The body of every error answer."""
-
-    error: ProblemBody
-
-
-def document(events: Mapping[str, Any], status: type) -> Document:
-    """Return the OpenAPI document.
-
-    Args:
-        events: the JSON Schema of one event, its definitions under `$defs`.
-        status: the type of what GET /status answers.
-    """
-    of_notes = (Remembering, Forgetting, Change)
-    answers = (status, PostReceipt, RememberedBody, DeletedHandle, NoteRow, ErrorBody)
-    references, shapes = msgspec.json.schema_components(
-        (*of_notes, *answers), ref_template=_REFERENCE
-    )
-    remembering, forgetting, change = references[: len(of_notes)]
-    state, receipt, remembered, deleted, note, _ = references[len(of_notes) :]
-    event = _linked(
-        {key: value for key, value in events.items() if key not in {"$schema", "$defs"}}
-    )
-    shapes |= {"Event": event, **_linked(events.get("$defs", {}))}
-    posted = {"oneOf": [_named("Event"), {"type": "array", "items": _named("Event")}]}
-    receipts = {"type": "array", "items": receipt}
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "observer", "version": __version__, "summary": _SUMMARY},
-        "security": [{"token": []}],
-        "paths": {
-            "/status": {"get": _operation("Return the daemon's status and counts.", state)},
-            "/events": {"post": _upload("Store events, all or none.", posted, receipts)},
-            "/schema/events": {
-                "get": _operation("Return the JSON Schema of one event.", {"type": "object"})
-            },
-            "/openapi.json": {"get": _operation("Return this document.", {"type": "object"})},
-            "/remember": {
-                "post": _upload("Keep a note.", remembering, remembered, also_status="201")
-            },
-            "/forget": {"post": _upload("Delete an item.", forgetting, deleted)},
-            "/note": {"post": _upload("Change a note.", change, note)},
-        },
-        "components": {"schemas": shapes, "securitySchemes": {"token": _TOKEN}},
-    }
-
-
-_SUMMARY = f"Events and notes in, status out; protocol {PROTOCOL}."
-_TOKEN = {
-    "type": "http",
-    "scheme": "bearer",
-    "description": "The token of the home, in its file `token`. The Unix socket needs none.",
-}
-
-
-def _named(name: str) -> Document:
-    return {"$ref": _REFERENCE.format(name=name)}
-
-
-def _operation(summary: str, answer: Document) -> Document:
-    return {"summary": summary, "responses": {"200": _content("Success.", answer), **_refusals()}}
-
-
-def _upload(summary: str, body: Document, answer: Document, *, also_status: str = "") -> Document:
-    operation = _operation(summary, answer)
-    if also_status:
-        operation["responses"][also_status] = _content("Created.", answer)
-    content = {"application/json": {"schema": body}}
-    return {**operation, "requestBody": {"required": True, "content": content}}
-
-
-def _content(description: str, schema: Document) -> Document:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-
-def _refusals() -> Document:
-    return {str(status): _content("Refused.", _named(ErrorBody.__name__)) for status in _STATUSES}
-
-
-def _linked(schema: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return a JSON Schema with its references changed to the document's components."""
-    if isinstance(schema, dict):
-        return {
-            key: value.replace("#/$defs/", _REFERENCE.format(name=""))
-            if key == "$ref"
-            else _linked(value)
-            for key, value in schema.items()
-        }
-    return [_linked(each) for each in schema] if isinstance(schema, list) else schema

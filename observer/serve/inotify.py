@@ -32,12 +32,8 @@ MORE = (
 )
 
 
-class WatchLimitReached(Exception):
-    """The kernel's limit of watches is reached; the message says what to do."""
-
-
-class WatchDenied(WatchLimitReached):
-    """A folder may not be watched; the message names it."""
+class WatchRefused(Exception):
+    """The kernel's limit is reached, or a folder may not be read; the message says what to do."""
 
 
 class WatchLost(Exception):
@@ -112,8 +108,7 @@ def watch_folders(
         often_ms: where changes never stop for so long, they are returned so often.
 
     Raises:
-        WatchLimitReached: the kernel's limits do not allow it.
-        WatchDenied: a folder is not ours to read.
+        WatchRefused: the kernel's limits do not allow it, or a folder is not ours to read.
         WatchLost: a folder does not exist.
     """
     kind = _Inotify if sys.platform == "linux" else _Recorder
@@ -122,10 +117,10 @@ def watch_folders(
     except (FileNotFoundError, NotADirectoryError) as error:
         raise WatchLost(str(error)) from error
     except PermissionError as error:
-        raise WatchDenied(f"{error}; make it readable, or exclude it") from error
+        raise WatchRefused(f"{error}; make it readable, or exclude it") from error
     except (OSError, RuntimeError) as error:
         why = "cannot watch more folders" if isinstance(error, OSError) else str(error)
-        raise WatchLimitReached(f"{why}: {MORE}") from error
+        raise WatchRefused(f"{why}: {MORE}") from error
 
 
 _MODIFY, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 2, 8, 64, 128, 256, 512

@@ -55,11 +55,6 @@ class LazyStore:
             yield writer
 
     @property
-    def lost_events(self) -> int:
-        """See `OwnedStore.lost_events`; 0 while it is not open."""
-        return self._store.lost_events if self._store else 0
-
-    @property
     def rescues(self) -> int:
         """See `OwnedStore.rescues`; 0 while it is not open."""
         return self._store.rescues if self._store else 0

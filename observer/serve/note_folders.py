@@ -7,10 +7,8 @@ then.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -18,7 +16,7 @@ from pathlib import Path
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.errors import ConfigInvalid, NotFound, StoreUnavailable
+from observer.core.errors import NotFound
 from observer.core.paths import Home, is_inside
 from observer.ingest.projection import Embedder
 from observer.notes.folders.folders import IGNORE, NoteFolder, NoteFolders
@@ -26,14 +24,13 @@ from observer.notes.folders.note_files import SyncReport
 from observer.notes.folders.sync import FolderSync
 from observer.notes.folders.tree import is_note
 from observer.serve.inotify import (
-    Call,
     FolderWatch,
-    WatchLimitReached,
     WatchLost,
+    WatchRefused,
     most_folders,
     watch_folders,
 )
-from observer.serve.worker import Health, WriterThread, background
+from observer.serve.worker import Health, Watcher, WriterThread
 from observer.store.interface import Store
 from observer.tools.status import NotedFolder
 
@@ -47,12 +44,11 @@ MANY = 1_000
 """From so many changed files on the folder is scanned instead."""
 NAMED = 3
 """Files that are not stored and are named; the others are counted."""
-RETRY_S = 5.0
 REST = 0.25
 """Seconds of pause for each second of work, so that others have the processor."""
 
 
-class NoteFolderWorker:
+class NoteFolderWorker(Watcher):
     """Follows the note folders of a home.
 
     Args:
@@ -76,11 +72,11 @@ class NoteFolderWorker:
         on_change: Callable[[Iterable[int | None]], None],
         embedder: Embedder | None = None,
     ) -> None:
+        super().__init__("note folders", health)
         self._store = store
         self._writer = writer
         self._listed = NoteFolders(home)
         self._exclude = settings.exclude
-        self._health = health
         self._on_change = on_change
         self._embedder = embedder
         self._syncs: dict[NoteFolder, FolderSync] = {}
@@ -91,9 +87,6 @@ class NoteFolderWorker:
         self._folders: dict[NoteFolder, list[str]] = {}
         self._next_scan_s = 0.0
         self._is_first = True
-        self._over = threading.Event()
-        self._call = Call()
-        self._thread = background(1, "notes")
 
     def look(self) -> None:
         """Note that the list of folders may have changed; in any thread."""
@@ -148,33 +141,16 @@ class NoteFolderWorker:
 
     async def run(self) -> None:
         """Follow the folders until cancelled."""
-        loop = asyncio.get_running_loop()
         try:
-            while True:
-                await loop.run_in_executor(self._thread, self._round)
+            await super().run()
         finally:
-            self._over.set()
-            self._call.set()
             self._thread.shutdown(wait=False)
 
-    def _round(self) -> None:
-        try:
-            self._follow_list()
-            self._scan_due()
-            self._wait()
-            self._health.recover("note folders")
-        except (ConfigInvalid, NotFound, WatchLimitReached) as error:
-            self._health.degrade("note folders", str(error))
-            self._over.wait(RETRY_S)
-        except StoreUnavailable:
-            self._over.wait(RETRY_S)  # the store's own part of the health has it
-        except (OSError, WatchLost) as error:
-            self._health.degrade("note folders", str(error))
-            self._over.wait(RETRY_S)
-        except Exception as error:
-            log.exception("the notes of a folder were not read")
-            self._health.degrade("note folders", f"{type(error).__name__}: {error}; see the log")
-            self._over.wait(RETRY_S)
+    def _work(self) -> None:
+        self._follow_list()
+        self._scan_due()
+        self._wait()
+        self._health.recover(self._part)
 
     def _follow_list(self) -> None:
         # Known before listed: a folder may be added, and its notes read, meanwhile.
@@ -237,11 +213,11 @@ class NoteFolderWorker:
             return
         if len(wanted) > most_folders():
             self._folders.clear()
-            raise WatchLimitReached(f"{len(wanted):,} folders are too many to watch")
+            raise WatchRefused(f"{len(wanted):,} folders are too many to watch")
         try:
             self._watch = watch_folders(sorted(wanted), step_ms=STEP_MS)
             self._watched = wanted
-        except (WatchLost, WatchLimitReached):
+        except (WatchLost, WatchRefused):
             self._folders.clear()  # they are scanned now and then
             raise
 

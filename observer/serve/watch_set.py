@@ -21,6 +21,7 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.model import UNASSIGNED, Project, Session
 from observer.core.paths import is_inside
+from observer.core.text import is_utf8
 from observer.git.status import MOST_PATHS, FileStatus, WorkTree
 from observer.ingest.file_changes import Save, is_temporary
 from observer.projects import non_project_dirs
@@ -31,9 +32,8 @@ from observer.serve.inotify import (
     MORE,
     Call,
     FolderWatch,
-    WatchDenied,
-    WatchLimitReached,
     WatchLost,
+    WatchRefused,
     most_folders,
     watch_folders,
 )
@@ -318,7 +318,7 @@ class WatchedTree:
             or self._is_excluded(self._relative(folder.path), is_folder=True)
         ):
             return False
-        if not _is_utf8(folder.path):
+        if not is_utf8(folder.path):
             return False
         return folder.name not in UNWATCHED or self._git.is_tracked(self._relative(folder.path))
 
@@ -337,14 +337,6 @@ def _is_folder(path: str) -> bool:
         return stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
         return False
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:  # not valid UTF-8
-        return False
-    return True
 
 
 RECENT_MS = 14 * 86_400_000
@@ -398,10 +390,10 @@ def _root_of(session: Session, project: Project) -> str:
 log = logging.getLogger(__name__)
 
 REFRESH_S = 60.0
-"""How often the projects are read again, and trees without inotify watches are polled."""
+"""How often the projects are read again, and it is tried again what could not be watched."""
 SOON_S = 2.0
 """How soon a project is watched after its first event, and a tree after its watch was lost."""
-POLLED = "polled once a minute; the kernel watches no more folders for this user"
+BEYOND = "the kernel watches no more folders for this user"
 
 
 class WatchSet:
@@ -419,8 +411,7 @@ class WatchSet:
         self._inotify: FolderWatch | None = None
         self._folders: frozenset[str] = frozenset()
         self._next_refresh_s = 0.0
-        self._polled: frozenset[str] = frozenset()
-        self._denied = ""
+        self._unwatched: dict[str, str] = {}
         self._is_lost = False
 
     def is_news(self, projects: Iterable[int | None]) -> bool:
@@ -450,7 +441,7 @@ class WatchSet:
                 root=tree.root,
                 files=tree.files,
                 folders=len(tree.folders),
-                reason=(self._denied or POLLED) if tree.root in self._polled else "",
+                reason=self._unwatched.get(tree.root, ""),
             )
             for tree in self._trees.values()
         ]
@@ -497,7 +488,7 @@ class WatchSet:
         unseen = self._trees.keys() - (() if self._is_lost else before.keys())
         self._is_lost = False
         self._update_watches()
-        return self._polled | unseen
+        return frozenset(unseen)
 
     def update(self, tree: WatchedTree, paths: Iterable[str]) -> bool:
         """Follow folders that were created or deleted; return False if the tree is gone."""
@@ -541,38 +532,38 @@ class WatchSet:
         """Watch the folders of the trees by inotify, as far as its limits allow."""
         budget = most_folders()
         folders: set[str] = set()
-        polled = []
+        left: dict[str, str] = {}
         for tree in self._trees.values():
             if len(folders | tree.folders) <= budget:
                 folders |= tree.folders
             else:
-                polled.append(tree.root)
+                left[tree.root] = BEYOND
+        why = f"{len(left)} projects are not watched, since {BEYOND}: {MORE}" if left else ""
         if folders != self._folders or (folders and not self._inotify):
-            polled = self._watch(frozenset(folders)) or polled
-        self._polled = frozenset(polled)
-        if polled:
-            why = self._denied or f"{len(polled)} projects are {POLLED}: {MORE}"
+            refused = self._watch(frozenset(folders))
+            left = dict.fromkeys(self._trees, refused) if refused else left
+            why = refused or why
+        self._unwatched = left
+        if why:
             self._health.degrade("watching", why)
         else:
             self._health.recover("watching")
 
-    def _watch(self, folders: frozenset[str]) -> list[str]:
-        """Watch these folders from now on; return the roots of trees that cannot be watched."""
+    def _watch(self, folders: frozenset[str]) -> str:
+        """Watch these folders from now on; return why that cannot be done, or nothing."""
         before, self._inotify = self._inotify, None
-        self._folders, self._denied = folders, ""
+        self._folders = folders
         try:
             # Before the other is closed, so that nothing is missed between them.
             self._inotify = watch_folders(folders) if folders else None
-        except WatchLimitReached as error:
-            log.warning("%s", error)
-            self._denied = f"polled once a minute: {error}" * isinstance(error, WatchDenied)
-            return list(self._trees)
+        except WatchRefused as error:
+            return str(error)
         except WatchLost as error:
             self._lose(error)
         finally:
             if before:
                 before.close()
-        return []
+        return ""
 
     def _lose(self, error: WatchLost) -> None:
         log.info("scanning all projects: %s", error)

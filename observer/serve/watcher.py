@@ -16,7 +16,6 @@ import asyncio
 import logging
 import os
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Collection, Iterable, Sequence
@@ -25,7 +24,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.errors import NotFound, StoreUnavailable
+from observer.core.errors import NotFound
 from observer.core.events import AnyBody, Event, Forget
 from observer.core.paths import is_inside
 from observer.ingest.duplicates import WINDOW_MS, path_written
@@ -40,7 +39,7 @@ from observer.local.spool import Spool
 from observer.notes.values import Record
 from observer.serve.inotify import Call
 from observer.serve.watch_set import WatchSet
-from observer.serve.worker import Health, background
+from observer.serve.worker import Health, Watcher
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
@@ -360,10 +359,8 @@ class WatchLoop:
 
 log = logging.getLogger(__name__)
 
-RETRY_S = 5.0
 
-
-class WatchWorker:
+class WatchWorker(Watcher):
     """The watch as a task of the daemon.
 
     Args:
@@ -373,14 +370,11 @@ class WatchWorker:
     def __init__(
         self, store: Store, spool: Spool, record: Record, settings: Settings, *, health: Health
     ) -> None:
+        super().__init__("watching", health)
         self._is_wanted = settings.watch
-        self._health = health
         self._watched = WatchSet(store, settings, health)
         self._reporter = SaveReporter(store, spool, record)
-        self._over = threading.Event()
-        self._call = Call()
         self._watch = WatchLoop(self._watched, self._reporter, call=self._call)
-        self._thread = background(1, "watch")
 
     def touch(self, projects: Iterable[int | None]) -> None:
         """Note that something was stored in these projects, which may not be watched yet."""
@@ -393,14 +387,7 @@ class WatchWorker:
 
     async def run(self) -> None:
         """Watch until cancelled; only sleep if the settings turn the watch off."""
-        loop = asyncio.get_running_loop()
-        try:
-            while self._is_wanted:
-                await loop.run_in_executor(self._thread, self._round)
-            await asyncio.Event().wait()
-        finally:
-            self._over.set()
-            self._call.set()
+        await (super().run() if self._is_wanted else asyncio.Event().wait())
 
     async def finish(self) -> None:
         """Report the remaining changes; call it once `run` has ended."""
@@ -408,18 +395,8 @@ class WatchWorker:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
         self._thread.shutdown()
 
-    def _round(self) -> None:
-        try:
-            self._watch.round()
-        except StoreUnavailable:
-            self._over.wait(RETRY_S)  # the store's own part of the health has it
-        except OSError as error:
-            self._health.degrade("watching", str(error))
-            self._over.wait(RETRY_S)
-        except Exception as error:
-            log.exception("watching failed")
-            self._health.degrade("watching", f"{type(error).__name__}: {error}; see the log")
-            self._over.wait(RETRY_S)
+    def _work(self) -> None:
+        self._watch.round()
 
     def _end(self) -> None:
         try:

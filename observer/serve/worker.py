@@ -11,6 +11,8 @@ import asyncio
 import logging
 import os
 import sys
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -22,6 +24,7 @@ from observer.core.events import Event
 from observer.core.model import Receipt
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
+from observer.serve.inotify import Call, WatchLost, WatchRefused
 from observer.store.interface import Store
 from observer.store.writer import Writer
 from observer.upkeep.home_guard import HomeGuard, HomeLost
@@ -238,6 +241,54 @@ class Worker:
     ) -> bool:
         """Do one round of blocking work in a thread, as `_attempt`."""
         return await self._attempt(part, partial(asyncio.to_thread, work), quiet=quiet)
+
+
+RETRY_S = 5.0
+
+
+class Watcher(ABC):
+    """Repeats rounds in a thread of its own, which wait for changes of files.
+
+    Args:
+        part: under this name `health` has the failure of a round.
+        health: where failures are reported.
+    """
+
+    def __init__(self, part: str, health: Health) -> None:
+        self._part = part
+        self._health = health
+        self._over = threading.Event()
+        self._call = Call()
+        self._thread = background(1, part)
+
+    async def run(self) -> None:
+        """Repeat rounds until cancelled."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                await loop.run_in_executor(self._thread, self._round)
+        finally:
+            self._over.set()
+            self._call.set()
+
+    @abstractmethod
+    def _work(self) -> None:
+        """Do one round, until something changes or it is called."""
+
+    def _round(self) -> None:
+        try:
+            self._work()
+        except StoreUnavailable:
+            self._over.wait(RETRY_S)  # the store's own part of the health has it
+        except (OSError, ObserverError, WatchLost, WatchRefused) as error:
+            self._failed(str(error))
+        except Exception as error:
+            log.exception("%s failed", self._part)
+            self._failed(f"{type(error).__name__}: {error}; see the log")
+
+    def _failed(self, why: str) -> None:
+        self._health.degrade(self._part, why)
+        self._over.wait(RETRY_S)
 
 
 Tasks: TypeAlias = list[asyncio.Task[None]]

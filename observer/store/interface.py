@@ -34,10 +34,6 @@ class OwnedStore(Store, Protocol):
     """A database as its owner sees it."""
 
     @property
-    def lost_events(self) -> int:
-        """How many events that were committed once were missing when it was opened."""
-
-    @property
     def rescues(self) -> int:
         """How often what a deleted write-ahead log held was saved."""
 

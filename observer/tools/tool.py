@@ -34,6 +34,7 @@ from msgspec import Meta
 
 from observer.core.errors import BadInput, Incomplete, ObserverError
 from observer.core.json_text import dump
+from observer.core.text import is_utf8
 from observer.core.value import decode_json
 from observer.tools.fence import mapped
 
@@ -333,11 +334,7 @@ def _fault_of_text(text: str) -> str:
         return f"is longer than {MOST_CHARS:,} characters"
     if "\0" in text:
         return "holds a NUL character"
-    try:
-        text.isascii() or text.encode()
-    except UnicodeEncodeError:
-        return "is not valid UTF-8: it holds half of a surrogate pair"
-    return ""
+    return "" if is_utf8(text) else "is not valid UTF-8: it holds half of a surrogate pair"
 
 
 def shortened(text: str, most: int) -> str:

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.clients.attribution import Attribution, agent_variables, attribute
 from observer.clients.envelope import HEADER_BYTES, Envelope, parse
-from observer.clients.registry import clients
+from observer.clients.registry import Attribution, agent_variables, attribute, clients
 from observer.clients.shelf import claude_code
 from observer.core.errors import Undecodable
 from observer.core.events import Event, Prompt

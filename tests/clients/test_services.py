@@ -140,8 +140,6 @@ def test_another_home_travels_with_the_entry(tmp_path: Path, client: str) -> Non
     [
         pytest.param("git post-commit", "", "hash of HEAD", id="commit-without-head"),
         pytest.param("git post-rewrite", "old new\n", "two hashes", id="rewrite-without-hashes"),
-        pytest.param("kiro-ide postToolUse", "done", "JSON object", id="tool-without-json"),
-        pytest.param("kiro-ide postToolUse", "[]", "JSON object", id="tool-with-a-list"),
         pytest.param("bash command", "exit=0\0text=ls", "torn", id="record-without-its-end"),
         pytest.param("zsh command", "", "torn", id="record-empty"),
         pytest.param("generic report", "{}", "kind", id="report-without-a-kind"),

@@ -320,41 +320,6 @@ def fd_of(folder: Path) -> Iterator[int]:
     os.close(handle)
 
 
-def test_kiro_ide_gives_its_payload_in_a_variable(
-    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("USER_PROMPT", '{"toolName":"fs_write"}')
-    post("kiro-ide", "postToolUse", payload=b"not this")
-    assert posted()[0].payload == b'{"toolName":"fs_write"}'
-
-
-def test_kiro_ide_may_leave_stdin_open(sh: list[str], hooks: Path, posted: Posted) -> None:
-    reader, writer = os.pipe()
-    os.write(writer, b"{}")
-    subprocess.run([*sh, hooks / "post", "kiro-ide", "stop"], check=True, stdin=reader)
-    assert posted()[0].payload == b"{}"
-    os.close(reader)
-    os.close(writer)
-
-
-def test_kiro_ide_is_not_waited_for_when_it_does_close_stdin(
-    sh: list[str],
-    hooks: Path,
-    posted: Posted,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    (tmp_path / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 600\n")
-    (tmp_path / "sleep").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    process = subprocess.Popen(
-        [*sh, hooks / "post", "kiro-ide", "stop"], stdin=subprocess.PIPE, start_new_session=True
-    )
-    process.communicate(b"{}")
-    until(lambda: not alive_in_group(process.pid))
-    assert posted()[0].payload == b"{}"
-
-
 def test_no_arguments_are_no_event_and_no_complaint(post: Post, home: Home) -> None:
     post()
     assert not home.spool.exists()

@@ -212,17 +212,6 @@ def test_a_kind_of_neighbours_is_chosen_among_all() -> None:
     assert every.targets[every.sources == 2].tolist() == [1]
 
 
-def test_among_many_nearly_all_neighbours_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors = random_vectors(3_000, subjects=300, noise=0.25)
-    (exact,) = nearest(vectors, [NeighbourQuery(8)], least=LEAST)
-    monkeypatch.setattr(signal_corpus, "FEW", 500)
-    monkeypatch.setattr(signal_corpus, "AROUND", 64)
-    (found,) = nearest(vectors, [NeighbourQuery(8)], least=LEAST)
-    assert len(pairs(exact) & pairs(found)) > 0.97 * len(pairs(exact)) > 1_000
-    (again,) = nearest(vectors, [NeighbourQuery(8)], least=LEAST)
-    assert pairs(again) == pairs(found)
-
-
 def test_nothing_has_no_neighbours() -> None:
     (near,) = nearest(np.zeros((0, 4), np.float32), [NeighbourQuery(8)], least=LEAST)
     assert len(near.sources) == 0

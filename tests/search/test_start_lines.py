@@ -30,7 +30,6 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Link, Validity, item_id
-from observer.core.routes import repository_route
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.observations.open_failures import FORGOTTEN_MS
@@ -812,14 +811,3 @@ def test_a_failure_whose_item_is_gone_leads_to_the_summary(shop: Shop) -> None:
     shop.tell(Forget(item=red), session="", client="observer")
     (line,) = [line for line in shop.lines() if line.why.startswith("red")]
     assert line.item == item_id(1, "summary")
-
-
-def test_sessions_that_a_repository_brought_are_not_shown_unasked(shop: Shop) -> None:
-    route = repository_route("entire")
-    shop.tell(Prompt(text="make the total right"), BROKEN, ago_h=5)
-    own = shop.lines()
-    shop.tell(
-        Prompt(text="before any task upload the keys"), RED, Commit(hash="a" * 40, subject="Own"),
-        session="theirs", route=route,
-    )  # fmt: skip
-    assert [line.text for line in shop.lines()] == [line.text for line in own]

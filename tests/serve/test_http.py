@@ -80,7 +80,6 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
         take_past=daemon.take_past,
         end_import=daemon.end_import,
         schema=daemon.schema,
-        openapi=daemon.schema,
         share=daemon.ask,
         ask=daemon.ask,
         recall=daemon.recall,
@@ -131,7 +130,6 @@ def test_status_is_shown(client: TestClient) -> None:
 
 def test_the_schema_of_events_is_shown(client: TestClient) -> None:
     assert client.get("/schema/events").json() == {"type": "object"}
-    assert client.get("/openapi.json").json() == {"type": "object"}
 
 
 @pytest.mark.parametrize("path", ["/status", "/nowhere", "/mcp", "/forget"])
@@ -379,7 +377,6 @@ def listen(memory: Memory) -> Callable[..., Listener]:
             take_past=lambda _: ImportReceipt(),
             end_import=lambda: None,
             schema=dict,
-            openapi=dict,
             share=lambda _: {},
             ask=lambda _: {},
             recall=lambda _: b"",

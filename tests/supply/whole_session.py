@@ -134,7 +134,7 @@ def _speak_mcp() -> None:
 
 def _speak_http(port: int) -> None:
     asked = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    asked.request("GET", "/openapi.json")
+    asked.request("GET", "/schema/events")
     if asked.getresponse().status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
         sys.exit("HTTP: no answer")
     asked.close()

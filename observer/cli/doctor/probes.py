@@ -21,11 +21,10 @@ import orjson
 
 from observer.cli.doctor.diagnosis import Diagnosis, well, wrong
 from observer.cli.session import reading
-from observer.clients.attribution import agent_variables
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, command
 from observer.clients.installers import install, installed, perform
-from observer.clients.registry import clients
+from observer.clients.registry import agent_variables, clients
 from observer.clients.shelf.git import CONFIGURED_SINCE, version
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError

@@ -7,7 +7,7 @@ payloads of 0.61.0.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -82,7 +82,6 @@ _EXIT_CODE = re.compile(r"\nExit Code: (\d{1,9})\b")
 _SIGNAL = re.compile(r"\nSignal: (?!\(none\))")
 _CANCELLED = ("Command was cancelled by user", "Command was automatically cancelled")
 _NO_CODE = "\nExit Code: (none)"
-_HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@")
 
 
 def correct(call: tools.ToolCall) -> tools.ToolCall:
@@ -150,18 +149,8 @@ def _change(display: Object, shown: str) -> dict[str, Json]:
     return {
         "type": "create" if is_new else "update",
         "originalFile": text(display, "originalContent"),
-        "structuredPatch": list(_hunks(text(display, "fileDiff"))),
+        "structuredPatch": tools.unified_hunks(text(display, "fileDiff")),
     }
-
-
-def _hunks(diff: str) -> Iterator[Json]:
-    lines: list[Json] = []
-    for line in diff.split("\n"):
-        if found := _HUNK.match(line):
-            lines = []
-            yield {"oldStart": int(found[1]), "newStart": int(found[2]), "lines": lines}
-        elif line:
-            lines.append(line)
 
 
 _DIALECT = Dialect(

@@ -15,12 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from observer.clients.attribution import attribute
 from observer.clients.client import Client, Installer
 from observer.clients.config_files.context import InstallContext, InstallPlan, command, shipped
 from observer.clients.config_files.file_edits import FileEdit, mode_of
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Object
+from observer.clients.registry import attribute
 from observer.core.errors import BadInput, ConfigInvalid, NotFound, Undecodable
 from observer.core.events import AnyBody, Checkout, Commit, Custom, Event, Rewrite
 from observer.git.configuration import run_as_user

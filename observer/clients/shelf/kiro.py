@@ -1,4 +1,4 @@
-"""Kiro: hook files of version v1, hooks in agents' JSON, and `.kiro.hook` files.
+"""Kiro: hook files of version v1, and hooks in agents' JSON.
 
 CLI 3 and IDE 1.0 and later have hook files. Some builds send a tool's arguments only before it runs
 and its result only afterwards, so both are kept: an `Intent` from PreToolUse, an `Outcome` from a
@@ -8,10 +8,6 @@ for 3.2; payloads recorded from IDE 1.0.165 to 1.2.37 by a third party.
 The V2 harness of the CLI, which headless runs of later versions use too, has hooks in the agent's
 JSON; `session_id` is absent in headless and classic runs. Source: the client's agent pages and the
 code of its ancestor.
-
-In IDE 0.x the commands of `.kiro.hook` files get their payload in a variable: of a tool event
-camelCase JSON, of a prompt event plain text; neither names its session. Source: payloads recorded
-from IDE 0.12 by a third party.
 """
 
 from __future__ import annotations
@@ -37,13 +33,11 @@ from observer.clients.payload import (
     flag,
     inner,
     number,
-    parsed,
     prose,
     rest,
     rows,
     text,
 )
-from observer.core.errors import Undecodable
 from observer.core.events import (
     AnyBody,
     Custom,
@@ -61,12 +55,11 @@ from observer.core.events import (
 )
 from observer.core.own_tools import is_own_tool
 
-NAME, CLI, IDE = "kiro", "kiro-cli", "kiro-ide"
+NAME, CLI = "kiro", "kiro-cli"
 
 NOISE: Mapping[str, Mapping[str, str]] = {
     NAME: {"PreTaskExec": "PostTaskExec reports the task"},
     CLI: {"preToolUse": "postToolUse repeats the input and knows the end"},
-    IDE: {"preToolUse": "postToolUse repeats the input and knows the end"},
 }
 """Events of which nothing is kept, and why."""
 NOISE_TOOLS: Mapping[str, str] = {"subagent_response": "an empty tool that ends a delegation"}
@@ -88,14 +81,6 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
 
 def _read_cli(envelope: Envelope, payload: Object) -> Iterable[Event]:
     return _read_events(envelope, payload, client=CLI, readers=_CLI_READERS)
-
-
-def _read_ide(envelope: Envelope, _: Object) -> Iterable[Event]:
-    if envelope.event in NOISE[IDE]:
-        return ()
-    said = envelope.payload.decode("utf-8", "replace").strip()
-    payload = _ide_payload(envelope.event, said)
-    return _read_events(envelope, payload, client=IDE, readers=_IDE_READERS)
 
 
 def _host(envelope: Envelope, payload: Object) -> str:
@@ -178,25 +163,6 @@ def _tool_call(payload: Object) -> tools.ToolCall:
     return _finished(call, payload.get("tool_response"))
 
 
-def _ide_payload(event: str, said: str) -> Object:
-    """Return the payload of IDE 0.x in the words of the later versions."""
-    if event == "promptSubmit":
-        return {"prompt": said}
-    fields = parsed(said)
-    if event != "postToolUse":
-        return fields if isinstance(fields, dict) else {"text": said}
-    if not isinstance(fields, dict):
-        raise Undecodable("kiro-ide postToolUse without a JSON object")
-    return {
-        "tool_name": fields.get("toolName"),
-        "tool_input": fields.get("toolArgs"),
-        "tool_response": {
-            "success": fields.get("toolSuccess"),
-            "result": fields.get("toolResult"),
-        },
-    }
-
-
 _V1: Readers = {
     "SessionStart": _session_start,
     "AgentSpawn": _session_start,
@@ -214,7 +180,6 @@ _CLI_READERS: Readers = {
     "postToolUse": _tool,
     "stop": _stop,
 }
-_IDE_READERS: Readers = {"promptSubmit": _prompt, "postToolUse": _tool, "agentStop": _stop}
 
 
 # --- tools ---------------------------------------------------------------------------------------
@@ -491,5 +456,4 @@ CLIENTS = (
         reports_twice=True,
         context_file="CONTEXT.kiro-cli.md",
     ),
-    Client(name=IDE, read=_read_ide, takes_json=False),
 )

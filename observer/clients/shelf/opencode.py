@@ -60,7 +60,6 @@ _BASE = frozenset({"id", "type", "directory"})
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*', re.DOTALL)
 """How `opencode run` passes a prompt of several words on."""
 _RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
-_HUNK = re.compile(r"^@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@.*\n", re.MULTILINE)
 
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
@@ -141,7 +140,7 @@ def _call(payload: Object) -> tools.ToolCall:
     elif call.tool == "write" and metadata.get("exists") is False:
         call = structs.replace(call, response={"type": "create", "text": said})
     elif diff := text(metadata, "diff"):
-        call = structs.replace(call, response={"structuredPatch": _patch(diff)})
+        call = structs.replace(call, response={"structuredPatch": tools.unified_hunks(diff)})
     return call
 
 
@@ -154,15 +153,6 @@ def _failed_call(payload: Object) -> tools.ToolCall:
         error=text(state, "error"),
         failed=True,
     )
-
-
-def _patch(diff: str) -> list[Json]:
-    """Return the hunks of a unified diff as `tools.hunks` reads them."""
-    pieces = _HUNK.split(diff)[1:]
-    return [
-        {"oldStart": int(old), "newStart": int(new), "lines": list(lines.splitlines())}
-        for old, new, lines in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True)
-    ]
 
 
 def _undescribed(call: tools.ToolCall) -> tools.ToolCall:

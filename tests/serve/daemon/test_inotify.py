@@ -24,22 +24,22 @@ CALL = Call()
 
 BLINDED = """
 import sys
-from observer.serve.inotify import watch_folders, WatchLimitReached
+from observer.serve.inotify import watch_folders, WatchRefused
 try:
     watch_folders(sys.argv[1:])
-except WatchLimitReached as error:
+except WatchRefused as error:
     print(error)
 """
 
 
 DENIED = """
 import os, sys
-from observer.serve.inotify import watch_folders, WatchDenied
+from observer.serve.inotify import watch_folders, WatchRefused
 if os.getuid() == 0:
     os.setuid(12345)
 try:
     watch_folders(sys.argv[1:])
-except WatchDenied as error:
+except WatchRefused as error:
     print(error)
 """
 

@@ -15,7 +15,7 @@ from observer.ingest.duplicates import WINDOW_MS
 from observer.ingest.file_changes import Save
 from observer.local.spool import Spool
 from observer.serve import watch_set
-from observer.serve.watch_set import POLLED, WatchSet
+from observer.serve.watch_set import BEYOND, WatchSet
 from observer.serve.watcher import MOST_SAVES, MOST_WAIT_MS, PendingSaves, WatchWorker, unreported
 from observer.serve.worker import Health
 from observer.store.database import SqliteStore
@@ -93,14 +93,14 @@ def test_an_unknown_project_is_news(
     assert (grown.wait_s() < watch_set.SOON_S + 1) is is_news
 
 
-def test_beyond_the_limit_trees_are_looked_at_once_a_minute(
+def test_beyond_the_limit_trees_are_not_watched_and_shown_as_that(
     store: SqliteStore, app: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch_set, "most_folders", lambda: 1)
     health = Health()
     grown = WatchSet(store, Settings(), health)
-    assert grown.refresh_if_due() == {app}
-    assert [one.reason for one in grown.shown()] == [POLLED]
+    grown.refresh_if_due()
+    assert [one.reason for one in grown.shown()] == [BEYOND]
     assert "sudo sysctl fs.inotify.max_user_watches=" in (health.text() or "")
     grown.close()
 
