@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import click
@@ -30,7 +30,7 @@ from observer.cli.output import (
 from observer.cli.session import meant, on_behalf, open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, NotFound
+from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.model import iso
 from observer.core.moment import minute
 from observer.core.paths import Home, home, working_folder
@@ -41,10 +41,23 @@ from observer.projects.policy import Policies
 from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.sync import incoming, outgoing
-from observer.sync.carriers import create_share, is_git, join_share, open_carrier, open_files
+from observer.sync.carriers import (
+    create_share,
+    is_git,
+    is_server,
+    join_share,
+    open_carrier,
+    open_files,
+    open_team,
+    without_login,
+)
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, carry_out
 from observer.upkeep.take_out import all_about
+
+if TYPE_CHECKING:
+    from observer.sync.folder import FolderCarrier
+    from observer.sync.postgres import ServerTeam
 
 SHOWN = 20
 """Records that are shown before any leaves."""
@@ -96,24 +109,24 @@ def add_command(  # noqa: PLR0913 - the options above
     """Share a project, or all; shows what would leave, and asks."""
     refuse_agents("an agent shares nothing")
     here = home()
+    if everywhere and projects:
+        raise BadInput("--project and --all contradict each other", hint="give one of them")
+    if is_new and is_server(url):
+        create_share(url, here.root, person="").close()
+        asks = "a share is made; with the same address: observer sync invite URL PERSON"
+        respond({"url": without_login(url)}, asks)
+        return
     called = name or url.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-    share = ShareState(
+    asked = ShareState(
         name=called,
-        url=url if is_git(url) else str(working_folder() / Path(url).expanduser()),
+        url=_address(url),
         key=secrets.token_hex(8),
         origin=str(uuid4()),
         projects=() if everywhere else _chosen(projects),
         turns=extra == "turns",
         added_ms=now_ms(),
     )
-    with reading(here) as reader:
-        if any(one.name == called for one in reader.shares()):
-            raise BadInput(f"there is a share {called!r}", hint="give another with --name")
-        if before := reader.meta(outgoing.left_key(share.url)):
-            origin, sequence, digest = before.split(" ")
-            share = msgspec.structs.replace(
-                share, origin=origin, sequence=int(sequence), hash=digest
-            )
+    share = _as_before(here, asked)
     if not (is_new or code):
         open_carrier(share.url, here.root).close()
     _show(here, share)
@@ -128,17 +141,58 @@ def add_command(  # noqa: PLR0913 - the options above
 
 
 @sync_command.command("invite", epilog="Example: observer sync invite memory ben")
-@click.argument("name")
+@click.argument("name", metavar="NAME|URL")
 @click.argument("person")
 @json_option
 def invite_command(*, name: str, person: str) -> None:
-    """Let another machine in; prints the code that it joins with."""
+    """Let another machine in; prints the code that it joins with.
+
+    Of a server give the address with the login of its owner: it prints a login.
+    """
     refuse_agents("an agent invites nobody")
-    share = _share(home(), name)
-    with closing(open_files(share.url, home().root)) as carrier:
+    url, carrier = _team(name)
+    with closing(carrier):
         code = carrier.invite(person)
-    joins = f"on the other machine: observer sync add {share.url} --code {code}"
+    adds = code if is_server(url) else f"{url} --code {code}"
+    joins = f"on the other machine, in the project: observer sync add {adds}"
     respond({"name": name, "person": person, "code": code}, joins)
+
+
+@sync_command.command("members", epilog="Example: observer sync members memory")
+@click.argument("name", metavar="NAME|URL")
+@json_option
+def members_command(*, name: str) -> None:
+    """Show the machines that are in; of a server the logins."""
+    with closing(_team(name)[1]) as carrier:
+        rows = [{"id": one, "person": person} for one, person in carrier.members()]
+    if not as_json(rows):
+        table(("id", "person"), [(one["id"], one["person"]) for one in rows])
+
+
+@sync_command.command("expel", epilog="Example: observer sync expel memory 5b1e0c…")
+@click.argument("name", metavar="NAME|URL")
+@click.argument("member", metavar="ID")
+@json_option
+def expel_command(*, name: str, member: str) -> None:
+    """End the membership of a machine, or of a login: see members."""
+    refuse_agents("an agent removes nobody")
+    with closing(_team(name)[1]) as carrier:
+        carrier.remove(member)
+    respond({"name": name, "removed": member}, f"{member} gets nothing more")
+
+
+@sync_command.command("rotate", epilog="Example: observer sync rotate memory")
+@click.argument("name")
+@json_option
+def rotate_command(*, name: str) -> None:
+    """Give this machine fresh keys to a share of files."""
+    refuse_agents("an agent changes no keys")
+    share = _share(home(), name)
+    if is_server(share.url):
+        raise BadInput("a share on a server has no keys", hint="its owner makes a new login")
+    with closing(open_files(share.url, home().root)) as carrier:
+        carrier.rotate()
+    respond({"name": name}, "this machine has fresh keys")
 
 
 @sync_command.command("now", epilog="Example: observer sync now")
@@ -193,7 +247,8 @@ def remove_command(*, name: str, yes: bool) -> None:
         say(f"{counted(came, 'record')} came from others; they are dropped here, not there")
     if not yes:
         confirm_once(f"Leave {name}?", refusal="nothing was changed", hint="add --yes")
-    dropped = _left(here, share)
+    is_over = _ended(here, share)
+    dropped = _left(here, share, may_return=not is_over)
     respond({"name": name, "dropped": dropped}, f"left {name}; {counted(dropped, 'event')} dropped")
 
 
@@ -231,7 +286,10 @@ def _chosen(names: Sequence[str]) -> tuple[int, ...]:
             return tuple(memory.project(name).id for name in names)
         around = memory.project_at(str(working_folder()))
     if around is None:
-        raise BadInput("no project is known around here", hint="name one with --project, or --all")
+        raise BadInput(
+            "nothing is recorded of a project around here yet",
+            hint="begin it with: observer import git; or share --all",
+        )
     return (around.id,)
 
 
@@ -241,6 +299,52 @@ def _share(here: Home, name: str) -> ShareState:
             if share.name == name:
                 return share
     raise NotFound(f"no share {name!r}", hint="see: observer sync status")
+
+
+def _as_before(here: Home, share: ShareState) -> ShareState:
+    """Return a share that is to be added, going on where this home was when it left it.
+
+    Raises:
+        BadInput: it is there, or another of that name.
+    """
+    with reading(here) as reader:
+        there = reader.shares()
+        before = reader.meta(outgoing.left_key(share.url))
+    for one in there:
+        if one.url == share.url:
+            raise BadInput(f"it is shared already, as {one.name!r}")
+        if one.name == share.name:
+            raise BadInput(f"there is a share {share.name!r}", hint="give another with --name")
+    if not before:
+        return share
+    origin, sequence, digest = before.split(" ")
+    return msgspec.structs.replace(share, origin=origin, sequence=int(sequence), hash=digest)
+
+
+def _address(url: str) -> str:
+    """Return what a share is known by; a folder by its whole path."""
+    if is_git(url) or is_server(url):
+        return url
+    return str((working_folder() / Path(url).expanduser()).resolve())
+
+
+def _team(name: str) -> tuple[str, FolderCarrier | ServerTeam]:
+    """Return the address of a share by its name, or as it is given, and what its members are."""
+    url = name if is_server(name) else _share(home(), name).url
+    return url, open_team(url, home().root)
+
+
+def _ended(here: Home, share: ShareState) -> bool:
+    """End this machine's membership in a share of files; return False if it goes on."""
+    if is_server(share.url):
+        return False
+    try:
+        with closing(open_files(share.url, here.root)) as carrier:
+            carrier.leave()
+    except ShareUnavailable as error:
+        note(f"this machine is still a member: {error}")
+        return False
+    return True
 
 
 def _show(here: Home, share: ShareState) -> None:
@@ -257,11 +361,15 @@ def _show(here: Home, share: ShareState) -> None:
             now_ms=now_ms,
             folder=str(Path.home()),
         )
+        names = {one.id: one.name for one in reader.projects()}
         found = outgoing.first_leaving(parts, reader, share, limit=SHOWN + 1)
+        apart = sorted(parts.policies.unshared(reader.projects()) & set(share.projects or names))
     if wants_json():
         return
+    for project_id in apart:
+        say(f"{names[project_id]} sends nothing: its policy says sharing = none")
     say(
-        f"as {config.owner(settings)} would leave for {share.url}:"
+        f"as {config.owner(settings)} would leave for {without_login(share.url)}:"
         if found
         else "nothing leaves yet"
     )
@@ -278,8 +386,14 @@ def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _rounds(done: Sequence[dict[str, Any]]) -> None:
-    if as_json(done):
-        return
+    """Print what the rounds did; the exit code says that one failed."""
+    if not as_json(done):
+        _say_rounds(done)
+    if any("error" in one for one in done):
+        click.get_current_context().exit(ShareUnavailable.exit_code)
+
+
+def _say_rounds(done: Sequence[dict[str, Any]]) -> None:
     if not done:
         say("nothing is shared; share with: observer sync add FOLDER|GIT-URL|URL")
     for one in done:
@@ -299,7 +413,7 @@ def _status(here: Home) -> list[ShareRow]:
         return [
             ShareRow(
                 name=one.name,
-                url=one.url,
+                url=without_login(one.url),
                 projects=tuple(names.get(each, f"#{each}") for each in one.projects),
                 turns=one.turns,
                 waiting=len(reader.waiting(one.name)),
@@ -321,21 +435,23 @@ def _shown(at_ms: int | None) -> str | None:
     return iso(at_ms) if wants_json() else minute(at_ms)
 
 
-def _left(here: Home, share: ShareState) -> int:
+def _left(here: Home, share: ShareState, *, may_return: bool) -> int:
     """Drop a share, and all that came by it; return how many events went."""
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store:
             with store.write() as writer:
-                sequence, digest = incoming.carried(writer, share)
-                known = f"{share.origin} {sequence} {digest}"
-                writer.put_meta(outgoing.left_key(share.url), known)
+                if may_return:
+                    sequence, digest = incoming.carried(writer, share)
+                    known = f"{share.origin} {sequence} {digest}"
+                    writer.put_meta(outgoing.left_key(share.url), known)
                 writer.drop_share(share.name)
             with store.read() as reader:
-                seqs = all_about(reader, reader.seqs_shared(share.key))
+                seqs = set(all_about(reader, reader.seqs_shared(share.key)))
+                seqs.difference_update(*(reader.seqs_shared(s.key) for s in reader.shares()))
                 kept = reader.totals().events - len(seqs)
         if not seqs:
             return 0
-        todo = PurgeOrder(seqs=tuple(sorted(seqs)))
+        todo = PurgeOrder(seqs=tuple(sorted(seqs)), only_these=True)
         order.begin(here, todo)
         with progress("dropping", kept) as advance:
             return carry_out(here, todo, open_here, advance=advance).events

@@ -166,13 +166,21 @@ def meant(reader: StoreReader, handle: str) -> int:
     ids = reader.resolve(handle.strip().removeprefix("#"))
     if not ids:
         gone = _deleted(reader, handle.strip().removeprefix("#"))
-        hint = f"it was deleted; bring it back with: observer undo {gone}" if gone else ""
+        hint = _on_deleted(reader, gone) if gone else ""
         raise NotFound(f"no item {handle!r}", hint=hint or "search for it first")
     if len(ids) > 1:
         raise Ambiguous(
             f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
         )
     return ids[0]
+
+
+def _on_deleted(reader: StoreReader, item_id: int) -> str:
+    """Return what can be done about a deleted item."""
+    found = reader.item(item_id, deleted=True)
+    if found and reader.gone([found.uuid]):
+        return "it was deleted on another machine, for good"
+    return f"it was deleted; bring it back with: observer undo {item_id}"
 
 
 def _deleted(reader: StoreReader, number: str) -> int:

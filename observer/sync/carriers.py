@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
 
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync.record import Carrier
@@ -117,6 +118,13 @@ def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
 def is_server(url: str) -> bool:
     """Return True if an address is a PostgreSQL server's."""
     return url.startswith(("postgresql://", "postgres://"))
+
+
+def without_login(url: str) -> str:
+    """Return the address of a share as it may be shown: a server's without its login."""
+    parts = urlsplit(url)
+    where = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=where)) if is_server(url) else url
 
 
 def is_git(url: str) -> bool:

@@ -71,7 +71,11 @@ class FolderCarrier:
             last = self._last(ours, mine, records[0].origin)
             fresh = [one for one in records if one.sequence > last]
             if fresh and fresh[0].sequence != last + 1:
-                raise BadInput(f"record {fresh[0].sequence} does not follow {last}")
+                raise BadInput(
+                    f"record {fresh[0].sequence} does not follow {last}, the last one of this"
+                    f" machine that can be read in {self.folder}",
+                    hint="wait for what synchronises it; else leave the share, and join it anew",
+                )
             readers = [one for one in ours.values() if not one.end]
             for batch, lines in batches(fresh):
                 write_segment(self.folder, mine, batch, lines, readers)
@@ -170,7 +174,7 @@ class FolderCarrier:
         if members[mine.id].end:
             raise ShareUnavailable(
                 "this machine is no member of the share any more",
-                hint="ask a member for: observer team invite",
+                hint="ask a member for: observer sync invite",
             )
         origins = _first_claims(members.values(), seen.origins)
         members = {one.id: _with_own_origin(one, origins) for one in members.values()}
@@ -235,7 +239,7 @@ class FolderCarrier:
             if name.startswith("."):
                 continue
             if segment is None:
-                refused[name] = Refused("", 0, f"{name} is no segment: perhaps a conflict copy")
+                refused[name] = Refused(name, 0, "it is no segment: perhaps a conflict copy")
             elif name.endswith(".segment"):
                 if why := _why_not(segment, members.get(segment.machine)):
                     refused.setdefault(

@@ -245,7 +245,7 @@ def share_in(folder: Path) -> ShareFile:
     except FileNotFoundError as error:
         raise ShareUnavailable(
             f"{folder} holds no share",
-            hint=f"wait until it has been synchronised, or make one: observer team create {folder}",
+            hint="wait until it has been synchronised, or make one: observer sync add … --create",
         ) from error
     except (OSError, msgspec.DecodeError) as error:
         raise ShareUnavailable(f"{folder / SHARE} cannot be read: {error}") from error
@@ -268,7 +268,7 @@ def identity_in(home: Path, share: str) -> Identity:
     except FileNotFoundError as error:
         raise ShareUnavailable(
             "this machine has no key to the share",
-            hint="a member makes a code with: observer team invite; then: observer team join CODE",
+            hint="a member makes a code with: observer sync invite; add the share with --code",
         ) from error
     except (OSError, msgspec.DecodeError) as error:
         raise ShareUnavailable(
@@ -360,7 +360,7 @@ def remove(folder: Path, home: Path, mine: Identity, one: str, *, last: int) -> 
     """
     members = members_of(folder, mine.share, seen_in(home, mine.share))
     if one not in members or members[one].end:
-        raise NotFound(f"no machine {one} is in the share", hint="try: observer team members")
+        raise NotFound(f"no machine {one} is in the share", hint="try: observer sync members")
     if mine.id != one and members[mine.id].root != mine.share:
         raise BadInput("only the machine that founded the share removes others")
     _end(folder, mine, one, last=last)

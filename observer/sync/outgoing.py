@@ -103,14 +103,7 @@ class Leaving(NamedTuple):
 
 def push(home: HomeSide, name: str, carrier: Carrier) -> int:
     """Send what has changed since the last time; return how many records."""
-    sent = _carry_away(home, name, carrier)
-    while _collect(home, name):
-        sent += _carry_away(home, name, carrier)
-    return sent + _carry_away(home, name, carrier)
-
-
-def _carry_away(home: HomeSide, name: str, carrier: Carrier) -> int:
-    """Push what waits; return how many records."""
+    collect(home, name)
     sent = 0
     while True:
         with home.store.read() as reader:
@@ -120,6 +113,12 @@ def _carry_away(home: HomeSide, name: str, carrier: Carrier) -> int:
         carrier.push([decode_json(one.record, Record) for one in waiting])
         home.write(partial(Writer.drop_waiting, share=name, until=waiting[-1].sequence))
         sent += len(waiting)
+
+
+def collect(home: HomeSide, name: str) -> None:
+    """Make records of all that has changed here, which wait to be carried away."""
+    while _collect(home, name):
+        pass
 
 
 def _collect(home: HomeSide, name: str) -> bool:

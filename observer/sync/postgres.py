@@ -192,7 +192,7 @@ def _check(connection: _Connection) -> None:
         why = "a superuser" if is_superuser else "bound by no policy" if bypasses else "the owner"
         raise ShareUnavailable(
             f"the login {connection.info.user} is {why}: the server would keep nothing from it",
-            hint="use a login of your own, that the owner makes with: observer team invite",
+            hint="use a login of your own, that the owner makes with: observer sync invite",
         )
     version = _value(connection, "format")
     if cast("int", version) > FORMAT:
@@ -247,12 +247,13 @@ def _plainly() -> Iterator[None]:
         yield
     except (errors.InvalidSchemaName, errors.UndefinedTable, errors.UndefinedFunction) as error:
         raise ShareUnavailable(
-            "the database holds no share", hint="its owner makes one: observer team create URL"
+            "the database holds no share",
+            hint="its owner makes one: observer sync add URL --create",
         ) from error
     except errors.InsufficientPrivilege as error:
         raise ShareUnavailable(
             f"the login is no member of the share, or may not do this: {_said(error)}",
-            hint="ask the owner of the database for: observer team invite",
+            hint="ask the owner of the database for: observer sync invite",
         ) from error
     except psycopg.Error as error:
         raise ShareUnavailable(

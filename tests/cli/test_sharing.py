@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from observer.core.paths import Home
+from observer.store.database import SqliteStore
+from observer.store.shares import ShareState
+from observer.sync.carriers import create_share
 from tests.cli.conftest import Run
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -58,6 +62,8 @@ def test_what_one_machine_knows_the_other_finds(desks: tuple[Desk, Desk], tmp_pa
     assert ben("sync", "now")[0]["taken"] == 1
     (row,) = ben("sync", "status")
     assert (row["waiting"], row["refused"], row["fault"]) == (0, [], "")
+    assert ben("sync", "remove", "share", "--yes")["dropped"] >= 1
+    assert [one["person"] for one in ana("sync", "members", "share")] == ["ana"]
     assert ana("sync", "remove", "share", "--yes")["dropped"] == 1
     assert ana("sync", "status") == []
 
@@ -70,7 +76,45 @@ def test_nothing_shared_says_how(run: Run, filled: Home) -> None:
 def test_a_share_that_is_none_is_an_error(run: Run, filled: Home, tmp_path: Path) -> None:
     del filled
     ran = run("sync", "add", str(tmp_path / "nothing"), "--all", "--yes")
-    assert (ran.code, "error: " in ran.err) == (1, True)
+    assert (ran.code, "error: " in ran.err) == (7, True)
+
+
+def test_a_server_that_is_away_makes_no_folder(run: Run, filled: Home, app: Path) -> None:
+    del filled
+    ran = run("sync", "add", "postgresql://ana:pw@localhost:1/x", "--all", "--yes")
+    assert (ran.code, [*app.rglob("postgresql:*")]) == (7, [])
+
+
+def test_one_project_and_all_is_a_contradiction(run: Run, filled: Home, tmp_path: Path) -> None:
+    del filled
+    assert run("sync", "add", str(tmp_path), "--all", "--project", "app").code == 2
+
+
+def test_a_share_is_added_once(run: Run, home: Home, tmp_path: Path) -> None:
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        writer.put_share(ShareState(name="one", url=str(tmp_path), key="k", origin="o"))
+    ran = run("sync", "add", str(tmp_path), "--name", "two", "--all", "--yes")
+    assert (ran.code, "already, as 'one'" in ran.err) == (2, True)
+
+
+def test_a_login_is_not_shown(run: Run, home: Home) -> None:
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        url = "postgresql://ana:pw@localhost:1/x"
+        writer.put_share(ShareState(name="one", url=url, key="k", origin="o"))
+    out = run("sync", "status", "--json").out
+    assert ("localhost" in out, "pw" in out) == (True, False)
+
+
+def test_members_are_listed_and_removed(run: Run, home: Home, tmp_path: Path) -> None:
+    url = str(tmp_path / "share")
+    create_share(url, home.root, person="ana").close()
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        writer.put_share(ShareState(name="one", url=url, key="k", origin="o"))
+    run("sync", "invite", "one", "ben")
+    assert run("sync", "rotate", "one").code == 0
+    people = {one["person"]: one["id"] for one in run("sync", "members", "one", "--json").json}
+    assert run("sync", "expel", "one", people["ben"]).code == 0
+    assert "ben" not in run("sync", "members", "one").out
 
 
 def test_an_unknown_share_is_named(run: Run, filled: Home) -> None:
