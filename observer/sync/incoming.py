@@ -38,6 +38,9 @@ from observer.sync.outgoing import (
 )
 from observer.sync.record import Carrier, ProjectKey, Record, Refused, chained
 
+OWN = "another machine of yours"
+"""The person of what this home's owner wrote elsewhere."""
+
 
 def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
     """Take in all that is there; return how many records, and of how many homes some were refused.
@@ -236,7 +239,7 @@ def _event(home: HomeSide, share: ShareState, record: Record, *, is_new: bool) -
             origin=record.origin,
             sequence=record.sequence,
             uuid=record.uuid,
-            person=record.author or "somebody",
+            person=OWN if record.author == home.person else record.author or "somebody",
             item=None if item is None else msgspec.to_builtins(bare(item)),
         ),
     )

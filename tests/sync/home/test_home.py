@@ -13,6 +13,7 @@ from observer.core.events import Command, Prompt, Reference, Remember, Reply, Re
 from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
 from observer.sync.home import Round, failed, sync_once
+from observer.sync.incoming import OWN
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
 
@@ -28,6 +29,16 @@ def test_a_note_arrives_with_its_uuid_and_its_author(
     there, here = bob.only(), ana.only()
     assert (there.uuid, there.person, there.tags) == (here.uuid, "ana", ("cart",))
     assert there.created_ms == here.created_ms
+
+
+def test_what_came_from_ones_own_machine_names_it(
+    ana: Machine, machine: Machines, carrier: LinesCarrier
+) -> None:
+    laptop = machine("laptop")
+    ana.note("one")
+    for home in (ana.home, laptop.home._replace(person="ana")):
+        sync_once(home, NAME, carrier)
+    assert laptop.only().person == OWN
 
 
 def test_what_came_does_not_leave_again(
