@@ -30,7 +30,7 @@ from observer.cli.output import (
 from observer.cli.session import meant, on_behalf, open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, NotFound, ShareUnavailable
+from observer.core.errors import BadInput, ShareUnavailable
 from observer.core.model import iso
 from observer.core.moment import minute
 from observer.core.paths import Home, home, working_folder
@@ -295,10 +295,7 @@ def _chosen(names: Sequence[str]) -> tuple[int, ...]:
 
 def _share(here: Home, name: str) -> ShareState:
     with reading(here) as reader:
-        for share in reader.shares():
-            if share.name == name:
-                return share
-    raise NotFound(f"no share {name!r}", hint="see: observer sync status")
+        return outgoing.share_called(reader, name)
 
 
 def _as_before(here: Home, share: ShareState) -> ShareState:

@@ -15,7 +15,7 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
-from observer.core.errors import ShareUnavailable
+from observer.core.errors import NotFound
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Link, Project, Receipt, seq_of
 from observer.core.value import decode_json
@@ -79,12 +79,12 @@ def share_called(reader: StoreReader, name: str) -> ShareState:
     """Return a share by its name.
 
     Raises:
-        ShareUnavailable: there is none; it was removed meanwhile.
+        NotFound: there is none, or it was removed meanwhile.
     """
     for share in reader.shares():
         if share.name == name:
             return share
-    raise ShareUnavailable(f"no share {name!r}", hint="see: observer sync status")
+    raise NotFound(f"no share {name!r}", hint="see: observer sync status")
 
 
 def left_key(url: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from observer.core.errors import ShareUnavailable
+from observer.core.errors import NotFound, ShareUnavailable
 from observer.core.events import Command, Prompt, Reference, Remember, Reply, Revise, SessionEnd
 from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
@@ -353,7 +353,7 @@ def test_a_home_in_whose_name_others_send_goes_on_under_another(
 def test_a_removed_share_is_named(ana: Machine, carrier: LinesCarrier) -> None:
     with ana.store.write() as writer:
         writer.drop_share(NAME)
-    with pytest.raises(ShareUnavailable, match="no share"):
+    with pytest.raises(NotFound, match="no share"):
         sync_once(ana.home, NAME, carrier)
 
 
