@@ -170,7 +170,10 @@ class FolderCarrier:
         seen = keys.seen_in(self._home, self.share)
         members = keys.members_of(self.folder, self.share, seen)
         if mine.id not in members:
-            raise ShareUnavailable("this machine's card has not arrived in the share yet")
+            raise ShareUnavailable(
+                "this machine's card has not arrived in the share, or not all of it",
+                hint="wait for what synchronises it; else leave the share, and join it anew",
+            )
         if members[mine.id].end:
             raise ShareUnavailable(
                 "this machine is no member of the share any more",

@@ -339,7 +339,7 @@ def join(folder: Path, home: Path, code: str) -> Identity:
         raise BadInput(f"the code is for another share than the one in {folder}")
     members = members_of(folder, share.share, seen_in(home, share.share))
     if guest.id not in members:
-        raise ShareUnavailable("the invitation has not arrived", hint="try again in a minute")
+        raise ShareUnavailable("the invitation has not arrived", hint="wait for it; or ask anew")
     if members[guest.id].end:
         raise BadInput("the code was used or taken back", hint="ask for a new one")
     return _succeed(folder, home, guest, person_of(members[guest.id], guest), last=0)
