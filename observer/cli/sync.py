@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import secrets
-import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import click
@@ -31,7 +30,7 @@ from observer.cli.output import (
 from observer.cli.session import meant, on_behalf, open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, NotFound, ShareUnavailable
+from observer.core.errors import BadInput, ShareUnavailable
 from observer.core.model import iso
 from observer.core.moment import minute
 from observer.core.paths import Home, home, working_folder
@@ -48,12 +47,17 @@ from observer.sync.carriers import (
     is_server,
     join_share,
     open_carrier,
+    open_files,
     open_team,
-    shown,
+    without_login,
 )
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, carry_out
 from observer.upkeep.take_out import all_about
+
+if TYPE_CHECKING:
+    from observer.sync.folder import FolderCarrier
+    from observer.sync.postgres import ServerTeam
 
 SHOWN = 20
 """Records that are shown before any leaves."""
@@ -105,15 +109,24 @@ def add_command(  # noqa: PLR0913 - the options above
     """Share a project, or all; shows what would leave, and asks."""
     refuse_agents("an agent shares nothing")
     here = home()
+    if everywhere and projects:
+        raise BadInput("--project and --all contradict each other", hint="give one of them")
     if is_new and is_server(url):
         create_share(url, here.root, person="").close()
-        invites = "let each person in with: observer sync invite URL PERSON"
-        respond({"url": shown(url)}, f"the database holds a share now; {invites}")
+        asks = "a share is made; with the same address: observer sync invite URL PERSON"
+        respond({"url": without_login(url)}, asks)
         return
-    if projects and everywhere:
-        raise BadInput("--project chooses some, --all takes all", hint="give one of both")
-    share = _new(here, url, name, projects=() if everywhere else _chosen(projects))
-    share = msgspec.structs.replace(share, turns=extra == "turns")
+    called = name or url.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    asked = ShareState(
+        name=called,
+        url=_address(url),
+        key=secrets.token_hex(8),
+        origin=str(uuid4()),
+        projects=() if everywhere else _chosen(projects),
+        turns=extra == "turns",
+        added_ms=now_ms(),
+    )
+    share = _as_before(here, asked)
     if not (is_new or code):
         open_carrier(share.url, here.root).close()
     _show(here, share)
@@ -132,19 +145,54 @@ def add_command(  # noqa: PLR0913 - the options above
 @click.argument("person")
 @json_option
 def invite_command(*, name: str, person: str) -> None:
-    """Let another machine or person in; prints what joins the share.
+    """Let another machine in; prints the code that it joins with.
 
-    Of a share on a server, give the address with the login of the database's owner.
+    Of a server give the address with the login of its owner: it prints a login.
     """
     refuse_agents("an agent invites nobody")
-    url = name if is_server(name) else _share(home(), name).url
-    with closing(open_team(url, home().root)) as team:
-        code = team.invite(person)
-    joins = shlex.quote(code) if is_server(url) else f"{shlex.quote(url)} --code {code}"
-    respond(
-        {"name": name, "person": person, "code": code},
-        f"on the other machine, in the project: observer sync add {joins}",
-    )
+    url, carrier = _team(name)
+    with closing(carrier):
+        code = carrier.invite(person)
+    adds = code if is_server(url) else f"{url} --code {code}"
+    joins = f"on the other machine, in the project: observer sync add {adds}"
+    respond({"name": name, "person": person, "code": code}, joins)
+
+
+@sync_command.command("members", epilog="Example: observer sync members memory")
+@click.argument("name", metavar="NAME|URL")
+@json_option
+def members_command(*, name: str) -> None:
+    """Show the machines that are in; of a server the logins."""
+    with closing(_team(name)[1]) as carrier:
+        rows = [{"id": one, "person": person} for one, person in carrier.members()]
+    if not as_json(rows):
+        table(("id", "person"), [(one["id"], one["person"]) for one in rows])
+
+
+@sync_command.command("expel", epilog="Example: observer sync expel memory 5b1e0c…")
+@click.argument("name", metavar="NAME|URL")
+@click.argument("member", metavar="ID")
+@json_option
+def expel_command(*, name: str, member: str) -> None:
+    """End the membership of a machine, or of a login: see members."""
+    refuse_agents("an agent removes nobody")
+    with closing(_team(name)[1]) as carrier:
+        carrier.remove(member)
+    respond({"name": name, "removed": member}, f"{member} gets nothing more")
+
+
+@sync_command.command("rotate", epilog="Example: observer sync rotate memory")
+@click.argument("name")
+@json_option
+def rotate_command(*, name: str) -> None:
+    """Give this machine fresh keys to a share of files."""
+    refuse_agents("an agent changes no keys")
+    share = _share(home(), name)
+    if is_server(share.url):
+        raise BadInput("a share on a server has no keys", hint="its owner makes a new login")
+    with closing(open_files(share.url, home().root)) as carrier:
+        carrier.rotate()
+    respond({"name": name}, "this machine has fresh keys")
 
 
 @sync_command.command("now", epilog="Example: observer sync now")
@@ -199,7 +247,8 @@ def remove_command(*, name: str, yes: bool) -> None:
         say(f"{counted(came, 'record')} came from others; they are dropped here, not there")
     if not yes:
         confirm_once(f"Leave {name}?", refusal="nothing was changed", hint="add --yes")
-    dropped = _left(here, share)
+    is_over = _ended(here, share)
+    dropped = _left(here, share, may_return=not is_over)
     respond({"name": name, "dropped": dropped}, f"left {name}; {counted(dropped, 'event')} dropped")
 
 
@@ -231,46 +280,6 @@ def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> 
     respond(kept, f"#{kept['id']} is of the {to} now")
 
 
-def _new(here: Home, url: str, name: str, *, projects: tuple[int, ...]) -> ShareState:
-    """Return a share that is to be added; one that was left goes on behind its records.
-
-    Raises:
-        BadInput: its name or its address is taken.
-    """
-    share = ShareState(
-        name=name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git"),
-        url=url if is_git(url) or is_server(url) else _folder(url),
-        key=secrets.token_hex(8),
-        origin=str(uuid4()),
-        projects=projects,
-        added_ms=now_ms(),
-    )
-    with reading(here) as reader:
-        for one in reader.shares():
-            if one.name == share.name:
-                raise BadInput(f"there is a share {one.name!r}", hint="give another with --name")
-            if one.url == share.url:
-                raise BadInput(f"it is shared already, as {one.name!r}")
-        before = reader.meta(outgoing.left_key(share.url))
-    if not before:
-        return share
-    origin, sequence, digest = before.split(" ")
-    return msgspec.structs.replace(share, origin=origin, sequence=int(sequence), hash=digest)
-
-
-def _folder(url: str) -> str:
-    """Return the path of a share's folder, which lies in no work tree.
-
-    Raises:
-        BadInput: it does.
-    """
-    folder = working_folder() / Path(url).expanduser()
-    for above in (folder, *folder.parents):
-        if (above / ".git").exists():
-            raise BadInput(f"{folder} lies in the git work tree {above}", hint="choose another")
-    return str(folder)
-
-
 def _chosen(names: Sequence[str]) -> tuple[int, ...]:
     with open_memory() as memory:
         if names:
@@ -278,17 +287,69 @@ def _chosen(names: Sequence[str]) -> tuple[int, ...]:
         around = memory.project_at(str(working_folder()))
     if around is None:
         raise BadInput(
-            "no project is known around here", hint="record it first: observer import git"
+            "nothing is recorded of a project around here yet",
+            hint="begin it with: observer import git; or share --all",
         )
     return (around.id,)
 
 
 def _share(here: Home, name: str) -> ShareState:
     with reading(here) as reader:
-        for share in reader.shares():
-            if share.name == name:
-                return share
-    raise NotFound(f"no share {name!r}", hint="see: observer sync status")
+        return outgoing.share_called(reader, name)
+
+
+def _as_before(here: Home, share: ShareState) -> ShareState:
+    """Return a share that is to be added, going on where this home was when it left it.
+
+    Raises:
+        BadInput: it is there, or another of that name.
+    """
+    with reading(here) as reader:
+        there = reader.shares()
+        before = reader.meta(outgoing.left_key(share.url))
+    for one in there:
+        if one.url == share.url:
+            raise BadInput(f"it is shared already, as {one.name!r}")
+        if one.name == share.name:
+            raise BadInput(f"there is a share {share.name!r}", hint="give another with --name")
+    if not before:
+        return share
+    origin, sequence, digest = before.split(" ")
+    return msgspec.structs.replace(share, origin=origin, sequence=int(sequence), hash=digest)
+
+
+def _address(url: str) -> str:
+    """Return what a share is known by; a folder, which lies in no work tree, by its whole path.
+
+    Raises:
+        BadInput: it does.
+    """
+    if is_git(url) or is_server(url):
+        return url
+    folder = (working_folder() / Path(url).expanduser()).resolve()
+    for above in (folder, *folder.parents):
+        if (above / ".git").exists():
+            raise BadInput(f"{folder} lies in the git work tree {above}", hint="choose another")
+    return str(folder)
+
+
+def _team(name: str) -> tuple[str, FolderCarrier | ServerTeam]:
+    """Return the address of a share by its name, or as it is given, and what its members are."""
+    url = name if is_server(name) else _share(home(), name).url
+    return url, open_team(url, home().root)
+
+
+def _ended(here: Home, share: ShareState) -> bool:
+    """End this machine's membership in a share of files; return False if it goes on."""
+    if is_server(share.url):
+        return False
+    try:
+        with closing(open_files(share.url, here.root)) as carrier:
+            carrier.leave()
+    except ShareUnavailable as error:
+        note(f"this machine is still a member: {error}")
+        return False
+    return True
 
 
 def _show(here: Home, share: ShareState) -> None:
@@ -305,11 +366,15 @@ def _show(here: Home, share: ShareState) -> None:
             now_ms=now_ms,
             folder=str(Path.home()),
         )
+        names = {one.id: one.name for one in reader.projects()}
         found = outgoing.first_leaving(parts, reader, share, limit=SHOWN + 1)
+        apart = sorted(parts.policies.unshared(reader.projects()) & set(share.projects or names))
     if wants_json():
         return
+    for project_id in apart:
+        say(f"{names[project_id]} sends nothing: its policy says sharing = none")
     say(
-        f"as {config.owner(settings)} would leave for {shown(share.url)}:"
+        f"as {config.owner(settings)} would leave for {without_login(share.url)}:"
         if found
         else "nothing leaves yet"
     )
@@ -326,6 +391,7 @@ def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _rounds(done: Sequence[dict[str, Any]]) -> None:
+    """Print what the rounds did; the exit code says that one failed."""
     if not as_json(done):
         _say_rounds(done)
     if any("error" in one for one in done):
@@ -352,7 +418,7 @@ def _status(here: Home) -> list[ShareRow]:
         return [
             ShareRow(
                 name=one.name,
-                url=shown(one.url),
+                url=without_login(one.url),
                 projects=tuple(names.get(each, f"#{each}") for each in one.projects),
                 turns=one.turns,
                 waiting=len(reader.waiting(one.name)),
@@ -374,21 +440,23 @@ def _shown(at_ms: int | None) -> str | None:
     return iso(at_ms) if wants_json() else minute(at_ms)
 
 
-def _left(here: Home, share: ShareState) -> int:
+def _left(here: Home, share: ShareState, *, may_return: bool) -> int:
     """Drop a share, and all that came by it; return how many events went."""
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store:
             with store.write() as writer:
-                sequence, digest = incoming.carried(writer, share)
-                known = f"{share.origin} {sequence} {digest}"
-                writer.put_meta(outgoing.left_key(share.url), known)
+                if may_return:
+                    sequence, digest = incoming.carried(writer, share)
+                    known = f"{share.origin} {sequence} {digest}"
+                    writer.put_meta(outgoing.left_key(share.url), known)
                 writer.drop_share(share.name)
             with store.read() as reader:
-                seqs = all_about(reader, reader.seqs_shared(share.key))
+                seqs = set(all_about(reader, reader.seqs_shared(share.key)))
+                seqs.difference_update(*(reader.seqs_shared(s.key) for s in reader.shares()))
                 kept = reader.totals().events - len(seqs)
         if not seqs:
             return 0
-        todo = PurgeOrder(seqs=tuple(sorted(seqs)))
+        todo = PurgeOrder(seqs=tuple(sorted(seqs)), only_these=True)
         order.begin(here, todo)
         with progress("dropping", kept) as advance:
             return carry_out(here, todo, open_here, advance=advance).events

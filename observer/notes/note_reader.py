@@ -301,7 +301,10 @@ def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:
     standing = {recorded.seq for recorded, _ in note_reducer.versions_of(history)}
     found = []
     for number, recorded in enumerate(history, start=1):
-        item = note_reducer.folded(history[:number])
+        after = note_reducer.versions_of(history[:number])
+        # What was written apart, and earlier than what stands, is not the last one of these.
+        own = (made for one, made in after if one.seq == recorded.seq)
+        item = next(own, after[-1][1] if after else None)
         if item is not None:
             found.append(
                 Version(

@@ -103,9 +103,7 @@ def folded(history: Sequence[Recorded]) -> Item | None:
     return versions[-1][1] if versions else None
 
 
-def versions_of(  # noqa: C901 - a case an event
-    history: Sequence[Recorded],
-) -> list[tuple[Recorded, Item]]:
+def versions_of(history: Sequence[Recorded]) -> list[tuple[Recorded, Item]]:
     """Return the changes of a note that still stand, each with the note as it then was."""
     standing: list[tuple[Recorded, Item]] = []
     for recorded in history:
@@ -117,8 +115,8 @@ def versions_of(  # noqa: C901 - a case an event
                 at_ms = _after(gone, recorded.event.at_ms) if gone.person else item.updated_ms
                 standing[-1] = last, replace(item, person="", updated_ms=at_ms)
         elif isinstance(body, Shared) and body.item is None:
-            if standing:
-                standing.append((recorded, forgotten(standing[-1][1], recorded.event.at_ms)))
+            at_ms = recorded.event.at_ms
+            standing += [(recorded, forgotten(item, at_ms)) for _, item in standing[-1:]]
             break  # whatever is done afterwards
         elif isinstance(body, Shared):
             _take_in(standing, recorded, body)

@@ -165,9 +165,8 @@ def meant(reader: StoreReader, handle: str) -> int:
     """
     ids = reader.resolve(handle.strip().removeprefix("#"))
     if not ids:
-        gone = _deleted(reader, handle.strip().removeprefix("#"))
-        hint = f"it was deleted; bring it back with: observer undo {gone}" if gone else ""
-        raise NotFound(f"no item {handle!r}", hint=hint or "search for it first")
+        hint = _deleted(reader, handle.strip().removeprefix("#")) or "search for it first"
+        raise NotFound(f"no item {handle!r}", hint=hint)
     if len(ids) > 1:
         raise Ambiguous(
             f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
@@ -175,11 +174,15 @@ def meant(reader: StoreReader, handle: str) -> int:
     return ids[0]
 
 
-def _deleted(reader: StoreReader, number: str) -> int:
-    """Return the id of an item that was deleted and is nobody's alone; 0 for none."""
+def _deleted(reader: StoreReader, number: str) -> str:
+    """Return what can be done about an item that was deleted; '' for none, or somebody's own."""
     is_id = number.isascii() and number.isdecimal() and len(number) < DIGITS
     found = reader.item(int(number), deleted=True) if is_id else None
-    return found.id if found and not found.owner else 0
+    if found is None or found.owner:
+        return ""
+    if reader.gone([found.uuid]):
+        return "it was deleted on another machine, for good"
+    return f"it was deleted; bring it back with: observer undo {found.id}"
 
 
 def session_id(reader: StoreReader, handle: str) -> int | None:

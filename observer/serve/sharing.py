@@ -18,7 +18,7 @@ import msgspec
 
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import ObserverError, ShareUnavailable, StoreUnavailable
+from observer.core.errors import NotFound, ObserverError, StoreUnavailable
 from observer.core.paths import Home as Folders
 from observer.projects.policy import Policies
 from observer.serve.note_requests import decoded
@@ -133,5 +133,5 @@ class ShareWorker(Worker):
         pause_s = PAUSES_S[min(count, len(PAUSES_S) - 1)]
         self._not_before[share.name] = time.monotonic() + pause_s
         log.info("share %s: %s", share.name, error)
-        with suppress(ShareUnavailable):  # removed meanwhile
+        with suppress(NotFound):  # removed meanwhile
             sharing.failed(self._parts, share.name, error)

@@ -239,11 +239,11 @@ class ShareWrites(ShareReads):
         rows = ((share, *msgspec.structs.astuple(one)) for one in refusals)
         self._connection.executemany(_PUT_REFUSAL, rows)
 
-    def drop_refusals(self, share: str, origins: Collection[str]) -> None:
-        """Delete what was not taken in of homes whose records are taken in again."""
-        self._connection.execute(
-            f"DELETE FROM share_refusal WHERE share = ? AND origin {AMONG}",
-            (share, among(origins)),
+    def drop_refusals(self, share: str, records: Iterable[tuple[str, int]]) -> None:
+        """Delete that records were not taken in, by origin and number."""
+        self._connection.executemany(
+            "DELETE FROM share_refusal WHERE share = ? AND origin = ? AND sequence = ?",
+            ((share, *record) for record in records),
         )
 
 

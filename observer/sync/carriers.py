@@ -120,13 +120,11 @@ def is_server(url: str) -> bool:
     return url.startswith(("postgresql://", "postgres://"))
 
 
-def shown(url: str) -> str:
-    """Return an address as it may be printed: without the password of a server's."""
+def without_login(url: str) -> str:
+    """Return the address of a share as it may be shown: a server's without its login."""
     parts = urlsplit(url)
-    login, _, where = parts.netloc.rpartition("@")
-    if not (is_server(url) and ":" in login):
-        return url
-    return urlunsplit(parts._replace(netloc=f"{login.partition(':')[0]}@{where}"))
+    where = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=where)) if is_server(url) else url
 
 
 def is_git(url: str) -> bool:

@@ -71,7 +71,11 @@ class FolderCarrier:
             last = self._last(ours, mine, records[0].origin)
             fresh = [one for one in records if one.sequence > last]
             if fresh and fresh[0].sequence != last + 1:
-                raise BadInput(f"record {fresh[0].sequence} does not follow {last}")
+                raise BadInput(
+                    f"record {fresh[0].sequence} does not follow {last}, the last one of this"
+                    f" machine that can be read in {self.folder}",
+                    hint="wait for what synchronises it; else leave the share, and join it anew",
+                )
             readers = [one for one in ours.values() if not one.end]
             for batch, lines in batches(fresh):
                 write_segment(self.folder, mine, batch, lines, readers)
@@ -166,7 +170,10 @@ class FolderCarrier:
         seen = keys.seen_in(self._home, self.share)
         members = keys.members_of(self.folder, self.share, seen)
         if mine.id not in members:
-            raise ShareUnavailable("this machine's card has not arrived in the share yet")
+            raise ShareUnavailable(
+                "this machine's card has not arrived in the share, or not all of it",
+                hint="wait for what synchronises it; else leave the share, and join it anew",
+            )
         if members[mine.id].end:
             raise ShareUnavailable(
                 "this machine is no member of the share any more",
@@ -235,7 +242,7 @@ class FolderCarrier:
             if name.startswith("."):
                 continue
             if segment is None:
-                refused[name] = Refused("", 0, f"{name} is no segment: perhaps a conflict copy")
+                refused[name] = Refused(name, 0, "it is no segment: perhaps a conflict copy")
             elif name.endswith(".segment"):
                 if why := _why_not(segment, members.get(segment.machine)):
                     refused.setdefault(

@@ -7,6 +7,7 @@ is in the clone, and goes with the next push.
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 
 from observer.core.errors import BadInput
@@ -47,6 +48,11 @@ class GitCarrier(FolderCarrier):
                 return False
             waited += step
         return is_news
+
+    def leave(self) -> None:
+        """End this machine's own membership, and delete its keys and the clone."""
+        super().leave()
+        shutil.rmtree(self.folder)
 
     def _bring(self) -> None:
         self._exchange.bring()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import ObserverError
 from observer.sync.incoming import pull
-from observer.sync.outgoing import HomeSide, push, share_called
+from observer.sync.outgoing import HomeSide, collect, push, share_called
 from observer.sync.record import Carrier
 
 
@@ -26,13 +26,14 @@ class Round(NamedTuple):
 def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    Fetched first, so that what is gone elsewhere is not sent, and that a home which was restored
-    finds out what it once sent.
+    What was written here becomes records first, since a later version of another home takes its
+    place here. They are sent last, so that a home which was restored finds out what it once sent.
 
     Raises:
         ShareUnavailable: the share is out of reach; what was done stays done.
         StoreUnavailable: the store cannot be written.
     """
+    collect(home, name)
     taken, refused = pull(home, name, carrier)
     sent = push(home, name, carrier)
     at_ms = home.now_ms()
@@ -41,7 +42,8 @@ def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
 
 
 def failed(home: HomeSide, name: str, error: ObserverError) -> None:
-    """Note why a round failed."""
+    """Note why a round failed; what has changed here waits for the next."""
+    collect(home, name)
     _change(home, name, fault=str(error))
 
 

@@ -38,14 +38,18 @@ from observer.sync.outgoing import (
 )
 from observer.sync.record import Carrier, ProjectKey, Record, Refused, chained
 
+OWN = "another machine of yours"
+"""The person of what this home's owner wrote elsewhere."""
+
 
 def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
     """Take in all that is there; return how many records, and of how many homes some were refused.
 
     Of a home whose records cannot be trusted from one on, nothing more is fetched in this round.
     """
-    taken = 0
+    taken, begun_ms = 0, home.now_ms()
     stuck: set[str] = set()
+    come: set[tuple[str, int]] = set()
     while True:
         with home.store.read() as reader:
             share, last = share_called(reader, name), reader.known_origins(name)
@@ -70,9 +74,33 @@ def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
         if good or fresh:
             _note_taken(home, share, good, (*bad, *fresh))
         stuck |= {one.origin for one in fresh}
+        come |= {(one.origin, one.sequence) for one in good}
         taken += len(good) - len(bad)
         if not (good or mine or fresh):
-            return taken, len(stuck)
+            break
+    _settle(home, name, come, begun_ms=begun_ms)
+    return taken, len(stuck)
+
+
+def _settle(home: HomeSide, name: str, come: Collection[tuple[str, int]], *, begun_ms: int) -> None:
+    """Forget what was refused before a round that brought it, or does not refuse it any more.
+
+    A record that was passed over stays named.
+    """
+    with home.store.read() as reader:
+        known, refusals = reader.known_origins(name), reader.refusals(name)
+    over = [
+        at
+        for one in refusals
+        if one.at_ms < begun_ms
+        and ((at := (one.origin, one.sequence)) in come or not _is_passed(one, known))
+    ]
+    if over:
+        home.write(lambda writer: writer.drop_refusals(name, over))
+
+
+def _is_passed(one: Refusal, known: Mapping[str, tuple[int, str]]) -> bool:
+    return 1 <= one.sequence <= known.get(one.origin, (0, ""))[0]
 
 
 def carried(reader: StoreReader, share: ShareState) -> tuple[int, str]:
@@ -211,7 +239,7 @@ def _event(home: HomeSide, share: ShareState, record: Record, *, is_new: bool) -
             origin=record.origin,
             sequence=record.sequence,
             uuid=record.uuid,
-            person=record.author or "somebody",
+            person=OWN if record.author == home.person else record.author or "somebody",
             item=None if item is None else msgspec.to_builtins(bare(item)),
         ),
     )
@@ -256,7 +284,6 @@ def _note_taken(
     def work(writer: Writer) -> None:
         origins = {one.origin: (one.sequence, one.hash()) for one in good}
         origins.pop(share.origin, None)
-        writer.drop_refusals(share.name, origins)
         writer.put_origins(share.name, origins)
         writer.put_refusals(share.name, [Refusal(**one._asdict(), at_ms=at_ms) for one in refused])
         writer.send_again(share.name, (one.uuid for one in good))

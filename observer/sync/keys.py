@@ -247,7 +247,7 @@ def share_in(folder: Path) -> ShareFile:
     except FileNotFoundError as error:
         raise ShareUnavailable(
             f"{folder} holds no share",
-            hint="wait until it has been synchronised; --create founds a new one",
+            hint="wait until it has been synchronised, or make one: observer sync add … --create",
         ) from error
     except (OSError, msgspec.DecodeError) as error:
         raise ShareUnavailable(f"{folder / SHARE} cannot be read: {error}") from error
@@ -270,7 +270,7 @@ def identity_in(home: Path, share: str) -> Identity:
     except FileNotFoundError as error:
         raise ShareUnavailable(
             "this machine has no key to the share",
-            hint="a member makes a code with: observer sync invite; add it with --code",
+            hint="a member makes a code with: observer sync invite; add the share with --code",
         ) from error
     except (OSError, msgspec.DecodeError) as error:
         raise ShareUnavailable(
@@ -341,7 +341,7 @@ def join(folder: Path, home: Path, code: str) -> Identity:
         raise BadInput(f"the code is for another share than the one in {folder}")
     members = members_of(folder, share.share, seen_in(home, share.share))
     if guest.id not in members:
-        raise ShareUnavailable("the invitation has not arrived", hint="try again in a minute")
+        raise ShareUnavailable("the invitation has not arrived", hint="wait for it; or ask anew")
     if members[guest.id].end:
         raise BadInput("the code was used or taken back", hint="ask for a new one")
     return _succeed(folder, home, guest, person_of(members[guest.id], guest), last=0)
@@ -362,7 +362,7 @@ def remove(folder: Path, home: Path, mine: Identity, one: str, *, last: int) -> 
     """
     members = members_of(folder, mine.share, seen_in(home, mine.share))
     if one not in members or members[one].end:
-        raise NotFound(f"no machine {one} is in the share", hint="it may have left")
+        raise NotFound(f"no machine {one} is in the share", hint="try: observer sync members")
     if mine.id != one and members[mine.id].root != mine.share:
         raise BadInput("only the machine that founded the share removes others")
     _end(folder, mine, one, last=last)

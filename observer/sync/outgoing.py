@@ -15,7 +15,7 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
-from observer.core.errors import ShareUnavailable
+from observer.core.errors import NotFound
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Link, Project, Receipt, seq_of
 from observer.core.value import decode_json
@@ -79,12 +79,12 @@ def share_called(reader: StoreReader, name: str) -> ShareState:
     """Return a share by its name.
 
     Raises:
-        ShareUnavailable: there is none; it was removed meanwhile.
+        NotFound: there is none, or it was removed meanwhile.
     """
     for share in reader.shares():
         if share.name == name:
             return share
-    raise ShareUnavailable(f"no share {name!r}", hint="see: observer sync status")
+    raise NotFound(f"no share {name!r}", hint="see: observer sync status")
 
 
 def left_key(url: str) -> str:
@@ -103,14 +103,7 @@ class Leaving(NamedTuple):
 
 def push(home: HomeSide, name: str, carrier: Carrier) -> int:
     """Send what has changed since the last time; return how many records."""
-    sent = _carry_away(home, name, carrier)
-    while _collect(home, name):
-        sent += _carry_away(home, name, carrier)
-    return sent + _carry_away(home, name, carrier)
-
-
-def _carry_away(home: HomeSide, name: str, carrier: Carrier) -> int:
-    """Push what waits; return how many records."""
+    collect(home, name)
     sent = 0
     while True:
         with home.store.read() as reader:
@@ -120,6 +113,12 @@ def _carry_away(home: HomeSide, name: str, carrier: Carrier) -> int:
         carrier.push([decode_json(one.record, Record) for one in waiting])
         home.write(partial(Writer.drop_waiting, share=name, until=waiting[-1].sequence))
         sent += len(waiting)
+
+
+def collect(home: HomeSide, name: str) -> None:
+    """Make records of all that has changed here, which wait to be carried away."""
+    while _collect(home, name):
+        pass
 
 
 def _collect(home: HomeSide, name: str) -> bool:

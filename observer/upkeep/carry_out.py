@@ -31,11 +31,15 @@ from observer.upkeep.take_out import (
 
 
 class PurgeOrder(Value):
-    """Events by their `seq`, texts that go from all files of the home; `redacts` secrets too."""
+    """Events by their `seq`, texts that go from all files of the home; `redacts` secrets too.
+
+    `only_these`: another event that says the same may come later.
+    """
 
     seqs: tuple[int, ...]
     texts: tuple[str, ...] = ()
     redacts: bool = False
+    only_these: bool = False
 
 
 def begin(home: Home, order: PurgeOrder) -> None:
@@ -110,7 +114,10 @@ def carry_out(
     tombstones = Tombstones(home.tombstones)
     with closing(open_store(home.database, home.backups)) as store:
         with store.read() as reader:
-            tombstones.add(marks_of(reader, asked.seqs))  # those that are gone have theirs
+            marks = marks_of(reader, asked.seqs)  # those that are gone have theirs
+            if asked.only_these:
+                marks = ((event_id, "", ()) for event_id, _, _ in marks)
+            tombstones.add(marks)
         what = Removal(tombstones, text, asked.redacts)
         cleaned = clean(store, what, advance=advance)
         store.compact()

@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from observer.core.events import AnyBody, Commit, Event, Shared
+from observer.core.model import item_id
 from observer.core.paths import Home
+from observer.local.spool import Spool
+from observer.store.database import SqliteStore
+from observer.store.shares import ShareState, tombstone_key
+from observer.sync.carriers import create_share
 from tests.cli.conftest import Run
+from tests.support import pipeline_over
 from tests.sync.conftest import Server, server
 
 __all__ = ["server"]
@@ -81,6 +89,8 @@ def test_what_one_machine_knows_the_other_finds(desks: tuple[Desk, Desk], tmp_pa
     assert ben("sync", "now")[0]["taken"] == 1
     (row,) = ben("sync", "status")
     assert (row["waiting"], row["refused"], row["fault"]) == (0, [], "")
+    assert ben("sync", "remove", "share", "--yes")["dropped"] >= 1
+    assert [one["person"] for one in ana("sync", "members", "share")] == ["ana"]
     assert ana("sync", "remove", "share", "--yes")["dropped"] == 1
     assert ana("sync", "status") == []
 
@@ -96,6 +106,94 @@ def test_a_share_that_is_none_is_an_error(run: Run, filled: Home, tmp_path: Path
     assert (ran.code, "error: " in ran.err) == (7, True)
 
 
+def test_a_server_that_is_away_makes_no_folder(run: Run, filled: Home, app: Path) -> None:
+    del filled
+    ran = run("sync", "add", "postgresql://ana:pw@localhost:1/x", "--all", "--yes")
+    assert (ran.code, [*app.rglob("postgresql:*")]) == (7, [])
+
+
+def test_one_project_and_all_is_a_contradiction(run: Run, filled: Home, tmp_path: Path) -> None:
+    del filled
+    assert run("sync", "add", str(tmp_path), "--all", "--project", "app").code == 2
+
+
+def test_a_share_is_added_once(run: Run, home: Home, tmp_path: Path) -> None:
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        writer.put_share(ShareState(name="one", url=str(tmp_path), key="k", origin="o"))
+    ran = run("sync", "add", str(tmp_path), "--name", "two", "--all", "--yes")
+    assert (ran.code, "already, as 'one'" in ran.err) == (2, True)
+
+
+def test_a_login_is_not_shown(run: Run, home: Home) -> None:
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        url = "postgresql://ana:pw@localhost:1/x"
+        writer.put_share(ShareState(name="one", url=url, key="k", origin="o"))
+    out = run("sync", "status", "--json").out
+    assert ("localhost" in out, "pw" in out) == (True, False)
+
+
+def test_members_are_listed_and_removed(run: Run, home: Home, tmp_path: Path) -> None:
+    url = str(tmp_path / "share")
+    create_share(url, home.root, person="ana").close()
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        writer.put_share(ShareState(name="one", url=url, key="k", origin="o"))
+    run("sync", "invite", "one", "ben")
+    assert run("sync", "rotate", "one").code == 0
+    people = {one["person"]: one["id"] for one in run("sync", "members", "one", "--json").json}
+    assert run("sync", "expel", "one", people["ben"]).code == 0
+    assert "ben" not in run("sync", "members", "one").out
+
+
+COMMIT = Commit(hash="a" * 40, subject="Begin")
+THEIRS = {"kind": "note", "type": "fact", "title": "theirs", "narrative": "theirs"}
+AS_COMMIT = {"kind": "observation", "type": "commit", "title": "Begin", "commit": "a" * 40}
+
+
+def event(name: str, body: AnyBody, **fields: Any) -> Event:
+    return Event(id=name, at_ms=1, client="observer", body=body, **fields)
+
+
+def came(key: str, item: dict[str, Any], **fields: Any) -> Event:
+    """Return the event that a record of a share becomes."""
+    whole = {"id": 0, "uuid": "", "updated_ms": 1} | item
+    body = Shared(share=key, origin="o", sequence=1, uuid="u-1", person="eve", item=whole)
+    return event(f"{key}-o-1", body, **fields)
+
+
+def titles_after(home: Home, *events: Event) -> list[str]:
+    spool = Spool(home.spool)
+    spool.prepare()
+    with closing(SqliteStore(home.database)) as store:
+        pipeline_over(store, spool, lambda: 1).ingest(events)
+        with store.write() as writer:
+            for key in ("a", "b"):
+                writer.put_share(ShareState(name=key, url=f"/nowhere/{key}", key=key, origin="me"))
+            return [one.title for one in writer.all_items()]
+
+
+def test_what_another_share_holds_stays(run: Run, home: Home) -> None:
+    assert titles_after(home, came("a", THEIRS), came("b", THEIRS)) == ["theirs"]
+    for key, left in (("a", ["theirs"]), ("b", [])):
+        assert run("sync", "remove", key, "--yes").code == 0
+        with closing(SqliteStore(home.database)) as store, store.read() as reader:
+            assert [one.title for one in reader.all_items()] == left
+
+
+def test_a_commit_that_a_share_brought_comes_again(run: Run, home: Home) -> None:
+    dedup = f"commit:{COMMIT.hash}"
+    assert titles_after(home, came("a", AS_COMMIT, dedup=dedup)) == ["Begin"]
+    run("sync", "remove", "a", "--yes")
+    assert titles_after(home) == []
+    assert titles_after(home, event("own", COMMIT, dedup=dedup)) == ["Begin"]
+
+
+def test_what_others_deleted_is_not_offered_back(run: Run, home: Home) -> None:
+    gone = Shared(share="a", origin="o", sequence=2, uuid="u-1", person="eve")
+    last = event("a-o-2", gone, dedup=tombstone_key("u-1"))
+    assert titles_after(home, came("a", THEIRS), last) == []
+    assert "for good" in run("show", str(item_id(1))).err
+
+
 def test_an_unknown_share_is_named(run: Run, filled: Home) -> None:
     del filled
     assert run("sync", "remove", "nothing", "--yes").code == 3
@@ -105,7 +203,6 @@ def test_an_unknown_share_is_named(run: Run, filled: Home) -> None:
     ("words", "said"),
     [
         ((".",), "lies in the git work tree"),
-        (("s", "--project", "app", "--all"), "--project chooses some"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(

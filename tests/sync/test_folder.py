@@ -165,9 +165,7 @@ def test_a_conflict_copy_is_named(ana: FolderCarrier, folder: Path, chain: Chain
     shutil.copy(path, path.with_name(f"{path.stem} (1).segment"))
     pulled = ana.pull({}, limit=10)
     assert pulled.records == chain("a", 2)
-    assert (
-        pulled.refused[0].why == f"{path.stem} (1).segment is no segment: perhaps a conflict copy"
-    )
+    assert pulled.refused[0].origin == f"{path.stem} (1).segment"
 
 
 def test_hidden_files_of_a_synchroniser_are_passed_over(

@@ -93,3 +93,10 @@ def test_what_was_written_while_the_remote_was_away_goes_later(
 )
 def test_an_address_says_whether_git_carries_it(url: str, *, is_git: bool) -> None:
     assert carriers.is_git(url) == is_git
+
+
+def test_who_leaves_keeps_no_clone(ana: FolderCarrier, bare: Path, tmp_path: Path) -> None:
+    ben = carriers.join_share(str(bare), tmp_path / "ben", ana.invite("Ben"))
+    ben.leave()
+    assert not list((tmp_path / "ben").rglob("*.clone"))
+    assert [person for _, person in ana.members()] == ["Ana"]

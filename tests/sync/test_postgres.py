@@ -228,7 +228,7 @@ def test_nothing_personal_reaches_the_server(login: Login) -> None:
 
 
 def test_a_login_that_no_policy_binds_is_refused(share: ServerShare, login: Login) -> None:
-    with pytest.raises(ShareUnavailable, match=r"superuser.*observer team invite"):
+    with pytest.raises(ShareUnavailable, match=r"superuser.*observer sync invite"):
         carriers.open_carrier(share.owner, cast("Any", None))
     ask(login("owner"), "CREATE ROLE bypass LOGIN BYPASSRLS")
     try:

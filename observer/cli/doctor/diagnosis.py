@@ -25,7 +25,7 @@ from observer.clients.registry import clients
 from observer.clients.shelf.git import missing_hooks
 from observer.core import config
 from observer.core.clock import iso_ms, now_ms
-from observer.core.errors import ObserverError, remedy
+from observer.core.errors import ObserverError, StoreUnavailable, remedy
 from observer.core.paths import DAMAGED_COPY, Home, open_plain
 from observer.core.text import age_text, counted, size_text
 from observer.index.index import Files
@@ -214,6 +214,7 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     yield checked("purged", lambda: tombstones(here))
     yield _losses(here)
     yield _spool(status)
+    yield from _shares(here)
     for problem in status.policies:
         yield wrong("policy", f"nothing is recorded: {problem}", problem.hint)
     if status.llm and status.llm.problem:
@@ -284,6 +285,14 @@ def _index(here: Home) -> str:
             hint=f"have it made anew: observer down, delete {here.index}, observer up",
         )
     return "whole" if here.index.exists() else "none yet"
+
+
+def _shares(here: Home) -> Iterator[Diagnosis]:
+    """Yield the shares that could not be reached; what is wrong with the database is said above."""
+    with suppress(StoreUnavailable), reading(here) as reader:
+        faults = {one.name: one.fault for one in reader.shares() if one.fault}
+        for name, fault in faults.items():
+            yield wrong("share", f"{name}: {fault}", "try again: observer sync now")
 
 
 def _losses(here: Home) -> Diagnosis:

@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ from observer.core.model import iso
 from observer.core.paths import Home, make_private
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+from observer.store.shares import ShareState
 from observer.tools.status import Status, Watched
 
 NOW_MS = 1_795_000_000_000
@@ -169,6 +171,14 @@ def test_a_damaged_index_is_found(home: Home) -> None:
     assert (found.found, found.fix) == ("damaged: gone", "index")
     (home.index / "index.json").write_text("{")
     assert by_name(store_checks(home, status()))["index"].found == "damaged: index.json"
+
+
+def test_a_share_out_of_reach_is_found(home: Home) -> None:
+    share = ShareState(name="team", url="x", key="k", origin="o", fault="there is no folder x")
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        writer.put_share(share)
+    found = by_name(store_checks(home, status()))["share"]
+    assert (found.is_well, found.found) == (False, "team: there is no folder x")
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def test_one_setting_turns_it_off(
         watching = WatchWorker(store, spool, lambda *_: (), settings=settings, health=Health())
         task = asyncio.create_task(watching.run())
         await asyncio.sleep(0)
-        while watch and not watching.shown():
+        while watch and not watching.shown():  # noqa: ASYNC110 - a thread of its own looks
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from observer.core.errors import ShareUnavailable
+from observer.core.errors import NotFound, ShareUnavailable
 from observer.core.events import Command, Prompt, Reference, Remember, Reply, Revise, SessionEnd
+from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
 from observer.sync.home import Round, failed, sync_once
+from observer.sync.incoming import OWN
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
 
@@ -27,6 +29,16 @@ def test_a_note_arrives_with_its_uuid_and_its_author(
     there, here = bob.only(), ana.only()
     assert (there.uuid, there.person, there.tags) == (here.uuid, "ana", ("cart",))
     assert there.created_ms == here.created_ms
+
+
+def test_what_came_from_ones_own_machine_names_it(
+    ana: Machine, machine: Machines, carrier: LinesCarrier
+) -> None:
+    laptop = machine("laptop")
+    ana.note("one")
+    for home in (ana.home, laptop.home._replace(person="ana")):
+        sync_once(home, NAME, carrier)
+    assert laptop.only().person == OWN
 
 
 def test_what_came_does_not_leave_again(
@@ -206,6 +218,42 @@ def test_notes_changed_apart_keep_both_versions(ana: Machine, bob: Machine, sync
     assert ana.only().narrative == "bob's"
 
 
+def test_a_version_that_loses_arrives_all_the_same(ana: Machine, bob: Machine, sync: Sync) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "bob's")
+    ana.now_ms += 60_000
+    ana.revise(item, "ana's")
+    sync(ana, bob, ana)
+    for one in (ana, bob):
+        with one.store.read() as reader:
+            shown = versions(reader.history(one.only().id))
+        assert {each.item.narrative for each in shown} == {"one", "bob's", "ana's"}
+        assert one.only().narrative == "ana's"
+
+
+def test_what_has_changed_waits_while_the_share_is_away(ana: Machine) -> None:
+    ana.note("one")
+    failed(ana.home, NAME, ShareUnavailable("the disk is away"))
+    with ana.store.read() as reader:
+        assert len(reader.waiting(NAME)) == 1
+
+
+def test_a_refusal_is_named_until_what_was_refused_has_come(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one"), ana.note("two")
+    sync(ana)
+    first, second = carrier.records()
+    for there, named in (([second], 1), ([first, second], 0)):
+        carrier._file.unlink()
+        carrier.push(there)
+        sync(bob)
+        bob.now_ms += 1000
+        with bob.store.read() as reader:
+            assert len(reader.refusals(NAME)) == named
+
+
 def test_taking_a_change_back_reaches_all(ana: Machine, bob: Machine, sync: Sync) -> None:
     item = ana.note("one")
     sync(ana, bob)
@@ -305,7 +353,7 @@ def test_a_home_in_whose_name_others_send_goes_on_under_another(
 def test_a_removed_share_is_named(ana: Machine, carrier: LinesCarrier) -> None:
     with ana.store.write() as writer:
         writer.drop_share(NAME)
-    with pytest.raises(ShareUnavailable, match="no share"):
+    with pytest.raises(NotFound, match="no share"):
         sync_once(ana.home, NAME, carrier)
 
 
