@@ -116,7 +116,7 @@ def add_command(  # noqa: PLR0913 - the options above
         asks = "a share is made; with the same address: observer sync invite URL PERSON"
         respond({"url": without_login(url)}, asks)
         return
-    called = name or url.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    called = name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
     asked = ShareState(
         name=called,
         url=_address(url),
