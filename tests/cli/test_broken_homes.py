@@ -21,8 +21,7 @@ from observer.store.database import SqliteStore
 from observer.store.pages import VFS
 from observer.store.tombstones import Tombstones
 from observer.upkeep.home_guard import hold
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 def checks(run: Run) -> dict[str, dict[str, str]]:
@@ -254,8 +253,7 @@ def test_an_export_has_the_rest_and_says_what_it_left_out(run: Run) -> None:
 
 @broken
 def test_doctor_names_the_damaged_event(run: Run) -> None:
-    checks = json.loads(run("doctor", "--json").out)["checks"]
-    database = next(check for check in checks if check["name"] == "database")
+    database = run("doctor", "--json").check("database")
     assert not database["is_well"]
     assert database["found"].startswith("what is stored of event 2 is damaged: ")
     assert "copy of the database" in database["hint"]

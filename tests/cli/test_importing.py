@@ -25,7 +25,7 @@ from observer.importers.run import FinishedImports, QueuedImport, QueuedSource, 
 from observer.importers.source import events_of
 from observer.local import client
 from observer.store.database import SqliteStore
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, answered
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
 from tests.importers.recorded import SAMPLES, keep
 
@@ -151,18 +151,7 @@ def test_what_is_no_session_is_named(run: Run, sessions: Callable[[int], Path]) 
     assert rows["claude-code"][-1] == "shop"
     assert (rows["bash"][0], rows["bash"][-1]) == ("yes", "107.4 KiB")
     assert rows["memory-files"][-1] == "25 B"
-    ours, theirs = os.openpty()
-    os.write(ours, b"n\n")
-    asked = subprocess.run(
-        [sys.executable, "-m", "observer", "import"],
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    os.close(ours)
-    os.close(theirs)
+    asked = answered(b"n\n", "import")
     assert "Import 4 sessions and what bash and memory-files have? [y/N]" in asked.stdout
 
 

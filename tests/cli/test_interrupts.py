@@ -52,7 +52,6 @@ COMMANDS = {
 @pytest.fixture
 def running(filled: Home, observer: Callable[..., Any], home: Home) -> Iterator[Home]:
     """A home of three events whose daemon runs."""
-    del filled
     observer("up")
     yield home
     # What was asked to bring the daemon back may still be on its way, and find it down again.

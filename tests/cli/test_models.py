@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from observer.core import config
 from observer.core.paths import Home
 from observer.index.embed.registry import BUILT_IN
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 class Quiet(SimpleHTTPRequestHandler):

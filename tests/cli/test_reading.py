@@ -23,10 +23,8 @@ from observer.core.paths import Home
 from observer.notes.folders.folders import NoteFolder
 from observer.notes.folders.writing import NoteVersions
 from observer.tools import hook_output
+from tests.cli.conftest import Fill, Run
 from tests.importers.played import fixed_bug
-
-Run = Callable[..., Any]
-Fill = Callable[..., None]
 
 
 def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
@@ -190,12 +188,6 @@ def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
     assert titles("--type", "command")[:2] == ["make docs", "make bench: said"]
     assert titles("--failed") == titles("make", "--failed") == ["make bench: said"]
     assert titles("--failed", "--until", "2026-11-21") == []
-
-
-def test_a_type_that_no_item_has_brings_the_nearest_one(run: Run, filled: Home) -> None:
-    ran = run("search", "bench", "--type", "comand")
-    said = "error: nothing is of type 'comand'\nhint: did you mean command?\n"
-    assert (ran.code, ran.err) == (3, said)
 
 
 def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:

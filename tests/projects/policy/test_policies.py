@@ -218,38 +218,13 @@ def test_answers_are_remembered_up_to_a_limit() -> None:
 
 
 PATTERNS = [
-    "*.pem",
-    "secrets",
-    "secrets/",
-    "/secrets/",
-    "src/*.py",
-    "/*.py",
-    "src/**",
-    "**/fixtures",
-    "src/**/gen/*.js",
-    "a?c.[ch]",
-    "**",
-    "*",
-    "./src/x",
-    "src//x",
+    *("*.pem", "secrets", "secrets/", "/secrets/", "src/*.py", "/*.py", "src/**", "**/fixtures"),
+    *("src/**/gen/*.js", "a?c.[ch]", "**", "*", "./src/x", "src//x"),
 ]
 PATHS = [
-    "key.pem",
-    "src/key.pem",
-    "secrets/a",
-    "src/secrets/deep/a",
-    "secrets",
-    "src/a.py",
-    "src/deep/a.py",
-    "a.py",
-    "src/x",
-    "tests/fixtures/a/b",
-    "src/gen/a.js",
-    "src/one/two/gen/a.js",
-    "src/one/gen/two/a.js",
-    "lib/abc.h",
-    "lib/abbc.h",
-    "readme",
+    *("key.pem", "src/key.pem", "secrets/a", "src/secrets/deep/a", "secrets", "src/a.py"),
+    *("src/deep/a.py", "a.py", "src/x", "tests/fixtures/a/b", "src/gen/a.js"),
+    *("src/one/two/gen/a.js", "src/one/gen/two/a.js", "lib/abc.h", "lib/abbc.h", "readme"),
 ]
 OURS_ALONE = {"./src/x", "src//x"}
 
