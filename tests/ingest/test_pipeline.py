@@ -621,33 +621,24 @@ def test_a_piece_is_found_in_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "edit",
+    ("path", "new"),
     [
-        pytest.param(Edit(old="a", new="step"), id="at-several-places"),
-        pytest.param(Edit(old="a", new="gone()"), id="not-there-any-more"),
-        pytest.param(Edit(old="a", new=""), id="removed"),
+        pytest.param("a.py", "step", id="at-several-places"),
+        pytest.param("a.py", "gone()", id="not-there-any-more"),
+        pytest.param("a.py", "", id="removed"),
+        pytest.param("gone.py", "step5()", id="gone"),
+        pytest.param("a\0.py", "step5()", id="no-name"),
+        pytest.param("pipe.py", "step5()", id="pipe"),
+        pytest.param("large.py", "step5()", id="large"),
+        pytest.param("folder.py", "step5()", id="folder"),
     ],
 )
-def test_a_piece_that_is_not_certain_says_nothing(tmp_path: Path, edit: Edit) -> None:
+def test_a_piece_that_is_not_certain_says_nothing(tmp_path: Path, path: str, new: str) -> None:
     (tmp_path / "a.py").write_text(TEXT)
-    assert changed(tmp_path, edit) is None
-
-
-def test_a_file_that_is_gone_says_nothing(tmp_path: Path) -> None:
-    assert changed(tmp_path, Edit(old="a", new="step5()")) is None
-    assert changed(tmp_path, Edit(old="a", new="step5()"), path="a\0.py") is None
-
-
-def test_what_is_no_usual_file_is_not_read(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.py")
-    assert changed(tmp_path, Edit(old="a", new="step5()")) is None
-    (tmp_path / "b.py").write_text(TEXT + "#" * MOST_BYTES)
-    assert changed(tmp_path, Edit(old="a", new="step5()"), path="b.py") is None
-
-
-def test_a_file_that_is_a_folder_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "a.py").mkdir()
-    assert changed(tmp_path, Edit(old="a", new="step5()")) is None
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "large.py").write_text(TEXT + "#" * MOST_BYTES)
+    (tmp_path / "folder.py").mkdir()
+    assert changed(tmp_path, Edit(old="a", new=new), path=path) is None
 
 
 def test_without_a_folder_no_file_is_read() -> None:
@@ -665,36 +656,13 @@ def test_what_has_no_symbols_is_not_read(tmp_path: Path, monkeypatch: pytest.Mon
     assert changed(tmp_path, Edit(old="step(5)", new="step5()"), path="notes.unknown") is None
 
 
-AT_MS = 1_789_999_000_000
-
-Tell = Callable[..., int | None]
-
-
-@pytest.fixture
-def tell(pipeline: Pipeline, folder: Path) -> Tell:
-    """Store what a person recorded; returns the item that it made or changed."""
-    shown: list[AnyBody] = []
-
-    def store(body: AnyBody) -> int | None:
-        shown.append(body)
-        event = Event(
-            id=f"e{len(shown)}",
-            at_ms=AT_MS + len(shown) * 1000,
-            client="c",
-            body=body,
-            cwd=str(folder),
-            author="person",
-        )
-        return pipeline.ingest([event])[0].item
-
-    return store
-
-
 @pytest.mark.parametrize(
     "body", [Approve(item=400), Undo(item=400), Revise(item=400, title="x"), Forget(item=400)]
 )
-def test_what_points_at_nothing_changes_nothing(tell: Tell, store: Store, body: AnyBody) -> None:
-    note = tell(Remember(content="Use tokens"))
-    assert tell(body) is None
-    with store.read() as reader:
-        assert [item.id for item in reader.all_items()] == [note]
+def test_what_points_at_nothing_changes_nothing(
+    pipeline: Pipeline, store: Store, body: AnyBody
+) -> None:
+    (note,) = pipeline.ingest([an_event("a", body=Remember(content="Use tokens"))])
+    (told,) = pipeline.ingest([an_event("b", body=body, author="person")])
+    assert told.item is None
+    assert [item.id for item in items(store)] == [note.item]

@@ -1,4 +1,4 @@
-"""What of a session's changes is not committed: asked of git at its end, corrected afterwards."""
+"""What of a session's changes is not committed or was taken back: as git says, corrected later."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from observer.core.events import (
 from observer.core.model import Item, Link, SummaryFields, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import OLD_MS
+from observer.search.timeline import account
 from observer.store.interface import Store
 from tests.support import Git
 
@@ -49,10 +50,20 @@ class Shop:
         who = ("-c", "user.name=Ana", "-c", "user.email=ana@example.com")
         return self._git(self.root, *who, *words)
 
-    def commit(self) -> str:
+    def commit(self, subject: str = "Begin", *words: str) -> str:
         self.git("add", "-A")
-        self.git("commit", "-qm", "Begin")
+        self.git("commit", "-qm", subject, *words)
         return self.git("rev-parse", "HEAD")
+
+    def committed(self, subject: str, *words: str, session: str = "one") -> str:
+        """Commit, and report it as a hook of git does."""
+        head = self.commit(subject, *words)
+        self.tell(Commit(hash=head), session=session, dedup=f"commit:{head}")
+        return head
+
+    def run(self, command: str, session: str = "one") -> None:
+        done = self.git(*command.split()[1:])
+        self.tell(Command(command=command, output=done), session=session)
 
     def save(self, name: str, text: str) -> None:
         (self.root / name).write_text(text)
@@ -83,6 +94,17 @@ class Shop:
             found = [item for item in reader.all_items() if item.session_id == session.id]
         (fields,) = [item.summary for item in found if item.summary]
         return fields
+
+    def turn(self) -> str:
+        """Return what the first turn came to."""
+        with self._store.read() as reader:
+            return next(item.subtitle for item in reader.all_items() if item.type == "turn")
+
+    def today(self) -> tuple[list[str], tuple[str, ...]]:
+        """Return the commits and the changed files of an account of the day."""
+        with self._store.read() as reader:
+            (share,) = account(reader, NOW_MS - 1, owner="").shares
+        return [commit.title for commit in share.commits], share.files
 
 
 @pytest.fixture
@@ -291,6 +313,100 @@ def test_what_is_taken_back_of_a_commit_is_left(shop: Shop) -> None:
     shop.tell(back)
     assert "cart.py" in shop.summary().next_steps
 
+
+# --- what git took back is not said to be done ---------------------------------------------------
+
+BY = pytest.mark.parametrize("by", ["one", "another"])
+
+
+@BY
+@pytest.mark.parametrize(
+    "command", ["git checkout .", "git checkout -- cart.py", "git restore cart.py",
+                "git reset -q --hard", "git checkout HEAD -- cart.py"],
+)  # fmt: skip
+def test_discarded_changes_are_not_done(shop: Shop, command: str, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.run(command, by)
+    assert shop.summary().completed == ""
+    assert shop.today() == ([], ())
+    assert "file" not in shop.turn()
+
+
+@BY
+@pytest.mark.parametrize("command", ["git stash drop -q", "git stash clear"])
+def test_a_dropped_stash_is_not_done(shop: Shop, command: str, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.run("git stash -q")
+    shop.run(command, by)
+    assert shop.summary().completed == ""
+    assert shop.today() == ([], ())
+
+
+@BY
+@pytest.mark.parametrize("command", ["git reset -q HEAD~1", "git reset -q --soft HEAD~1"])
+def test_an_uncommitted_commit_is_not_done(shop: Shop, command: str, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.committed("Count from one")
+    shop.run(command, by)
+    assert "Committed" not in shop.summary().completed
+    assert "Changed cart.py" in shop.summary().completed
+    assert shop.today() == ([], ("cart.py",))
+    assert "commit" not in shop.turn()
+
+
+@BY
+@pytest.mark.parametrize("command", ["git reset --hard HEAD~1", "git revert --no-edit HEAD"])
+def test_a_commit_that_is_taken_back_is_not_done(shop: Shop, command: str, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.committed("Count from one")
+    shop.run(command, by)
+    if "revert" in command:
+        head = shop.git("rev-parse", "HEAD")
+        revert = Commit(hash=head, action="revert")
+        shop.tell(revert, session=by, dedup=f"commit:{head}")
+    assert "(" not in shop.summary().completed.replace(
+        "(", "", int("revert" in command and by == "one")
+    )
+    assert "Changed" not in shop.summary().completed
+    assert "Count from one" not in shop.today()[0]
+
+
+def test_an_amended_commit_has_its_new_name(shop: Shop) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    old = shop.committed("Count from one", session="")
+    assert "Taken in by later commits: Count from one" in shop.summary().completed
+    new = shop.committed("Count from 1", "--amend", session="")
+    shop.tell(Rewrite(reason="amend", pairs=((old, new),)), session="")
+    assert new[:10] in shop.summary().completed
+    assert old[:10] not in shop.summary().completed
+    assert shop.today()[0] == ["Count from 1"]
+
+
+def test_a_commit_amended_by_another_has_its_new_name(shop: Shop) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    old = shop.committed("Count from one")
+    new = shop.committed("Count from 1", "--amend", session="")
+    shop.tell(Rewrite(reason="amend", pairs=((old, new),)), session="")
+    assert old[:10] not in shop.summary().completed
+    assert new[:10] in shop.summary().completed
+
+
+@BY
+def test_a_commit_of_the_session_taken_back_by_another_is_not_taken_in(shop: Shop, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.committed("Count from one", session="")
+    shop.run("git reset -q --hard HEAD~1", by)
+    assert shop.summary().completed == ""
+
+
+# --- of sessions and their links ----------------------------------------------------------------
 
 OLD, NEW, NEWER = "a" * 40, "b" * 40, "c" * 40
 RED = Command(command="pytest", output="FAILED a.py::x - KeyError\n1 failed in 0.1s", exit_code=1)
