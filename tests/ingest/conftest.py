@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from observer.core.config import Settings
+from observer.core.events import Event
+from observer.core.model import Item
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
@@ -30,6 +32,24 @@ def store(home: Home) -> Iterator[Store]:
     opened = SqliteStore(home.database)
     yield opened
     opened.close()
+
+
+def items_of(store: Store) -> list[Item]:
+    with store.read() as reader:
+        return list(reader.all_items())
+
+
+def log_of(store: Store) -> list[Event]:
+    with store.read() as reader:
+        return [recorded.event for recorded in reader.log(limit=100_000)]
+
+
+def drained(pipeline: Pipeline) -> int:
+    """Store all that waits; return in how many rounds."""
+    rounds = 0
+    while pipeline.drain().entries:
+        rounds += 1
+    return rounds
 
 
 @pytest.fixture

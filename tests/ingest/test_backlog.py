@@ -36,7 +36,7 @@ from observer.local.spool import Spool
 from observer.observations.event_record import EventAnalysis
 from observer.projects import PlaceCache
 from observer.store.interface import Store
-from tests.ingest.conftest import Faulty
+from tests.ingest.conftest import Faulty, drained, log_of
 from tests.support import Until
 
 Post = Callable[..., str]
@@ -116,18 +116,6 @@ def order(home: Home) -> PrefetchRequest:
     return PrefetchRequest(str(home.spool), Settings(), frozenset())
 
 
-def ids_of(store: Store) -> list[str]:
-    with store.read() as reader:
-        return [recorded.event.id for recorded in reader.log(limit=100_000)]
-
-
-def drained(pipeline: Pipeline) -> int:
-    rounds = 0
-    while pipeline.drain().entries:
-        rounds += 1
-    return rounds
-
-
 def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
     process = ahead._process._process
     assert process
@@ -144,7 +132,7 @@ def test_a_long_backlog_is_stored_in_its_order(
 ) -> None:
     names = fill(LONG)
     drained(make_pipeline(ahead=ahead))
-    assert ids_of(store) == names
+    assert [event.id for event in log_of(store)] == names
     assert spool.depth() == 0
 
 
@@ -188,7 +176,7 @@ def test_what_cannot_be_read_is_set_aside_at_the_end(
     (broken,) = fill(1, payload=b"{")
     names.remove(broken)
     drained(make_pipeline(ahead=ahead))
-    assert sorted(ids_of(store)) == sorted(names)
+    assert sorted([event.id for event in log_of(store)]) == sorted(names)
     assert (spool.depth(), spool.bad()) == (0, 1)
 
 
@@ -207,7 +195,7 @@ def test_the_death_of_the_process_costs_nothing_but_time(
         pipeline.drain()
     process_of(ahead).send_signal(number)
     drained(pipeline)
-    assert sorted(ids_of(store)) == names
+    assert sorted([event.id for event in log_of(store)]) == names
     assert not ahead._process.is_running
 
 
@@ -396,7 +384,7 @@ def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
     names = fill(LONG)
     poison = names.pop(-9)
     drained(make_pipeline(store=Faulty(store, poison, ZeroDivisionError()), ahead=ahead))
-    assert ids_of(store) == names
+    assert [event.id for event in log_of(store)] == names
     assert (spool.depth(), spool.bad()) == (0, 1)
 
 
@@ -411,7 +399,7 @@ def test_a_store_that_cannot_write_ends_the_reading(
         drained(make_pipeline(store=full, ahead=ahead))
     assert not ahead._process.is_running
     drained(make_pipeline(ahead=ahead))
-    assert ids_of(store) == names
+    assert [event.id for event in log_of(store)] == names
 
 
 @pytest.mark.measured

@@ -35,7 +35,7 @@ from observer.core.events import (
     Undo,
 )
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED, Item, ItemChange, Place, Receipt, item_id
+from observer.core.model import UNASSIGNED, ItemChange, Place, Receipt, item_id
 from observer.core.paths import Home
 from observer.core.value import SymbolChanges
 from observer.index import Index
@@ -45,16 +45,11 @@ from observer.local.spool import Spool
 from observer.projects import PlaceCache, known_project_at
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
-from tests.ingest.conftest import Faulty
+from tests.ingest.conftest import Faulty, items_of
 from tests.support import Git
 
 Post = Callable[..., str]
 Run = Callable[..., dict[str, Any]]
-
-
-def items(store: Store) -> list[Item]:
-    with store.read() as reader:
-        return list(reader.all_items())
 
 
 def an_event(name: str = "e", **fields: Any) -> Event:
@@ -73,7 +68,7 @@ def test_a_spooled_event_becomes_an_item_and_leaves_the_spool(
     post("PostToolUse", run("pytest -q", "3 passed in 0.1s"))
     drained = pipeline.drain()
     assert (drained.entries, drained.bad, spool.depth()) == (1, 0, 0)
-    (item, _summary) = items(store)
+    (item, _summary) = items_of(store)
     assert (item.type, item.project_id) == ("command", 2)
     assert drained.projects == {2}
 
@@ -88,10 +83,10 @@ def test_a_replayed_entry_changes_nothing(
     post("PostToolUse", run("./deploy"))
     shutil.copytree(home.spool, home.root / "copy")
     pipeline.drain()
-    before = items(store)
+    before = items_of(store)
     shutil.copytree(home.root / "copy", home.spool, dirs_exist_ok=True)
     assert pipeline.drain().entries == 1
-    assert (items(store), spool.depth()) == (before, 0)
+    assert (items_of(store), spool.depth()) == (before, 0)
 
 
 def test_the_same_tool_call_shown_twice_is_one_event(
@@ -116,7 +111,7 @@ def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
     assert secret.encode() not in kept
     assert b"not json" in kept
     assert (home.spool / "bad" / f"{bad}.reason").read_text()
-    assert len(items(store)) == 2
+    assert len(items_of(store)) == 2
 
 
 def test_an_unforeseen_reason_holds_no_secret_either(
@@ -170,7 +165,7 @@ def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
         shown = str((reader.projects(), list(reader.all_items()), reader.log(after_seq=0)))
     assert secret not in shown
     assert (project.name, project.id) == ("[redacted:github-token]", receipt.project_id)
-    assert items(store)[0].branch == "fix/[redacted:github-token]"
+    assert items_of(store)[0].branch == "fix/[redacted:github-token]"
     assert known_project_at(str(folder), [project]) == project
 
 
@@ -182,7 +177,7 @@ def test_secrets_are_gone_before_they_are_stored(
     pipeline.drain()
     with store.read() as reader:
         assert secret not in str(reader.log())
-    assert secret not in str(items(store))
+    assert secret not in str(items_of(store))
 
 
 def test_a_note_shown_on_a_command_line_is_stored_once(
@@ -192,7 +187,7 @@ def test_a_note_shown_on_a_command_line_is_stored_once(
     pipeline.drain()
     with store.read() as reader:
         assert "zebra" not in str(reader.log())
-    assert "zebra" not in str(items(store))
+    assert "zebra" not in str(items_of(store))
 
 
 def test_a_huge_event_is_capped(
@@ -208,7 +203,7 @@ def test_a_huge_event_is_capped(
 
 def test_nothing_happens_later_than_now(pipeline: Pipeline, store: Store) -> None:
     pipeline.ingest([an_event(at_ms=2_200_000_000_000)])
-    assert items(store)[0].created_ms == 1_790_000_000_000
+    assert items_of(store)[0].created_ms == 1_790_000_000_000
 
 
 def test_nothing_of_an_excluded_folder_is_recorded(
@@ -218,7 +213,7 @@ def test_nothing_of_an_excluded_folder_is_recorded(
     post("PostToolUse", run("./deploy"))
     assert pipeline.drain().entries == 1
     assert pipeline.ingest([an_event(cwd=str(folder / "deep"))]) == [Receipt()]
-    assert items(store) == []
+    assert items_of(store) == []
 
 
 def test_of_a_commit_excluded_files_are_left_out(
@@ -228,7 +223,7 @@ def test_of_a_commit_excluded_files_are_left_out(
     files = (FileChange(path="private/key"), FileChange(path="open.md"))
     commit = Commit(hash="a" * 40, subject="Both", files=files)
     pipeline.ingest([an_event(cwd=str(folder), body=commit)])
-    assert items(store)[0].files_modified == ("open.md",)
+    assert items_of(store)[0].files_modified == ("open.md",)
     with store.read() as reader:
         assert "private" not in msgspec.json.encode(reader.log()[0].event).decode()
 
@@ -238,7 +233,7 @@ def test_what_is_no_folder_of_a_project_is_unassigned(
     pipeline: Pipeline, store: Store, folder: str
 ) -> None:
     pipeline.ingest([an_event(cwd=folder)])
-    assert items(store)[0].project_id == UNASSIGNED
+    assert items_of(store)[0].project_id == UNASSIGNED
 
 
 def test_what_a_client_of_windows_reports_joins_the_project_in_wsl(
@@ -252,13 +247,13 @@ def test_what_a_client_of_windows_reports_joins_the_project_in_wsl(
     with store.read() as reader:
         assert [project.roots for project in reader.projects()][1:] == [(str(folder),)]
         assert {one.event.cwd for one in reader.log()} == {str(folder)}
-    assert items(store)[0].files_modified == ("src/a.py",)
+    assert items_of(store)[0].files_modified == ("src/a.py",)
 
 
 def test_a_drive_of_windows_is_a_folder_of_wsl(pipeline: Pipeline, store: Store) -> None:
     pipeline.ingest([an_event("a", cwd="C:\\src\\shop", at_ms=1)])
     pipeline.ingest([an_event("b", cwd="/mnt/c/src/shop/api", at_ms=2)])
-    assert len({item.project_id for item in items(store)}) == 1
+    assert len({item.project_id for item in items_of(store)}) == 1
     with store.read() as reader:
         assert reader.projects()[-1].roots == ("/mnt/c/src/shop",)
 
@@ -268,7 +263,7 @@ def test_what_is_excluded_in_wsl_is_excluded_as_windows_spells_it(
 ) -> None:
     pipeline = make_pipeline(settings=Settings(exclude=("/mnt/c/src/secret",)))
     pipeline.ingest([an_event("a", cwd="C:\\src\\secret")])
-    assert items(store) == []
+    assert items_of(store) == []
 
 
 def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Path) -> None:
@@ -277,7 +272,7 @@ def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Pat
         (tmp_path / name / "Makefile").touch()
     pipeline.ingest([an_event("a", cwd=str(tmp_path / "one"))])
     pipeline.ingest([an_event("b", cwd=str(tmp_path / "two")), an_event("c", cwd=str(tmp_path))])
-    assert len({item.project_id for item in items(store)}) == 3
+    assert len({item.project_id for item in items_of(store)}) == 3
 
 
 def test_a_moved_project_keeps_its_identity_under_its_new_name(
@@ -290,7 +285,7 @@ def test_a_moved_project_keeps_its_identity_under_its_new_name(
     with store.read() as reader:
         (_, project) = reader.projects()
     assert (project.name, project.earlier_names) == ("store", ("shop",))
-    assert len({item.project_id for item in items(store)}) == 1
+    assert len({item.project_id for item in items_of(store)}) == 1
 
 
 def test_ingest_answers_with_the_place_in_the_log_and_the_item(pipeline: Pipeline) -> None:
@@ -306,26 +301,26 @@ def test_a_note_with_a_key_is_replaced_within_one_batch(pipeline: Pipeline, stor
     notes = [an_event(n, body=Remember(content=f"use {n}", key="db")) for n in ("mysql", "sqlite")]
     receipts = pipeline.ingest(notes)
     assert receipts[0].item == receipts[1].item == item_id(1)
-    assert [item.narrative for item in items(store)] == ["use sqlite"]
+    assert [item.narrative for item in items_of(store)] == ["use sqlite"]
 
 
 def test_the_same_words_are_one_note(pipeline: Pipeline, store: Store) -> None:
     for name in ("a", "b"):
         pipeline.ingest([an_event(name, body=Remember(content="we use tabs"))])
-    assert len(items(store)) == 1
+    assert len(items_of(store)) == 1
 
 
 def test_personal_notes_of_two_owners_stay_apart(pipeline: Pipeline, store: Store) -> None:
     for owner in ("ana", "ben"):
         body = Remember(content="we use tabs", scope="personal", owner=owner)
         pipeline.ingest([an_event(owner, body=body)])
-    assert [(i.owner, i.project_id) for i in items(store)] == [("ana", None), ("ben", None)]
+    assert [(i.owner, i.project_id) for i in items_of(store)] == [("ana", None), ("ben", None)]
 
 
 def test_a_forgotten_item_is_gone(pipeline: Pipeline, store: Store) -> None:
     (receipt,) = pipeline.ingest([an_event("a", body=Remember(content="wrong"))])
     pipeline.ingest([an_event("b", body=Forget(item=receipt.item or 0))])
-    assert items(store) == []
+    assert items_of(store) == []
 
 
 def test_what_was_forgotten_is_not_derived_again(
@@ -333,11 +328,11 @@ def test_what_was_forgotten_is_not_derived_again(
 ) -> None:
     post("PostToolUse", run("git status"))
     pipeline.drain()
-    for item in items(store):
+    for item in items_of(store):
         pipeline.ingest([an_event(f"forget-{item.id}", body=Forget(item=item.id))])
     post("PostToolUse", run("git status"))
     pipeline.drain()
-    assert items(store) == []
+    assert items_of(store) == []
 
 
 def test_a_commit_is_completed_from_the_repository(
@@ -505,7 +500,7 @@ def test_the_branch_is_the_one_that_was_checked_out_then(
         fields = {"client": "git", "event": "post-commit", "cwd": str(tmp_path)}
         spool.append(fields | {"env.git.head": hash_} | shown, b"")
     pipeline.drain()
-    found = {item.commit: item.branch for item in items(store)}
+    found = {item.commit: item.branch for item in items_of(store)}
     assert found == {"1" * 40: "topic", "2" * 40: ""}
 
 
@@ -526,7 +521,7 @@ def test_what_a_formatter_mends_again_is_one_fix(
             for at, run in enumerate(runs)
         ]
         pipeline.ingest(events)
-        (fix,) = [item for item in items(store) if item.type == "fix"]
+        (fix,) = [item for item in items_of(store) if item.type == "fix"]
         assert fix.title == "`ruff check --fix .` repairs what `ruff check .` finds"
         assert fix.folded == round_ + 1
 
@@ -665,4 +660,4 @@ def test_what_points_at_nothing_changes_nothing(
     (note,) = pipeline.ingest([an_event("a", body=Remember(content="Use tokens"))])
     (told,) = pipeline.ingest([an_event("b", body=body, author="person")])
     assert told.item is None
-    assert [item.id for item in items(store)] == [note.item]
+    assert [item.id for item in items_of(store)] == [note.item]

@@ -22,11 +22,12 @@ from observer.core.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.core.model import Item, Link, SummaryFields, item_id
+from observer.core.model import Link, SummaryFields, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import OLD_MS
 from observer.search.timeline import account
 from observer.store.interface import Store
+from tests.ingest.conftest import items_of
 from tests.support import Git
 
 NOW_MS = 1_790_000_000_000
@@ -430,11 +431,6 @@ def happened(folder: Path, *shown: tuple[str, AnyBody]) -> list[Event]:
     ]
 
 
-def everything(store: Store) -> list[Item]:
-    with store.read() as reader:
-        return list(reader.all_items())
-
-
 def links_of(store: Store, seq: int) -> tuple[Link, ...]:
     with store.read() as reader:
         return reader.items([item_id(seq)])[0].links
@@ -447,11 +443,11 @@ def test_an_arc_spans_sessions_and_batches(
     events = happened(folder, ("s1", RED), ("s1", EDIT), ("s2", GREEN))
     for start in range(0, len(events), at_once):
         pipeline.ingest(events[start : start + at_once])
-    fix = next(item for item in everything(store) if item.type == "fix")
+    fix = next(item for item in items_of(store) if item.type == "fix")
     assert [link.target for link in fix.links] == [item_id(1), item_id(2), item_id(3)]
-    before = everything(store)
+    before = items_of(store)
     pipeline.rebuild()
-    assert everything(store) == before
+    assert items_of(store) == before
 
 
 HISTORY: Sequence[tuple[str, AnyBody]] = (
@@ -468,7 +464,7 @@ def test_a_turn_that_a_prompt_broke_off_is_a_record(
     asked = ("Round the total up", "No, mend the cart first")
     for event in happened(folder, *(("s1", Prompt(text=one)) for one in asked)):
         pipeline.ingest([event])
-    kinds = [item.kind for item in everything(store) if item.type == "turn"]
+    kinds = [item.kind for item in items_of(store) if item.type == "turn"]
     assert kinds == ["record", "observation"]
 
 
@@ -480,7 +476,7 @@ def test_answers_to_a_procedure_are_records_from_the_first_on(
     body = ToolUse(tool="AskUserQuestion", input=asked, output=output)
     for event in happened(folder, ("s1", body), ("s2", body)):
         pipeline.ingest([event])
-    kinds = [item.kind for item in everything(store) if item.type == "decision"]
+    kinds = [item.kind for item in items_of(store) if item.type == "decision"]
     assert kinds == ["record", "record"]
 
 
@@ -495,9 +491,9 @@ def test_an_answer_that_a_later_session_does_is_a_decision(
     for event in happened(folder, ("s1", body), ("s2", done)):
         pipeline.ingest([event])
     is_done = said != "Postgres"
-    (made,) = (item for item in everything(store) if item.type == "decision")
+    (made,) = (item for item in items_of(store) if item.type == "decision")
     assert made.kind == ("observation" if is_done else "record")
-    learned = [item.summary.learned for item in everything(store) if item.summary]
+    learned = [item.summary.learned for item in items_of(store) if item.summary]
     assert any(said in each for each in learned) is is_done
 
 

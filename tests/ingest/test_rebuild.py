@@ -37,6 +37,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
+from tests.ingest.conftest import items_of
 from tests.support import pipeline_over
 
 PATHS = st.sampled_from(["/r/a.py", "/r/b.py"])
@@ -255,11 +256,6 @@ def vectors(store: Store, model: LazyModel) -> dict[int, bytes | None]:
     return {change.id: change.vector for change in changes if change.item}
 
 
-def embedded(store: Store) -> list[Item]:
-    with store.read() as reader:
-        return list(reader.all_items())
-
-
 def a_note(number: int, content: str, *, key: str = "") -> Event:
     body = Remember(content=content, title="", key=key or f"k{number}")
     return Event(id=f"n{number}", at_ms=SOON_MS, client="observer", body=body)
@@ -271,8 +267,8 @@ def test_what_is_drained_has_its_vectors_after_the_commit(
     for n in range(3):
         post("UserPromptSubmit", {"prompt": f"Deploy to target {n} now", "session_id": f"s{n}"})
     embedding.drain()
-    assert vectors(store, model) == model.made(embedded(store))
-    assert len(embedded(store)) >= 3
+    assert vectors(store, model) == model.made(items_of(store))
+    assert len(items_of(store)) >= 3
 
 
 def test_a_record_has_no_vector_and_is_not_waited_for(
@@ -280,7 +276,7 @@ def test_a_record_has_no_vector_and_is_not_waited_for(
 ) -> None:
     post("PostToolUse", run("./deploy x"))
     embedding.drain()
-    (record,) = (item.id for item in embedded(store) if item.kind == "record")
+    (record,) = (item.id for item in items_of(store) if item.kind == "record")
     assert vectors(store, model)[record] is None
     assert embedding.embed(0, limit=9) == 0
 
@@ -293,7 +289,7 @@ def test_what_a_front_tells_has_its_vector_and_a_change_another_one(
     embedding.ingest([a_note(2, "factories of widgets", key="k1")])
     after = vectors(store, model)
     assert list(before) == list(after)
-    assert before != after == model.made(embedded(store))
+    assert before != after == model.made(items_of(store))
 
 
 def test_what_is_forgotten_has_no_vector(
@@ -328,13 +324,13 @@ def test_what_has_no_vector_gets_one_in_portions(
     while (then := embedding.embed(after, limit=2)) != after:
         after, rounds = then, rounds + 1
     assert rounds == 3
-    assert vectors(store, model) == model.made(embedded(store))
+    assert vectors(store, model) == model.made(items_of(store))
 
 
 def test_without_a_model_nothing_is_embedded_or_dropped(pipeline: Pipeline, store: Store) -> None:
     pipeline.ingest([a_note(1, "use builders")])
     with store.write() as writer:
-        writer.put_vectors("m", {embedded(store)[0].id: b"1234"})
+        writer.put_vectors("m", {items_of(store)[0].id: b"1234"})
     assert pipeline.embed(7, limit=9) == 7
     pipeline.drop_other_vectors()
     with store.read() as reader:
@@ -346,7 +342,7 @@ def test_the_vectors_of_other_models_are_dropped(
 ) -> None:
     embedding.ingest([a_note(1, "use builders")])
     with store.write() as writer:
-        writer.put_vectors("other", {embedded(store)[0].id: b"1234"})
+        writer.put_vectors("other", {items_of(store)[0].id: b"1234"})
     embedding.drop_other_vectors()
     with store.read() as reader:
         assert reader.vectors() == {model.id: 1}
