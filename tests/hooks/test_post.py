@@ -265,19 +265,15 @@ def test_what_a_full_disk_refuses_is_counted(post: Post, spool: Spool, small_dis
     assert refused.stat().st_size == 64
 
 
-def test_what_a_spool_that_is_no_folder_refuses_is_counted(post: Post, home: Home) -> None:
+@pytest.mark.parametrize("count", ["", "$(touch pwned) x\n" + " " * 60], ids=["ours", "none"])
+def test_what_a_spool_that_is_no_folder_refuses_is_counted(
+    post: Post, home: Home, count: str
+) -> None:
+    """A count that is none begins anew."""
     home.logs.mkdir(parents=True)
     refusals.prepare(home.refused)
-    home.spool.write_text("in the way")
-    post("cursor", "stop", payload=b"x")
-    found = refusals.read(home.refused)
-    assert found is not None
-    assert found.events == 1
-
-
-def test_a_count_that_is_none_begins_anew(post: Post, home: Home) -> None:
-    home.logs.mkdir(parents=True)
-    home.refused.write_text("$(touch pwned) x\n" + " " * 60)
+    if count:
+        home.refused.write_text(count)
     home.spool.write_text("in the way")
     post("cursor", "stop", payload=b"x")
     found = refusals.read(home.refused)
