@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any
 
 import apsw
 import pytest
@@ -22,6 +21,7 @@ from observer.store.pages import VFS
 from observer.store.tombstones import Tombstones
 from observer.upkeep.home_guard import hold
 from tests.cli.conftest import Run
+from tests.support import Observer, Until
 
 
 def checks(run: Run) -> dict[str, dict[str, str]]:
@@ -141,9 +141,7 @@ def test_what_was_lost_is_named(run: Run, home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_stale_pid_and_socket_files_hinder_no_start(
-    home: Home, observer: Callable[..., Any]
-) -> None:
+def test_stale_pid_and_socket_files_hinder_no_start(home: Home, observer: Observer) -> None:
     home.root.mkdir(parents=True)
     home.run.mkdir(parents=True, exist_ok=True)
     home.root.chmod(0o700)
@@ -156,7 +154,7 @@ def test_stale_pid_and_socket_files_hinder_no_start(
 
 
 @pytest.mark.slow
-def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Callable[..., Any]) -> None:
+def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Observer) -> None:
     before = os.umask(0)
     try:
         assert observer("up").returncode == 0
@@ -170,9 +168,7 @@ def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Callable[..., An
 
 
 @pytest.mark.slow
-def test_a_home_that_was_moved_goes_on(
-    home: Home, observer: Callable[..., Any], until: Callable[..., None]
-) -> None:
+def test_a_home_that_was_moved_goes_on(home: Home, observer: Observer, until: Until) -> None:
     assert observer("post", "command", "command=ls").returncode == 0
     assert observer("up").returncode == 0
     until(lambda: client.call(home, "GET", "/status")["events"] == 1)
@@ -202,7 +198,7 @@ def test_events_of_a_clock_that_was_a_year_ahead_are_kept(home: Home, run: Run) 
 
 @pytest.mark.slow
 def test_who_wakes_the_daemon_for_an_agent_reads_what_up_prints(
-    home: Home, observer: Callable[..., Any]
+    home: Home, observer: Observer
 ) -> None:
     home.root.mkdir(parents=True)
     home.config.write_text("log_level = 7\n")

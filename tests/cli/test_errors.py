@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from observer.importers.registry import sources
 from observer.local import client
 from tests.cli.conftest import Run
 from tests.conftest import running_in
-from tests.support import Observer
+from tests.support import Observer, Until
 
 ROOT = Path(__file__).parents[2]
 
@@ -348,7 +348,7 @@ def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
     ],
 )
 def test_a_stream_that_is_closed_or_full_is_no_crash(
-    within: Observer, home: Home, until: Callable[..., None], words: str, code: int
+    within: Observer, home: Home, until: Until, words: str, code: int
 ) -> None:
     if words.startswith("export"):
         assert within("remember", "green").returncode == 0

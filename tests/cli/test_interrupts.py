@@ -7,10 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.tools.status import current
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ COMMANDS = {
 
 
 @pytest.fixture
-def running(filled: Home, observer: Callable[..., Any], home: Home) -> Iterator[Home]:
+def running(filled: Home, observer: Observer, home: Home) -> Iterator[Home]:
     """A home of three events whose daemon runs."""
     observer("up")
     yield home
@@ -141,9 +141,7 @@ def test_who_interrupts_where_no_daemon_can_start_is_told_that_it_is_down(
     assert subprocess.run(observer_up, check=False, capture_output=True).returncode == 0
 
 
-def test_events_that_wait_wake_a_daemon_that_died(
-    running: Home, observer: Callable[..., Any]
-) -> None:
+def test_events_that_wait_wake_a_daemon_that_died(running: Home, observer: Observer) -> None:
     pid = client.daemon_pid(running)
     assert pid
     os.kill(pid, signal.SIGKILL)

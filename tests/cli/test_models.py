@@ -122,16 +122,10 @@ def test_a_published_model_is_pulled_and_used(
     url, digest = published
     assert run("config", "set", "model_url", url).code == 0
     assert "model use theirs" in run("config", "model", "pull", "theirs", "--sha256", digest).out
+    row = run("config", "model", "pull", "theirs", "--sha256", digest, "--json").json
+    assert (row["folder"], row["is_used"]) == (str(home.models / "theirs"), False)
     assert run("config", "model", "use", "theirs").code == 0
     assert (home.models / "theirs" / "model.onnx").exists()
-
-
-def test_pull_as_json_tells_where_it_is(run: Run, home: Home, published: tuple[str, str]) -> None:
-    url, digest = published
-    run("config", "set", "model_url", url)
-    row = run("config", "model", "pull", "theirs", "--sha256", digest, "--json").json
-    assert row["folder"] == str(home.models / "theirs")
-    assert not row["is_used"]
 
 
 def test_without_an_address_nothing_is_pulled(run: Run) -> None:

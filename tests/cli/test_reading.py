@@ -135,15 +135,6 @@ def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
     assert "1 event waits to be stored" in run("search", "bench").err
 
 
-def test_what_was_recorded_cannot_steer_the_terminal(run: Run, fill: Fill, app: Path) -> None:
-    hostile = "echo \x1b[2Jgone \u202ereversed"
-    fill([{"kind": "command", "command": hostile, "exit_code": 1, "cwd": str(app)}])
-    said = run("search", "echo", "--type", "command").out
-    assert "reversed" in said
-    assert "\x1b" not in said
-    assert "\u202e" not in said
-
-
 @pytest.mark.parametrize(
     ("words", "code"),
     [

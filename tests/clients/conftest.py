@@ -15,6 +15,8 @@ from observer.clients.installers import install, perform, uninstall
 from observer.core.paths import Home
 
 AT_MS = 1_795_000_000_000
+Run = Callable[[str], InstallPlan]
+Files = Callable[[], dict[str, bytes]]
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def context(home: Home, tmp_path: Path) -> InstallContext:
 
 
 @pytest.fixture
-def put(context: InstallContext) -> Callable[[str], InstallPlan]:
+def put(context: InstallContext) -> Run:
     """Install a client for good."""
 
     def run(name: str) -> InstallPlan:
@@ -45,7 +47,7 @@ def put(context: InstallContext) -> Callable[[str], InstallPlan]:
 
 
 @pytest.fixture
-def drop(context: InstallContext) -> Callable[[str], InstallPlan]:
+def drop(context: InstallContext) -> Run:
     """Uninstall a client for good."""
 
     def run(name: str) -> InstallPlan:
@@ -63,7 +65,7 @@ def spaced(context: InstallContext, tmp_path: Path) -> InstallContext:
 
 
 @pytest.fixture
-def files(context: InstallContext) -> Callable[[], dict[str, bytes]]:
+def files(context: InstallContext) -> Files:
     """Every file of the user by its relative path, ours left out."""
 
     def read() -> dict[str, bytes]:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from observer.clients.config_files.context import InstallContext, InstallPlan
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform, uninstall
 from observer.core.errors import ConfigInvalid
-
-Run = Callable[[str], InstallPlan]
+from tests.clients.conftest import Run
 
 
 def loaded(context: InstallContext, name: str) -> Any:

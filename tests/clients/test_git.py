@@ -16,7 +16,6 @@ from observer.clients.shelf import git as git_client
 from observer.clients.shelf.git import missing_hooks, version
 from observer.core.errors import BadInput, ConfigInvalid
 
-Run = Callable[[str], InstallPlan]
 EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
 
 

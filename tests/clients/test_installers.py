@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +20,8 @@ from observer.clients.installers import install, installable, perform, uninstall
 from observer.clients.registry import clients
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
+from tests.clients.conftest import Files
 from tests.clients.facts import facts_of
-
-Files = Callable[[], dict[str, bytes]]
 
 FACTS = {name: facts_of(name) for name in installable()}
 AGENTS = [name for name in FACTS if clients()[name].is_agent]

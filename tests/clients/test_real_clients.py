@@ -10,7 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ from recording import session
 from recording.__main__ import cache
 from recording.programs import PROGRAMS
 from recording.scenario import REMINDER
+
+from tests.support import Until
 
 pytestmark = pytest.mark.slow
 WITHOUT_MCP = {"pi"}
@@ -55,7 +57,7 @@ def stored(at: session.Place) -> list[str]:
 
 
 def test_a_session_is_remembered_and_the_next_one_makes_use_of_it(
-    client: str, command: Path, at: session.Place, until: Callable[..., None]
+    client: str, command: Path, at: session.Place, until: Until
 ) -> None:
     session.install(client, at)
     first = session.run(client, command, at, is_mistaken=True)

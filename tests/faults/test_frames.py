@@ -19,6 +19,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.pump import hello
 from observer.tools.registry import toolsets
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
 
@@ -183,7 +184,7 @@ EXAMPLES = 20
 
 
 @pytest.fixture
-def api(home: Home, observer: Callable[..., object]) -> tuple[str, str]:
+def api(home: Home, observer: Observer) -> tuple[str, str]:
     """The address and the token of a daemon."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

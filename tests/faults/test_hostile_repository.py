@@ -20,6 +20,7 @@ from observer.git.process import git_output, repository_at
 from observer.git.repository import find_repository, refusal
 from observer.git.status import WorkTree, uncommitted_paths
 from observer.projects import detect_place
+from tests.support import Until
 
 from .conftest import WAYS, Git, Trap, Visitor
 
@@ -413,7 +414,7 @@ def test_a_pipe_for_a_file_ends_by_the_time_limit(plain: Path, name: str) -> Non
 
 
 def test_a_git_that_hangs_ends_with_what_it_started(
-    plain: Path, tmp_path: Path, until: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    plain: Path, tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bin").mkdir()
     script = tmp_path / "bin/git"

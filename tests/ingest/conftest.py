@@ -24,6 +24,7 @@ from tests.support import Git
 NOW_MS = 1_790_000_000_000
 
 Post = Callable[..., str]
+Make = Callable[..., Pipeline]
 POST = Path(__file__).parents[2] / "hooks" / "post"
 
 
@@ -60,7 +61,7 @@ def spool(home: Home) -> Spool:
 
 
 @pytest.fixture
-def make_pipeline(store: Store, spool: Spool) -> Callable[..., Pipeline]:
+def make_pipeline(store: Store, spool: Spool) -> Make:
     def make(**parts: Any) -> Pipeline:
         given = {"store": store, "spool": spool, "settings": Settings(), "places": PlaceCache()}
         given |= {"now_ms": lambda: NOW_MS} | parts
@@ -70,7 +71,7 @@ def make_pipeline(store: Store, spool: Spool) -> Callable[..., Pipeline]:
 
 
 @pytest.fixture
-def pipeline(make_pipeline: Callable[..., Pipeline]) -> Pipeline:
+def pipeline(make_pipeline: Make) -> Pipeline:
     return make_pipeline()
 
 
@@ -103,11 +104,6 @@ def bash(command: str, output: str = "done", **fields: str) -> dict[str, Any]:
         "tool_input": {"command": command},
         "tool_response": {"stdout": output, "stderr": "", "interrupted": False},
     } | fields
-
-
-@pytest.fixture
-def run() -> Callable[..., dict[str, Any]]:
-    return bash
 
 
 class Faulty:

@@ -34,7 +34,7 @@ from observer.local.spool import Spool
 from observer.observations import project_state
 from observer.store.interface import Store
 from observer.store.tombstones import Tombstones
-from tests.ingest.conftest import drained, items_of, log_of
+from tests.ingest.conftest import Make, Post, drained, items_of, log_of
 from tests.support import pipeline_over
 
 HOUR_MS = 3_600_000
@@ -193,10 +193,6 @@ def test_a_call_nested_too_deep_cannot_be_decoded() -> None:
     envelope = Envelope(id="e", at_ms=1, client="claude-code", event="New")
     with pytest.raises(Undecodable):
         decode_call(envelope, call, cap_bytes=9999)  # type: ignore[arg-type]
-
-
-Post = Callable[..., str]
-Make = Callable[..., Pipeline]
 
 
 def a_commit(folder: Path, name: str = "again") -> Event:

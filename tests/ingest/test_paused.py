@@ -29,11 +29,10 @@ from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
 from observer.projects import PlaceCache, detect_place
 from observer.store.interface import Store
-from tests.ingest.conftest import drained, log_of
+from tests.ingest.conftest import Make, Post, drained, log_of
 from tests.support import Git
 
 NOW_MS = 1_790_000_000_000
-Post = Callable[..., str]
 
 
 def prompts(pipeline: Pipeline, store: Store) -> list[str]:
@@ -257,7 +256,7 @@ def test_a_backlog_that_is_read_ahead_is_under_the_policy_too(
 
 
 def test_a_project_is_called_what_its_policy_says(
-    make_pipeline: Callable[..., Pipeline], store: Store, excluding: Path, work: Callable[[], None]
+    make_pipeline: Make, store: Store, excluding: Path, work: Callable[[], None]
 ) -> None:
     for text, name, earlier in [
         ("", "shop", ()),

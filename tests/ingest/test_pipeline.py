@@ -6,7 +6,6 @@ import itertools
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,11 +44,8 @@ from observer.local.spool import Spool
 from observer.projects import PlaceCache, known_project_at
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
-from tests.ingest.conftest import Faulty, items_of
+from tests.ingest.conftest import Faulty, Make, Post, bash, items_of
 from tests.support import Git
-
-Post = Callable[..., str]
-Run = Callable[..., dict[str, Any]]
 
 
 def an_event(name: str = "e", **fields: Any) -> Event:
@@ -63,9 +59,9 @@ def an_event(name: str = "e", **fields: Any) -> Event:
 
 
 def test_a_spooled_event_becomes_an_item_and_leaves_the_spool(
-    pipeline: Pipeline, store: Store, spool: Spool, post: Post, run: Run
+    pipeline: Pipeline, store: Store, spool: Spool, post: Post
 ) -> None:
-    post("PostToolUse", run("pytest -q", "3 passed in 0.1s"))
+    post("PostToolUse", bash("pytest -q", "3 passed in 0.1s"))
     drained = pipeline.drain()
     assert (drained.entries, drained.bad, spool.depth()) == (1, 0, 0)
     (item, _summary) = items_of(store)
@@ -78,9 +74,9 @@ def test_an_empty_spool_drains_to_nothing(pipeline: Pipeline) -> None:
 
 
 def test_a_replayed_entry_changes_nothing(
-    pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post, run: Run
+    pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post
 ) -> None:
-    post("PostToolUse", run("./deploy"))
+    post("PostToolUse", bash("./deploy"))
     shutil.copytree(home.spool, home.root / "copy")
     pipeline.drain()
     before = items_of(store)
@@ -90,21 +86,21 @@ def test_a_replayed_entry_changes_nothing(
 
 
 def test_the_same_tool_call_shown_twice_is_one_event(
-    pipeline: Pipeline, store: Store, post: Post, run: Run
+    pipeline: Pipeline, store: Store, post: Post
 ) -> None:
     for _ in range(2):
-        post("PostToolUse", run("./deploy", tool_use_id="toolu_1"))
+        post("PostToolUse", bash("./deploy", tool_use_id="toolu_1"))
     pipeline.drain()
     with store.read() as reader:
         assert (reader.totals().events, reader.totals().projects) == (1, 1)
 
 
 def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
-    pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post, run: Run
+    pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post
 ) -> None:
     secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
     bad = post("PostToolUse", b"{ not json " + secret.encode())
-    post("PostToolUse", run("./deploy"))
+    post("PostToolUse", bash("./deploy"))
     drained = pipeline.drain()
     assert (drained.bad, spool.bad(), spool.depth()) == (1, 1, 0)
     kept = (home.spool / "bad" / bad).read_bytes()
@@ -115,7 +111,7 @@ def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
 
 
 def test_an_unforeseen_reason_holds_no_secret_either(
-    make_pipeline: Callable[..., Pipeline], home: Home, post: Post, run: Run
+    make_pipeline: Make, home: Home, post: Post
 ) -> None:
     secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
 
@@ -123,7 +119,7 @@ def test_an_unforeseen_reason_holds_no_secret_either(
         def at(self, folder: str) -> Place:
             raise ValueError(f"{folder}/{secret}")
 
-    bad = post("PostToolUse", run("./deploy"))
+    bad = post("PostToolUse", bash("./deploy"))
     assert make_pipeline(places=Broken()).drain().bad == 1
     reason = (home.spool / "bad" / f"{bad}.reason").read_text()
     assert "cannot be decoded" in reason
@@ -140,10 +136,10 @@ def test_a_file_too_large_to_be_an_event_is_set_aside_unread(
 
 
 def test_more_than_a_batch_is_drained_in_rounds(
-    pipeline: Pipeline, store: Store, post: Post, run: Run
+    pipeline: Pipeline, store: Store, post: Post
 ) -> None:
     for n in range(FIRST_BATCH + 1):
-        post("PostToolUse", run(f"./deploy step{n}"))
+        post("PostToolUse", bash(f"./deploy step{n}"))
     drained = [pipeline.drain() for _ in range(3)]
     assert [each.entries for each in drained] == [FIRST_BATCH, 1, 0]
     assert [each.is_all for each in drained] == [False, True, True]
@@ -170,10 +166,10 @@ def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
 
 
 def test_secrets_are_gone_before_they_are_stored(
-    pipeline: Pipeline, store: Store, post: Post, run: Run
+    pipeline: Pipeline, store: Store, post: Post
 ) -> None:
     secret = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    post("PostToolUse", run(f"curl -H 'Authorization: token {secret}' x", f"ok {secret}"))
+    post("PostToolUse", bash(f"curl -H 'Authorization: token {secret}' x", f"ok {secret}"))
     pipeline.drain()
     with store.read() as reader:
         assert secret not in str(reader.log())
@@ -181,19 +177,17 @@ def test_secrets_are_gone_before_they_are_stored(
 
 
 def test_a_note_shown_on_a_command_line_is_stored_once(
-    pipeline: Pipeline, store: Store, post: Post, run: Run
+    pipeline: Pipeline, store: Store, post: Post
 ) -> None:
-    post("PostToolUse", run("observer remember 'zebra'", "remembered; similar: zebra"))
+    post("PostToolUse", bash("observer remember 'zebra'", "remembered; similar: zebra"))
     pipeline.drain()
     with store.read() as reader:
         assert "zebra" not in str(reader.log())
     assert "zebra" not in str(items_of(store))
 
 
-def test_a_huge_event_is_capped(
-    make_pipeline: Callable[..., Pipeline], store: Store, post: Post, run: Run
-) -> None:
-    post("PostToolUse", run("./deploy", "x y " * 500_000))
+def test_a_huge_event_is_capped(make_pipeline: Make, store: Store, post: Post) -> None:
+    post("PostToolUse", bash("./deploy", "x y " * 500_000))
     make_pipeline(settings=Settings(event_cap_bytes=2048)).drain()
     with store.read() as reader:
         (recorded,) = reader.log()
@@ -207,17 +201,17 @@ def test_nothing_happens_later_than_now(pipeline: Pipeline, store: Store) -> Non
 
 
 def test_nothing_of_an_excluded_folder_is_recorded(
-    make_pipeline: Callable[..., Pipeline], store: Store, folder: Path, post: Post, run: Run
+    make_pipeline: Make, store: Store, folder: Path, post: Post
 ) -> None:
     pipeline = make_pipeline(settings=Settings(exclude=(str(folder),)))
-    post("PostToolUse", run("./deploy"))
+    post("PostToolUse", bash("./deploy"))
     assert pipeline.drain().entries == 1
     assert pipeline.ingest([an_event(cwd=str(folder / "deep"))]) == [Receipt()]
     assert items_of(store) == []
 
 
 def test_of_a_commit_excluded_files_are_left_out(
-    make_pipeline: Callable[..., Pipeline], store: Store, folder: Path
+    make_pipeline: Make, store: Store, folder: Path
 ) -> None:
     pipeline = make_pipeline(settings=Settings(exclude=(str(folder / "private"),)))
     files = (FileChange(path="private/key"), FileChange(path="open.md"))
@@ -259,7 +253,7 @@ def test_a_drive_of_windows_is_a_folder_of_wsl(pipeline: Pipeline, store: Store)
 
 
 def test_what_is_excluded_in_wsl_is_excluded_as_windows_spells_it(
-    store: Store, make_pipeline: Callable[..., Pipeline]
+    store: Store, make_pipeline: Make
 ) -> None:
     pipeline = make_pipeline(settings=Settings(exclude=("/mnt/c/src/secret",)))
     pipeline.ingest([an_event("a", cwd="C:\\src\\secret")])
@@ -276,9 +270,9 @@ def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Pat
 
 
 def test_a_moved_project_keeps_its_identity_under_its_new_name(
-    pipeline: Pipeline, store: Store, folder: Path, post: Post, run: Run
+    pipeline: Pipeline, store: Store, folder: Path, post: Post
 ) -> None:
-    post("PostToolUse", run("./deploy"))
+    post("PostToolUse", bash("./deploy"))
     pipeline.drain()
     moved = folder.rename(folder.with_name("store"))
     pipeline.ingest([an_event("later", cwd=str(moved))])
@@ -324,13 +318,13 @@ def test_a_forgotten_item_is_gone(pipeline: Pipeline, store: Store) -> None:
 
 
 def test_what_was_forgotten_is_not_derived_again(
-    pipeline: Pipeline, store: Store, post: Post, run: Run
+    pipeline: Pipeline, store: Store, post: Post
 ) -> None:
-    post("PostToolUse", run("git status"))
+    post("PostToolUse", bash("git status"))
     pipeline.drain()
     for item in items_of(store):
         pipeline.ingest([an_event(f"forget-{item.id}", body=Forget(item=item.id))])
-    post("PostToolUse", run("git status"))
+    post("PostToolUse", bash("git status"))
     pipeline.drain()
     assert items_of(store) == []
 
@@ -357,9 +351,7 @@ def test_a_commit_is_completed_from_the_repository(
     assert bare == Commit(hash=gone, action="revert")
 
 
-def test_a_silent_session_is_ended_once(
-    make_pipeline: Callable[..., Pipeline], store: Store, post: Post
-) -> None:
+def test_a_silent_session_is_ended_once(make_pipeline: Make, store: Store, post: Post) -> None:
     post("UserPromptSubmit", {"prompt": "why is it slow?"})
     late = make_pipeline(now_ms=lambda: 1_790_000_000_000 + 31 * 60_000)
     late.drain()
@@ -370,11 +362,11 @@ def test_a_silent_session_is_ended_once(
 
 
 def test_a_session_goes_on_over_batches_and_ends(
-    pipeline: Pipeline, store: Store, post: Post, run: Run
+    pipeline: Pipeline, store: Store, post: Post
 ) -> None:
     for event, payload in (
         ("UserPromptSubmit", {"prompt": "fix the cart"}),
-        ("PostToolUse", run("pytest")),
+        ("PostToolUse", bash("pytest")),
         ("SessionEnd", {"reason": "other"}),
     ):
         post(event, payload)
@@ -421,11 +413,11 @@ def test_two_hooks_of_cursor_make_one_event(pipeline: Pipeline, store: Store) ->
 
 
 def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
-    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+    make_pipeline: Make, store: Store, spool: Spool, post: Post
 ) -> None:
-    poison = post("PostToolUse", run("boom"))
+    poison = post("PostToolUse", bash("boom"))
     for n in range(3):
-        post("PostToolUse", run(f"./deploy {n}"))
+        post("PostToolUse", bash(f"./deploy {n}"))
     drained = make_pipeline(store=Faulty(store, poison, ZeroDivisionError())).drain()
     assert (drained.entries, spool.depth(), spool.bad()) == (4, 0, 1)
     with store.read() as reader:
@@ -433,9 +425,9 @@ def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
 
 
 def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
-    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+    make_pipeline: Make, store: Store, spool: Spool, post: Post
 ) -> None:
-    post("PostToolUse", run("./deploy"))
+    post("PostToolUse", bash("./deploy"))
     broken, whole = make_pipeline(store=Full()), make_pipeline()
     with pytest.raises(StoreUnavailable):
         broken.drain()
@@ -444,9 +436,9 @@ def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
 
 
 def test_a_disk_that_fills_up_amid_poison_leaves_the_rest_in_the_spool(
-    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+    make_pipeline: Make, store: Store, spool: Spool, post: Post
 ) -> None:
-    poison = post("PostToolUse", run("boom"))
+    poison = post("PostToolUse", bash("boom"))
     with pytest.raises(StoreUnavailable):
         make_pipeline(store=FillingUp(store, poison, ZeroDivisionError())).drain()
     assert (spool.depth(), spool.bad()) == (1, 0)
@@ -463,10 +455,8 @@ def test_a_spool_that_cannot_set_aside_says_so(
     assert spool.depth() == 1
 
 
-def test_everything_stored_can_be_found(
-    pipeline: Pipeline, store: Store, post: Post, run: Run
-) -> None:
-    post("PostToolUse", run("cargo run --release"))
+def test_everything_stored_can_be_found(pipeline: Pipeline, store: Store, post: Post) -> None:
+    post("PostToolUse", bash("cargo run --release"))
     pipeline.drain()
     with store.read() as reader:
         assert reader.match("cargo", Filters(), limit=5)
@@ -530,7 +520,7 @@ NOW_MS = 1_790_000_000_000
 
 
 def test_a_clock_that_jumps_during_a_drain_loses_nothing(
-    make_pipeline: Callable[..., Pipeline], store: Store, post: Callable[..., str]
+    make_pipeline: Make, store: Store, post: Post
 ) -> None:
     jumps = itertools.cycle((NOW_MS, NOW_MS - 31_536_000_000, NOW_MS + 31_536_000_000, 0))
     pipeline = make_pipeline(now_ms=lambda: next(jumps))
@@ -547,23 +537,21 @@ def test_a_clock_that_jumps_during_a_drain_loses_nothing(
 
 
 def test_whoever_asks_goes_before_each_event(
-    make_pipeline: Callable[..., Pipeline],
-    post: Callable[..., None],
-    run: Callable[..., dict[str, Any]],
+    make_pipeline: Make,
+    post: Post,
 ) -> None:
     asked: list[None] = []
     for number in range(3):
-        post("PostToolUse", run(f"make step-{number}"))
+        post("PostToolUse", bash(f"make step-{number}"))
     assert make_pipeline(give_way=lambda: asked.append(None)).drain().entries == 3
     assert len(asked) == 3
 
 
 @pytest.mark.parametrize("is_long", [True, False])
 def test_a_long_batch_is_indexed_before_it_is_committed(
-    make_pipeline: Callable[..., Pipeline],
+    make_pipeline: Make,
     store: Store,
-    post: Callable[..., None],
-    run: Callable[..., dict[str, Any]],
+    post: Post,
     monkeypatch: pytest.MonkeyPatch,
     *,
     is_long: bool,
@@ -573,7 +561,7 @@ def test_a_long_batch_is_indexed_before_it_is_committed(
     with store.read() as reader:
         index.refresh(reader)
     for number in range(3):
-        post("PostToolUse", run(f"make step-{number}"))
+        post("PostToolUse", bash(f"make step-{number}"))
     make_pipeline(index=index).drain()
     with store.read() as reader:
         unchanged = NothingNew(reader.epoch())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import OLD_MS
 from observer.search.timeline import account
 from observer.store.interface import Store
-from tests.ingest.conftest import items_of
+from tests.ingest.conftest import Make, items_of
 from tests.support import Git
 
 NOW_MS = 1_790_000_000_000
@@ -176,9 +176,7 @@ def test_git_is_asked_when_a_session_ends(shop: Shop) -> None:
     assert shop.summary().next_steps == f"Not committed {AT}: price.py."
 
 
-def test_git_is_asked_when_a_session_falls_silent(
-    shop: Shop, make_pipeline: Callable[..., Pipeline]
-) -> None:
+def test_git_is_asked_when_a_session_falls_silent(shop: Shop, make_pipeline: Make) -> None:
     shop.edit("cart.py", "price.py")
     shop.commit()
     shop.edit("price.py")

@@ -37,7 +37,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from tests.ingest.conftest import items_of
+from tests.ingest.conftest import Make, Post, bash, items_of
 from tests.support import pipeline_over
 
 PATHS = st.sampled_from(["/r/a.py", "/r/b.py"])
@@ -234,8 +234,6 @@ def test_it_holds_no_secret(tell: Tell, store: Store) -> None:
     assert "AKIA" not in wrote.narrative
 
 
-Post = Callable[..., str]
-Run = Callable[..., dict[str, Any]]
 SOON_MS = 1_790_000_000_000
 
 
@@ -245,7 +243,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> LazyModel:
 
 
 @pytest.fixture
-def embedding(make_pipeline: Callable[..., Pipeline], model: LazyModel) -> Pipeline:
+def embedding(make_pipeline: Make, model: LazyModel) -> Pipeline:
     return make_pipeline(embedder=model)
 
 
@@ -272,9 +270,9 @@ def test_what_is_drained_has_its_vectors_after_the_commit(
 
 
 def test_a_record_has_no_vector_and_is_not_waited_for(
-    embedding: Pipeline, store: Store, model: LazyModel, post: Post, run: Run
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
-    post("PostToolUse", run("./deploy x"))
+    post("PostToolUse", bash("./deploy x"))
     embedding.drain()
     (record,) = (item.id for item in items_of(store) if item.kind == "record")
     assert vectors(store, model)[record] is None

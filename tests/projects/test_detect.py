@@ -239,7 +239,10 @@ def test_a_renamed_repository_keeps_its_identity(
     project = known(shop)
     after = follow(project, shop.rename(user / "store"))
     assert (after.name, after.earlier_names) == ("store", ("shop",))
-    assert after.roots == (str(user / "store"),)
+    assert (after.roots, after.common_dirs) == (
+        (str(user / "store"),),
+        (str(user / "store/.git"),),
+    )
 
 
 def test_a_renamed_repository_leaves_its_path_to_another(shop: Path, user: Path, git: Git) -> None:
@@ -284,6 +287,7 @@ def test_a_plain_folder_renamed_keeps_its_identity(user: Path) -> None:
     project = known(user / "notes")
     after = follow(project, (user / "notes").rename(user / "jottings"))
     assert (after.name, after.earlier_names) == ("jottings", ("notes",))
+    assert after.roots == (str(user / "jottings"),)
 
 
 def test_a_plain_copy_is_another_project(user: Path) -> None:

@@ -141,7 +141,7 @@ owner: {CANARY}
 
 
 def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
-    within: Observer, until: Callable[..., None], home: Home, tmp_path: Path
+    within: Observer, until: Until, home: Home, tmp_path: Path
 ) -> None:
     vault = tmp_path / "vault"
     (vault / "deep").mkdir(parents=True)
@@ -188,7 +188,7 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
 
 
 def test_a_folder_that_is_not_there_is_named(
-    within: Observer, until: Callable[..., None], home: Home, tmp_path: Path
+    within: Observer, until: Until, home: Home, tmp_path: Path
 ) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()

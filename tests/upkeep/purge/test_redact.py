@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.upkeep.carry_out import PurgeOrder, begin
 from observer.upkeep.redact import redact_log, secrets_in
-from tests.support import Observer
+from tests.support import Observer, Until
 from tests.upkeep.purge.conftest import holding
 
 pytestmark = pytest.mark.slow
@@ -120,7 +119,7 @@ def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, within: Obser
 
 
 def test_what_was_begun_is_finished_at_the_next_start(
-    leaky: Home, within: Observer, until: Callable[..., None]
+    leaky: Home, within: Observer, until: Until
 ) -> None:
     begin(leaky, PurgeOrder(seqs=(), redacts=True))
     within("up")
