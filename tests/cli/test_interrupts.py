@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.tools.status import current
+from tests.conftest import running_in
 from tests.support import Observer
 
 pytestmark = pytest.mark.slow
@@ -56,23 +56,9 @@ def running(filled: Home, observer: Observer, home: Home) -> Iterator[Home]:
     yield home
     # What was asked to bring the daemon back may still be on its way, and find it down again.
     deadline = time.monotonic() + 60
-    while processes_of(home):
+    while any(running_in(home.root)):
         observer("down")
         assert time.monotonic() < deadline, "a process of the home does not end"
-
-
-def processes_of(home: Home) -> list[str]:
-    """Return the process ids whose environment names the home."""
-    ours = b"\0OBSERVER_HOME=" + os.fsencode(home.root) + b"\0"
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # ended, or somebody else's
-            if (
-                process.name != str(os.getpid())
-                and ours in b"\0" + (process / "environ").read_bytes()
-            ):
-                found.append(process.name)
-    return found
 
 
 def ended(words: tuple[str, ...], number: int, at: int) -> subprocess.CompletedProcess[str]:

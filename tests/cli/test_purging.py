@@ -58,13 +58,6 @@ def test_a_text_may_come_on_stdin_so_that_no_history_has_it(run: Run, filled: Ho
     assert "faster" not in run("search", "login").out
 
 
-def test_what_is_not_there_is_not_purged(run: Run, filled: Home) -> None:
-    assert (
-        run("purge", "--text", "zebra", "--yes").out
-        == "nothing is stored of it; look what is: observer search --all\n"
-    )
-
-
 def test_an_agent_purges_nothing(run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     ran = run("purge", "--text", "login", "--yes", "--json")

@@ -308,7 +308,9 @@ EMPTY = [
     ),
     pytest.param("import --dry-run", "name where: observer import SOURCE PATH", id="dry import"),
     pytest.param("import --yes", "name where: observer import SOURCE PATH", id="import"),
-    pytest.param("purge --text zebra --yes", "look what is: observer search --all", id="purge"),
+    pytest.param(
+        "purge --text zebra --yes", "stored of it; look what is: observer search --all", id="purge"
+    ),
     pytest.param("status --space", "observer config set retention_days DAYS", id="space"),
     pytest.param("log", "observer config set log_level debug", id="log"),
     pytest.param("note draft zebra", "use other words", id="draft"),

@@ -19,12 +19,10 @@ from recording.__main__ import cache
 from recording.programs import PROGRAMS
 from recording.scenario import REMINDER
 
+from tests.clients.test_recorded import FAILURELESS, WITHOUT_MCP
 from tests.support import Until
 
 pytestmark = pytest.mark.slow
-WITHOUT_MCP = {"pi"}
-FAILURELESS = {"droid"}
-"""Clients that report no command that failed."""
 REAL_CACHE = cache()
 """Before a fixture takes the home away."""
 

@@ -20,6 +20,7 @@ from observer.core.paths import Home
 from observer.local import refusals
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
+from tests.support import Until
 
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]
@@ -146,7 +147,7 @@ def test_fifty_at_once_lose_nothing(sh: list[str], hooks: Path, posted: Posted) 
 
 @pytest.mark.parametrize("victim", ["group", "shell"])
 def test_a_hook_killed_while_it_writes_leaves_no_event(
-    sh: list[str], hooks: Path, home: Home, spool: Spool, victim: str
+    sh: list[str], hooks: Path, home: Home, spool: Spool, victim: str, until: Until
 ) -> None:
     spool.prepare()
     process = subprocess.Popen(
@@ -161,13 +162,6 @@ def test_a_hook_killed_while_it_writes_leaves_no_event(
     assert spool.depth() == 0
     until(lambda: not alive_in_group(process.pid))
     assert spool.sweep(before_ms=int(time.time() * 1000) + 60_000) == 1
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def alive_in_group(group: int) -> bool:
@@ -339,6 +333,7 @@ def test_kiro_ide_is_not_waited_for_when_it_does_close_stdin(
     posted: Posted,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    until: Until,
 ) -> None:
     (tmp_path / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 600\n")
     (tmp_path / "sleep").chmod(0o755)

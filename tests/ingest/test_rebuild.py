@@ -192,14 +192,6 @@ def test_the_newest_replaces_what_was_written_before(tell: Tell, store: Store) -
     assert wrote.narrative == "It was a race."
 
 
-def test_a_rebuild_keeps_it(tell: Tell, store: Store, pipeline: Pipeline) -> None:
-    tell(*WORK, written(), SessionEnd())
-    before = items(store)
-    pipeline.rebuild()
-    assert items(store) == before
-    assert before[SUMMARY].enrichment
-
-
 def test_what_was_forgotten_stays_so(tell: Tell, store: Store) -> None:
     tell(*WORK, Forget(item=SUMMARY), written())
     assert SUMMARY not in items(store)
