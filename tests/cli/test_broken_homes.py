@@ -62,11 +62,8 @@ def open_to_others(home: Home) -> None:
     home.root.chmod(0o777)
 
 
-def folder_as(name: str) -> Callable[[Home], None]:
-    def make(home: Home) -> None:
-        (home.root / name).mkdir(parents=True)
-
-    return make
+def a_folder(home: Home) -> None:
+    home.database.mkdir(parents=True)
 
 
 def file_as(name: str) -> Callable[[Home], None]:
@@ -89,9 +86,7 @@ def bad_config(home: Home) -> None:
         pytest.param(newer_schema, "database", id="newer-schema"),
         pytest.param(damaged, "database", id="damaged-page"),
         pytest.param(no_database, "database", id="another-file"),
-        pytest.param(folder_as("observer.db"), "database", id="database-is-a-folder"),
-        pytest.param(folder_as("daemon.lock"), "home", id="lock-is-a-folder"),
-        pytest.param(folder_as("log/daemon.log"), "home", id="log-is-a-folder"),
+        pytest.param(a_folder, "database", id="database-is-a-folder"),
         pytest.param(file_as("spool"), "home", id="spool-is-a-file"),
         pytest.param(file_as("log"), "home", id="log-folder-is-a-file"),
         pytest.param(unreadable_tombstones, "purged", id="tombstones"),

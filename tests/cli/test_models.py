@@ -68,7 +68,10 @@ def test_use_writes_the_setting(run: Run, home: Home) -> None:
     assert ran.code == 0
     assert config.load(home, {}).model == "deep"
     assert ran.out == "model deep is in use\n"
-    assert run("config", "model", "--json").json[2]["is_used"]
+    listed = run("config", "model", "--json").json[2]
+    assert listed["is_used"]
+    shown = run("config", "model", "use", "deep", "--json").json
+    assert shown == {"model": "deep", "id": listed["id"], "dimensions": 384}
 
 
 def test_two_models_joined_may_be_used(run: Run, home: Home) -> None:
@@ -78,15 +81,6 @@ def test_two_models_joined_may_be_used(run: Run, home: Home) -> None:
     assert config.load(home, {}).model == "mine+deep"
     assert "mine, completed by deep in the background" in run("config", "model").out
     assert run("config", "model", "--json").json[-1]["parts"] == ["mine", "deep"]
-
-
-def test_use_as_json_tells_the_vectors_name(run: Run) -> None:
-    listed = run("config", "model", "--json").json[2]
-    assert run("config", "model", "use", "deep", "--json").json == {
-        "model": "deep",
-        "id": listed["id"],
-        "dimensions": 384,
-    }
 
 
 @pytest.mark.parametrize("path", ["{here}/mine", "./mine"], ids=["absolute", "relative"])

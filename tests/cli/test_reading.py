@@ -27,11 +27,6 @@ from tests.cli.conftest import Fill, Run
 from tests.importers.played import fixed_bug
 
 
-def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
-    found = run("search", "login", "--json").json
-    assert [hit["type"] for hit in found["observations"]] == ["turn"]
-
-
 def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
     hit = run("search", "login", "--json").json["observations"][0]
     scope, notice, first = run("search", "login").out.splitlines()[:3]

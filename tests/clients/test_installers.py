@@ -166,15 +166,6 @@ def test_a_file_that_does_not_parse_is_refused_by_name(
 
 
 @every_target
-def test_others_files_are_backed_up_first(name: str, context: InstallContext) -> None:
-    given(context, FACTS[name].files)
-    copies = make(install(name, context), context)
-    changed = [edit.before for edit in install(name, context).edits if not edit.is_ours]
-    assert len(copies) <= len(changed)
-    assert {copy.read_bytes() for copy in copies} <= set(FACTS[name].files.values())
-
-
-@every_target
 def test_a_home_whose_path_needs_quoting_works(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:

@@ -344,12 +344,6 @@ def test_pages_of_nothing_are_left_out(fill: Fill, order: PrefetchRequest) -> No
     assert list(pages(order)) == []
 
 
-def test_a_page_survives_the_pipe(fill: Fill, order: PrefetchRequest) -> None:
-    fill(3)
-    (page,) = pages(order)
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(page), type=Page) == page
-
-
 def test_settings_reach_the_process(home: Home, fill: Fill, folder: Path) -> None:
     fill(2)
     ahead = Prefetcher(home.spool, Settings(exclude=(str(folder),)))
