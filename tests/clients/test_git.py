@@ -228,6 +228,7 @@ def test_uninstalling_leaves_a_hook_that_took_the_place_of_ours(
     assert hook.read_text() == "#!/bin/sh\necho theirs\n"
 
 
+@pytest.mark.measured
 def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: InstallContext) -> None:
     folder = repository.folder / ".git/hooks"
     make(install("git", repository), repository)

@@ -19,6 +19,11 @@ OTHERS = '[mcp_servers.other]\ncommand = "x" # theirs\n\n# the end'
 WIDE = 'list = [\n  ["a"],\n]\nlimit = nan\nat = 2026-11-23\ntext = """\n[a.b]\n"""\n\n\n'
 
 
+def test_values_over_lines_are_no_tables(context: InstallContext) -> None:
+    text = 'list = [\n  ["a"],\n]\nlimit = nan\ntext = """\n[a.b]\n"""\n\n\n'
+    assert drop_server(put_server(text, context), context) == text
+
+
 def test_what_is_written_behind_it_later_stays(context: InstallContext) -> None:
     """Codex CLI adds what its user approves at the end, and tools of a server below the server."""
     tools = '\n[mcp_servers.observer.tools.search]\napproval_mode = "approve"\n'
