@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -31,6 +32,10 @@ class Ran(NamedTuple):
     def json(self) -> Any:
         return json.loads(self.out)
 
+    def check(self, name: str) -> Any:
+        """Return what `doctor --json` found of one thing."""
+        return next(check for check in self.json["checks"] if check["name"] == name)
+
 
 Run = Callable[..., Ran]
 Fill = Callable[[Sequence[dict[str, Any]]], None]
@@ -50,6 +55,20 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
         return Ran(int(ended.value.code or 0), out.decode(), err.decode())
 
     return call
+
+
+def answered(answer: bytes, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line with a terminal on which a person answers."""
+    ours, theirs = os.openpty()
+    os.write(ours, answer)
+    environ = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-P", "-m", "observer", *words]
+    given: dict[str, Any] = {"stdin": theirs, "env": environ, "timeout": 60}
+    try:
+        return subprocess.run(command, check=False, capture_output=True, text=True, **given)
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 @pytest.fixture

@@ -58,7 +58,6 @@ def test_what_is_written_is_restored_as_the_same_memory(
     elsewhere: Callable[[], Home],
     words: tuple[str, ...],
 ) -> None:
-    del filled
     remember(home, tmp_path / "app")
     before = held(home)
     file = tmp_path / "file"
@@ -76,7 +75,6 @@ def test_what_is_written_is_restored_as_the_same_memory(
 def test_only_where_no_client_is_connected_it_says_so(
     run: Run, home: Home, filled: Home, tmp_path: Path, client: str
 ) -> None:
-    del filled, home
     run("backup", str(tmp_path / "copy.db"))
     assert not client or run("install", client).code == 0
     ran = run("restore", str(tmp_path / "copy.db"), "--replace")
@@ -87,7 +85,6 @@ def test_only_where_no_client_is_connected_it_says_so(
 def test_an_export_keeps_the_numbers_of_purged_events_from_being_given_again(
     run: Run, home: Home, filled: Home, tmp_path: Path, elsewhere: Callable[[], Home]
 ) -> None:
-    del filled
     remember(home, tmp_path / "app")
     assert run("purge", "--text", "rounded once", "--yes").code == 0
     file = tmp_path / "memory.jsonl"
@@ -101,7 +98,6 @@ def test_an_export_keeps_the_numbers_of_purged_events_from_being_given_again(
 def test_settings_and_the_owner_of_notes_come_along(
     run: Run, home: Home, filled: Home, tmp_path: Path, elsewhere: Callable[[], Home]
 ) -> None:
-    del filled
     home.config.write_text('# mine\nowner = "ana"\ncontext_tokens = 700\n')
     home.imports.write_text("{}")
     run("backup", "--to", str(tmp_path / "home.tar.gz"))
@@ -120,7 +116,6 @@ def test_settings_and_the_owner_of_notes_come_along(
 def test_a_memory_is_replaced_only_when_asked_and_kept(
     run: Run, home: Home, filled: Home, tmp_path: Path
 ) -> None:
-    del filled
     run("backup", str(tmp_path / "copy.db"))
     refused = run("restore", str(tmp_path / "copy.db"))
     assert (refused.code, "add --replace" in refused.err) == (2, True)
@@ -166,7 +161,6 @@ def linked() -> bytes:
 def test_what_is_no_backup_changes_nothing(
     run: Run, home: Home, filled: Home, tmp_path: Path, data: bytes, said: str
 ) -> None:
-    del filled
     before = held(home)
     (tmp_path / "file").write_bytes(data)
     ran = run("restore", str(tmp_path / "file"), "--replace", "--json")
@@ -176,7 +170,6 @@ def test_what_is_no_backup_changes_nothing(
 
 
 def test_a_cut_bundle_is_refused(run: Run, filled: Home, tmp_path: Path) -> None:
-    del filled
     run("backup", "--to", str(tmp_path / "whole"))
     whole = (tmp_path / "whole").read_bytes()
     (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
@@ -199,7 +192,6 @@ def test_a_folder_that_is_not_there_is_made_only_if_one_says_so(
 def test_what_is_restored_is_counted_without_what_was_purged_since(
     run: Run, home: Home, filled: Home, tmp_path: Path
 ) -> None:
-    del filled
     assert run("backup", str(tmp_path / "copy")).code == 0
     assert run("purge", "--text", "login", "--yes").code == 0
     ran = run("restore", str(tmp_path / "copy"), "--replace")

@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any
 
 import apsw
 import pytest
@@ -21,8 +20,8 @@ from observer.store.database import SqliteStore
 from observer.store.pages import VFS
 from observer.store.tombstones import Tombstones
 from observer.upkeep.home_guard import hold
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
+from tests.support import Observer, Until
 
 
 def checks(run: Run) -> dict[str, dict[str, str]]:
@@ -63,11 +62,8 @@ def open_to_others(home: Home) -> None:
     home.root.chmod(0o777)
 
 
-def folder_as(name: str) -> Callable[[Home], None]:
-    def make(home: Home) -> None:
-        (home.root / name).mkdir(parents=True)
-
-    return make
+def a_folder(home: Home) -> None:
+    home.database.mkdir(parents=True)
 
 
 def file_as(name: str) -> Callable[[Home], None]:
@@ -90,9 +86,7 @@ def bad_config(home: Home) -> None:
         pytest.param(newer_schema, "database", id="newer-schema"),
         pytest.param(damaged, "database", id="damaged-page"),
         pytest.param(no_database, "database", id="another-file"),
-        pytest.param(folder_as("observer.db"), "database", id="database-is-a-folder"),
-        pytest.param(folder_as("daemon.lock"), "home", id="lock-is-a-folder"),
-        pytest.param(folder_as("log/daemon.log"), "home", id="log-is-a-folder"),
+        pytest.param(a_folder, "database", id="database-is-a-folder"),
         pytest.param(file_as("spool"), "home", id="spool-is-a-file"),
         pytest.param(file_as("log"), "home", id="log-folder-is-a-file"),
         pytest.param(unreadable_tombstones, "purged", id="tombstones"),
@@ -142,9 +136,7 @@ def test_what_was_lost_is_named(run: Run, home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_stale_pid_and_socket_files_hinder_no_start(
-    home: Home, observer: Callable[..., Any]
-) -> None:
+def test_stale_pid_and_socket_files_hinder_no_start(home: Home, observer: Observer) -> None:
     home.root.mkdir(parents=True)
     home.run.mkdir(parents=True, exist_ok=True)
     home.root.chmod(0o700)
@@ -157,7 +149,7 @@ def test_stale_pid_and_socket_files_hinder_no_start(
 
 
 @pytest.mark.slow
-def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Callable[..., Any]) -> None:
+def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Observer) -> None:
     before = os.umask(0)
     try:
         assert observer("up").returncode == 0
@@ -171,9 +163,7 @@ def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Callable[..., An
 
 
 @pytest.mark.slow
-def test_a_home_that_was_moved_goes_on(
-    home: Home, observer: Callable[..., Any], until: Callable[..., None]
-) -> None:
+def test_a_home_that_was_moved_goes_on(home: Home, observer: Observer, until: Until) -> None:
     assert observer("post", "command", "command=ls").returncode == 0
     assert observer("up").returncode == 0
     until(lambda: client.call(home, "GET", "/status")["events"] == 1)
@@ -203,7 +193,7 @@ def test_events_of_a_clock_that_was_a_year_ahead_are_kept(home: Home, run: Run) 
 
 @pytest.mark.slow
 def test_who_wakes_the_daemon_for_an_agent_reads_what_up_prints(
-    home: Home, observer: Callable[..., Any]
+    home: Home, observer: Observer
 ) -> None:
     home.root.mkdir(parents=True)
     home.config.write_text("log_level = 7\n")
@@ -254,8 +244,7 @@ def test_an_export_has_the_rest_and_says_what_it_left_out(run: Run) -> None:
 
 @broken
 def test_doctor_names_the_damaged_event(run: Run) -> None:
-    checks = json.loads(run("doctor", "--json").out)["checks"]
-    database = next(check for check in checks if check["name"] == "database")
+    database = run("doctor", "--json").check("database")
     assert not database["is_well"]
     assert database["found"].startswith("what is stored of event 2 is damaged: ")
     assert "copy of the database" in database["hint"]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from observer.core.paths import Home
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -16,8 +15,7 @@ from observer.cli.app import observer
 from observer.cli.commands import COMMANDS, PURPOSES, RENAMED
 from observer.core.events import Command
 from observer.observations.session_reducer import is_memory_use
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 def _all(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
@@ -131,14 +129,8 @@ TIERS = (
     (
         (
             *(
-                "backup",
-                "doctor.command",
-                "export",
-                "import_",
-                "mcp",
-                "doctor.speed",
-                "model",
-                "note",
+                *("backup", "doctor.command", "export", "import_", "mcp", "doctor.speed"),
+                *("model", "note"),
             ),
             *("purge", "sync"),
         ),

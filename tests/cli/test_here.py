@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,10 +15,8 @@ from observer.core.paths import Home
 from observer.memory.opening import open_memory
 from observer.tools import hook_output
 from observer.tools.registry import toolsets
+from tests.cli.conftest import Fill, Run
 from tests.support import Git
-
-Run = Callable[..., Any]
-Fill = Callable[..., None]
 
 
 def rows(run: Run) -> dict[str, str]:
@@ -141,19 +137,6 @@ def test_a_table_has_a_line_for_each_toolset_and_tool(run: Run) -> None:
 def test_of_a_choice_the_sum_is_shown(run: Run) -> None:
     costs = {each["toolset"]: each["tokens"] for each in run("mcp", "list", "--json").json}
     assert f"{costs['core'] + costs['mem0']:,} tokens in all" in run("mcp", "list", "core,mem0").err
-
-
-@pytest.mark.parametrize(
-    ("choice", "reason"),
-    [
-        pytest.param("core,chatgpt", "'core' and 'chatgpt' both have a tool 'search'", id="twice"),
-        pytest.param("core,x", "no toolset 'x'", id="unknown"),
-    ],
-)
-def test_a_choice_that_cannot_be_is_refused(run: Run, choice: str, reason: str) -> None:
-    ran = run("mcp", "list", choice)
-    assert ran.code == 2
-    assert reason in ran.err
 
 
 def test_a_context_is_explained_line_by_line(run: Run, filled: Home) -> None:

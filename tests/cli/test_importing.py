@@ -25,10 +25,12 @@ from observer.importers.run import FinishedImports, QueuedImport, QueuedSource, 
 from observer.importers.source import events_of
 from observer.local import client
 from observer.store.database import SqliteStore
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, answered
 from tests.importers.played import BEGUN_MS, fixed_bug, fixed_later
 from tests.importers.recorded import SAMPLES, keep
+from tests.support import Until
 
+Sessions = Callable[[int], Path]
 DAY_MS = 86_400_000
 NOTHING = "nothing was found: if it lies elsewhere, name where: observer import SOURCE PATH\n"
 EVENTS = 10
@@ -36,7 +38,7 @@ EVENTS = 10
 
 
 @pytest.fixture
-def sessions(tmp_path: Path) -> Callable[[int], Path]:
+def sessions(tmp_path: Path) -> Sessions:
     """Let Claude Code have had sessions, a day apart, in one folder."""
 
     def make(count: int) -> Path:
@@ -73,7 +75,7 @@ def test_nothing_is_found_on_a_new_machine(run: Run) -> None:
     assert run("import", "--yes").out == NOTHING
 
 
-def test_it_shows_what_it_found_and_asks(run: Run, sessions: Callable[[int], Path]) -> None:
+def test_it_shows_what_it_found_and_asks(run: Run, sessions: Sessions) -> None:
     sessions(3)
     ran = run("import")
     assert ran.code == 2
@@ -89,7 +91,7 @@ def test_it_shows_what_it_found_and_asks(run: Run, sessions: Callable[[int], Pat
 
 
 def test_a_client_may_keep_its_files_elsewhere(
-    run: Run, sessions: Callable[[int], Path], monkeypatch: pytest.MonkeyPatch
+    run: Run, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = sessions(2)
     (shop.parent / ".claude").rename(shop.parent / "mine")
@@ -108,7 +110,7 @@ def test_a_client_may_keep_its_files_elsewhere(
     ],
 )
 def test_some_sessions_are_chosen(
-    run: Run, sessions: Callable[[int], Path], words: tuple[str, ...], count: int | None
+    run: Run, sessions: Sessions, words: tuple[str, ...], count: int | None
 ) -> None:
     shop = sessions(3)
     named = [word.format(shop=shop, home=shop.parent) for word in words]
@@ -116,9 +118,7 @@ def test_some_sessions_are_chosen(
     assert [plan["to_read"] for plan in found] == ([] if count is None else [count])
 
 
-def test_several_clients_are_named_in_one_command(
-    run: Run, sessions: Callable[[int], Path]
-) -> None:
+def test_several_clients_are_named_in_one_command(run: Run, sessions: Sessions) -> None:
     home = sessions(1).parent
     meta = {"id": "c1", "timestamp": "2026-05-28T09:00:00.000Z", "cwd": str(home / "shop")}
     row = {"timestamp": meta["timestamp"], "type": "session_meta", "payload": meta}
@@ -131,13 +131,13 @@ def test_several_clients_are_named_in_one_command(
     assert "import each in its own call" in refused.err
 
 
-def test_an_import_says_what_it_leaves_for_later(run: Run, sessions: Callable[[int], Path]) -> None:
+def test_an_import_says_what_it_leaves_for_later(run: Run, sessions: Sessions) -> None:
     shop = sessions(1)
     fixed_bug(shop, "new", begun_ms=now_ms() - 80_000).write(shop.parent / ".claude/projects/-shop")
     assert "the last minute of 1 session is left" in run("import", "claude-code").err
 
 
-def test_what_is_no_session_is_named(run: Run, sessions: Callable[[int], Path]) -> None:
+def test_what_is_no_session_is_named(run: Run, sessions: Sessions) -> None:
     """Histories and notes are neither counted as sessions nor said to be some."""
     home = sessions(2).parent
     (home / ".bash_history").write_text("git status\n" * 9_999)
@@ -151,23 +151,12 @@ def test_what_is_no_session_is_named(run: Run, sessions: Callable[[int], Path]) 
     assert rows["claude-code"][-1] == "shop"
     assert (rows["bash"][0], rows["bash"][-1]) == ("yes", "107.4 KiB")
     assert rows["memory-files"][-1] == "25 B"
-    ours, theirs = os.openpty()
-    os.write(ours, b"n\n")
-    asked = subprocess.run(
-        [sys.executable, "-m", "observer", "import"],
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    os.close(ours)
-    os.close(theirs)
+    asked = answered(b"n\n", "import")
     assert "Import 4 sessions and what bash and memory-files have? [y/N]" in asked.stdout
 
 
 @pytest.mark.slow
-def test_everything_is_imported_once(run: Run, home: Home, sessions: Callable[[int], Path]) -> None:
+def test_everything_is_imported_once(run: Run, home: Home, sessions: Sessions) -> None:
     shop = sessions(3)
     ran = run("import", "--yes")
     assert f"claude-code: {3 * EVENTS} events of 3 sessions stored, 0 known already" in ran.out
@@ -191,9 +180,7 @@ def test_everything_is_imported_once(run: Run, home: Home, sessions: Callable[[i
 
 
 @pytest.mark.slow
-def test_a_killed_import_goes_on(
-    run: Run, home: Home, sessions: Callable[[int], Path], until: Callable[..., None]
-) -> None:
+def test_a_killed_import_goes_on(run: Run, home: Home, sessions: Sessions, until: Until) -> None:
     """The newest sessions are the first to be there."""
     sessions(60)
     words = [sys.executable, "-m", "observer", "import", "--yes"]
@@ -209,7 +196,7 @@ def test_a_killed_import_goes_on(
 
 @pytest.mark.slow
 def test_sessions_of_two_groups_are_linked_once_the_import_is_over(
-    run: Run, home: Home, sessions: Callable[[int], Path], until: Callable[..., None]
+    run: Run, home: Home, sessions: Sessions, until: Until
 ) -> None:
     """The test fails in a session of the second group, and passes in one of the first."""
     shop = sessions(19)
@@ -236,7 +223,7 @@ def test_a_damaged_list_of_imports_is_an_empty_one(home: Home) -> None:
 
 @pytest.mark.slow
 def test_an_import_goes_on_in_the_background(
-    run: Run, home: Home, sessions: Callable[[int], Path], until: Callable[..., None]
+    run: Run, home: Home, sessions: Sessions, until: Until
 ) -> None:
     """The daemon that comes up finishes what the one before was handed."""
     sessions(60)
@@ -275,9 +262,7 @@ def test_a_worker_names_what_it_cannot_follow(run: Run, home: Home, name: str) -
 
 
 @pytest.mark.slow
-def test_the_daemon_follows_the_sessions_of_a_client(
-    run: Run, home: Home, until: Callable[..., None]
-) -> None:
+def test_the_daemon_follows_the_sessions_of_a_client(run: Run, home: Home, until: Until) -> None:
     """What is older than a minute is stored; the last minute is the hooks'."""
     home.root.mkdir()
     home.config.write_text('follow = ["claude-code"]\n')
@@ -321,9 +306,7 @@ def test_what_is_of_no_source_is_an_error(run: Run, tmp_path: Path) -> None:
     assert "shopping.txt: nothing there is of claude-code" in ran.err
 
 
-def test_sessions_of_another_time_are_no_error(
-    run: Run, sessions: Callable[[int], Path], home: Home
-) -> None:
+def test_sessions_of_another_time_are_no_error(run: Run, sessions: Sessions, home: Home) -> None:
     sessions(1)
     folder = str(Path(os.environ["HOME"]) / ".claude/projects")
     ran = run("import", "claude-code", folder, "--since", "2h")
@@ -331,9 +314,7 @@ def test_sessions_of_another_time_are_no_error(
 
 
 @pytest.mark.slow
-def test_a_killed_import_of_all_clients_goes_on(
-    run: Run, home: Home, until: Callable[..., None]
-) -> None:
+def test_a_killed_import_of_all_clients_goes_on(run: Run, home: Home, until: Until) -> None:
     expected = []
     for name in SAMPLES:
         folder, source = keep(name, Path(os.environ["HOME"])), sources()[name]

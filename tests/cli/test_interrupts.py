@@ -7,10 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +16,8 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.tools.status import current
+from tests.conftest import running_in
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
 
@@ -50,30 +50,15 @@ COMMANDS = {
 
 
 @pytest.fixture
-def running(filled: Home, observer: Callable[..., Any], home: Home) -> Iterator[Home]:
+def running(filled: Home, observer: Observer, home: Home) -> Iterator[Home]:
     """A home of three events whose daemon runs."""
-    del filled
     observer("up")
     yield home
     # What was asked to bring the daemon back may still be on its way, and find it down again.
     deadline = time.monotonic() + 60
-    while processes_of(home):
+    while any(running_in(home.root)):
         observer("down")
         assert time.monotonic() < deadline, "a process of the home does not end"
-
-
-def processes_of(home: Home) -> list[str]:
-    """Return the process ids whose environment names the home."""
-    ours = b"\0OBSERVER_HOME=" + os.fsencode(home.root) + b"\0"
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # ended, or somebody else's
-            if (
-                process.name != str(os.getpid())
-                and ours in b"\0" + (process / "environ").read_bytes()
-            ):
-                found.append(process.name)
-    return found
 
 
 def ended(words: tuple[str, ...], number: int, at: int) -> subprocess.CompletedProcess[str]:
@@ -142,9 +127,7 @@ def test_who_interrupts_where_no_daemon_can_start_is_told_that_it_is_down(
     assert subprocess.run(observer_up, check=False, capture_output=True).returncode == 0
 
 
-def test_events_that_wait_wake_a_daemon_that_died(
-    running: Home, observer: Callable[..., Any]
-) -> None:
+def test_events_that_wait_wake_a_daemon_that_died(running: Home, observer: Observer) -> None:
     pid = client.daemon_pid(running)
     assert pid
     os.kill(pid, signal.SIGKILL)

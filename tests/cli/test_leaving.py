@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,9 +16,9 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.upkeep.home_guard import delete
+from tests.cli.conftest import Run, answered
 from tests.support import Git
 
-Run = Callable[..., Any]
 GIVEN = {
     ".bashrc": b"alias l=ls\n",
     ".zshrc": b"bindkey -v",
@@ -213,19 +210,7 @@ def test_the_memory_is_asked_for_separately(
     run: Run, user: Path, home: Home, answers: bytes, *, is_there: bool
 ) -> None:
     run("install", "bash")
-    ours, theirs = os.openpty()
-    os.write(ours, answers)
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "observer", "uninstall", "--all"],
-        stdin=theirs,
-        capture_output=True,
-        check=False,
-        timeout=60,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-    )
-    os.close(ours)
-    os.close(theirs)
-    assert b"Delete the memory too" in done.stdout
+    assert "Delete the memory too" in answered(answers, "uninstall", "--all").stdout
     assert home.root.exists() == is_there
 
 
@@ -276,10 +261,7 @@ def test_a_server_that_is_given_no_toolset_lists_them(observer: Run) -> None:
 def test_doctor_tells_whose_hooks_are_gone(run: Run, home: Home) -> None:
     run("install", "bash", "claude-code")
     shutil.rmtree(home.hooks)
-    hooks = next(
-        check for check in json.loads(run("doctor", "--json").out)["checks"]
-        if check["name"] == "hooks"
-    )  # fmt: skip
+    hooks = run("doctor", "--json").check("hooks")
     assert hooks["found"] == f"{home.hooks} is gone, and nothing is recorded of bash claude-code"
     assert hooks["hint"] == "get them back with: observer install bash claude-code"
     run("install", "bash", "claude-code")

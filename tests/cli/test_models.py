@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from observer.core import config
 from observer.core.paths import Home
 from observer.index.embed.registry import BUILT_IN
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -70,7 +68,10 @@ def test_use_writes_the_setting(run: Run, home: Home) -> None:
     assert ran.code == 0
     assert config.load(home, {}).model == "deep"
     assert ran.out == "model deep is in use\n"
-    assert run("config", "model", "--json").json[2]["is_used"]
+    listed = run("config", "model", "--json").json[2]
+    assert listed["is_used"]
+    shown = run("config", "model", "use", "deep", "--json").json
+    assert shown == {"model": "deep", "id": listed["id"], "dimensions": 384}
 
 
 def test_two_models_joined_may_be_used(run: Run, home: Home) -> None:
@@ -80,15 +81,6 @@ def test_two_models_joined_may_be_used(run: Run, home: Home) -> None:
     assert config.load(home, {}).model == "mine+deep"
     assert "mine, completed by deep in the background" in run("config", "model").out
     assert run("config", "model", "--json").json[-1]["parts"] == ["mine", "deep"]
-
-
-def test_use_as_json_tells_the_vectors_name(run: Run) -> None:
-    listed = run("config", "model", "--json").json[2]
-    assert run("config", "model", "use", "deep", "--json").json == {
-        "model": "deep",
-        "id": listed["id"],
-        "dimensions": 384,
-    }
 
 
 @pytest.mark.parametrize("path", ["{here}/mine", "./mine"], ids=["absolute", "relative"])
@@ -124,16 +116,10 @@ def test_a_published_model_is_pulled_and_used(
     url, digest = published
     assert run("config", "set", "model_url", url).code == 0
     assert "model use theirs" in run("config", "model", "pull", "theirs", "--sha256", digest).out
+    row = run("config", "model", "pull", "theirs", "--sha256", digest, "--json").json
+    assert (row["folder"], row["is_used"]) == (str(home.models / "theirs"), False)
     assert run("config", "model", "use", "theirs").code == 0
     assert (home.models / "theirs" / "model.onnx").exists()
-
-
-def test_pull_as_json_tells_where_it_is(run: Run, home: Home, published: tuple[str, str]) -> None:
-    url, digest = published
-    run("config", "set", "model_url", url)
-    row = run("config", "model", "pull", "theirs", "--sha256", digest, "--json").json
-    assert row["folder"] == str(home.models / "theirs")
-    assert not row["is_used"]
 
 
 def test_without_an_address_nothing_is_pulled(run: Run) -> None:

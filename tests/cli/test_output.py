@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
@@ -20,6 +19,7 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.core.text import size_text
 from observer.tools import hook_output
+from tests.cli.conftest import Run
 
 WIDE = ("id", "client", "what for")
 ROWS = [
@@ -128,8 +128,6 @@ def test_numbers_and_sizes_stand_to_the_right(shown: Shown) -> None:
         "b      1,024  24.5 MiB",
     ]
 
-
-Run = Callable[..., Any]
 
 HOSTILE = (
     "\x1b]0;title\x07 \x1b]52;c;Y3VybA==\x07 \x1b]8;;http://evil.example/\x07link"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from observer.core.clock import iso_ms
 from observer.core.paths import Home
 from observer.local.spool import Spool
+from tests.cli.conftest import Run
 from tests.support import Git
-
-Run = Callable[..., Any]
 
 
 @pytest.fixture

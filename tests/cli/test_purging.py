@@ -10,10 +10,8 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,8 +21,7 @@ from observer.core.paths import Home
 from observer.ingest.decode import decode
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Fill, Run, answered
 
 
 def test_a_dry_run_shows_what_goes_and_changes_nothing(run: Run, filled: Home, home: Home) -> None:
@@ -50,14 +47,8 @@ def test_a_script_must_say_yes(run: Run, filled: Home) -> None:
 
 
 def test_a_no_says_that_nothing_was_purged(run: Run, filled: Home) -> None:
-    ours, theirs = os.openpty()
-    os.write(ours, b"n\n")
-    command = [sys.executable, "-P", "-m", "observer", "purge", "--text", "login"]
-    environ = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run(command, stdin=theirs, capture_output=True, check=False, env=environ)
-    os.close(ours)
-    os.close(theirs)
-    assert (done.returncode, done.stderr) == (130, b"nothing was purged\n")
+    done = answered(b"n\n", "purge", "--text", "login")
+    assert (done.returncode, done.stderr) == (130, "nothing was purged\n")
     assert "faster" in run("search", "login").out
 
 
@@ -65,13 +56,6 @@ def test_a_text_may_come_on_stdin_so_that_no_history_has_it(run: Run, filled: Ho
     ran = run("purge", "--text", "-", "--yes", stdin="login\n")
     assert "purged 2 events" in ran.out
     assert "faster" not in run("search", "login").out
-
-
-def test_what_is_not_there_is_not_purged(run: Run, filled: Home) -> None:
-    assert (
-        run("purge", "--text", "zebra", "--yes").out
-        == "nothing is stored of it; look what is: observer search --all\n"
-    )
 
 
 def test_an_agent_purges_nothing(run: Run, filled: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +138,6 @@ def test_a_rebuild_loses_nothing_that_an_older_observer_stored(run: Run, home: H
     assert "rounded once" in run("search", "rounded").out
 
 
-Fill = Callable[..., None]
 OLD = "2020-01-01T00:00:00Z"
 
 

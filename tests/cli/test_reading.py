@@ -23,15 +23,8 @@ from observer.core.paths import Home
 from observer.notes.folders.folders import NoteFolder
 from observer.notes.folders.writing import NoteVersions
 from observer.tools import hook_output
+from tests.cli.conftest import Fill, Run
 from tests.importers.played import fixed_bug
-
-Run = Callable[..., Any]
-Fill = Callable[..., None]
-
-
-def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
-    found = run("search", "login", "--json").json
-    assert [hit["type"] for hit in found["observations"]] == ["turn"]
 
 
 def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
@@ -137,15 +130,6 @@ def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
     assert "1 event waits to be stored" in run("search", "bench").err
 
 
-def test_what_was_recorded_cannot_steer_the_terminal(run: Run, fill: Fill, app: Path) -> None:
-    hostile = "echo \x1b[2Jgone \u202ereversed"
-    fill([{"kind": "command", "command": hostile, "exit_code": 1, "cwd": str(app)}])
-    said = run("search", "echo", "--type", "command").out
-    assert "reversed" in said
-    assert "\x1b" not in said
-    assert "\u202e" not in said
-
-
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -190,12 +174,6 @@ def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
     assert titles("--type", "command")[:2] == ["make docs", "make bench: said"]
     assert titles("--failed") == titles("make", "--failed") == ["make bench: said"]
     assert titles("--failed", "--until", "2026-11-21") == []
-
-
-def test_a_type_that_no_item_has_brings_the_nearest_one(run: Run, filled: Home) -> None:
-    ran = run("search", "bench", "--type", "comand")
-    said = "error: nothing is of type 'comand'\nhint: did you mean command?\n"
-    assert (ran.code, ran.err) == (3, said)
 
 
 def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:
@@ -325,7 +303,9 @@ EMPTY = [
     ),
     pytest.param("import --dry-run", "name where: observer import SOURCE PATH", id="dry import"),
     pytest.param("import --yes", "name where: observer import SOURCE PATH", id="import"),
-    pytest.param("purge --text zebra --yes", "look what is: observer search --all", id="purge"),
+    pytest.param(
+        "purge --text zebra --yes", "stored of it; look what is: observer search --all", id="purge"
+    ),
     pytest.param("status --space", "observer config set retention_days DAYS", id="space"),
     pytest.param("log", "observer config set log_level debug", id="log"),
     pytest.param("note draft zebra", "use other words", id="draft"),

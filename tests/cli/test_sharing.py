@@ -96,12 +96,10 @@ def test_what_one_machine_knows_the_other_finds(desks: tuple[Desk, Desk], tmp_pa
 
 
 def test_nothing_shared_says_how(run: Run, filled: Home) -> None:
-    del filled
     assert "observer sync add" in run("sync", "status").out
 
 
 def test_a_share_that_is_none_is_an_error(run: Run, filled: Home, tmp_path: Path) -> None:
-    del filled
     ran = run("sync", "add", str(tmp_path / "nothing"), "--all", "--yes")
     assert (ran.code, "error: " in ran.err) == (7, True)
 
@@ -195,7 +193,6 @@ def test_what_others_deleted_is_not_offered_back(run: Run, home: Home) -> None:
 
 
 def test_an_unknown_share_is_named(run: Run, filled: Home) -> None:
-    del filled
     assert run("sync", "remove", "nothing", "--yes").code == 3
 
 

@@ -19,7 +19,6 @@ from tests.support import pipeline_over
 @pytest.fixture
 def noted(filled: Home, home: Home, app: Path) -> Home:
     """A memory with a session, and notes with names that no file can have."""
-    del filled
     notes = [
         Remember(content="Totals are rounded once.", title="Round once", tags=("money",)),
         Remember(content="---\ntwo: [\n---\n", title="../../etc/passwd: a\n*b*", type="decision"),

@@ -5,17 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
-
-Run = Callable[..., Any]
+from tests.cli.conftest import Run
 
 
 def test_post_spools_one_event_from_arguments(run: Run, home: Home) -> None:
@@ -50,12 +48,6 @@ def test_post_spools_what_is_nested_deep(run: Run, home: Home) -> None:
 
 def test_post_counts_one_event_as_one(run: Run, home: Home) -> None:
     assert run("post", "custom", "name=a").out == "spooled 1 event\n"
-
-
-def test_a_time_to_come_is_not_asked_for_as_one_ago(run: Run, home: Home) -> None:
-    ran = run("remember", "No deploys", "--expires", "soon")
-    assert ran.code == 2
-    assert "or a span: 30min, 12h, 7d" in ran.err
 
 
 def test_post_names_a_field_that_nothing_is_kept_of(run: Run) -> None:
@@ -95,11 +87,6 @@ def test_a_daemon_that_a_setting_restarts_is_said(run: Run, home: Home) -> None:
     said = run("config", "set", "log_level", "debug").out
     assert said.endswith("in force from now on; the daemon was restarted for it\n")
     assert client.is_running(home)
-
-
-def test_a_type_that_is_nearly_a_known_one_is_named(run: Run, home: Home) -> None:
-    said = run("remember", "cookies", "--type", "desicion").err
-    assert "error: no type of notes 'desicion'\nhint: did you mean decision?" in said
 
 
 def test_what_a_list_holds_no_longer_is_named(run: Run) -> None:

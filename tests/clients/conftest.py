@@ -15,6 +15,8 @@ from observer.clients.installers import install, perform, uninstall
 from observer.core.paths import Home
 
 AT_MS = 1_795_000_000_000
+Run = Callable[[str], InstallPlan]
+Files = Callable[[], dict[str, bytes]]
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def context(home: Home, tmp_path: Path) -> InstallContext:
 
 
 @pytest.fixture
-def put(context: InstallContext) -> Callable[[str], InstallPlan]:
+def put(context: InstallContext) -> Run:
     """Install a client for good."""
 
     def run(name: str) -> InstallPlan:
@@ -45,7 +47,7 @@ def put(context: InstallContext) -> Callable[[str], InstallPlan]:
 
 
 @pytest.fixture
-def drop(context: InstallContext) -> Callable[[str], InstallPlan]:
+def drop(context: InstallContext) -> Run:
     """Uninstall a client for good."""
 
     def run(name: str) -> InstallPlan:
@@ -62,24 +64,22 @@ def spaced(context: InstallContext, tmp_path: Path) -> InstallContext:
     return replace(context, home=Home(tmp_path / "ana's other home"))
 
 
-@pytest.fixture
-def files(context: InstallContext) -> Callable[[], dict[str, bytes]]:
-    """Every file of the user by its relative path, ours left out."""
-
-    def read() -> dict[str, bytes]:
-        return {
-            str(path.relative_to(context.user_home)): path.read_bytes()
-            for path in sorted(context.user_home.rglob("*"))
-            if path.is_file() and not path.is_relative_to(context.home.root)
-        }
-
-    return read
+def files_of(context: InstallContext) -> dict[str, bytes]:
+    """Return every file of the user by its relative path, ours left out."""
+    return {
+        str(path.relative_to(context.user_home)): path.read_bytes()
+        for path in sorted(context.user_home.rglob("*"))
+        if path.is_file() and not path.is_relative_to(context.home.root)
+    }
 
 
 @pytest.fixture
-def new_git(context: InstallContext, tmp_path: Path) -> InstallContext:
-    """A context whose git says that it is 2.54, and is the real one in all else."""
-    folder = tmp_path / "bin"
+def files(context: InstallContext) -> Files:
+    return lambda: files_of(context)
+
+
+def path_of_new_git(folder: Path) -> str:
+    """Return a PATH whose git says that it is 2.54, and is the real one in all else."""
     folder.mkdir()
     script = folder / "git"
     real = shutil.which("git")
@@ -87,5 +87,11 @@ def new_git(context: InstallContext, tmp_path: Path) -> InstallContext:
         f'#!/bin/sh\n[ "$1" = version ] && echo git version 2.54.0 && exit\nexec {real} "$@"\n'
     )
     script.chmod(0o755)
-    path = f"{folder}{os.pathsep}{context.environ['PATH']}"
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.fixture
+def new_git(context: InstallContext, tmp_path: Path) -> InstallContext:
+    """A context whose git has configured hooks."""
+    path = path_of_new_git(tmp_path / "bin")
     return replace(context, environ={**context.environ, "PATH": path})

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from observer.clients.config_files.context import InstallContext, InstallPlan
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform, uninstall
 from observer.core.errors import ConfigInvalid
-
-Run = Callable[[str], InstallPlan]
+from tests.clients.conftest import Run
 
 
 def loaded(context: InstallContext, name: str) -> Any:
@@ -105,15 +103,6 @@ def test_our_handler_is_taken_out_of_a_group_that_others_share(
     assert loaded(context, ".claude/settings.json") == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
 
 
-def test_an_older_entry_of_ours_is_replaced(context: InstallContext, put: Run) -> None:
-    line = f"{context.home.hooks}/post claude-code Stop"
-    stale = {"hooks": [{"type": "command", "command": line, "timeout": 99}]}
-    write(context, ".claude/settings.json", {"hooks": {"Stop": [stale]}})
-    put("claude-code")
-    (group,) = loaded(context, ".claude/settings.json")["hooks"]["Stop"]
-    assert group["hooks"][0]["timeout"] == 5
-
-
 def test_others_groups_keep_their_places(context: InstallContext, put: Run) -> None:
     """Codex CLI trusts a hook by its place in the file."""
     line = f"{context.home.hooks}/post claude-code Stop"
@@ -176,24 +165,19 @@ def test_another_server_of_our_name_is_never_overwritten(
     assert loaded(context, ".cursor/mcp.json") == theirs
 
 
-def test_what_a_user_added_to_our_server_stays(context: InstallContext, put: Run) -> None:
-    entry = {"command": "/old/observer", "args": ["mcp"], "disabled": True, "env": {"A": "b"}}
+@pytest.mark.parametrize(
+    "added",
+    [{"disabled": True, "env": {"A": "b"}}, {"args": ["mcp", "--tools", "core,story"]}],
+    ids=["fields", "toolsets"],
+)
+def test_what_a_user_added_to_our_server_stays(
+    context: InstallContext, put: Run, drop: Run, added: dict[str, Any]
+) -> None:
+    entry = {"command": "/old/observer", "args": ["mcp"]} | added
     write(context, ".cursor/mcp.json", {"mcpServers": {"observer": entry}})
     put("cursor")
-    assert loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"] == {
-        **entry,
-        "command": context.observer,
-    }
-
-
-def test_the_toolsets_that_a_user_chose_stay(context: InstallContext, put: Run, drop: Run) -> None:
-    entry = {"command": "/old/observer", "args": ["mcp", "--tools", "core,story"]}
-    write(context, ".cursor/mcp.json", {"mcpServers": {"observer": entry}})
-    put("cursor")
-    assert loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"] == {
-        **entry,
-        "command": context.observer,
-    }
+    (kept,) = loaded(context, ".cursor/mcp.json")["mcpServers"].values()
+    assert kept == {**entry, "command": context.observer}
     drop("cursor")
     assert not (context.user_home / ".cursor/mcp.json").exists()
 

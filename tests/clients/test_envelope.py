@@ -82,16 +82,19 @@ def test_what_is_no_envelope_is_refused_with_the_reason(data: bytes, reason: str
         parse("e", data, AT_MS)
 
 
-def test_a_path_that_is_not_utf_8_costs_its_letter_only() -> None:
-    assert opened(b"cwd=/r/\xff").cwd == "/r/\ufffd"
-
-
-def test_a_value_may_hold_equal_signs_and_newlines() -> None:
-    assert opened(b"cwd=/a=b\nc").cwd == "/a=b\nc"
-
-
-def test_an_unknown_field_is_skipped() -> None:
-    assert opened(b"colour=red", b"nothing") == opened()
+@pytest.mark.parametrize(
+    ("fields", "cwd", "stand_in"),
+    [
+        ((b"cwd=/r/\xff",), "/r/\ufffd", ""),
+        ((b"cwd=/a=b\nc",), "/a=b\nc", ""),
+        ((b"colour=red", b"nothing"), "", ""),
+        ((b"ppid=7", b"host=box"), "", "ppid:7@box"),
+    ],
+    ids=["no-utf-8", "equal-signs", "unknown-fields", "client-process"],
+)
+def test_what_fields_say(fields: tuple[bytes, ...], cwd: str, stand_in: str) -> None:
+    found = opened(*fields)
+    assert (found.cwd, found.stand_in_session) == (cwd, stand_in)
 
 
 @pytest.mark.parametrize(
@@ -114,14 +117,6 @@ def test_the_time_is_the_claimed_one_unless_that_is_absurd(claimed: bytes, at_ms
 @pytest.mark.parametrize(("written", "at_ms"), [(-1, 0), (10**18, 253_402_300_799_999)])
 def test_a_file_time_outside_the_calendar_is_brought_in(written: int, at_ms: int) -> None:
     assert opened(at_ms=written).at_ms == at_ms
-
-
-def test_the_stand_in_session_is_the_client_process() -> None:
-    assert opened(b"ppid=7", b"host=box").stand_in_session == "ppid:7@box"
-
-
-def test_without_a_parent_process_there_is_no_stand_in() -> None:
-    assert opened().stand_in_session == ""
 
 
 DATA = Path(__file__).parents[1] / "data"

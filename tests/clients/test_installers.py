@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +20,8 @@ from observer.clients.installers import install, installable, perform, uninstall
 from observer.clients.registry import clients
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
+from tests.clients.conftest import Files
 from tests.clients.facts import facts_of
-
-Files = Callable[[], dict[str, bytes]]
 
 FACTS = {name: facts_of(name) for name in installable()}
 AGENTS = [name for name in FACTS if clients()[name].is_agent]
@@ -102,30 +100,22 @@ def test_lines_that_end_as_on_windows_go_on_doing_so(
     assert files() == before
 
 
-@every_target
-def test_uninstalling_removes_the_files_that_we_made(
-    name: str, context: InstallContext, files: Files
-) -> None:
-    given(context, FACTS[name].needed)
-    make(install(name, context), context)
-    assert files() != FACTS[name].needed
-    make(uninstall(name, context), context)
-    assert files() == FACTS[name].needed
-
-
 def folders(context: InstallContext) -> set[Path]:
     found = {path for path in context.user_home.rglob("*") if path.is_dir()}
     return {path for path in found if not path.is_relative_to(context.home.root)}
 
 
 @every_target
-def test_uninstalling_removes_the_folders_that_we_made(name: str, context: InstallContext) -> None:
+def test_uninstalling_removes_the_files_and_folders_that_we_made(
+    name: str, context: InstallContext, files: Files
+) -> None:
     given(context, FACTS[name].needed)
     context.user_home.mkdir(exist_ok=True)
     before = folders(context)
     make(install(name, context), context)
+    assert files() != FACTS[name].needed
     make(uninstall(name, context), context)
-    assert folders(context) == before
+    assert (files(), folders(context)) == (FACTS[name].needed, before)
 
 
 def test_a_folder_that_is_somebody_elses_stays(context: InstallContext) -> None:
@@ -176,15 +166,6 @@ def test_a_file_that_does_not_parse_is_refused_by_name(
 
 
 @every_target
-def test_others_files_are_backed_up_first(name: str, context: InstallContext) -> None:
-    given(context, FACTS[name].files)
-    copies = make(install(name, context), context)
-    changed = [edit.before for edit in install(name, context).edits if not edit.is_ours]
-    assert len(copies) <= len(changed)
-    assert {copy.read_bytes() for copy in copies} <= set(FACTS[name].files.values())
-
-
-@every_target
 def test_a_home_whose_path_needs_quoting_works(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
@@ -196,8 +177,8 @@ def test_a_home_whose_path_needs_quoting_works(
     assert files() == FACTS[name].needed
 
 
-@pytest.mark.parametrize("name", AGENTS)
-def test_two_homes_do_not_take_each_others_server_out(
+@every_target
+def test_two_homes_do_not_take_each_other_out(
     name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
     given(context, FACTS[name].needed)
@@ -209,19 +190,6 @@ def test_two_homes_do_not_take_each_others_server_out(
         assert files() == before
         make(uninstall(name, mine), mine)
         assert files() == FACTS[name].needed
-
-
-@every_target
-def test_two_homes_do_not_take_each_others_hooks_out(
-    name: str, context: InstallContext, tmp_path: Path, files: Files
-) -> None:
-    given(context, FACTS[name].needed)
-    make(install(name, context), context)
-    before = {path for path, text in files().items() if str(context.home.hooks).encode() in text}
-    other = replace(context, home=Home(tmp_path / "other"))
-    make(uninstall(name, other), other)
-    after = {path for path, text in files().items() if str(context.home.hooks).encode() in text}
-    assert after == before
 
 
 def test_an_unknown_client_is_bad_input(context: InstallContext) -> None:

@@ -7,7 +7,6 @@ another way. A file that an installer refuses must stay as it was.
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import tomllib
@@ -27,6 +26,7 @@ from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, installable, perform, uninstall
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
+from tests.clients.conftest import files_of, path_of_new_git
 from tests.clients.facts import facts_of
 
 pytestmark = pytest.mark.slow
@@ -45,31 +45,16 @@ def machine() -> Iterator[InstallContext]:
     folder = Path(tempfile.mkdtemp())
     try:
         user = folder / "home"
-        (folder / "bin").mkdir()
         user.mkdir()
-        git = folder / "bin" / "git"
-        real = shutil.which("git")
-        git.write_text(
-            f'#!/bin/sh\n[ "$1" = version ] && echo git version 2.54.0 && exit\nexec {real} "$@"\n'
-        )
-        git.chmod(0o755)
         yield InstallContext(
             home=Home(user / ".observer"),
             user_home=user,
             observer="/opt/observer/bin/observer",
-            environ={"PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "HOME": str(user)},
+            environ={"PATH": path_of_new_git(folder / "bin"), "HOME": str(user)},
             folder=folder,
         )
     finally:
         shutil.rmtree(folder)
-
-
-def files_of(context: InstallContext) -> Files:
-    return {
-        str(path.relative_to(context.user_home)): path.read_bytes()
-        for path in sorted(context.user_home.rglob("*"))
-        if path.is_file() and not path.is_relative_to(context.home.root)
-    }
 
 
 def written(name: str) -> Files:

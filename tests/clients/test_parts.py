@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from observer.clients.config_files.context import InstallContext, InstallPlan
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform
 from observer.clients.registry import clients
 from observer.core.errors import ConfigInvalid
-
-Run = Callable[[str], InstallPlan]
+from tests.clients.conftest import Run
 
 SETTINGS = {
     "codex": ".codex/hooks.json",

@@ -10,7 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,10 +19,10 @@ from recording.__main__ import cache
 from recording.programs import PROGRAMS
 from recording.scenario import REMINDER
 
+from tests.clients.test_recorded import FAILURELESS, WITHOUT_MCP
+from tests.support import Until
+
 pytestmark = pytest.mark.slow
-WITHOUT_MCP = {"pi"}
-FAILURELESS = {"droid"}
-"""Clients that report no command that failed."""
 REAL_CACHE = cache()
 """Before a fixture takes the home away."""
 
@@ -55,7 +55,7 @@ def stored(at: session.Place) -> list[str]:
 
 
 def test_a_session_is_remembered_and_the_next_one_makes_use_of_it(
-    client: str, command: Path, at: session.Place, until: Callable[..., None]
+    client: str, command: Path, at: session.Place, until: Until
 ) -> None:
     session.install(client, at)
     first = session.run(client, command, at, is_mistaken=True)

@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,13 +22,13 @@ from observer.clients.services import LABEL
 from observer.core.errors import BadInput, ConfigInvalid, Undecodable
 from observer.core.paths import Home
 from observer.ingest.decode import decode
+from tests.clients.conftest import Files
 
 UNIT = ".config/systemd/user/observer.service"
 AGENT = f"Library/LaunchAgents/{LABEL}.plist"
 FILES = {"systemd": UNIT, "launchd": AGENT}
 ODD = 'it\'s 100% of $HOME\\ "here"'
 
-Files = Callable[[], dict[str, bytes]]
 each = pytest.mark.parametrize(("name", "path"), FILES.items())
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from observer.clients.config_files.context import InstallContext, InstallPlan
+from observer.clients.config_files.context import InstallContext
 from observer.clients.installers import install, perform, uninstall
 from observer.core.errors import ConfigInvalid
+from tests.clients.conftest import Run
 
-Run = Callable[[str], InstallPlan]
 FILES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/conf.d/observer.fish"}
 every_shell = pytest.mark.parametrize("shell", list(FILES))
 

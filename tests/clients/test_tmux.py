@@ -15,6 +15,7 @@ from observer.clients.envelope import parse
 from observer.clients.shelf.shells import read
 from observer.core.events import Command
 from observer.local.spool import Spool
+from tests.support import Until
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 FAILS, WAITS = "sh -c 'exit 3'", "sleep 60"
@@ -58,7 +59,7 @@ def test_what_is_typed_recalled_interrupted_and_pasted_is_recorded(
     context: InstallContext,
     put: Callable[[str], object],
     tmux: Tmux,
-    until: Callable[..., None],
+    until: Until,
 ) -> None:
     put(shell)
     program = shutil.which(shell) or pytest.skip(f"{shell} is not installed")

@@ -15,6 +15,7 @@ import pytest
 from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
+from tests.support import Until
 
 STRANGER = 12345
 HOOK = Path(__file__).parents[2] / "hooks/post"
@@ -42,7 +43,7 @@ def open_home(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
 
 
 def test_no_file_and_no_socket_of_a_home_lets_another_user_in(
-    open_home: Home, until: Callable[..., None]
+    open_home: Home, until: Until
 ) -> None:
     until(lambda: Spool(open_home.spool).depth() == 0, wait_s=60)
     paths = [open_home.root, *open_home.root.rglob("*"), open_home.socket, open_home.mcp_socket]

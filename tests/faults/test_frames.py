@@ -22,6 +22,7 @@ from observer.local import client
 from observer.local.pump import hello
 from observer.tools.registry import toolsets
 from observer.tools.status import Status
+from tests.support import Observer
 
 pytestmark = pytest.mark.slow
 
@@ -186,7 +187,7 @@ EXAMPLES = 20
 
 
 @pytest.fixture
-def api(home: Home, observer: Callable[..., object]) -> tuple[str, str]:
+def api(home: Home, observer: Observer) -> tuple[str, str]:
     """The address and the token of a daemon."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

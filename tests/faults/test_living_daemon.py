@@ -6,7 +6,7 @@ import json
 import os
 import resource
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+from tests.support import Until
 
 pytestmark = pytest.mark.slow
 EVENTS = 40
@@ -76,7 +77,7 @@ def degraded(home: Home) -> str | None:
 
 
 def test_a_full_disk_is_shown_and_all_is_stored_after_it(
-    home: Home, pid: int, until: Callable[..., None]
+    home: Home, pid: int, until: Until
 ) -> None:
     """No file may grow: SQLite and the log meet the same refusal as on a full disk."""
     first = report(home)
@@ -91,9 +92,7 @@ def test_a_full_disk_is_shown_and_all_is_stored_after_it(
     assert client.daemon_pid(home) == pid
 
 
-def test_descriptors_that_run_out_lose_nothing(
-    home: Home, pid: int, until: Callable[..., None]
-) -> None:
+def test_descriptors_that_run_out_lose_nothing(home: Home, pid: int, until: Until) -> None:
     """The daemon may leave where a part of it cannot begin; the next one stores what is spooled."""
     first = report(home)
     until(lambda: Spool(home.spool).depth() == 0, wait_s=90)
@@ -107,7 +106,7 @@ def test_descriptors_that_run_out_lose_nothing(
 
 @pytest.mark.parametrize("shift_ms", [-YEAR_MS, YEAR_MS], ids=["a-year-back", "a-year-ahead"])
 def test_a_clock_that_was_wrong_loses_nothing(
-    home: Home, pid: int, until: Callable[..., None], shift_ms: int
+    home: Home, pid: int, until: Until, shift_ms: int
 ) -> None:
     """What was reported under it is stored under its time, and what comes after it as well."""
     wrong = report(home, shift_ms=shift_ms)

@@ -15,6 +15,8 @@ from tests.support import Git
 
 Posted = Callable[[], list[Envelope]]
 
+Commit = Callable[[str], str]
+After = Callable[..., list[Envelope]]
 EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
 
 
@@ -52,7 +54,7 @@ def git(repository: Path) -> Git:
 
 
 @pytest.fixture
-def commit(git: Git, repository: Path) -> Callable[[str], str]:
+def commit(git: Git, repository: Path) -> Commit:
     def make(name: str) -> str:
         (repository / name).write_text("x\n")
         git("add", "-A")
@@ -63,7 +65,7 @@ def commit(git: Git, repository: Path) -> Callable[[str], str]:
 
 
 @pytest.fixture
-def after(git: Git, spool: Spool, posted: Posted) -> Callable[..., list[Envelope]]:
+def after(git: Git, spool: Spool, posted: Posted) -> After:
     """Run git and return only what this shown."""
 
     def run(*arguments: str) -> list[Envelope]:
@@ -79,9 +81,7 @@ def shown(events: list[Envelope]) -> list[tuple[str, str]]:
     return [(event.event, event.env.get("git.action", "")) for event in events]
 
 
-def test_a_commit_is_shown_with_its_place(
-    commit: Callable[[str], str], repository: Path, posted: Posted
-) -> None:
+def test_a_commit_is_shown_with_its_place(commit: Commit, repository: Path, posted: Posted) -> None:
     head = commit("a")
     (event,) = posted()
     assert (event.event, event.cwd, event.payload) == ("post-commit", str(repository), b"")
@@ -94,7 +94,7 @@ def test_a_commit_is_shown_with_its_place(
 
 
 def test_an_amended_commit_is_shown_with_what_it_replaces(
-    commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
+    commit: Commit, after: After, git: Git
 ) -> None:
     old = commit("a")
     made, rewritten = after("commit", "-q", "--amend", "-m", "b")
@@ -103,7 +103,7 @@ def test_an_amended_commit_is_shown_with_what_it_replaces(
 
 
 def test_the_commits_of_a_rebase_are_shown_by_the_rewrite_alone(
-    commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
+    commit: Commit, after: After, git: Git
 ) -> None:
     git("checkout", "-q", "-b", "topic")
     old = [commit("a"), commit("b")]
@@ -117,9 +117,7 @@ def test_the_commits_of_a_rebase_are_shown_by_the_rewrite_alone(
 
 
 @pytest.fixture
-def rebased(
-    commit: Callable[[str], str], git: Git, repository: Path, spool: Spool, posted: Posted
-) -> Callable[..., list[Envelope]]:
+def rebased(commit: Commit, git: Git, repository: Path, spool: Spool, posted: Posted) -> After:
     """Rebase commits `a` and `b` of a branch, the second in conflict; return what this shown."""
     git("checkout", "-q", "-b", "topic")
     for name in ("a", "b"):
@@ -161,7 +159,7 @@ def rebased(
     ],
 )
 def test_what_is_committed_while_a_rebase_stands_still_is_shown_as_of_the_branch(
-    rebased: Callable[..., list[Envelope]], git: Git, todo: str, steps: str, made: list[str]
+    rebased: After, git: Git, todo: str, steps: str, made: list[str]
 ) -> None:
     """What it picks is shown by the rewrite alone; no commit is shown by neither."""
     events = rebased("-i", steps, todo=todo)
@@ -174,7 +172,7 @@ def test_what_is_committed_while_a_rebase_stands_still_is_shown_as_of_the_branch
 
 
 def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_shown_too(
-    rebased: Callable[..., list[Envelope]],
+    rebased: After,
 ) -> None:
     events = rebased("--apply", "git add b; git commit -m x; git rebase --skip")
     (made,) = [event for event in events if event.event == "post-commit"]
@@ -182,7 +180,7 @@ def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_shown_too(
 
 
 def test_each_applied_patch_is_shown(
-    commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git, tmp_path: Path
+    commit: Commit, after: After, git: Git, tmp_path: Path
 ) -> None:
     git("checkout", "-q", "-b", "topic")
     commit("a")
@@ -196,9 +194,7 @@ def test_each_applied_patch_is_shown(
     assert {event.env["git.head"] for event in events} == set(made)
 
 
-def test_a_merge_and_a_pick_are_shown_as_such(
-    commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
-) -> None:
+def test_a_merge_and_a_pick_are_shown_as_such(commit: Commit, after: After, git: Git) -> None:
     git("checkout", "-q", "-b", "topic")
     commit("a")
     git("checkout", "-q", "-b", "other", "main")
@@ -220,24 +216,20 @@ def test_a_merge_and_a_pick_are_shown_as_such(
     ],
 )
 def test_a_checkout_tells_the_branch(
-    after: Callable[..., list[Envelope]], arguments: tuple[str, ...], branch: str | None
+    after: After, arguments: tuple[str, ...], branch: str | None
 ) -> None:
     (event,) = after("checkout", "-q", *arguments)
     assert (event.event, event.env.get("git.branch")) == ("post-checkout", branch)
     assert event.args[2] == "1"
 
 
-def test_a_checkout_of_files_is_not_shown(
-    commit: Callable[[str], str], after: Callable[..., list[Envelope]], repository: Path
-) -> None:
+def test_a_checkout_of_files_is_not_shown(commit: Commit, after: After, repository: Path) -> None:
     commit("a")
     (repository / "a").write_text("changed")
     assert after("checkout", "--", "a") == []
 
 
-def test_a_worktree_tells_its_own_folder(
-    after: Callable[..., list[Envelope]], repository: Path, tmp_path: Path
-) -> None:
+def test_a_worktree_tells_its_own_folder(after: After, repository: Path, tmp_path: Path) -> None:
     (event,) = after("worktree", "add", "-q", "-b", "wt", str(tmp_path / "wt"))
     assert event.cwd == str(tmp_path / "wt")
     assert event.env["git.dir"] == str(repository / ".git" / "worktrees" / "wt")

@@ -20,6 +20,7 @@ from observer.core.paths import Home
 from observer.local import refusals
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
+from tests.support import Until
 
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]
@@ -146,7 +147,7 @@ def test_fifty_at_once_lose_nothing(sh: list[str], hooks: Path, posted: Posted) 
 
 @pytest.mark.parametrize("victim", ["group", "shell"])
 def test_a_hook_killed_while_it_writes_leaves_no_event(
-    sh: list[str], hooks: Path, home: Home, spool: Spool, victim: str
+    sh: list[str], hooks: Path, home: Home, spool: Spool, victim: str, until: Until
 ) -> None:
     spool.prepare()
     process = subprocess.Popen(
@@ -161,13 +162,6 @@ def test_a_hook_killed_while_it_writes_leaves_no_event(
     assert spool.depth() == 0
     until(lambda: not alive_in_group(process.pid))
     assert spool.sweep(before_ms=int(time.time() * 1000) + 60_000) == 1
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def alive_in_group(group: int) -> bool:
@@ -265,19 +259,15 @@ def test_what_a_full_disk_refuses_is_counted(post: Post, spool: Spool, small_dis
     assert refused.stat().st_size == 64
 
 
-def test_what_a_spool_that_is_no_folder_refuses_is_counted(post: Post, home: Home) -> None:
+@pytest.mark.parametrize("count", ["", "$(touch pwned) x\n" + " " * 60], ids=["ours", "none"])
+def test_what_a_spool_that_is_no_folder_refuses_is_counted(
+    post: Post, home: Home, count: str
+) -> None:
+    """A count that is none begins anew."""
     home.logs.mkdir(parents=True)
     refusals.prepare(home.refused)
-    home.spool.write_text("in the way")
-    post("cursor", "stop", payload=b"x")
-    found = refusals.read(home.refused)
-    assert found is not None
-    assert found.events == 1
-
-
-def test_a_count_that_is_none_begins_anew(post: Post, home: Home) -> None:
-    home.logs.mkdir(parents=True)
-    home.refused.write_text("$(touch pwned) x\n" + " " * 60)
+    if count:
+        home.refused.write_text(count)
     home.spool.write_text("in the way")
     post("cursor", "stop", payload=b"x")
     found = refusals.read(home.refused)

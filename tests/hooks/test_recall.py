@@ -25,6 +25,7 @@ PATIENCE_S = 5.0
 """Far more than the hook may take, far less than it would wait for a client that hangs."""
 
 Recall = Callable[..., "subprocess.CompletedProcess[bytes]"]
+Answered = Callable[..., bytes]
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def recalls(shells: dict[str, list[str]], hooks: Path, folder: Path) -> dict[str
 
 
 @pytest.fixture
-def answered(until: Any) -> Callable[..., bytes]:
+def answered(until: Any) -> Answered:
     """Ask until there is an answer: on a busy machine one may come too late to be printed."""
 
     def ask(recall: Recall, *arguments: str, payload: object) -> bytes:
@@ -134,7 +135,7 @@ def shown(answer: bytes, event: str) -> str:
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
-    recalls: dict[str, Recall], answered: Callable[..., bytes]
+    recalls: dict[str, Recall], answered: Answered
 ) -> None:
     for session, recall in recalls.items():
         another = {**coming(session), "tool_input": {"command": "bun run test"}}
@@ -147,7 +148,7 @@ def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_after_it_has_failed_it_is_shown_too_but_once(
-    recalls: dict[str, Recall], answered: Callable[..., bytes]
+    recalls: dict[str, Recall], answered: Answered
 ) -> None:
     for session, recall in recalls.items():
         answer = answered(recall, "claude-code", "PostToolUseFailure", payload=failure(session))
@@ -240,9 +241,7 @@ def test_only_a_whole_answer_is_printed(recall: Recall, home: Home, answer: byte
         assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
 
 
-def test_a_whole_answer_is_printed(
-    recall: Recall, answered: Callable[..., bytes], home: Home
-) -> None:
+def test_a_whole_answer_is_printed(recall: Recall, answered: Answered, home: Home) -> None:
     with listening(home, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nknown"):
         assert answered(recall, "claude-code", "PostToolUseFailure", payload={}) == b"known"
 

@@ -273,14 +273,7 @@ def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
     """With and without the recorder, the history holds the same lines."""
     argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
     lines = (
-        "echo x",
-        "echo x",
-        " echo y",
-        "echo z",
-        "echo x",
-        " echo x",
-        "HISTCONTROL=",
-        "ls",
+        *("echo x", "echo x", " echo y", "echo z", "echo x", " echo x", "HISTCONTROL=", "ls"),
         "ls",
     )
     held = []

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from observer.core.config import Settings
+from observer.core.events import Event
+from observer.core.model import Item
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
@@ -22,6 +24,7 @@ from tests.support import Git
 NOW_MS = 1_790_000_000_000
 
 Post = Callable[..., str]
+Make = Callable[..., Pipeline]
 POST = Path(__file__).parents[2] / "hooks" / "post"
 
 
@@ -32,6 +35,24 @@ def store(home: Home) -> Iterator[Store]:
     opened.close()
 
 
+def items_of(store: Store) -> list[Item]:
+    with store.read() as reader:
+        return list(reader.all_items())
+
+
+def log_of(store: Store) -> list[Event]:
+    with store.read() as reader:
+        return [recorded.event for recorded in reader.log(limit=100_000)]
+
+
+def drained(pipeline: Pipeline) -> int:
+    """Store all that waits; return in how many rounds."""
+    rounds = 0
+    while pipeline.drain().entries:
+        rounds += 1
+    return rounds
+
+
 @pytest.fixture
 def spool(home: Home) -> Spool:
     made = Spool(home.spool)
@@ -40,7 +61,7 @@ def spool(home: Home) -> Spool:
 
 
 @pytest.fixture
-def make_pipeline(store: Store, spool: Spool) -> Callable[..., Pipeline]:
+def make_pipeline(store: Store, spool: Spool) -> Make:
     def make(**parts: Any) -> Pipeline:
         given = {"store": store, "spool": spool, "settings": Settings(), "places": PlaceCache()}
         given |= {"now_ms": lambda: NOW_MS} | parts
@@ -50,7 +71,7 @@ def make_pipeline(store: Store, spool: Spool) -> Callable[..., Pipeline]:
 
 
 @pytest.fixture
-def pipeline(make_pipeline: Callable[..., Pipeline]) -> Pipeline:
+def pipeline(make_pipeline: Make) -> Pipeline:
     return make_pipeline()
 
 
@@ -83,11 +104,6 @@ def bash(command: str, output: str = "done", **fields: str) -> dict[str, Any]:
         "tool_input": {"command": command},
         "tool_response": {"stdout": output, "stderr": "", "interrupted": False},
     } | fields
-
-
-@pytest.fixture
-def run() -> Callable[..., dict[str, Any]]:
-    return bash
 
 
 class Faulty:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -19,7 +18,6 @@ from observer.core.disk import envelope
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Place
 from observer.core.paths import Home
-from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import (
     PAGE,
     PAGE_BYTES,
@@ -36,10 +34,8 @@ from observer.local.spool import Spool
 from observer.observations.event_record import EventAnalysis
 from observer.projects import PlaceCache
 from observer.store.interface import Store
-from tests.ingest.conftest import Faulty
+from tests.ingest.conftest import Faulty, Make, Post, bash, drained, log_of
 from tests.support import Until
-
-Post = Callable[..., str]
 
 
 class Counted(PlaceCache):
@@ -55,16 +51,15 @@ class Counted(PlaceCache):
 
 
 def test_a_folder_is_looked_at_once_a_batch(
-    make_pipeline: Callable[..., Pipeline],
+    make_pipeline: Make,
     post: Post,
-    run: Callable[..., dict[str, Any]],
     folder: Path,
 ) -> None:
     places = Counted()
     pipeline = make_pipeline(places=places)
     for _ in range(2):
         for number in range(3):
-            post("PostToolUse", run(f"make {number}"))
+            post("PostToolUse", bash(f"make {number}"))
         assert pipeline.drain().entries == 3
     assert places.asked == [str(folder)] * 2
 
@@ -116,18 +111,6 @@ def order(home: Home) -> PrefetchRequest:
     return PrefetchRequest(str(home.spool), Settings(), frozenset())
 
 
-def ids_of(store: Store) -> list[str]:
-    with store.read() as reader:
-        return [recorded.event.id for recorded in reader.log(limit=100_000)]
-
-
-def drained(pipeline: Pipeline) -> int:
-    rounds = 0
-    while pipeline.drain().entries:
-        rounds += 1
-    return rounds
-
-
 def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
     process = ahead._process._process
     assert process
@@ -136,7 +119,7 @@ def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
 
 @pytest.mark.slow
 def test_a_long_backlog_is_stored_in_its_order(
-    make_pipeline: Callable[..., Pipeline],
+    make_pipeline: Make,
     ahead: Prefetcher,
     fill: Fill,
     store: Store,
@@ -144,13 +127,13 @@ def test_a_long_backlog_is_stored_in_its_order(
 ) -> None:
     names = fill(LONG)
     drained(make_pipeline(ahead=ahead))
-    assert ids_of(store) == names
+    assert [event.id for event in log_of(store)] == names
     assert spool.depth() == 0
 
 
 @pytest.mark.measured
 def test_the_process_ends_with_the_backlog(
-    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
+    make_pipeline: Make, ahead: Prefetcher, fill: Fill
 ) -> None:
     pipeline = make_pipeline(ahead=ahead)
     fill(LONG)
@@ -168,7 +151,7 @@ def test_the_process_leaves_a_busy_processor_to_others(ahead: Prefetcher, fill: 
 
 
 def test_a_short_backlog_starts_no_process(
-    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
+    make_pipeline: Make, ahead: Prefetcher, fill: Fill
 ) -> None:
     fill(BATCH)
     pipeline = make_pipeline(ahead=ahead)
@@ -178,7 +161,7 @@ def test_a_short_backlog_starts_no_process(
 
 @pytest.mark.slow
 def test_what_cannot_be_read_is_set_aside_at_the_end(
-    make_pipeline: Callable[..., Pipeline],
+    make_pipeline: Make,
     ahead: Prefetcher,
     fill: Fill,
     store: Store,
@@ -188,14 +171,14 @@ def test_what_cannot_be_read_is_set_aside_at_the_end(
     (broken,) = fill(1, payload=b"{")
     names.remove(broken)
     drained(make_pipeline(ahead=ahead))
-    assert sorted(ids_of(store)) == sorted(names)
+    assert sorted([event.id for event in log_of(store)]) == sorted(names)
     assert (spool.depth(), spool.bad()) == (0, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
 def test_the_death_of_the_process_costs_nothing_but_time(
-    make_pipeline: Callable[..., Pipeline],
+    make_pipeline: Make,
     ahead: Prefetcher,
     fill: Fill,
     store: Store,
@@ -207,7 +190,7 @@ def test_the_death_of_the_process_costs_nothing_but_time(
         pipeline.drain()
     process_of(ahead).send_signal(number)
     drained(pipeline)
-    assert sorted(ids_of(store)) == names
+    assert sorted([event.id for event in log_of(store)]) == names
     assert not ahead._process.is_running
 
 
@@ -260,7 +243,7 @@ def test_a_page_says_what_reading_says(
 
 @pytest.mark.measured
 def test_one_that_cannot_start_is_not_tried_again(
-    make_pipeline: Callable[..., Pipeline],
+    make_pipeline: Make,
     home: Home,
     fill: Fill,
     spool: Spool,
@@ -278,7 +261,7 @@ def test_one_that_cannot_start_is_not_tried_again(
 
 
 def test_a_pipeline_that_closes_ends_its_process(
-    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
+    make_pipeline: Make, ahead: Prefetcher, fill: Fill
 ) -> None:
     fill(2)
     ahead.begin(in_hand=())
@@ -361,12 +344,6 @@ def test_pages_of_nothing_are_left_out(fill: Fill, order: PrefetchRequest) -> No
     assert list(pages(order)) == []
 
 
-def test_a_page_survives_the_pipe(fill: Fill, order: PrefetchRequest) -> None:
-    fill(3)
-    (page,) = pages(order)
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(page), type=Page) == page
-
-
 def test_settings_reach_the_process(home: Home, fill: Fill, folder: Path) -> None:
     fill(2)
     ahead = Prefetcher(home.spool, Settings(exclude=(str(folder),)))
@@ -387,7 +364,7 @@ def test_what_is_older_than_is_kept_is_known_to_be(home: Home, spool: Spool) -> 
 
 @pytest.mark.measured
 def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
-    make_pipeline: Callable[..., Pipeline],
+    make_pipeline: Make,
     ahead: Prefetcher,
     fill: Fill,
     store: Store,
@@ -396,13 +373,13 @@ def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
     names = fill(LONG)
     poison = names.pop(-9)
     drained(make_pipeline(store=Faulty(store, poison, ZeroDivisionError()), ahead=ahead))
-    assert ids_of(store) == names
+    assert [event.id for event in log_of(store)] == names
     assert (spool.depth(), spool.bad()) == (0, 1)
 
 
 @pytest.mark.measured
 def test_a_store_that_cannot_write_ends_the_reading(
-    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill, store: Store
+    make_pipeline: Make, ahead: Prefetcher, fill: Fill, store: Store
 ) -> None:
     """What follows must not be stored before what failed."""
     names = fill(LONG)
@@ -411,7 +388,7 @@ def test_a_store_that_cannot_write_ends_the_reading(
         drained(make_pipeline(store=full, ahead=ahead))
     assert not ahead._process.is_running
     drained(make_pipeline(ahead=ahead))
-    assert ids_of(store) == names
+    assert [event.id for event in log_of(store)] == names
 
 
 @pytest.mark.measured

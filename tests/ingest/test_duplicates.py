@@ -298,13 +298,6 @@ def test_a_file_that_went_is_shown_without_its_content() -> None:
     assert (write.operation, write.content, write.edits) == ("delete", None, ())
 
 
-@pytest.mark.parametrize(("old", "operation"), [("", "edit"), (None, "create")])
-def test_what_is_not_known_is_not_shown(old: str | None, operation: str) -> None:
-    save = Save(path="a", from_ms=0, to_ms=0, old=old, new="", has_text=False)
-    write = save_event(save, "/app")
-    assert (write.operation, write.content, write.edits) == (operation, None, ())
-
-
 def test_an_edit_shows_the_definition_that_it_is_in() -> None:
     (edit,) = edits_of(CODE, CODE.replace("a = 1", "a = 2"), "a.py")
     assert edit.old.startswith("    def f(self):\n        a = 1\n")

@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -35,6 +34,7 @@ from observer.local.spool import Spool
 from observer.observations import project_state
 from observer.store.interface import Store
 from observer.store.tombstones import Tombstones
+from tests.ingest.conftest import Make, Post, drained, items_of, log_of
 from tests.support import pipeline_over
 
 HOUR_MS = 3_600_000
@@ -75,11 +75,6 @@ def failing(store: Store) -> list[str]:
     return [failure.head for failure in state.failures]
 
 
-def types(store: Store) -> list[str]:
-    with store.read() as reader:
-        return [item.type for item in reader.all_items()]
-
-
 def sessions(store: Store) -> list[Session]:
     with store.read() as reader:
         return list(reader.sessions())
@@ -98,7 +93,7 @@ def test_what_was_red_long_ago_is_not_red_now(
             pipeline.ingest(group[start : start + at_once])
     assert failing(store) == []
     pipeline.rebuild()
-    assert types(store).count("fix") == 1
+    assert [item.type for item in items_of(store)].count("fix") == 1
     assert failing(store) == []
 
 
@@ -200,10 +195,6 @@ def test_a_call_nested_too_deep_cannot_be_decoded() -> None:
         decode_call(envelope, call, cap_bytes=9999)  # type: ignore[arg-type]
 
 
-Post = Callable[..., str]
-Make = Callable[..., Pipeline]
-
-
 def a_commit(folder: Path, name: str = "again") -> Event:
     body = Commit(hash="c0ffee", subject="Begin", action="import")
     return Event(id=name, at_ms=1, client="git", body=body, cwd=str(folder), dedup="commit:c0ffee")
@@ -284,27 +275,16 @@ def post(spool: Spool, cwd: Path, text: str) -> None:
     spool.append({"client": "generic", "event": "prompt"}, json.dumps(body).encode())
 
 
-def drain(make_pipeline: Make, home: Home) -> None:
-    pipeline = make_pipeline(probes=home.probes)
-    while pipeline.drain().entries:
-        pass
-
-
 def answers(folder: Path) -> list[Probed]:
     found = sorted(folder.glob(f"{ANSWER}*"))
     return [msgspec.json.decode(path.read_bytes(), type=Probed) for path in found]
-
-
-def logged(store: Store) -> list[Any]:
-    with store.read() as reader:
-        return reader.log()
 
 
 def test_a_probe_comes_back_redacted_and_with_its_item(
     make_pipeline: Make, spool: Spool, probes: Path, home: Home
 ) -> None:
     post(spool, probes, f"the key is {KEY}")
-    drain(make_pipeline, home)
+    drained(make_pipeline(probes=home.probes))
     (found,) = answers(probes)
     assert isinstance(found.recorded.event.body, Prompt)
     assert found.recorded.event.body.text.startswith("the key is ")
@@ -318,7 +298,7 @@ def test_a_probe_is_in_no_log_and_no_list_of_projects_or_sessions(
 ) -> None:
     (probes / "pyproject.toml").touch()
     post(spool, probes, "look")
-    drain(make_pipeline, home)
+    drained(make_pipeline(probes=home.probes))
     assert spool.depth() == 0
     with store.read() as reader:
         assert reader.totals().events == reader.totals().items == reader.totals().sessions == 0
@@ -330,9 +310,10 @@ def test_events_beside_a_probe_are_stored(
 ) -> None:
     for text, cwd in (("one", folder), ("probe", probes), ("two", folder)):
         post(spool, cwd, text)
-    drain(make_pipeline, home)
-    assert [one.event.body.text for one in logged(store)] == ["one", "two"]
-    assert [one.seq for one in logged(store)] == [1, 2]
+    drained(make_pipeline(probes=home.probes))
+    with store.read() as reader:
+        found = [(one.seq, one.event.body) for one in reader.log()]
+    assert found == [(1, Prompt(text="one")), (2, Prompt(text="two"))]
     assert len(answers(probes)) == 1
 
 
@@ -340,9 +321,9 @@ def test_a_probe_whose_folder_is_gone_is_dropped(
     make_pipeline: Make, spool: Spool, store: Store, probes: Path, home: Home
 ) -> None:
     post(spool, probes / "gone", "look")
-    drain(make_pipeline, home)
+    drained(make_pipeline(probes=home.probes))
     assert spool.depth() == 0
-    assert logged(store) == []
+    assert log_of(store) == []
 
 
 def test_a_folder_that_only_begins_like_the_probes_is_recorded(
@@ -351,5 +332,5 @@ def test_a_folder_that_only_begins_like_the_probes_is_recorded(
     beside = home.root / "probes-of-mine"
     beside.mkdir()
     post(spool, beside, "look")
-    drain(make_pipeline, home)
-    assert len(logged(store)) == 1
+    drained(make_pipeline(probes=home.probes))
+    assert len(log_of(store)) == 1

@@ -29,10 +29,10 @@ from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
 from observer.projects import PlaceCache, detect_place
 from observer.store.interface import Store
+from tests.ingest.conftest import Make, Post, drained, log_of
 from tests.support import Git
 
 NOW_MS = 1_790_000_000_000
-Post = Callable[..., str]
 
 
 def prompts(pipeline: Pipeline, store: Store) -> list[str]:
@@ -40,10 +40,8 @@ def prompts(pipeline: Pipeline, store: Store) -> list[str]:
 
 
 def bodies(pipeline: Pipeline, store: Store) -> list[Any]:
-    while pipeline.drain().entries:
-        pass
-    with store.read() as reader:
-        return [recorded.event.body for recorded in reader.log()]
+    drained(pipeline)
+    return [event.body for event in log_of(store)]
 
 
 def ask(post: Post, text: str, *, at_ms: int, **given: Any) -> None:
@@ -171,16 +169,6 @@ def work(post: Post, excluding: Path) -> Callable[[], None]:
     return report
 
 
-def drained(pipeline: Pipeline) -> None:
-    while pipeline.drain().entries:
-        pass
-
-
-def events(store: Store) -> list[Event]:
-    with store.read() as reader:
-        return [recorded.event for recorded in reader.log()]
-
-
 def held(home: Home, text: str) -> list[str]:
     """Return the files of the home that hold a text."""
     wanted = text.encode()
@@ -196,7 +184,7 @@ def test_hooks_leave_nothing_of_an_excluded_file(
     work()
     # The old text of an edit of another file is that file's.
     drained(pipeline)
-    kinds = [event.body.__struct_config__.tag for event in events(store)]
+    kinds = [event.body.__struct_config__.tag for event in log_of(store)]
     assert kinds == ["file-write", "file-write", "file-read", "command", "search"]
     store.close()
     assert held(home, f"secrets/{CANARY}") == []
@@ -207,7 +195,7 @@ def test_without_a_policy_the_same_hooks_leave_all(
 ) -> None:
     work()
     drained(pipeline)
-    assert len(events(store)) == 10
+    assert len(log_of(store)) == 10
 
 
 def test_a_history_is_imported_without_excluded_files(
@@ -215,7 +203,7 @@ def test_a_history_is_imported_without_excluded_files(
 ) -> None:
     restrict(excluding, 'exclude = ["secrets/"]')
     pipeline.ingest(list(commits(str(excluding))))
-    bodies = [event.body for event in events(store)]
+    bodies = [event.body for event in log_of(store)]
     assert [[file.path for file in body.files] for body in bodies if isinstance(body, Commit)] == [
         ["main.py"],
         ["main.py"],
@@ -232,7 +220,7 @@ def test_a_commit_that_a_hook_reports_is_read_without_excluded_files(
     shown = {"client": "git", "event": "post-commit", "cwd": str(excluding), "env.git.head": head}
     spool.append(shown | {"env.git.dir": f"{excluding}/.git", "env.git.action": "commit"}, b"")
     drained(pipeline)
-    (commit,) = [event.body for event in events(store) if isinstance(event.body, Commit)]
+    (commit,) = [event.body for event in log_of(store) if isinstance(event.body, Commit)]
     assert [file.path for file in commit.files] == ["main.py"]
 
 
@@ -241,7 +229,7 @@ def test_what_is_never_recorded_leaves_no_arrivals_either(
 ) -> None:
     restrict(excluding, 'never = ["commit"]')
     pipeline.ingest(list(commits(str(excluding))))
-    assert events(store) == []
+    assert log_of(store) == []
 
 
 def test_nothing_is_recorded_until_a_policy_can_be_used(
@@ -250,12 +238,12 @@ def test_nothing_is_recorded_until_a_policy_can_be_used(
     restrict(excluding, 'exclude = ["secrets/"]\nnever = 1')
     work()
     drained(pipeline)
-    assert events(store) == []
+    assert log_of(store) == []
     assert pipeline.restricted() == [str(excluding)]
     restrict(excluding, "")
     work()
     drained(pipeline)
-    assert len(events(store)) == 10
+    assert len(log_of(store)) == 10
 
 
 def test_a_backlog_that_is_read_ahead_is_under_the_policy_too(
@@ -268,7 +256,7 @@ def test_a_backlog_that_is_read_ahead_is_under_the_policy_too(
 
 
 def test_a_project_is_called_what_its_policy_says(
-    make_pipeline: Callable[..., Pipeline], store: Store, excluding: Path, work: Callable[[], None]
+    make_pipeline: Make, store: Store, excluding: Path, work: Callable[[], None]
 ) -> None:
     for text, name, earlier in [
         ("", "shop", ()),

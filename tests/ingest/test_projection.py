@@ -1,9 +1,9 @@
-"""What of a session's changes is not committed: asked of git at its end, corrected afterwards."""
+"""What of a session's changes is not committed or was taken back: as git says, corrected later."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,12 @@ from observer.core.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.core.model import Item, Link, SummaryFields, item_id
+from observer.core.model import Link, SummaryFields, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import OLD_MS
+from observer.search.timeline import account
 from observer.store.interface import Store
+from tests.ingest.conftest import Make, items_of
 from tests.support import Git
 
 NOW_MS = 1_790_000_000_000
@@ -49,10 +51,20 @@ class Shop:
         who = ("-c", "user.name=Ana", "-c", "user.email=ana@example.com")
         return self._git(self.root, *who, *words)
 
-    def commit(self) -> str:
+    def commit(self, subject: str = "Begin", *words: str) -> str:
         self.git("add", "-A")
-        self.git("commit", "-qm", "Begin")
+        self.git("commit", "-qm", subject, *words)
         return self.git("rev-parse", "HEAD")
+
+    def committed(self, subject: str, *words: str, session: str = "one") -> str:
+        """Commit, and report it as a hook of git does."""
+        head = self.commit(subject, *words)
+        self.tell(Commit(hash=head), session=session, dedup=f"commit:{head}")
+        return head
+
+    def run(self, command: str, session: str = "one") -> None:
+        done = self.git(*command.split()[1:])
+        self.tell(Command(command=command, output=done), session=session)
 
     def save(self, name: str, text: str) -> None:
         (self.root / name).write_text(text)
@@ -83,6 +95,17 @@ class Shop:
             found = [item for item in reader.all_items() if item.session_id == session.id]
         (fields,) = [item.summary for item in found if item.summary]
         return fields
+
+    def turn(self) -> str:
+        """Return what the first turn came to."""
+        with self._store.read() as reader:
+            return next(item.subtitle for item in reader.all_items() if item.type == "turn")
+
+    def today(self) -> tuple[list[str], tuple[str, ...]]:
+        """Return the commits and the changed files of an account of the day."""
+        with self._store.read() as reader:
+            (share,) = account(reader, NOW_MS - 1, owner="").shares
+        return [commit.title for commit in share.commits], share.files
 
 
 @pytest.fixture
@@ -153,9 +176,7 @@ def test_git_is_asked_when_a_session_ends(shop: Shop) -> None:
     assert shop.summary().next_steps == f"Not committed {AT}: price.py."
 
 
-def test_git_is_asked_when_a_session_falls_silent(
-    shop: Shop, make_pipeline: Callable[..., Pipeline]
-) -> None:
+def test_git_is_asked_when_a_session_falls_silent(shop: Shop, make_pipeline: Make) -> None:
     shop.edit("cart.py", "price.py")
     shop.commit()
     shop.edit("price.py")
@@ -292,6 +313,100 @@ def test_what_is_taken_back_of_a_commit_is_left(shop: Shop) -> None:
     assert "cart.py" in shop.summary().next_steps
 
 
+# --- what git took back is not said to be done ---------------------------------------------------
+
+BY = pytest.mark.parametrize("by", ["one", "another"])
+
+
+@BY
+@pytest.mark.parametrize(
+    "command", ["git checkout .", "git checkout -- cart.py", "git restore cart.py",
+                "git reset -q --hard", "git checkout HEAD -- cart.py"],
+)  # fmt: skip
+def test_discarded_changes_are_not_done(shop: Shop, command: str, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.run(command, by)
+    assert shop.summary().completed == ""
+    assert shop.today() == ([], ())
+    assert "file" not in shop.turn()
+
+
+@BY
+@pytest.mark.parametrize("command", ["git stash drop -q", "git stash clear"])
+def test_a_dropped_stash_is_not_done(shop: Shop, command: str, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.run("git stash -q")
+    shop.run(command, by)
+    assert shop.summary().completed == ""
+    assert shop.today() == ([], ())
+
+
+@BY
+@pytest.mark.parametrize("command", ["git reset -q HEAD~1", "git reset -q --soft HEAD~1"])
+def test_an_uncommitted_commit_is_not_done(shop: Shop, command: str, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.committed("Count from one")
+    shop.run(command, by)
+    assert "Committed" not in shop.summary().completed
+    assert "Changed cart.py" in shop.summary().completed
+    assert shop.today() == ([], ("cart.py",))
+    assert "commit" not in shop.turn()
+
+
+@BY
+@pytest.mark.parametrize("command", ["git reset --hard HEAD~1", "git revert --no-edit HEAD"])
+def test_a_commit_that_is_taken_back_is_not_done(shop: Shop, command: str, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.committed("Count from one")
+    shop.run(command, by)
+    if "revert" in command:
+        head = shop.git("rev-parse", "HEAD")
+        revert = Commit(hash=head, action="revert")
+        shop.tell(revert, session=by, dedup=f"commit:{head}")
+    assert "(" not in shop.summary().completed.replace(
+        "(", "", int("revert" in command and by == "one")
+    )
+    assert "Changed" not in shop.summary().completed
+    assert "Count from one" not in shop.today()[0]
+
+
+def test_an_amended_commit_has_its_new_name(shop: Shop) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    old = shop.committed("Count from one", session="")
+    assert "Taken in by later commits: Count from one" in shop.summary().completed
+    new = shop.committed("Count from 1", "--amend", session="")
+    shop.tell(Rewrite(reason="amend", pairs=((old, new),)), session="")
+    assert new[:10] in shop.summary().completed
+    assert old[:10] not in shop.summary().completed
+    assert shop.today()[0] == ["Count from 1"]
+
+
+def test_a_commit_amended_by_another_has_its_new_name(shop: Shop) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    old = shop.committed("Count from one")
+    new = shop.committed("Count from 1", "--amend", session="")
+    shop.tell(Rewrite(reason="amend", pairs=((old, new),)), session="")
+    assert old[:10] not in shop.summary().completed
+    assert new[:10] in shop.summary().completed
+
+
+@BY
+def test_a_commit_of_the_session_taken_back_by_another_is_not_taken_in(shop: Shop, by: str) -> None:
+    shop.tell(Prompt(text="count from one in the cart"))
+    shop.edit("cart.py")
+    shop.committed("Count from one", session="")
+    shop.run("git reset -q --hard HEAD~1", by)
+    assert shop.summary().completed == ""
+
+
+# --- of sessions and their links ----------------------------------------------------------------
+
 OLD, NEW, NEWER = "a" * 40, "b" * 40, "c" * 40
 RED = Command(command="pytest", output="FAILED a.py::x - KeyError\n1 failed in 0.1s", exit_code=1)
 GREEN = Command(command="pytest", output="1 passed in 0.10s", exit_code=0)
@@ -314,11 +429,6 @@ def happened(folder: Path, *shown: tuple[str, AnyBody]) -> list[Event]:
     ]
 
 
-def everything(store: Store) -> list[Item]:
-    with store.read() as reader:
-        return list(reader.all_items())
-
-
 def links_of(store: Store, seq: int) -> tuple[Link, ...]:
     with store.read() as reader:
         return reader.items([item_id(seq)])[0].links
@@ -331,11 +441,11 @@ def test_an_arc_spans_sessions_and_batches(
     events = happened(folder, ("s1", RED), ("s1", EDIT), ("s2", GREEN))
     for start in range(0, len(events), at_once):
         pipeline.ingest(events[start : start + at_once])
-    fix = next(item for item in everything(store) if item.type == "fix")
+    fix = next(item for item in items_of(store) if item.type == "fix")
     assert [link.target for link in fix.links] == [item_id(1), item_id(2), item_id(3)]
-    before = everything(store)
+    before = items_of(store)
     pipeline.rebuild()
-    assert everything(store) == before
+    assert items_of(store) == before
 
 
 HISTORY: Sequence[tuple[str, AnyBody]] = (
@@ -352,7 +462,7 @@ def test_a_turn_that_a_prompt_broke_off_is_a_record(
     asked = ("Round the total up", "No, mend the cart first")
     for event in happened(folder, *(("s1", Prompt(text=one)) for one in asked)):
         pipeline.ingest([event])
-    kinds = [item.kind for item in everything(store) if item.type == "turn"]
+    kinds = [item.kind for item in items_of(store) if item.type == "turn"]
     assert kinds == ["record", "observation"]
 
 
@@ -364,7 +474,7 @@ def test_answers_to_a_procedure_are_records_from_the_first_on(
     body = ToolUse(tool="AskUserQuestion", input=asked, output=output)
     for event in happened(folder, ("s1", body), ("s2", body)):
         pipeline.ingest([event])
-    kinds = [item.kind for item in everything(store) if item.type == "decision"]
+    kinds = [item.kind for item in items_of(store) if item.type == "decision"]
     assert kinds == ["record", "record"]
 
 
@@ -379,9 +489,9 @@ def test_an_answer_that_a_later_session_does_is_a_decision(
     for event in happened(folder, ("s1", body), ("s2", done)):
         pipeline.ingest([event])
     is_done = said != "Postgres"
-    (made,) = (item for item in everything(store) if item.type == "decision")
+    (made,) = (item for item in items_of(store) if item.type == "decision")
     assert made.kind == ("observation" if is_done else "record")
-    learned = [item.summary.learned for item in everything(store) if item.summary]
+    learned = [item.summary.learned for item in items_of(store) if item.summary]
     assert any(said in each for each in learned) is is_done
 
 

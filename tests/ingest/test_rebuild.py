@@ -37,6 +37,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
+from tests.ingest.conftest import Make, Post, bash, items_of
 from tests.support import pipeline_over
 
 PATHS = st.sampled_from(["/r/a.py", "/r/b.py"])
@@ -191,14 +192,6 @@ def test_the_newest_replaces_what_was_written_before(tell: Tell, store: Store) -
     assert wrote.narrative == "It was a race."
 
 
-def test_a_rebuild_keeps_it(tell: Tell, store: Store, pipeline: Pipeline) -> None:
-    tell(*WORK, written(), SessionEnd())
-    before = items(store)
-    pipeline.rebuild()
-    assert items(store) == before
-    assert before[SUMMARY].enrichment
-
-
 def test_what_was_forgotten_stays_so(tell: Tell, store: Store) -> None:
     tell(*WORK, Forget(item=SUMMARY), written())
     assert SUMMARY not in items(store)
@@ -233,8 +226,6 @@ def test_it_holds_no_secret(tell: Tell, store: Store) -> None:
     assert "AKIA" not in wrote.narrative
 
 
-Post = Callable[..., str]
-Run = Callable[..., dict[str, Any]]
 SOON_MS = 1_790_000_000_000
 
 
@@ -244,7 +235,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> LazyModel:
 
 
 @pytest.fixture
-def embedding(make_pipeline: Callable[..., Pipeline], model: LazyModel) -> Pipeline:
+def embedding(make_pipeline: Make, model: LazyModel) -> Pipeline:
     return make_pipeline(embedder=model)
 
 
@@ -253,11 +244,6 @@ def vectors(store: Store, model: LazyModel) -> dict[int, bytes | None]:
     with store.read() as reader:
         changes = reader.changes(after=0, model=model.id, limit=999)
     return {change.id: change.vector for change in changes if change.item}
-
-
-def embedded(store: Store) -> list[Item]:
-    with store.read() as reader:
-        return list(reader.all_items())
 
 
 def a_note(number: int, content: str, *, key: str = "") -> Event:
@@ -271,16 +257,16 @@ def test_what_is_drained_has_its_vectors_after_the_commit(
     for n in range(3):
         post("UserPromptSubmit", {"prompt": f"Deploy to target {n} now", "session_id": f"s{n}"})
     embedding.drain()
-    assert vectors(store, model) == model.made(embedded(store))
-    assert len(embedded(store)) >= 3
+    assert vectors(store, model) == model.made(items_of(store))
+    assert len(items_of(store)) >= 3
 
 
 def test_a_record_has_no_vector_and_is_not_waited_for(
-    embedding: Pipeline, store: Store, model: LazyModel, post: Post, run: Run
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post
 ) -> None:
-    post("PostToolUse", run("./deploy x"))
+    post("PostToolUse", bash("./deploy x"))
     embedding.drain()
-    (record,) = (item.id for item in embedded(store) if item.kind == "record")
+    (record,) = (item.id for item in items_of(store) if item.kind == "record")
     assert vectors(store, model)[record] is None
     assert embedding.embed(0, limit=9) == 0
 
@@ -293,7 +279,7 @@ def test_what_a_front_tells_has_its_vector_and_a_change_another_one(
     embedding.ingest([a_note(2, "factories of widgets", key="k1")])
     after = vectors(store, model)
     assert list(before) == list(after)
-    assert before != after == model.made(embedded(store))
+    assert before != after == model.made(items_of(store))
 
 
 def test_what_is_forgotten_has_no_vector(
@@ -328,13 +314,13 @@ def test_what_has_no_vector_gets_one_in_portions(
     while (then := embedding.embed(after, limit=2)) != after:
         after, rounds = then, rounds + 1
     assert rounds == 3
-    assert vectors(store, model) == model.made(embedded(store))
+    assert vectors(store, model) == model.made(items_of(store))
 
 
 def test_without_a_model_nothing_is_embedded_or_dropped(pipeline: Pipeline, store: Store) -> None:
     pipeline.ingest([a_note(1, "use builders")])
     with store.write() as writer:
-        writer.put_vectors("m", {embedded(store)[0].id: b"1234"})
+        writer.put_vectors("m", {items_of(store)[0].id: b"1234"})
     assert pipeline.embed(7, limit=9) == 7
     pipeline.drop_other_vectors()
     with store.read() as reader:
@@ -346,7 +332,7 @@ def test_the_vectors_of_other_models_are_dropped(
 ) -> None:
     embedding.ingest([a_note(1, "use builders")])
     with store.write() as writer:
-        writer.put_vectors("other", {embedded(store)[0].id: b"1234"})
+        writer.put_vectors("other", {items_of(store)[0].id: b"1234"})
     embedding.drop_other_vectors()
     with store.read() as reader:
         assert reader.vectors() == {model.id: 1}

@@ -143,8 +143,11 @@ class Above:
         return [item.title for item in self.found("", name, "turn")]
 
 
+Make = Callable[..., Above]
+
+
 @pytest.fixture
-def make(tmp_path: Path, home: Home, git: Git) -> Iterator[Callable[..., Above]]:
+def make(tmp_path: Path, home: Home, git: Git) -> Iterator[Make]:
     made: list[Above] = []
 
     def begin(client: str = "claude-code") -> Above:
@@ -157,7 +160,7 @@ def make(tmp_path: Path, home: Home, git: Git) -> Iterator[Callable[..., Above]]
 
 
 @pytest.fixture(params=["claude-code", "codex"])
-def worked(make: Callable[..., Above], request: pytest.FixtureRequest) -> Above:
+def worked(make: Make, request: pytest.FixtureRequest) -> Above:
     """Two turns: of the first the work is in api, with a red and a green check, then in web."""
     above = make(request.param)
     above.tell("SessionStart", source="startup")
@@ -273,7 +276,7 @@ def test_a_purge_of_one_project_leaves_the_others_theirs(worked: Above) -> None:
         assert {one.project_id for one in reader.log() if one.seq in gone} == {api.id}
 
 
-def test_a_turn_is_counted_once(make: Callable[..., Above]) -> None:
+def test_a_turn_is_counted_once(make: Make) -> None:
     above = make()
     above.ask(ASKED)
     above.write("api/tapir.py", "legs = 3\n")
@@ -289,9 +292,7 @@ def test_a_turn_is_counted_once(make: Callable[..., Above]) -> None:
 
 
 @pytest.mark.parametrize("command", ["cd api && make test", "make -C api test", "git -C api push"])
-def test_a_check_is_one_of_the_repository_that_the_line_names(
-    make: Callable[..., Above], command: str
-) -> None:
+def test_a_check_is_one_of_the_repository_that_the_line_names(make: Make, command: str) -> None:
     above = make()
     above.ask(ASKED)
     above.run(command, "1 failed in 0.1s", failed=True)
@@ -301,14 +302,14 @@ def test_a_check_is_one_of_the_repository_that_the_line_names(
     assert {one.folder for one in red.checks} == {""}
 
 
-def test_what_only_reads_is_no_work(make: Callable[..., Above]) -> None:
+def test_what_only_reads_is_no_work(make: Make) -> None:
     above = make()
     above.ask(ASKED)
     above.run("cd api && git log --oneline | head -3", "1234567 Begin")
     assert above.prompts("api") == []
 
 
-def test_a_prompt_that_comes_after_its_work_is_found_there_too(make: Callable[..., Above]) -> None:
+def test_a_prompt_that_comes_after_its_work_is_found_there_too(make: Make) -> None:
     """As of an import, or of a hook that was slow."""
     above = make()
     above.tell("SessionStart", source="startup")
@@ -319,7 +320,7 @@ def test_a_prompt_that_comes_after_its_work_is_found_there_too(make: Callable[..
     assert above.prompts("api") == [ASKED]
 
 
-def test_a_folder_entered_on_the_way_is_still_below(make: Callable[..., Above]) -> None:
+def test_a_folder_entered_on_the_way_is_still_below(make: Make) -> None:
     """Claude Code's folder follows `cd`: the next prompt is reported from there."""
     above = make()
     above.tell("SessionStart", source="startup")
@@ -334,7 +335,7 @@ def test_a_folder_entered_on_the_way_is_still_below(make: Callable[..., Above]) 
     ] * 3
 
 
-def test_a_neighbour_is_not_told(make: Callable[..., Above]) -> None:
+def test_a_neighbour_is_not_told(make: Make) -> None:
     """A session that began in one repository and edits a file of another is not above that."""
     above = make()
     above.tell("SessionStart", cwd="api", source="startup")
@@ -343,7 +344,7 @@ def test_a_neighbour_is_not_told(make: Callable[..., Above]) -> None:
     assert above.prompts("web") == []
 
 
-def test_a_session_goes_idle_by_itself(make: Callable[..., Above]) -> None:
+def test_a_session_goes_idle_by_itself(make: Make) -> None:
     above = make()
     above.ask(ASKED)
     above.write("api/tapir.py", "legs = 3\n")
@@ -355,7 +356,7 @@ def test_a_session_goes_idle_by_itself(make: Callable[..., Above]) -> None:
 
 
 def test_a_policy_of_the_repository_holds_for_what_is_told_there(
-    make: Callable[..., Above],
+    make: Make,
 ) -> None:
     above = make()
     (above.folder / "api/.observer.toml").write_text('never = ["prompt"]\n')
@@ -369,7 +370,7 @@ def test_a_policy_of_the_repository_holds_for_what_is_told_there(
     "call",
     [Command(command="cd api && pytest -q"), FileWrite(path="api/tapir.py", content="legs = 3\n")],
 )
-def test_a_result_goes_where_its_call_waits(make: Callable[..., Above], call: ToolCall) -> None:
+def test_a_result_goes_where_its_call_waits(make: Make, call: ToolCall) -> None:
     """As of clients whose result names no command and no file."""
     above = make()
     above.ask(ASKED)
@@ -390,9 +391,7 @@ def test_a_result_goes_where_its_call_waits(make: Callable[..., Above], call: To
 
 
 @pytest.mark.parametrize("first", [(True,), (False,), (False, True), (True, False)])
-def test_an_import_tells_the_same_and_nothing_twice(
-    make: Callable[..., Above], first: tuple[bool, ...]
-) -> None:
+def test_an_import_tells_the_same_and_nothing_twice(make: Make, first: tuple[bool, ...]) -> None:
     above = make()
     write = FileWrite(path="api/tapir.py", content="legs = 4\n")
     bodies = [Prompt(text=ASKED), write, Reply(text=CAUSE), SessionEnd(reason="other")]
@@ -430,7 +429,7 @@ def test_a_repository_has_the_turns_that_worked_in_it_and_no_other(
         above.store.close()
 
 
-def test_a_result_of_no_known_call_stays_where_it_was_reported(make: Callable[..., Above]) -> None:
+def test_a_result_of_no_known_call_stays_where_it_was_reported(make: Make) -> None:
     above = make()
     above.report([Prompt(text=ASKED), FileWrite(path="api/x.py"), Outcome(tool="x")], 9)
     with above.store.read() as reader:

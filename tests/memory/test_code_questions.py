@@ -83,6 +83,11 @@ class Work:
         commit = Commit(hash=self.head())
         return self.tell(commit, session)
 
+    def by_hand(self, text: str, subject: str = "it") -> None:
+        """Write and commit without any session."""
+        (self.root / "auth.py").write_text(text)
+        self.commit(subject, is_shown=False)
+
     def head(self) -> str:
         return self.git(self.root, "rev-parse", "HEAD")
 
@@ -201,15 +206,6 @@ def test_a_line_knows_the_name_around_it(work: Work, shown: Shown) -> None:
     ]
 
 
-@pytest.mark.measured
-def test_a_file_is_shown_by_its_last_commits(work: Work, shown: Shown) -> None:
-    answer = work.why("auth.py")
-    assert [change.origin.subject for change in answer.changes] == [
-        "Refuse expired tokens",
-        "Add login",
-    ]
-
-
 def test_a_file_is_followed_to_its_earlier_name(work: Work, shown: Shown) -> None:
     work.git(work.root, "mv", "auth.py", "access.py")
     work.commit("Call it access")
@@ -296,8 +292,7 @@ def test_an_amended_commit_is_known_by_what_stays(work: Work, shown: Shown) -> N
 
 
 def test_what_was_before_the_memory_has_no_session(work: Work) -> None:
-    (work.root / "auth.py").write_text(FIRST)
-    work.commit("Begin", is_shown=False)
+    work.by_hand(FIRST, "Begin")
     answer = work.why("auth.py:1")
     assert answer.project == ""
     text = code_history.why(answer)
@@ -509,8 +504,7 @@ def test_a_column_behind_a_line_is_passed_over(work: Work, shown: Shown) -> None
 @pytest.mark.measured
 def test_the_answer_says_how_sure_it_is(work: Work, shown: Shown) -> None:
     """What no edit shows may stand in a note, which names a session, or in a trailer."""
-    (work.root / "auth.py").write_text(f"{SECOND}TOP = 1\n")
-    work.commit("Add a limit\n\nCo-Authored-By: Claude <c@example.com>", is_shown=False)
+    work.by_hand(f"{SECOND}TOP = 1\n", "Add a limit\n\nCo-Authored-By: Claude <c@example.com>")
     edited, claimed = work.why("auth.py:5"), work.why("auth.py:11")
     assert edited.changes[0].sureness == "certain"
     assert "sure      certain: the session's edits hold these lines" in code_history.why(edited)
@@ -540,8 +534,7 @@ def test_an_imported_commit_is_of_the_session_that_ran_git_then(
 ) -> None:
     """The history of a repository names no session, nor does a transcript the hash."""
     work.tell(Prompt(text="generate it"), "s0")
-    (work.root / "auth.py").write_text(FIRST)
-    work.commit("it", is_shown=False)
+    work.by_hand(FIRST)
     work.tell(Command(exit_code=0, **ran))
     (change,) = work.why("auth.py:5").changes
     assert [each.external for each in change.sessions] == named
@@ -549,8 +542,7 @@ def test_an_imported_commit_is_of_the_session_that_ran_git_then(
 
 
 def test_a_commit_during_two_calls_of_git_is_of_the_one_that_printed_its_hash(work: Work) -> None:
-    (work.root / "auth.py").write_text(FIRST)
-    work.commit("it", is_shown=False)
+    work.by_hand(FIRST)
     printed = f"[main (root-commit) {work.head()[:7]}] it\n 1 file changed"
     for session, output in (("s1", "nothing to commit"), ("s2", printed), ("s3", "")):
         command = "git commit -m it"
@@ -564,8 +556,7 @@ def test_a_session_of_a_folder_that_is_gone_made_a_commit_whose_hash_it_printed(
     work: Work, *, is_printed: bool
 ) -> None:
     work.tell(Prompt(text="begin"), "s0")
-    (work.root / "auth.py").write_text(FIRST)
-    work.commit("it", is_shown=False)
+    work.by_hand(FIRST)
     output = f"[main (root-commit) {work.head()[:7]}] it" if is_printed else ""
     work.tell(Command(command="git commit -m it", output=output), "s1", cwd="/gone/elsewhere")
     (change,) = work.why("auth.py:5").changes
@@ -574,8 +565,7 @@ def test_a_session_of_a_folder_that_is_gone_made_a_commit_whose_hash_it_printed(
 
 def test_a_session_of_git_stands_before_one_that_edited_the_file(work: Work, shown: Shown) -> None:
     work.write(SECOND + "# one\n", session="s2")
-    (work.root / "auth.py").write_text(SECOND + "# one\nTABLE = [1, 2]\n")
-    work.commit("it", is_shown=False)
+    work.by_hand(SECOND + "# one\nTABLE = [1, 2]\n")
     work.tell(Command(command="git commit -am it", exit_code=0), "s3")
     (change,) = work.why("auth.py:12").changes
     assert [each.external for each in change.sessions] == ["s3", "s2"]
@@ -621,8 +611,7 @@ def test_an_edit_that_holds_a_line_counts_though_another_names_its_function(work
 
 def test_no_session_is_guessed_where_the_commit_names_one(work: Work, shown: Shown) -> None:
     work.write(SECOND + "# one\n", session="s2")
-    (work.root / "auth.py").write_text(SECOND + "# one\nTABLE = [1, 2]\n")
-    work.commit("it", is_shown=False)
+    work.by_hand(SECOND + "# one\nTABLE = [1, 2]\n")
     said = {"prompts": {"ab": {"agent_id": {"tool": "claude", "id": "elsewhere"}}}}
     work.git(
         work.root, "notes", "--ref=ai", "add", "-m", f"auth.py\n  ab 12\n---\n{json.dumps(said)}"

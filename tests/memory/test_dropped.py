@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from observer.core.clock import now_ms
 from observer.core.events import (
     AnyBody,
     Command,
@@ -25,14 +23,11 @@ from observer.core.events import (
 )
 from observer.core.model import Project
 from observer.core.paths import Home
-from observer.index import Index
 from observer.ingest.decode import decode
-from observer.local.spool import Spool
 from observer.memory.accounts import uncommitted_at
 from observer.search.reminder import MOST_CHARS
 from observer.serve.requests import RemindedSessions, remind
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from observer.tools import hook_output
 from observer.tools.documents import Documents
 from observer.tools.registry import tools_of
@@ -91,7 +86,7 @@ class Session:
 
 
 @pytest.fixture
-def session(tmp_path: Path, git: Callable[..., str], home: Home) -> Iterator[Session]:
+def session(tmp_path: Path, git: Git, home: Home) -> Iterator[Session]:
     root = tmp_path / "shop"
     git(root, "init", "-q")
     store = SqliteStore(tmp_path / "observer.db")
@@ -204,63 +199,12 @@ def test_what_reads_like_an_order_is_left_out(session: Session) -> None:
     assert hook_output.text(known) == ""
 
 
-class Shop:
-    """A repository in which a session changed a file, and its memory."""
-
-    def __init__(self, store: SqliteStore, root: Path, git: Git) -> None:
-        self.root, self._git = root, git
-        self._ids = itertools.count()
-        self._pipeline = pipeline_over(store, Spool(root / "spool"), now_ms)
-        self.memory = memory_over(
-            store,
-            Index(root / "index", stem=stemmer(), is_owner=False),
-            now_ms,
-            record=self._pipeline.ingest,
-        )
-        self.git("init", "-q")
-        self.save("a = 1\n")
-        self.commit()
-        self.save("a = 2\n")
-        path = str(root / "cart.py")
-        self.tell(FileWrite(path=path, edits=(Edit(old="a = 1\n", new="a = 2\n"),)))
-
-    def git(self, *words: str) -> None:
-        who = ("-c", "user.name=Ana", "-c", "user.email=ana@example.com")
-        self._git(self.root, *who, *words)
-
-    def commit(self) -> None:
-        self.git("add", "cart.py")
-        self.git("commit", "-qm", "Begin")
-
-    def save(self, text: str) -> None:
-        (self.root / "cart.py").write_text(text)
-
-    def tell(self, body: AnyBody) -> None:
-        event = Event(
-            id=f"e{next(self._ids)}",
-            at_ms=now_ms() - 600_000,
-            client="claude-code",
-            session="s1",
-            cwd=str(self.root),
-            body=body,
-        )
-        self._pipeline.ingest([event])
-
-    def contexts(self) -> list[str]:
-        """Return what the tool and the document of a project's context say."""
-        tool = tools_of(("core",), self.memory, lambda: str(self.root))["get_context"]
-        document = Documents(self.memory, lambda: str(self.root)).context(
-            self.memory.project("shop")
-        )
-        return [tool.call({}).text, document]
-
-
-@pytest.fixture
-def shop(tmp_path: Path, git: Git) -> Iterator[Shop]:
-    store = SqliteStore(tmp_path / "store" / "observer.db")
-    (tmp_path / "shop").mkdir()
-    yield Shop(store, tmp_path / "shop", git)
-    store.close()
+def contexts(session: Session) -> list[str]:
+    """Return what the tool and the document of a project's context say."""
+    tool = tools_of(("core",), session.memory, lambda: str(session.root))["get_context"]
+    documents = Documents(session.memory, lambda: str(session.root))
+    project = session.memory.project("shop")
+    return [tool.call({}).text, documents.context(project)]
 
 
 @pytest.mark.parametrize(
@@ -274,12 +218,20 @@ def shop(tmp_path: Path, git: Git) -> Iterator[Shop]:
         pytest.param(["stash", "checkout -qb new"], False, id="on another branch"),
     ],
 )
-def test_a_context_says_what_git_says(shop: Shop, commands: list[str], is_shown: bool) -> None:
-    shop.tell(SessionEnd())
+def test_a_context_says_what_git_says(
+    session: Session, git: Git, commands: list[str], is_shown: bool
+) -> None:
+    file = session.root / "cart.py"
+    file.write_text("a = 1\n")
+    for command in ("add cart.py", "commit -qm Begin"):
+        git(session.root, *command.split())
+    file.write_text("a = 2\n")
+    edit = Edit(old="a = 1\n", new="a = 2\n")
+    session.tell(FileWrite(path=str(file), edits=(edit,)), SessionEnd())
     for command in commands:
-        shop.git(*command.split())
+        git(session.root, *command.split())
     # A summary says what was so when its session ended, with the time.
-    lines = [re.search(r"^#\d+ not committed", text, re.MULTILINE) for text in shop.contexts()]
+    lines = [re.search(r"^#\d+ not committed", text, re.MULTILINE) for text in contexts(session)]
     assert [line is not None for line in lines] == [is_shown, is_shown]
 
 

@@ -216,20 +216,6 @@ def test_clones_of_one_remote_are_one_project(shop: Path, user: Path, git: Git) 
     assert same(known(user / "one"), shop)
 
 
-def test_two_repositories_with_one_basename_are_two(shop: Path, user: Path, git: Git) -> None:
-    other = make(git, user / "other/shop", subject="other")
-    assert not same(known(shop), other)
-
-
-def test_forks_are_two_projects(shop: Path, user: Path, git: Git) -> None:
-    git(user, "clone", "-q", str(shop), "fork")
-    git(shop, "remote", "add", "origin", "https://host/ana/shop")
-    git(user / "fork", "remote", "set-url", "origin", "https://host/bo/shop")
-    git(user / "fork", "remote", "add", "upstream", "https://host/ana/shop")
-    assert not same(known(shop), user / "fork")
-    assert not same(known(user / "fork"), shop)
-
-
 @pytest.mark.parametrize("remote", ["", "https://host/ana/shop"])
 def test_a_renamed_repository_keeps_its_identity(
     shop: Path, user: Path, git: Git, remote: str
@@ -239,7 +225,10 @@ def test_a_renamed_repository_keeps_its_identity(
     project = known(shop)
     after = follow(project, shop.rename(user / "store"))
     assert (after.name, after.earlier_names) == ("store", ("shop",))
-    assert after.roots == (str(user / "store"),)
+    assert (after.roots, after.common_dirs) == (
+        (str(user / "store"),),
+        (str(user / "store/.git"),),
+    )
 
 
 def test_a_renamed_repository_leaves_its_path_to_another(shop: Path, user: Path, git: Git) -> None:
@@ -268,22 +257,12 @@ def test_a_copy_is_another_project_while_the_original_exists(shop: Path, user: P
     assert same(project, user / "copy")
 
 
-def test_another_repository_at_the_same_path_is_another_project(
-    shop: Path, user: Path, git: Git
-) -> None:
-    git(shop, "remote", "add", "origin", "https://host/ana/shop")
-    project = known(shop)
-    shutil.rmtree(shop)
-    make(git, shop, subject="other")
-    git(shop, "remote", "add", "origin", "https://host/bo/other")
-    assert not same(project, shop)
-
-
 def test_a_plain_folder_renamed_keeps_its_identity(user: Path) -> None:
     (user / "notes").mkdir()
     project = known(user / "notes")
     after = follow(project, (user / "notes").rename(user / "jottings"))
     assert (after.name, after.earlier_names) == ("jottings", ("notes",))
+    assert after.roots == (str(user / "jottings"),)
 
 
 def test_a_plain_copy_is_another_project(user: Path) -> None:

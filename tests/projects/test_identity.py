@@ -217,11 +217,6 @@ def test_a_clone_adds_its_evidence() -> None:
     assert (after.name, after.earlier_names) == ("shop", ())
 
 
-def test_a_new_remote_stands_first_and_the_old_one_stays() -> None:
-    after = update_project(known(SHOP), replace(SHOP, remotes=("new/o/n", "up/o/n")))
-    assert after.remotes == ("new/o/n", "host/ana/shop")
-
-
 def test_the_first_commit_completes_an_empty_repository() -> None:
     assert (
         update_project(known(replace(SHOP, root_commit="")), SHOP).root_commit == SHOP.root_commit
@@ -232,12 +227,6 @@ def test_only_the_first_repository_replaces_the_oldest_commit() -> None:
     rewritten = update_project(known(SHOP), replace(SHOP, root_commit="b" * 40))
     clone = moved(SHOP, "/x/s", inode="1:11", root_commit="c" * 40)
     assert update_project(rewritten, clone).root_commit == "b" * 40
-
-
-def test_a_rename_keeps_the_earlier_name() -> None:
-    after = update_project(known(SHOP), moved(SHOP, "/h/store"), gone=frozenset({"/h/shop"}))
-    assert (after.name, after.earlier_names) == ("store", ("shop",))
-    assert (after.roots, after.common_dirs) == (("/h/store",), ("/h/store/.git",))
 
 
 def test_a_name_taken_back_is_not_an_earlier_one() -> None:
@@ -256,13 +245,6 @@ def test_a_removed_worktree_renames_nothing() -> None:
     project = update_project(known(SHOP), worktree)
     after = update_project(project, SHOP, gone=frozenset({"/h/shop-fix"}))
     assert (after.name, after.roots) == ("shop", ("/h/shop",))
-
-
-def test_a_plain_folder_renamed() -> None:
-    after = update_project(
-        known(NOTES), replace(NOTES, root="/h/jot"), gone=frozenset({"/h/notes"})
-    )
-    assert (after.name, after.earlier_names, after.roots) == ("jot", ("notes",), ("/h/jot",))
 
 
 def test_folders_are_bounded_and_the_first_stays() -> None:

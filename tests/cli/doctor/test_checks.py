@@ -137,15 +137,6 @@ def test_a_configuration_that_lost_an_entry_is_found_and_mended(
     assert settings.read_text() == before
 
 
-def test_an_old_script_is_found_and_refreshed(put: Put, context: InstallContext) -> None:
-    put("claude-code")
-    (context.home.hooks / "post").write_text("#!/bin/sh\n# older\n")
-    found = by_name(client_checks(context))["hooks"]
-    assert found.found == "out of date: post"
-    assert apply_fix(found.fix, context) == "refreshed 1 hook script"
-    assert by_name(client_checks(context))["hooks"].is_well
-
-
 def test_a_fix_that_fails_says_why(context: InstallContext) -> None:
     (context.user_home / ".claude").mkdir()
     (context.user_home / ".claude/settings.json").write_text("{")

@@ -24,6 +24,7 @@ from observer.local.pauses import EVERYWHERE
 from observer.local.spool import Spool
 from observer.redaction.redact import redact_text
 from observer.store.database import SqliteStore
+from tests.support import Until
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +69,7 @@ def test_nothing_of_a_probe_is_left(put: Put, probed: Probed, home: Home) -> Non
 
 
 def test_a_context_comes_back_in_the_clients_form(
-    put: Put, probed: Probed, home: Home, tmp_path: Path, until: Callable[..., None]
+    put: Put, probed: Probed, home: Home, tmp_path: Path, until: Until
 ) -> None:
     shop = tmp_path / "shop"
     shop.mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,25 +92,23 @@ def test_a_linked_work_tree_of_one_without_a_policy_has_none(root: Path) -> None
     assert Policies().of(place).root == ""
 
 
-def test_a_link_is_not_followed(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").write_text('name = "x"')
-    (root / FILE).symlink_to(tmp_path / "elsewhere")
-    assert "it is a link" in problem(root)
-
-
-def test_a_pipe_is_not_waited_for(root: Path) -> None:
-    os.mkfifo(root / FILE)
-    assert "not a plain file" in problem(root)
-
-
-def test_a_folder_is_no_policy(root: Path) -> None:
-    (root / FILE).mkdir()
-    assert "not a plain file" in problem(root)
-
-
-def test_a_huge_file_is_not_read(root: Path) -> None:
-    write(root, "#" * (MOST_BYTES + 1))
-    assert "larger than 32,768 bytes" in problem(root)
+@pytest.mark.parametrize(
+    ("make", "found"),
+    [
+        pytest.param(lambda file: file.symlink_to("elsewhere"), "it is a link", id="link"),
+        pytest.param(os.mkfifo, "not a plain file", id="pipe"),
+        pytest.param(Path.mkdir, "not a plain file", id="folder"),
+        pytest.param(
+            lambda file: file.write_text("#" * (MOST_BYTES + 1)), "larger than 32,768 b", id="huge"
+        ),
+    ],
+)
+def test_what_is_no_policy_is_not_read(
+    root: Path, make: Callable[[Path], object], found: str
+) -> None:
+    (root / "elsewhere").write_text('name = "x"')
+    make(root / FILE)
+    assert found in problem(root)
 
 
 def test_a_file_that_may_not_be_read_is_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,38 +217,13 @@ def test_answers_are_remembered_up_to_a_limit() -> None:
 
 
 PATTERNS = [
-    "*.pem",
-    "secrets",
-    "secrets/",
-    "/secrets/",
-    "src/*.py",
-    "/*.py",
-    "src/**",
-    "**/fixtures",
-    "src/**/gen/*.js",
-    "a?c.[ch]",
-    "**",
-    "*",
-    "./src/x",
-    "src//x",
+    *("*.pem", "secrets", "secrets/", "/secrets/", "src/*.py", "/*.py", "src/**", "**/fixtures"),
+    *("src/**/gen/*.js", "a?c.[ch]", "**", "*", "./src/x", "src//x"),
 ]
 PATHS = [
-    "key.pem",
-    "src/key.pem",
-    "secrets/a",
-    "src/secrets/deep/a",
-    "secrets",
-    "src/a.py",
-    "src/deep/a.py",
-    "a.py",
-    "src/x",
-    "tests/fixtures/a/b",
-    "src/gen/a.js",
-    "src/one/two/gen/a.js",
-    "src/one/gen/two/a.js",
-    "lib/abc.h",
-    "lib/abbc.h",
-    "readme",
+    *("key.pem", "src/key.pem", "secrets/a", "src/secrets/deep/a", "secrets", "src/a.py"),
+    *("src/deep/a.py", "a.py", "src/x", "tests/fixtures/a/b", "src/gen/a.js"),
+    *("src/one/two/gen/a.js", "src/one/gen/two/a.js", "lib/abc.h", "lib/abbc.h", "readme"),
 ]
 OURS_ALONE = {"./src/x", "src//x"}
 

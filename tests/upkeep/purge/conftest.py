@@ -6,16 +6,28 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from legible import legible
 
+from observer.core.config import Settings
+from observer.core.events import AnyBody, Event
 from observer.core.paths import Home
 from observer.local import client
-from tests.support import Git, Observer, Until
+from observer.local.spool import Spool
+from observer.projects.policy.policies import DAY_MS
+from observer.serve.lazy_store import LazyStore
+from observer.serve.maintenance import RetentionWorker
+from observer.serve.worker import Health, WriterThread
+from observer.store.database import SqliteStore
+from observer.store.tombstones import Tombstones
+from observer.upkeep.home_guard import HomeGuard
+from tests.ingest.test_rebuild import _may_come
+from tests.support import Git, Observer, Until, pipeline_over
 
 HOOKS = Path(__file__).parents[3] / "hooks"
 CANARY = "Zebrafink-Caf\u00e9 77"
@@ -25,6 +37,83 @@ DEAD_PID = 4_000_000_000
 """More than a process id can be."""
 
 Tell = Callable[..., None]
+NOW_MS = 20_700 * DAY_MS + 3_600_000
+START_MS = NOW_MS - 3_600_000
+
+
+class World:
+    """A memory whose events are days old, and a minute apart; they have the numbers from 1 on."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.store = SqliteStore(home.database)
+        self.pipeline = pipeline_over(self.store, home, NOW_MS)
+        self.count = 0
+
+    def tell(
+        self,
+        *bodies: AnyBody,
+        days: float = 0,
+        session: str = "s1",
+        client: str = "c",
+        project: int | None = None,
+        **fields: Any,
+    ) -> None:
+        for body in bodies:
+            self.count += 1
+            at_ms = int(START_MS - days * DAY_MS) + self.count * 60_000
+            fields |= {"session": session, "client": client, "body": body}
+            event = Event(id=f"e{self.count}", at_ms=at_ms, **fields)
+            if _may_come(event, self.store):
+                self.pipeline.ingest([event], project)
+
+
+@pytest.fixture
+def world(home: Home) -> Iterator[World]:
+    made = World(home)
+    yield made
+    made.store.close()
+
+
+def holding(home: Home, *texts: str) -> list[str]:
+    """Return the files of a home in which one of some texts stands, or which are named so."""
+    return [
+        str(path.relative_to(home.root))
+        for path in sorted(home.root.rglob("*"))
+        if path.is_file()
+        and any(text.encode() in os.fsencode(path.name) + legible(path) for text in texts)
+    ]
+
+
+@contextmanager
+def retaining(
+    home: Home, *bodies: AnyBody, cwd: str = "", **given: Any
+) -> Iterator[RetentionWorker]:
+    """Store events, and yield what retains them in the daemon that stored them."""
+    store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
+    spool, health, settings = Spool(home.spool), Health(), Settings(**given)
+    spool.prepare()
+    pipeline = pipeline_over(store, spool, NOW_MS, settings=settings)
+    for n, body in enumerate(bodies):
+        at_ms = NOW_MS - 9000 + n
+        pipeline.ingest(
+            [Event(id=f"e{n}", at_ms=at_ms, client="c", session="s", cwd=cwd, body=body)]
+        )
+    writer = WriterThread(pipeline, HomeGuard(home), health)
+    try:
+        yield RetentionWorker(
+            store,
+            spool,
+            writer,
+            home,
+            settings,
+            tombstones=Tombstones(home.tombstones),
+            health=health,
+            on_change=lambda _projects: None,
+        )
+    finally:
+        writer.close()
+        store.close()
 
 
 @pytest.fixture
@@ -138,13 +227,4 @@ def found(home: Home) -> Callable[[], list[str]]:
     """Return the files of the home in which the word stands, in any case or form."""
     forms = {CANARY, json.dumps(CANARY)[1:-1], PLAIN, "zebrafink"}
     forms |= {form.lower() for form in forms}
-
-    def look() -> list[str]:
-        return [
-            str(path.relative_to(home.root))
-            for path in sorted(home.root.rglob("*"))
-            if path.is_file()
-            and any(form.encode() in os.fsencode(path.name) + legible(path) for form in forms)
-        ]
-
-    return look
+    return lambda: holding(home, *forms)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -12,11 +11,9 @@ from hypothesis import strategies as st
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import (
-    AnyBody,
     Command,
     Commit,
     Edit,
-    Event,
     FileChange,
     FileWrite,
     Forget,
@@ -28,56 +25,25 @@ from observer.core.events import (
     Undo,
 )
 from observer.core.model import item_id
-from observer.core.paths import Home
-from observer.store.database import SqliteStore
 from observer.upkeep.choose import Criteria, chosen, on_branch, reasons
 from observer.upkeep.shred import SHORTEST, finder
-from tests.support import pipeline_over
+from tests.upkeep.purge.conftest import START_MS, World
 
-START_MS = 1_790_000_000_000
 WRITE = FileWrite(path="/x/src/cart.py", edits=(Edit(old="a", new="b"),), tool="Edit")
 
 
-class World:
-    def __init__(self, home: Home) -> None:
-        self.store = SqliteStore(home.database)
-        self.pipeline = pipeline_over(self.store, home, START_MS * 2)
-        self.count = 0
-
-    def tell(
-        self, *bodies: AnyBody, session: str = "s1", client: str = "c", branch: str | None = None
-    ) -> None:
-        """Store events a minute apart; they have the numbers from 1 on."""
-        for body in bodies:
-            self.count += 1
-            event = Event(
-                id=f"e{self.count}",
-                at_ms=START_MS + self.count * 60_000,
-                client=client,
-                session=session,
-                branch=branch,
-                body=body,
-            )
-            self.pipeline.ingest([event])
-
-    def goes(self, **asked: object) -> list[int]:
-        with self.store.read() as reader:
-            return sorted(chosen(reader, Criteria(**asked)))  # type: ignore[arg-type]  # a test's
-
-    def why(self, **asked: object) -> dict[int, str]:
-        with self.store.read() as reader:
-            return reasons(reader, Criteria(**asked))  # type: ignore[arg-type]  # a test's
+def goes(world: World, **asked: object) -> list[int]:
+    with world.store.read() as reader:
+        return sorted(chosen(reader, Criteria(**asked)))  # type: ignore[arg-type]  # a test's
 
 
-@pytest.fixture
-def world(home: Home) -> Iterator[World]:
-    made = World(home)
-    yield made
-    made.store.close()
+def why(world: World, **asked: object) -> dict[int, str]:
+    with world.store.read() as reader:
+        return reasons(reader, Criteria(**asked))  # type: ignore[arg-type]  # a test's
 
 
 @pytest.mark.parametrize(
-    ("asked", "goes"),
+    ("asked", "expected"),
     [
         pytest.param({"text": "zebra"}, [1], id="text"),
         pytest.param({"text": "b\nc"}, [2], id="text over two lines"),
@@ -90,31 +56,33 @@ def world(home: Home) -> Iterator[World]:
         pytest.param({"session": "s2", "client": "d"}, [4], id="both"),
     ],
 )
-def test_what_was_asked_for_goes(world: World, asked: dict[str, object], goes: list[int]) -> None:
+def test_what_was_asked_for_goes(
+    world: World, asked: dict[str, object], expected: list[int]
+) -> None:
     world.tell(Prompt(text="why is the zebra striped?"))
     world.tell(Command(command="make", output="a b\n c", exit_code=2))
     world.tell(Prompt(text="the badger has a den"), session="s2")
     world.tell(Prompt(text="go on with the badger"), session="s2", client="d")
     world.tell(WRITE)
     world.tell(Commit(hash="c0ffee", subject="Mend", files=(FileChange(path="src/cart.py"),)))
-    assert world.goes(**asked) == goes
+    assert goes(world, **asked) == expected
 
 
 def test_a_text_that_is_a_branchs_name_takes_what_speaks_of_it(world: World) -> None:
     world.tell(Prompt(text="mend the cart"), WRITE, branch="fix/zebra")
     world.tell(Command(command="git switch fix/zebra"), branch="fix/zebra")
-    assert world.why(text="fix/zebra") == {3: "holds it in command"}
+    assert why(world, text="fix/zebra") == {3: "holds it in command"}
     with world.store.read() as reader:
         assert on_branch(reader, Criteria(text="fix/zebra")) == 2
 
 
 def test_a_text_in_a_branchs_name_takes_all_that_holds_it(world: World) -> None:
     world.tell(Prompt(text="mend the cart"), branch="fix/zebra")
-    assert world.why(text="zebra") == {1: "holds it in branch"}
+    assert why(world, text="zebra") == {1: "holds it in branch"}
 
 
 @pytest.mark.parametrize(
-    ("asked", "why"),
+    ("asked", "expected"),
     [
         pytest.param({"text": "zebra"}, {1: "holds it in output"}, id="text"),
         pytest.param({"query": "zebra striped"}, {1: "holds the words"}, id="query"),
@@ -127,21 +95,23 @@ def test_a_text_in_a_branchs_name_takes_all_that_holds_it(world: World) -> None:
         ),
     ],
 )
-def test_each_match_says_why(world: World, asked: dict[str, object], why: dict[int, str]) -> None:
+def test_each_match_says_why(
+    world: World, asked: dict[str, object], expected: dict[int, str]
+) -> None:
     world.tell(Command(command="make", output="the zebra is striped", exit_code=2))
     world.tell(WRITE)
-    assert world.why(**asked) == why
+    assert why(world, **asked) == expected
 
 
 def test_what_goes_with_another_says_so(world: World) -> None:
     world.tell(Remember(content="the zebra is striped"))
     world.tell(Forget(item=item_id(1)))
-    assert world.why(text="zebra") == {1: "holds it in content", 2: "about what goes"}
+    assert why(world, text="zebra") == {1: "holds it in content", 2: "about what goes"}
 
 
 def test_an_item_goes_with_every_event_it_was_folded_of(world: World) -> None:
     world.tell(Prompt(text="mend the cart"), WRITE, WRITE, WRITE)
-    assert world.goes(ids=(item_id(2),)) == [2, 3, 4]
+    assert goes(world, ids=(item_id(2),)) == [2, 3, 4]
 
 
 def test_an_item_of_two_reports_goes_with_both(world: World) -> None:
@@ -149,19 +119,19 @@ def test_an_item_of_two_reports_goes_with_both(world: World) -> None:
     world.tell(asked, Outcome(tool="Bash", output="error: no zebra", exit_code=2, failed=True))
     with world.store.read() as reader:
         (item,) = [one for one in reader.all_items() if one.kind == "record"]
-    assert world.goes(ids=(item.id,)) == [1, 2]
+    assert goes(world, ids=(item.id,)) == [1, 2]
 
 
 def test_a_summary_goes_with_its_session(world: World) -> None:
     world.tell(Prompt(text="mend the cart"), WRITE)
     world.tell(Prompt(text="elsewhere"), session="s2")
-    assert world.goes(ids=(item_id(1, "summary"),)) == [1, 2]
+    assert goes(world, ids=(item_id(1, "summary"),)) == [1, 2]
 
 
 def test_a_note_goes_with_all_that_was_done_to_it(world: World) -> None:
     world.tell(Remember(content="use zebras"), Prompt(text="go on"))
     world.tell(Revise(item=item_id(1), content="use badgers"), Forget(item=item_id(1)))
-    assert world.goes(text="zebras") == [1, 3, 4]
+    assert goes(world, text="zebras") == [1, 3, 4]
 
 
 def test_a_change_that_goes_takes_along_what_took_it_back(world: World) -> None:
@@ -169,13 +139,13 @@ def test_a_change_that_goes_takes_along_what_took_it_back(world: World) -> None:
     note = item_id(1)
     world.tell(Remember(content="use tabs"), Revise(item=note, content="use blanks"))
     world.tell(Revise(item=note, content="use zebras"), Undo(item=note))
-    assert world.goes(text="zebras") == [3, 4]
+    assert goes(world, text="zebras") == [3, 4]
 
 
 def test_what_is_left_of_a_forgotten_item_goes_too(world: World) -> None:
     """Its other events would make it again, and nobody would have forgotten that one."""
     world.tell(Prompt(text="mend"), WRITE, WRITE, Forget(item=item_id(2)))
-    assert world.goes(until_ms=START_MS + 180_000, file="cart.py") == [2, 3, 4]
+    assert goes(world, until_ms=START_MS + 180_000, file="cart.py") == [2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +162,7 @@ def test_a_purge_that_cannot_be_meant_is_refused(
 ) -> None:
     world.tell(Prompt(text="hello there"))
     with pytest.raises(error):
-        world.goes(**asked)
+        goes(world, **asked)
 
 
 TEXTS = st.text(min_size=SHORTEST, max_size=30).filter(lambda text: len(text.strip()) >= SHORTEST)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from legible import legible
 
 from observer.core.events import AnyBody, Forget, Reference, Remember, Revise, Triage, Undo
 from observer.core.model import item_id
@@ -28,16 +26,10 @@ from observer.upkeep.take_out import (
     wipe,
 )
 from tests.ingest.test_rebuild import STEPS, everything
-from tests.upkeep.purge.test_expire import NOW_MS, World, take_out
+from tests.upkeep.purge.conftest import NOW_MS, World, holding
+from tests.upkeep.purge.test_expire import take_out
 
 BIRD = Remember(content="Ana keeps a zebrafink", scope="personal", owner="ana")
-
-
-@pytest.fixture
-def world(home: Home) -> Iterator[World]:
-    made = World(home)
-    yield made
-    made.store.close()
 
 
 def forget(world: World, item: int, final_ms: int | None = NOW_MS) -> None:
@@ -49,16 +41,15 @@ def due(world: World) -> Going | None:
         return notes_due(reader, now_ms=NOW_MS)
 
 
+def held(world: World) -> bool:
+    """Return True if the word stands in the database's files."""
+    return any(name.startswith("observer.db") for name in holding(world.home, "zebrafink"))
+
+
 def taken_out(world: World) -> int:
     gone = due(world)
     assert gone is not None
     return take_out_notes(world.store, gone, Tombstones(world.home.tombstones), now_ms=NOW_MS)
-
-
-def held(world: World) -> bool:
-    """Return True if the word stands in the database's files."""
-    files = world.home.root.glob("observer.db*")
-    return any(b"zebrafink" in legible(path) for path in files)
 
 
 @pytest.mark.parametrize(

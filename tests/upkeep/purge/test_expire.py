@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from observer.core.events import (
     Prompt,
     Remember,
     SessionEnd,
-    kind_of,
 )
 from observer.core.paths import Home
 from observer.projects.policy import Policies
@@ -33,54 +31,24 @@ from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from observer.upkeep.carry_out import complete
 from observer.upkeep.take_out import Rederivation, Removal, clean_copies, expire_bad, expired
-from tests.ingest.test_rebuild import STEPS, _may_come, everything
+from tests.ingest.test_rebuild import STEPS, everything
 from tests.support import pipeline_over
+from tests.upkeep.purge.conftest import NOW_MS, World
 
-NOW_MS = 20_700 * DAY_MS + 3_600_000
 SHORT = {"retention_by_type": ("command=10", "prompt=30"), "retention_days": 60}
 
 
-class World:
-    """A memory whose events are days old."""
-
-    def __init__(self, home: Home) -> None:
-        self.home = home
-        self.store = SqliteStore(home.database)
-        self.pipeline = pipeline_over(self.store, home, NOW_MS)
-        self.count = 0
-
-    def tell(self, *bodies: AnyBody, days: float, session: str = "s1", cwd: str = "") -> None:
-        for body in bodies:
-            self.count += 1
-            at_ms = int(NOW_MS - 3_600_000 - days * DAY_MS) + self.count * 60_000
-            event = Event(
-                id=f"e{self.count}", at_ms=at_ms, client="c", session=session, body=body, cwd=cwd
-            )
-            if _may_come(event, self.store):
-                self.pipeline.ingest([event])
-
-    def expired(self, **settings: object) -> list[int]:
-        with self.store.read() as reader:
-            return sorted(expired(reader, retention(**settings), now_ms=NOW_MS))
-
-    def kinds(self) -> list[str]:
-        with self.store.read() as reader:
-            return [kind_of(one.event.body) for one in reader.log()]
+def gone(world: World, **settings: object) -> list[int]:
+    with world.store.read() as reader:
+        return sorted(expired(reader, retention(**settings), now_ms=NOW_MS))
 
 
 def retention(**values: object) -> Retention:
     return Retention(Settings(**values))  # type: ignore[arg-type]  # a test's
 
 
-@pytest.fixture
-def world(home: Home) -> Iterator[World]:
-    made = World(home)
-    yield made
-    made.store.close()
-
-
-def take_out(world: World, gone: list[int]) -> int:
-    anew = Rederivation(world.home, SqliteStore.owned, world.store, frozenset(gone))
+def take_out(world: World, due: list[int]) -> int:
+    anew = Rederivation(world.home, SqliteStore.owned, world.store, frozenset(due))
     anew.derive()
     return anew.adopt()
 
@@ -95,19 +63,19 @@ def test_what_is_left_is_what_a_rebuild_makes_of_it(
         world = World(Home(Path(folder)))
         for (body, session), age in zip(steps, sorted(days, reverse=True), strict=False):
             world.tell(body, days=age, session=session)
-        gone = world.expired(**SHORT)
-        anew = Rederivation(world.home, SqliteStore.owned, world.store, frozenset(gone))
+        due = gone(world, **SHORT)
+        anew = Rederivation(world.home, SqliteStore.owned, world.store, frozenset(due))
         anew.derive()
         for body, session in later:
             world.tell(body, days=0, session=session)
-        assert anew.adopt() == len(gone)
+        assert anew.adopt() == len(due)
         left = everything(world.store)
         with world.store.read() as reader:
             seqs = {one.seq for one in reader.log()}
-            assert not seqs & set(gone)
+            assert not seqs & set(due)
         world.pipeline.rebuild()
         assert everything(world.store) == left
-        assert world.expired(**SHORT) == []
+        assert gone(world, **SHORT) == []
         world.store.close()
 
 
@@ -116,12 +84,12 @@ def test_each_type_has_its_age_and_what_settles_others_the_longest(world: World)
     world.tell(FileWrite(path="/x/a.py", content="x"), days=20)
     world.tell(Commit(hash="c0ffee", subject="Mend"), SessionEnd(), days=20)
     world.tell(Command(command="make"), days=1)
-    assert world.expired() == []
-    assert world.expired(retention_by_type=("command=10",)) == [2]
-    assert world.expired(retention_by_type=("command=10", "prompt=0"), retention_days=15) == [2, 3]
-    assert world.expired(retention_days=15) == [1, 2, 3, 4, 5]
-    assert world.expired(retention_days=15, retention_by_type=("custom=19",)) == [1, 2, 3, 4, 5]
-    assert world.expired(retention_days=15, retention_by_type=("custom=21",)) == [1, 2, 3]
+    assert gone(world) == []
+    assert gone(world, retention_by_type=("command=10",)) == [2]
+    assert gone(world, retention_by_type=("command=10", "prompt=0"), retention_days=15) == [2, 3]
+    assert gone(world, retention_days=15) == [1, 2, 3, 4, 5]
+    assert gone(world, retention_days=15, retention_by_type=("custom=19",)) == [1, 2, 3, 4, 5]
+    assert gone(world, retention_days=15, retention_by_type=("custom=21",)) == [1, 2, 3]
 
 
 def test_an_outcome_goes_with_its_intent(world: World) -> None:
@@ -129,12 +97,12 @@ def test_an_outcome_goes_with_its_intent(world: World) -> None:
     world.tell(Intent(tool="Edit", of=FileWrite(path="/x/a.py")), days=20)
     world.tell(Outcome(tool="Edit"), Outcome(tool="Bash", output="ok"), days=20)
     world.tell(Outcome(tool="Bash", output="of nothing"), days=20)
-    assert world.expired(retention_by_type=("command=10",)) == [1, 4, 5]
+    assert gone(world, retention_by_type=("command=10",)) == [1, 4, 5]
 
 
 def test_notes_never_go_by_age(world: World) -> None:
     world.tell(Remember(content="use tabs"), Prompt(text="go on"), days=900)
-    assert world.expired(retention_days=1) == [2]
+    assert gone(world, retention_days=1) == [2]
     assert take_out(world, [2]) == 1
     assert [item.kind for item in everything(world.store)[0]] == ["note", "summary"]
 
@@ -147,15 +115,15 @@ def test_a_repository_s_own_days_can_only_shorten(world: World, tmp_path: Path) 
         world.tell(Prompt(text=f"in {name}"), days=20, session=name, cwd=str(folder))
         world.tell(Prompt(text=f"in {name}"), days=40, session=name + "2", cwd=str(folder))
     own = (f"{tmp_path}/short=10", f"{tmp_path}/long=90")
-    assert world.expired(retention_by_folder=own) == [1, 2]
-    assert world.expired(retention_days=30, retention_by_folder=own) == [1, 2, 4]
+    assert gone(world, retention_by_folder=own) == [1, 2]
+    assert gone(world, retention_days=30, retention_by_folder=own) == [1, 2, 4]
 
 
 def test_a_policy_deletes_nothing_without_the_user(world: World, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / ".observer.toml").write_text("retention_days = 10\n")
     world.tell(Prompt(text="of before"), days=20, cwd=str(tmp_path))
-    assert world.expired() == []
+    assert gone(world) == []
     policies, asked = Policies(), f"retention_by_folder /other=5 {tmp_path}=10"
     settings = Settings(retention_by_folder=("/other=5", f"{tmp_path}=30"))
     assert asked_for(policies, [str(tmp_path)], settings) == asked
@@ -169,7 +137,7 @@ def test_what_stays_keeps_its_vectors(world: World) -> None:
     with world.store.write() as writer:
         items = list(writer.all_items())
         writer.put_vectors("m", {item.id: b"\1" * 8 for item in items})
-    take_out(world, world.expired(retention_days=30))
+    take_out(world, gone(world, retention_days=30))
     with world.store.read() as reader:
         assert reader.vectors() == {"m": len(list(reader.all_items()))}
         assert reader.vectors()["m"] < len(items)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from legible import legible
 
 from observer.core.clock import now_ms
 from observer.core.paths import Home
@@ -21,6 +20,7 @@ from observer.notes.folders import NoteFolder
 from observer.notes.folders.writing import NoteVersions
 from observer.upkeep.carry_out import PurgeOrder, begin
 from tests.support import Observer, Until
+from tests.upkeep.purge.conftest import holding
 
 pytestmark = pytest.mark.slow
 
@@ -140,16 +140,8 @@ owner: {CANARY}
 """
 
 
-def _held(home: Home) -> list[str]:
-    return [
-        str(path.relative_to(home.root))
-        for path in sorted(home.root.rglob("*"))
-        if path.is_file() and CANARY.lower().encode() in legible(path).lower()
-    ]
-
-
 def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
-    within: Observer, until: Callable[..., None], home: Home, tmp_path: Path
+    within: Observer, until: Until, home: Home, tmp_path: Path
 ) -> None:
     vault = tmp_path / "vault"
     (vault / "deep").mkdir(parents=True)
@@ -170,7 +162,7 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     within("down")
     changed = NoteFolder(name="vault", path=str(vault))
     NoteVersions(home, now_ms).keep(changed, "deep/Customer.md", NOTE.encode(), "replaced")
-    assert _held(home)
+    assert holding(home, CANARY, CANARY.lower())
 
     preview = within("purge", "--text", CANARY, "--dry-run")
     for line in (2, 3, 4, 6, 7):
@@ -184,7 +176,7 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     assert receipt["events"] == 1
     assert receipt["left"] == []
     assert receipt["note_files"] == [f"{vault}/deep/Customer.md:{line}" for line in (2, 3, 4, 6, 7)]
-    assert _held(home) == []
+    assert holding(home, CANARY, CANARY.lower()) == []
     assert (vault / "deep/Customer.md").read_text() == NOTE
 
     (vault / "deep/Customer.md").write_text(NOTE.replace(CANARY, "The heron"))
@@ -192,11 +184,11 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     until(lambda: "Ask The heron" in found("heron"))
     assert "Other" in found("badgers")
     within("down")
-    assert _held(home) == []
+    assert holding(home, CANARY, CANARY.lower()) == []
 
 
 def test_a_folder_that_is_not_there_is_named(
-    within: Observer, until: Callable[..., None], home: Home, tmp_path: Path
+    within: Observer, until: Until, home: Home, tmp_path: Path
 ) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
@@ -209,4 +201,4 @@ def test_a_folder_that_is_not_there_is_named(
     assert receipt["note_files"] == [
         f"the note folder {vault} cannot be read: No such file or directory"
     ]
-    assert _held(home) == []
+    assert holding(home, CANARY, CANARY.lower()) == []

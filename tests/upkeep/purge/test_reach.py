@@ -3,63 +3,50 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from observer.core.events import AnyBody, Command, Enriched, Event, FileWrite, Prompt, Remember
+from observer.core.events import AnyBody, Command, Enriched, FileWrite, Prompt, Remember
 from observer.core.model import Project, item_id
 from observer.core.paths import Home
-from observer.store.database import SqliteStore
 from observer.store.tombstones import Tombstones
 from observer.upkeep.choose import reached_projects
 from observer.upkeep.take_out import Removal, all_about, clean, marks_of
-from tests.ingest.test_rebuild import BODIES, _may_come, everything
-from tests.support import pipeline_over
+from tests.ingest.test_rebuild import BODIES, everything
+from tests.upkeep.purge.conftest import World
 
-START_MS = 1_790_000_000_000
 PROJECTS = (7, 8, 9)
 
 
-class World:
-    def __init__(self, folder: Path) -> None:
-        self.home = Home(folder)
-        self.store = SqliteStore(self.home.database)
-        self.pipeline = pipeline_over(self.store, self.home, START_MS * 2)
-        with self.store.write() as writer:
-            for number in PROJECTS:
-                uuid = f"00000000-0000-7000-8000-{number:012x}"
-                writer.put_project(Project(id=number, uuid=uuid, name=f"p{number}", created_ms=0))
-        self.count = 0
-
-    def tell(self, body: AnyBody, *, project: int, session: str = "") -> None:
-        self.count += 1
-        at_ms = START_MS + self.count * 60_000
-        event = Event(id=f"e{self.count}", at_ms=at_ms, client="c", session=session, body=body)
-        if _may_come(event, self.store):
-            self.pipeline.ingest([event], project_id=project)
-
-    def purge(self, seqs: frozenset[int]) -> int:
-        tombstones = Tombstones(self.home.tombstones)
-        with self.store.read() as reader:
-            tombstones.add(marks_of(reader, seqs))
-        derived: list[int] = []
-        assert clean(self.store, Removal(tombstones), advance=derived.append).gone == len(seqs)
-        return sum(derived)
-
-    def reached(self, *seqs: int) -> list[int]:
-        with self.store.read() as reader:
-            return sorted(reached_projects(reader, seqs))
-
-
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path / "home")
-    yield made
-    made.store.close()
+def world(world: World) -> World:
+    """The memory, with three projects in it."""
+    return with_projects(world)
+
+
+def with_projects(world: World) -> World:
+    with world.store.write() as writer:
+        for number in PROJECTS:
+            uuid = f"00000000-0000-7000-8000-{number:012x}"
+            writer.put_project(Project(id=number, uuid=uuid, name=f"p{number}", created_ms=0))
+    return world
+
+
+def purge(world: World, seqs: frozenset[int]) -> int:
+    tombstones = Tombstones(world.home.tombstones)
+    with world.store.read() as reader:
+        tombstones.add(marks_of(reader, seqs))
+    derived: list[int] = []
+    assert clean(world.store, Removal(tombstones), advance=derived.append).gone == len(seqs)
+    return sum(derived)
+
+
+def reached_of(world: World, *seqs: int) -> list[int]:
+    with world.store.read() as reader:
+        return sorted(reached_projects(reader, seqs))
 
 
 STEPS = st.lists(
@@ -80,13 +67,13 @@ def test_what_is_left_is_what_a_rebuild_makes_of_it(
 ) -> None:
     """Sessions named after a project stay in it, so that some projects share nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        world = World(Path(folder))
+        world = with_projects(World(Home(Path(folder))))
         for body, project, session in steps:
             place = int(session) if session.isdigit() else project
             world.tell(body, project=place, session=session)
         with world.store.read() as reader:
             gone = all_about(reader, going)
-        world.purge(gone)
+        purge(world, gone)
         left = everything(world.store)
         world.pipeline.rebuild()
         assert everything(world.store) == left
@@ -100,7 +87,7 @@ def test_other_projects_keep_their_vectors(world: World) -> None:
     with world.store.write() as writer:
         writer.put_vectors("m", dict.fromkeys(ids, b"\0\0\0\0"))
     world.tell(Command(command="make"), project=8, session="s8")
-    assert world.purge(frozenset({4})) == 1
+    assert purge(world, frozenset({4})) == 1
     with world.store.read() as reader:
         assert sorted(reader.vectors_of(ids)) == [ids[0], ids[2]]
         assert [item.id for item in reader.items(ids)] == ids
@@ -135,5 +122,5 @@ def test_how_far_an_event_reaches(
     world.tell(Prompt(text="mend it"), project=8, session="s2")
     for body, project, session in joining:
         world.tell(body, project=project, session=session)
-    assert world.reached(1) == reached
-    assert world.reached() == []
+    assert reached_of(world, 1) == reached
+    assert reached_of(world) == []

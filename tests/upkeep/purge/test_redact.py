@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from legible import legible
 
 from observer.core.events import Command, Edit, Event, FileWrite, Prompt
 from observer.core.model import Project, Recorded
@@ -19,7 +17,8 @@ from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.upkeep.carry_out import PurgeOrder, begin
 from observer.upkeep.redact import redact_log, secrets_in
-from tests.support import Observer
+from tests.support import Observer, Until
+from tests.upkeep.purge.conftest import holding
 
 pytestmark = pytest.mark.slow
 
@@ -77,13 +76,8 @@ def leaky(home: Home, within: Observer, app: Path) -> Home:
     within("up")
     within("context")
     within("down")
-    assert len(found(home)) >= 6
+    assert len(holding(home, SECRET)) >= 6
     return home
-
-
-def found(home: Home) -> list[str]:
-    files = (path for path in sorted(home.root.rglob("*")) if path.is_file())
-    return [str(path) for path in files if SECRET.encode() in legible(path)]
 
 
 def redact(within: Observer, *words: str) -> Any:
@@ -103,7 +97,7 @@ def test_a_secret_that_was_let_through_stands_in_no_byte_of_the_home(
     assert receipt["redacted"] == seen["secrets"]
     (became,) = receipt["backups"].values()
     assert became == "rewritten, 0 events fewer, 4 redacted"
-    assert found(leaky) == []
+    assert holding(leaky, SECRET) == []
     assert "badger" in within("search", "badger", "--type", "turn", "--all").stdout
     assert "[redacted:" in within("search", "login", "--all").stdout
     assert "Redis" in within("search", "redis").stdout
@@ -125,19 +119,19 @@ def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, within: Obser
 
 
 def test_what_was_begun_is_finished_at_the_next_start(
-    leaky: Home, within: Observer, until: Callable[..., None]
+    leaky: Home, within: Observer, until: Until
 ) -> None:
     begin(leaky, PurgeOrder(seqs=(), redacts=True))
     within("up")
     until(lambda: "badger" in within("search", "badger", "--type", "turn", "--all").stdout)
     within("down")
-    assert found(leaky) == []
+    assert holding(leaky, SECRET) == []
 
 
 def test_a_rebuild_redacts_first(leaky: Home, within: Observer) -> None:
     ran = within("doctor", "--rebuild")
     assert "events redacted first" in ran.stdout
-    assert found(leaky) == []
+    assert holding(leaky, SECRET) == []
     assert json.loads(within("doctor", "--rebuild", "--json").stdout)["redacted"] == 0
 
 

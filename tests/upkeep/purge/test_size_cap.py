@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 from legible import legible
@@ -14,23 +13,17 @@ from observer.core import config
 from observer.core.config import Settings
 from observer.core.events import Command, Commit, Event, FileRead, Prompt, Remember
 from observer.core.paths import Home
-from observer.local.spool import Spool
 from observer.projects.policy.policies import Retention
-from observer.serve.lazy_store import LazyStore
-from observer.serve.maintenance import RetentionWorker
-from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
-from observer.store.tombstones import Tombstones
 from observer.tools.status import current, missing
 from observer.upkeep import size_cap
-from observer.upkeep.home_guard import HomeGuard
 from observer.upkeep.shred import clear_derived
 from observer.upkeep.size_cap import total_bytes
 from observer.upkeep.take_out import Rederivation, expired, is_unfinished
 from tests.support import pipeline_over
+from tests.upkeep.purge.conftest import retaining
 
 NOW_MS = 1_790_000_000_000
-BEGAN_MS = NOW_MS - 10**9
 READS, COMMANDS = 40, 10
 
 
@@ -65,37 +58,13 @@ def full(home: Home) -> Home:
     return home
 
 
-@contextmanager
-def retaining(home: Home, limit_mb: int, *, days: int = 0) -> Iterator[RetentionWorker]:
-    store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
-    spool, health = Spool(home.spool), Health()
-    spool.prepare()
-    settings = Settings(max_home_mb=limit_mb, retention_days=days)
-    pipeline = pipeline_over(store, spool, NOW_MS, settings=settings)
-    writer = WriterThread(pipeline, HomeGuard(home), health)
-    try:
-        yield RetentionWorker(
-            store,
-            spool,
-            writer,
-            home,
-            settings,
-            tombstones=Tombstones(home.tombstones),
-            health=health,
-            on_change=lambda _projects: None,
-        )
-    finally:
-        writer.close()
-        store.close()
-
-
 def kinds(home: Home) -> list[str]:
     with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
         return [one.kind for one in reader.stored_events()]
 
 
 def test_it_is_said_before_anything_goes(full: Home) -> None:
-    with retaining(full, 1) as look:
+    with retaining(full, max_home_mb=1) as look:
         assert asyncio.run(look.look(NOW_MS)) == 0
     assert len(list(full.backups.glob("*.db"))) == 3
     shown = missing(full)
@@ -107,19 +76,23 @@ def test_nothing_goes_by_what_is_written_before_somebody_agreed(full: Home) -> N
     full.config.write_text("max_home_mb = 2\nretention_days = 1\n")
     before = kinds(full)
     waiting = config.load(full, {})
-    with retaining(full, waiting.max_home_mb, days=waiting.retention_days) as look:
+    with retaining(
+        full, max_home_mb=waiting.max_home_mb, retention_days=waiting.retention_days
+    ) as look:
         assert [asyncio.run(look.look(NOW_MS)) for _ in range(2)] == [0, 0]
     assert kinds(full) == before
     config.confirm(full, "max_home_mb", 2)
     assert config.load(full, {}).max_home_mb == 0, "it goes only together with the other"
     config.confirm(full, "retention_days", 1)
     agreed = config.load(full, {})
-    with retaining(full, agreed.max_home_mb, days=agreed.retention_days) as look:
+    with retaining(
+        full, max_home_mb=agreed.max_home_mb, retention_days=agreed.retention_days
+    ) as look:
         assert asyncio.run(look.look(NOW_MS)) > 0
 
 
 def test_copies_go_first_and_then_the_oldest_of_least_worth(full: Home) -> None:
-    with retaining(full, 2) as look:
+    with retaining(full, max_home_mb=2) as look:
         asyncio.run(look.look(NOW_MS))
         assert total_bytes(full) > 2 << 20
         removed = asyncio.run(look.look(NOW_MS))
@@ -140,7 +113,7 @@ def test_copies_go_first_and_then_the_oldest_of_least_worth(full: Home) -> None:
 
 @pytest.mark.measured
 def test_what_is_worth_most_stays_even_where_the_home_is_too_large(full: Home) -> None:
-    with retaining(full, 1) as look:
+    with retaining(full, max_home_mb=1) as look:
         asyncio.run(look.look(NOW_MS))
         asyncio.run(look.look(NOW_MS))
     left = kinds(full)
@@ -159,7 +132,7 @@ def test_what_a_killed_daemon_had_not_finished_is_finished(full: Home) -> None:
         assert anew.adopt() == READS + COMMANDS + 2
     full.context.mkdir()
     (full.context / "CONTEXT.md").write_text("mend the cart")
-    with retaining(full, 0, days=10) as look:
+    with retaining(full, retention_days=10) as look:
         assert asyncio.run(look.look(NOW_MS)) == 0
     held = [path.name for path in full.root.rglob("*") if path.is_file()]
     assert "CONTEXT.md" not in held
@@ -169,21 +142,20 @@ def test_what_a_killed_daemon_had_not_finished_is_finished(full: Home) -> None:
 
 
 def test_what_a_killed_daemon_derived_beside_is_deleted(home: Home) -> None:
-    for clear in (lambda: clear_derived(home), lambda: look_once(home)):
+    def look_once() -> None:
+        with retaining(home) as look:
+            asyncio.run(look.look(NOW_MS))
+
+    for clear in (lambda: clear_derived(home), look_once):
         home.expiring.mkdir(parents=True)
         (home.expiring / "observer.db").write_bytes(b"secret of somebody")
         clear()
         assert not home.expiring.exists()
 
 
-def look_once(home: Home) -> None:
-    with retaining(home, 0) as look:
-        asyncio.run(look.look(NOW_MS))
-
-
 def test_a_home_without_a_limit_forgets_that_it_had_one(full: Home) -> None:
     size_cap.note(full, size_cap.Cap(limit_bytes=1, used_bytes=2))
-    with retaining(full, 0) as look:
+    with retaining(full) as look:
         asyncio.run(look.look(NOW_MS))
     assert size_cap.text(full, now_ms=NOW_MS) == ""
     assert len(kinds(full)) == READS + COMMANDS + 3
