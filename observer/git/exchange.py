@@ -112,7 +112,7 @@ class Exchange:
         self._git("reset", "--quiet", "--hard", target)
 
     def send(self) -> None:
-        """Push what the work tree has and the remote has not.
+        """Send what the work tree has and the remote has not.
 
         Raises:
             ShareUnavailable: the remote is out of reach, or takes nothing.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from observer.core.errors import NotFound
 from observer.git.launch import PART_BYTES
-from observer.git.process import git_at, git_output
+from observer.git.process import git_at
 from observer.git.repository import NoRepository
 
 BLOB_BYTES = 256 << 20
@@ -17,16 +17,6 @@ MOST_BYTES = 1 << 20
 """Of one file; larger ones are data."""
 MOST_NAME_CHARS = 10_000
 """Longer than any path; a name that does not fit into a pipe would wait for git to read it."""
-
-
-def refs(root: str, *patterns: str) -> list[str]:
-    """Return the refs that patterns of `git for-each-ref` match; none without a repository.
-
-    Raises:
-        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
-    """
-    listed = git_output(root, "for-each-ref", "--format=%(refname)", *patterns)
-    return listed.split() if listed else []
 
 
 class Blob(NamedTuple):
@@ -38,11 +28,6 @@ class Blob(NamedTuple):
     id: str
     kind: str
     data: bytes | None
-
-    @property
-    def text(self) -> str:
-        """Its content as text."""
-        return (self.data or b"").decode("utf-8", "replace")
 
 
 class Blobs(AbstractContextManager["Blobs"]):
@@ -92,11 +77,6 @@ class Blobs(AbstractContextManager["Blobs"]):
         except NotFound as error:  # after that nobody would know what an answer is about
             self.close(error)
             return None
-
-    def text(self, name: str) -> str:
-        """Return what is called so as text, "" if there is none."""
-        found = self.get(name)
-        return found.text if found else ""
 
 
 def existing(root: str, names: Iterable[str]) -> frozenset[str]:

@@ -135,11 +135,13 @@ class Projection:
         """Make decisions of the answers that an event does, and records of those of a procedure."""
         arc = self._history.arc(whole.project_id)
         taken = arc.take_up(whole)
-        for at in (*taken, *(at for made in drafted for at in arc.hear(made))):
-            if one := self._items.get(at) or self._writer.item(at):
-                self._items[at] = replace(one, kind="observation" if at in taken else "record")
-                if at in taken and one.session_id:
-                    self._fold_of(one.session_id).decide(one)
+        changed = (*taken, *(at for made in drafted for at in arc.hear(made)))
+        there = [self._items.get(at) or self._writer.item(at) for at in changed]
+        for one in filter(None, there):
+            is_taken = one.id in taken
+            self._items[one.id] = replace(one, kind="observation" if is_taken else "record")
+            if is_taken and one.session_id:
+                self._fold_of(one.session_id).decide(one)
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""

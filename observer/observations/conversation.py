@@ -46,15 +46,13 @@ def is_refused(body: AnyBody) -> bool:
 
 def said_on_refusing(recorded: Recorded) -> tuple[Item, ...]:
     """Return what a person said on refusing a tool call, as the answer that it is."""
-    match recorded.event.body:
-        case Command(command=call) | FileWrite(path=call) | ToolUse(tool=call) as body:
-            found = _ON_REFUSING.search(_error_of(body))
-        case _:
-            return ()
+    body = recorded.event.body
+    found = _ON_REFUSING.search(_error_of(body))
     said = found[1].strip().strip('"') if found else ""
     if not said or suspicion(said):
         return ()
-    title = one_line(call, TITLE)
+    calls = (getattr(body, name, "") for name in ("command", "path", "tool"))
+    title = one_line("".join(calls), TITLE)
     made = _decision(recorded, f"{title}: {one_line(said, _TEXT)}", "extra", subtitle=ANSWERED)
     return (replace(made, kind="record", title=title),)
 

@@ -183,10 +183,8 @@ def _made(known: SessionState) -> str:
 
 
 def _changed(known: SessionState) -> str:
-    """Return which files a session changed; "" for none."""
+    """Return which files a session changed: one or more."""
     changed = [path for path, file in known.files.items() if is_changed(file)][::-1]
-    if not changed:
-        return ""
     shown = [file_text(path, known.files[path]) for path in changed[:_NAMED]]
     verb = "Changed" if known.files[changed[0]].fate != "created" else "Created"
     return f"{verb} {listed([*shown, *changed[_NAMED:]], _NAMED)}"

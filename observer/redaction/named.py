@@ -212,7 +212,10 @@ def _set(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     key = head and _key_of(text, found, word=word, head=head)
     if key and (bounds := _set_bounds(text, key)):
         start, end = bounds
-        if _is_secret(key, MARKER.sub("", text[start:end])):
+        value = MARKER.sub("", text[start:end])
+        # An expression stays one when its end was found to be a secret.
+        is_cut = text.startswith("[redacted:", end) and is_expression(f"{value}a")
+        if not is_cut and _is_secret(key, value):
             return Span(start, end, word.name)
     return joined(text, found, word)
 

@@ -186,7 +186,7 @@ class RecentSessions:
                 yield turn
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
-        """Yield the questions that the person answered since a time, newest first."""
+        """Return the questions that the person answered since a time, newest first."""
         of = Filters(
             project_id=self._project_id,
             types=("decision",),
@@ -194,10 +194,13 @@ class RecentSessions:
             since_ms=since_ms,
         )
         sessions = {past.session.id for past in self.all}
-        for made in self._reader.recent(of, limit=TURNS):
-            is_answer = made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)
-            if is_answer and made.session_id in sessions and not is_stale(made):
-                yield made
+        return (
+            made
+            for made in self._reader.recent(of, limit=TURNS)
+            if made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)
+            and made.session_id in sessions
+            and not is_stale(made)
+        )
 
     def red(self, *, now_ms: int) -> Iterator[FailingCheck]:
         """Yield the checks that fail as far as anybody knows, the last run first.

@@ -45,7 +45,8 @@ GIVEN = {
 }
 """What a user has in the files of every client."""
 UNTOUCHED = {
-    ".config/fish/config.fish", ".copilot/config.json", ".gitconfig", ".pi/agent/settings.json"
+    ".config/fish/config.fish", ".continue/config.yaml", ".copilot/config.json", ".gitconfig",
+    ".pi/agent/settings.json",
 }  # fmt: skip
 """Those of them that no installer changes: ours are files beside."""
 

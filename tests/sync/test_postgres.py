@@ -314,6 +314,7 @@ def test_the_owner_makes_a_share_by_its_address(server: Any) -> None:
         connection.execute(cast("LiteralString", f"CREATE DATABASE {database}"))
     team = carriers.create_share(server.url(database), Path("/nowhere"), person="Ana")
     carriers.open_carrier(team.invite("Ana"), Path("/nowhere")).close()
+    assert [person for _, person in team.members()] == ["Ana"]
 
 
 def test_a_server_takes_no_code(share: ServerShare) -> None:

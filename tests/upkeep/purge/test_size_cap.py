@@ -24,7 +24,7 @@ from tests.support import pipeline_over
 from tests.upkeep.purge.conftest import retaining
 
 NOW_MS = 1_790_000_000_000
-READS, COMMANDS = 40, 10
+READS, COMMANDS = 36, 10
 
 
 def _noise() -> str:
@@ -34,7 +34,7 @@ def _noise() -> str:
 
 @pytest.fixture
 def full(home: Home) -> Home:
-    """A home in which 40 reads and 10 commands of 18 kB stand beside what is worth more."""
+    """A home in which 36 reads and 10 commands of 18 kB stand beside what is worth more."""
     bodies = [Prompt(text="mend the cart"), Remember(content="the customer likes tabs")]
     bodies += [FileRead(paths=(f"/x/{n}.py",), lines=_noise()) for n in range(READS)]
     bodies += [Command(command="make", output=_noise()) for _ in range(COMMANDS)]
