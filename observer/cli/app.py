@@ -37,7 +37,8 @@ def observer() -> None:
     """Remember what happened in your editors, shells and repositories, and answer about it.
 
     Exit codes: 0 done, 1 failed, 2 wrong input, 3 not found or ambiguous, 4 no daemon,
-    5 no store, 6 a secret was refused. Errors go to stderr, as JSON with --json.
+    5 no store, 6 a secret was refused, 7 a share is away. Errors go to stderr, as JSON with
+    --json.
     """
     if os.environ.get(ENV_HOME, "").startswith("~"):
         # As in a JSON configuration: a folder called `~` would be created wherever an editor works.

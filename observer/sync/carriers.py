@@ -8,6 +8,8 @@ anything else                  a folder
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -146,5 +148,5 @@ def _extras() -> Iterator[None]:
             raise
         raise ShareUnavailable(
             f"a share of this kind needs the package {error.name}",
-            hint=f"pip install 'observer-memory[{extra}]'",
+            hint=f"{shlex.quote(sys.executable)} -m pip install 'observer-memory[{extra}]'",
         ) from error

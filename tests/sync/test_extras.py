@@ -37,7 +37,8 @@ def test_a_package_that_is_missing_is_named_with_its_extra(
 ) -> None:
     command = [sys.executable, "-c", WITHOUT, package, url]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert f"needs the package {package} (pip install 'observer-memory[{extra}]')" in said
+    assert f"needs the package {package} (" in said
+    assert f" -m pip install 'observer-memory[{extra}]')" in said
 
 
 def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
