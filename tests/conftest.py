@@ -103,6 +103,11 @@ def running_in(folder: Path) -> Iterator[tuple[int, Path, bytes]]:
                     yield int(process.name), home, (process / "cmdline").read_bytes()
 
 
+def is_waking(home: Path) -> bool:
+    """Return True if a process wakes a home's daemon: it starts another until one answers."""
+    return any(b"\0wake\0" in words for *_, words in running_in(home))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The environment of the whole run: fixtures of any scope have a home that is thrown away."""

@@ -145,10 +145,7 @@ def add_command(  # noqa: PLR0913 - the options above
 @click.argument("person")
 @json_option
 def invite_command(*, name: str, person: str) -> None:
-    """Let another machine in; prints the code that it joins with.
-
-    Of a server give the address with the login of its owner: it prints a login.
-    """
+    """Let a machine in; prints what it joins with. Of a server: URL."""
     refuse_agents("an agent invites nobody")
     url, carrier = _team(name)
     with closing(carrier):

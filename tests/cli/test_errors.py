@@ -19,7 +19,7 @@ from observer.core.paths import Home
 from observer.importers.registry import sources
 from observer.local import client
 from tests.cli.conftest import Run
-from tests.conftest import running_in
+from tests.conftest import is_waking
 from tests.support import Observer, Until
 
 ROOT = Path(__file__).parents[2]
@@ -363,12 +363,7 @@ def test_a_stream_that_is_closed_or_full_is_no_crash(
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     if words.startswith("mcp"):
         # The daemon that it woke ends with the test; who wakes one starts another until it answers.
-        until(
-            lambda: (
-                client.daemon_pid(home)
-                and not any(b"\0wake\0" in words for *_, words in running_in(home.root))
-            )
-        )
+        until(lambda: client.daemon_pid(home) and not is_waking(home.root))
 
 
 def test_a_home_whose_path_is_no_text_is_refused(observer: Observer, tmp_path: Path) -> None:

@@ -185,6 +185,13 @@ def test_a_commit_that_a_share_brought_comes_again(run: Run, home: Home) -> None
     assert titles_after(home, event("own", COMMIT, dedup=dedup)) == ["Begin"]
 
 
+def test_what_was_deleted_here_is_offered_back(run: Run, home: Home) -> None:
+    assert titles_after(home, event("own", COMMIT)) == ["Begin"]
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        writer.forget(item_id(1), at_ms=1)
+    assert f"observer undo {item_id(1)}" in run("show", str(item_id(1))).err
+
+
 def test_what_others_deleted_is_not_offered_back(run: Run, home: Home) -> None:
     gone = Shared(share="a", origin="o", sequence=2, uuid="u-1", person="eve")
     last = event("a-o-2", gone, dedup=tombstone_key("u-1"))

@@ -13,6 +13,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.tools.status import current
 from observer.upkeep import home_guard
+from tests.conftest import is_waking
 from tests.support import Observer, Until
 
 pytestmark = pytest.mark.slow
@@ -88,7 +89,7 @@ def test_a_daemon_that_cannot_start_is_not_started_by_every_hook(
     killed.config.unlink()
     run_out(killed.waking)
     report(killed)
-    until(lambda: current(killed).events == 9)
+    until(lambda: current(killed).events == 9 and not is_waking(killed.root))
     client.stop(killed)
 
 
