@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from observer.core.events import AnyBody, Commit, Event, Shared
+from observer.core.events import AnyBody, Commit, Event, Forget, Shared
 from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.local.spool import Spool
@@ -186,9 +186,7 @@ def test_a_commit_that_a_share_brought_comes_again(run: Run, home: Home) -> None
 
 
 def test_what_was_deleted_here_is_offered_back(run: Run, home: Home) -> None:
-    assert titles_after(home, event("own", COMMIT)) == ["Begin"]
-    with closing(SqliteStore(home.database)) as store, store.write() as writer:
-        writer.forget(item_id(1), at_ms=1)
+    assert titles_after(home, event("own", COMMIT), event("f", Forget(item=item_id(1)))) == []
     assert f"observer undo {item_id(1)}" in run("show", str(item_id(1))).err
 
 
