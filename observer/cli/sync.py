@@ -39,7 +39,6 @@ from observer.core.value import Value
 from observer.local import client
 from observer.projects.policy import Policies
 from observer.store.shares import ShareState
-from observer.store.tombstones import Tombstones
 from observer.sync import incoming, outgoing
 from observer.sync.carriers import (
     create_share,
@@ -353,19 +352,11 @@ def _show(here: Home, share: ShareState) -> None:
     """Show the first records that would leave."""
     settings = config.load(here)
     with reading(here) as reader:
-        parts = outgoing.HomeSide(
-            store=None,  # type: ignore[arg-type]  # nothing is read but by the reader
-            write=lambda _: None,
-            ingest=lambda _events, _project: [],
-            person=config.owner(settings),
-            tombstones=Tombstones(here.tombstones),
-            policies=Policies(),
-            now_ms=now_ms,
-            folder=str(Path.home()),
-        )
-        names = {one.id: one.name for one in reader.projects()}
-        found = outgoing.first_leaving(parts, reader, share, limit=SHOWN + 1)
-        apart = sorted(parts.policies.unshared(reader.projects()) & set(share.projects or names))
+        projects, policies = reader.projects(), Policies()
+        names = {one.id: one.name for one in projects}
+        person = str(Path.home())
+        found = outgoing.first_leaving(reader, share, policies, person, limit=SHOWN + 1)
+        apart = sorted(policies.unshared(projects) & set(share.projects or names))
     if wants_json():
         return
     for project_id in apart:
@@ -418,7 +409,7 @@ def _status(here: Home) -> list[ShareRow]:
                 url=without_login(one.url),
                 projects=tuple(names.get(each, f"#{each}") for each in one.projects),
                 turns=one.turns,
-                waiting=len(reader.waiting(one.name)),
+                waiting=reader.count_waiting(one.name),
                 pushed_at=_shown(one.pushed_ms),
                 pulled_at=_shown(one.pulled_ms),
                 refused=tuple(

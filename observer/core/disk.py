@@ -10,13 +10,14 @@ What the spool hands out, and the form in which hooks, shells and programs put i
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import os
 import stat
 import threading
 from collections import deque
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,6 +95,22 @@ def create(path: Path, data: bytes) -> None:
     except OSError:
         path.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes that lock the same file or folder out meanwhile; a file is made.
+
+    Raises:
+        OSError: it cannot be opened, or locked.
+    """
+    flags = os.O_RDONLY | os.O_DIRECTORY if path.is_dir() else os.O_RDWR | os.O_CREAT
+    handle = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _write(file: io.FileIO, data: bytes) -> None:

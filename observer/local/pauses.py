@@ -10,15 +10,14 @@ A scope is `*` (everywhere), the absolute path of a folder, or `session=ID`.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.core.disk import UnexpectedFile, read, replace
+from observer.core.disk import UnexpectedFile, locked, read, replace
 from observer.core.paths import is_inside, make_private
 
 EVERYWHERE = "*"
@@ -150,15 +149,8 @@ class Pauses:
         else:
             self._active.unlink(missing_ok=True)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        make_private(self._log.parent)
-        handle = os.open(self._log.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
+    def _locked(self) -> AbstractContextManager[None]:
+        return locked(make_private(self._log.parent))
 
 
 def _read(path: Path) -> Iterator[Pause]:

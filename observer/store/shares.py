@@ -151,6 +151,11 @@ class ShareReads(Reads):
         )
         return [Waiting(*row) for row in rows]
 
+    def count_waiting(self, share: str) -> int:
+        """Count the records that wait to be carried away."""
+        ((count,),) = self._rows("SELECT count(*) FROM share_waiting WHERE share = ?", (share,))
+        return int(count)
+
     def known_origins(self, share: str) -> dict[str, tuple[int, str]]:
         """Return number and hash of the newest record that was taken in of each other home."""
         rows = self._rows(

@@ -126,12 +126,18 @@ def _catch_up(home: HomeSide, share: ShareState, newest: Record) -> None:
     """Go on behind records that this home has made, and does not know: it was restored."""
 
     def work(writer: Writer) -> None:
-        waiting = [decode_json(one.record, Record) for one in writer.waiting(share.name)]
-        writer.drop_waiting(share.name, until=LAST)
+        waiting = _taken_back(writer, share.name)
         after = replace(share, sequence=newest.sequence, hash=newest.hash())
         writer.put_share(chain(writer, after, waiting))
 
     home.write(work)
+
+
+def _taken_back(writer: Writer, name: str) -> list[Record]:
+    """Return the records that wait, which wait no longer: they get another place in the chain."""
+    waiting = [decode_json(one.record, Record) for one in writer.waiting(name)]
+    writer.drop_waiting(name, until=LAST)
+    return waiting
 
 
 def _as_another(home: HomeSide, share: ShareState, own: tuple[int, str]) -> None:
@@ -141,8 +147,7 @@ def _as_another(home: HomeSide, share: ShareState, own: tuple[int, str]) -> None
     """
 
     def work(writer: Writer) -> None:
-        waiting = [decode_json(one.record, Record) for one in writer.waiting(share.name)]
-        writer.drop_waiting(share.name, until=LAST)
+        waiting = _taken_back(writer, share.name)
         anew = replace(share, origin=str(uuid4()), sequence=0, hash="")
         writer.put_share(chain(writer, anew, waiting))
         if own[0]:

@@ -16,12 +16,10 @@ code. To join is to rotate: fresh keys succeed those of the invitation, and thes
 from __future__ import annotations
 
 import base64
-import fcntl
 import hashlib
-import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -220,16 +218,9 @@ def publish(path: Path, data: bytes) -> None:
     disk.settle(path.parent)
 
 
-@contextmanager
-def locked(home: Path, share: str) -> Iterator[None]:
+def locked(home: Path, share: str) -> AbstractContextManager[None]:
     """Keep other processes of this home from writing to the share meanwhile."""
-    folder = make_private(home / "sharing")
-    handle = os.open(folder / f"{share}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    return disk.locked(make_private(home / "sharing") / f"{share}.lock")
 
 
 def share_in(folder: Path) -> ShareFile:

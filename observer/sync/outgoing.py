@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -134,7 +135,9 @@ def _collect(home: HomeSide, name: str) -> bool:
         if share.epoch != writer.epoch():
             share = _begun_anew(home, writer, share)
         changes = _changes(writer, share)
-        departing = list(leaving(home, writer, share, [item for _, item in changes]))
+        items = [item for _, item in changes]
+        rules = home.policies, home.folder
+        departing = list(leaving(writer, share, items, *rules))
         share = _send(home, writer, share, departing)
         last = changes[-1][0] if len(changes) == BATCH else writer.newest_change()
         writer.put_share(replace(share, change=last))
@@ -165,16 +168,16 @@ def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState
 
 
 def leaving(
-    home: HomeSide, reader: StoreReader, share: ShareState, items: Iterable[Item]
+    reader: StoreReader, share: ShareState, items: Sequence[Item], policies: Policies, folder: str
 ) -> Iterator[Leaving]:
     """Yield what leaves of some items, by today's rules; of deleted ones all.
 
+    folder: the person's own.
     What a session comes to leaves once that is over: until then it grows with every event.
     """
     projects = {project.id: project for project in reader.projects()}
-    apart = home.policies.unshared(projects.values())
+    apart = policies.unshared(projects.values())
     active = {one.id for one in reader.sessions(active=True, limit=LAST)}
-    items = list(items)
     firsts = {one.seq: one for one in reader.logged({seq_of(item.id) for item in items})}
     for item in items:
         first = firsts.get(seq_of(item.id))
@@ -188,11 +191,11 @@ def leaving(
         elif project.id in apart or project.id == UNASSIGNED or not _may_leave(item):
             continue
         elif item.session_id not in active or item.kind != "summary":
-            yield Leaving(item, project, first.event.id, _body(home, reader, item, project))
+            yield Leaving(item, project, first.event.id, _body(reader, item, project, folder))
 
 
 def first_leaving(
-    home: HomeSide, reader: StoreReader, share: ShareState, *, limit: int
+    reader: StoreReader, share: ShareState, policies: Policies, folder: str, *, limit: int
 ) -> list[Leaving]:
     """Return the first things that would leave for a share that is not there yet."""
     found: list[Leaving] = []
@@ -200,11 +203,11 @@ def first_leaving(
     while len(found) < limit:
         changes = _changes(reader, replace(share, change=after))
         items = [item for _, item in changes if item.deleted_ms is None]
-        found += leaving(home, reader, share, items)
+        found += islice(leaving(reader, share, items, policies, folder), limit - len(found))
         if len(changes) < BATCH:
             break
         after = changes[-1][0]
-    return found[:limit]
+    return found
 
 
 def _may_leave(item: Item) -> bool:
@@ -291,7 +294,7 @@ def key_of(project: Project) -> ProjectKey:
     return ProjectKey(name=project.name, remotes=remotes, root_commit=project.root_commit)
 
 
-def _body(home: HomeSide, reader: StoreReader, item: Item, project: Project) -> str:
+def _body(reader: StoreReader, item: Item, project: Project, folder: str) -> str:
     """Return an item as JSON, redacted, without what only this machine knows."""
     targets = {link.target for link in item.links if link.target}
     known = {one.id: one.uuid for one in reader.items(sorted(targets))}
@@ -302,8 +305,9 @@ def _body(home: HomeSide, reader: StoreReader, item: Item, project: Project) -> 
         files_modified=_relative(item.files_modified),
         links=tuple(_by_uuid(link, known) for link in item.links),
     )
-    text = orjson.dumps(_without_folders(msgspec.to_builtins(redact(bare(plain))), home, project))
-    return text.decode()
+    roots = sorted(project.roots, key=len, reverse=True)
+    begins = [(f"{root}/", "") for root in roots] + ([(f"{folder}/", "~/")] if folder else [])
+    return orjson.dumps(_replaced(msgspec.to_builtins(redact(bare(plain))), begins)).decode()
 
 
 def bare(item: Item) -> Item:
@@ -322,15 +326,13 @@ def _by_uuid(link: Link, known: Mapping[int, str]) -> Link:
     return replace(link, target=0, title=known.get(link.target, link.title))
 
 
-def _without_folders(value: Any, home: HomeSide, project: Project) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON without the folders of this machine that a text begins paths with."""
+def _replaced(value: Any, begins: Sequence[tuple[str, str]]) -> Any:  # noqa: ANN401 - JSON
+    """Return JSON with what stands for the folders of this machine that paths begin with."""
     if isinstance(value, dict):
-        return {name: _without_folders(part, home, project) for name, part in value.items()}
+        return {name: _replaced(part, begins) for name, part in value.items()}
     if isinstance(value, list):
-        return [_without_folders(part, home, project) for part in value]
+        return [_replaced(part, begins) for part in value]
     if isinstance(value, str) and "/" in value:
-        for root in sorted(project.roots, key=len, reverse=True):
-            value = value.replace(f"{root}/", "")
-        if home.folder:
-            value = value.replace(f"{home.folder}/", "~/")
+        for folder, instead in begins:
+            value = value.replace(folder, instead)
     return value

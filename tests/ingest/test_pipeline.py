@@ -629,6 +629,6 @@ def test_what_points_at_nothing_changes_nothing(
     pipeline: Pipeline, store: Store, body: AnyBody
 ) -> None:
     (note,) = pipeline.ingest([an_event("a", body=Remember(content="Use tokens"))])
-    (told,) = pipeline.ingest([an_event("b", body=body, author="person")])
-    assert told.item is None
+    (receipt,) = pipeline.ingest([an_event("b", body=body, author="person")])
+    assert receipt.item is None
     assert [item.id for item in items_of(store)] == [note.item]

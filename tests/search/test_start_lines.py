@@ -144,7 +144,7 @@ def ask(answer: str) -> ToolUse:
     return ToolUse(tool="AskUserQuestion", input=json.dumps({"questions": [asked]}), output=output)
 
 
-TOLD = Reply(text=f"Because floats round down, {'and that is so ' * 30}.")
+REPLIED = Reply(text=f"Because floats round down, {'and that is so ' * 30}.")
 """An answer that is news though nothing was changed."""
 
 TODO = ToolUse(
@@ -156,7 +156,7 @@ TODO = ToolUse(
 
 def test_the_most_urgent_comes_first(shop: Shop) -> None:
     shop.tell(Remember(content="Money is Decimal", type="decision"), session="")
-    shop.tell(Prompt(text="what is this project about?"), TOLD, ago_h=3)
+    shop.tell(Prompt(text="what is this project about?"), REPLIED, ago_h=3)
     shop.tell(GREEN, MYPY, Prompt(text="make the total right"), TODO)
     shop.save("cart.py")
     shop.tell(RED, replace(RED, command="mypy ."), Reply(text="I rounded it."))
@@ -260,7 +260,7 @@ def test_a_reply_that_says_the_title_again_is_shown_once(shop: Shop) -> None:
 def test_what_changed_nothing_and_says_little_is_not_listed(shop: Shop) -> None:
     there = Reply(text="The page is at `http://localhost:3000/cart`.")
     shop.tell(Prompt(text="open the page of the cart"), there, ago_h=3)
-    shop.tell(Prompt(text="why does the total differ"), TOLD, ago_h=2)
+    shop.tell(Prompt(text="why does the total differ"), REPLIED, ago_h=2)
     shop.tell(Prompt(text="write the changelog now"), ago_h=1)
     assert [said.partition(" →")[0] for said in shop.said("earlier turn")] == [
         "why does the total differ"
@@ -270,13 +270,13 @@ def test_what_changed_nothing_and_says_little_is_not_listed(shop: Shop) -> None:
 def test_a_turn_that_changed_nothing_and_goes_on_with_another_is_not_listed(shop: Shop) -> None:
     shop.tell(Prompt(text="make the total right"), ago_h=3)
     shop.save("total.py", ago_h=2.5)
-    shop.tell(Reply(text="See `a`."), Prompt(text="continue"), TOLD, ago_h=2)
+    shop.tell(Reply(text="See `a`."), Prompt(text="continue"), REPLIED, ago_h=2)
     shop.tell(Prompt(text="write the changelog now"), ago_h=1)
     assert shop.said("earlier turn") == ["make the total right → See `a`."]
 
 
 def test_a_request_that_is_a_number_is_not_listed(shop: Shop) -> None:
-    shop.tell(Prompt(text="482913"), TOLD, Prompt(text="write the changelog now"), ago_h=2)
+    shop.tell(Prompt(text="482913"), REPLIED, Prompt(text="write the changelog now"), ago_h=2)
     assert shop.said("earlier turn") == []
 
 
@@ -309,7 +309,7 @@ def test_a_turn_that_only_asked_what_is_remembered_is_not_listed(shop: Shop) -> 
 
 def test_a_reply_is_listed_once(shop: Shop) -> None:
     for at, asked in enumerate(["make the total right", "make the total right again"]):
-        shop.tell(Prompt(text=asked), TOLD, ago_h=5 - at)
+        shop.tell(Prompt(text=asked), REPLIED, ago_h=5 - at)
     shop.tell(Prompt(text="write the changelog now"), ago_h=1)
     (line,) = shop.said("earlier turn")
     assert line.startswith("make the total right again → Because")
@@ -330,7 +330,7 @@ def test_a_turn_without_a_reply_is_listed_only_where_no_other_is(shop: Shop) -> 
     shop.save("a.py", session="old", ago_h=8)
     shop.tell(Prompt(text="write the changelog now"), GREEN, session="new", ago_h=1)
     assert shop.said("earlier turn") == ["make the total right → changed a.py"]
-    shop.tell(Prompt(text="restyle the whole page"), TOLD, session="mid", ago_h=5)
+    shop.tell(Prompt(text="restyle the whole page"), REPLIED, session="mid", ago_h=5)
     (line,) = shop.said("earlier turn")
     assert line.startswith("restyle the whole page → Because")
 

@@ -6,7 +6,6 @@ alone, and a purge leaves alone what stands in these files.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from observer.core.disk import replace
+from observer.core.disk import locked, replace
 from observer.core.errors import BadInput, ConfigInvalid, NotFound, ObserverError, remedy
 from observer.core.model import Place, Project
 from observer.core.paths import Home, is_inside, make_private, read_head, read_plain
@@ -154,17 +153,13 @@ class NoteFolders:
         file = self._home.note_folders
         try:
             make_private(self._home.root)
-            lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            with locked(file.with_name(f"{file.name}.lock")):
                 changing = _Change(os.path.realpath(self._home.root), self._read())
                 yield changing
                 folders = tuple(sorted(changing.after, key=lambda each: each.name))
                 is_there = changing.default in {each.name for each in folders}
                 listed = _Listed(folders=folders, default=changing.default if is_there else "")
                 replace(file, msgspec.json.format(msgspec.json.encode(listed), indent=2))
-            finally:
-                os.close(lock)
         except OSError as error:
             raise ConfigInvalid(
                 f"{file} cannot be written: {error.strerror}",
