@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import select
+import signal
 import sys
-import time
+import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -295,7 +296,18 @@ def _followers(
 
 
 def _follow(chosen: Iterable[SessionSource], choice: Choice, finished: FinishedImports) -> None:
-    """Import what sessions add while they go on, until interrupted."""
+    """Import what sessions add while they go on, until interrupted.
+
+    An interrupt ends it between two looks: as an exception it would be lost where it meets SQLite
+    reading a page, which is Python's own code.
+    """
+    interrupted = threading.Event()
+
+    def stop(number: int, _frame: object) -> None:
+        interrupted.set()
+        signal.signal(number, signal.default_int_handler)  # a second one does not wait
+
+    signal.signal(signal.SIGINT, stop)
     idle_ms = config.load(home()).session_idle_minutes * 60_000
     since_ms = max(choice.since_ms, now_ms() - idle_ms)
     followers = _followers(chosen, finished, paths=choice.paths, since_ms=since_ms)
@@ -306,7 +318,8 @@ def _follow(chosen: Iterable[SessionSource], choice: Choice, finished: FinishedI
             if counts["stored"]:
                 respond([_outcome(plan, counts)], _became(plan, counts))
             sys.stdout.flush()
-        time.sleep(LOOK_EVERY_S)
+        if interrupted.wait(LOOK_EVERY_S):
+            raise KeyboardInterrupt
 
 
 def _show(plans: Sequence[Plan]) -> None:
