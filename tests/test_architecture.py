@@ -42,8 +42,9 @@ FLOORS = {
     "memory": 7,
     "tools": 8,
     "cli": 9,
-    "serve": 9,
-    "__main__": 10,
+    "web": 9,
+    "serve": 10,
+    "__main__": 11,
 }
 HOMES = {
     "apsw": ("observer.store",),
@@ -66,7 +67,11 @@ HOMES = {
     "mcp_types": ("observer.serve.mcp",),
     "anyio": ("observer.serve.mcp",),
     "pydantic": ("observer.serve.mcp", "observer.tools"),
-    "starlette": ("observer.serve.http",),
+    "starlette": ("observer.serve.http", "observer.web.app"),
+    "jinja2": ("observer.web.app",),
+    "markdown_it": ("observer.web.text",),
+    "markupsafe": ("observer.web.text",),
+    "nh3": ("observer.web.text",),
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
     "tomlkit": ("observer.cli", "observer.clients"),
@@ -191,7 +196,7 @@ def test_sql_stands_only_in_the_store(path: Path) -> None:
 @every_module
 def test_fronts_reach_data_through_memory_only(path: Path) -> None:
     # The daemon's state is no data.
-    fronts = ("observer.tools", "observer.serve.http", "observer.serve.mcp")
+    fronts = ("observer.tools", "observer.serve.http", "observer.serve.mcp", "observer.web")
     if is_under(name_of(path), fronts) and name_of(path) != "observer.tools.status":
         tables = {"observer.clients.client", "observer.clients.registry"}  # formats, no data
         ours = {target for target in imports_of(path) if target.startswith("observer.")}

@@ -77,6 +77,17 @@ class Accounts:
             filters = Filters(project_id=asked, types=types, owner=self._owner)
             return reader.recent(filters, limit=limit)
 
+    def happened(self, narrow: SearchOptions, *, project: str | None, limit: int) -> list[Item]:
+        """Return what fits some options, newest first; records only where their kind is named.
+
+        Raises:
+            NotFound, Ambiguous: the project, or the session.
+        """
+        with self._store.read() as reader:
+            asked = scoped(self._store, reader, narrow, project=project, owner=self._owner)
+            kinds = narrow.kinds or ("observation", "note")
+            return reader.recent(msgspec.structs.replace(asked, kinds=kinds), limit=limit)
+
     def as_of_now(self, items: Sequence[Item]) -> list[Item]:
         """Return items, summaries among them without next steps that are done."""
         with self._store.read() as reader:

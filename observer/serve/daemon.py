@@ -65,6 +65,7 @@ from observer.serve.sharing import ShareWorker
 from observer.serve.staleness import StalenessWorker
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
+from observer.serve.web import WebDoor
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
 from observer.tools.status import (
@@ -211,6 +212,7 @@ class Daemon:
         self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
         self._shares = self._sharing(pipeline)
+        self._web = WebDoor(home, self._memory, self._status)
 
     def _sharing(self, pipeline: Pipeline) -> ShareWorker:
         return ShareWorker(
@@ -265,7 +267,7 @@ class Daemon:
         self._spool.prepare(reader=decoders())
         servers = self._servers(http_listener)
         chores = self._begin_chores(servers)
-        http = begin(**{server.name: server.serve() for server in servers})
+        http = begin(**{server.name: server.serve() for server in servers}, web=self._web.run())
         mcp = begin(mcp=self._mcp.serve(mcp_listener, after=servers[0].answers))
         stop = asyncio.create_task(self._stopping.wait(), name="stop")
         tasks = {stop, *chores, *mcp, *http}
@@ -279,6 +281,7 @@ class Daemon:
             await self._watch.finish()
             await self._contexts.freshen()
         self._mcp.leave()
+        self._web.leave()
         for server in servers:
             server.leave()
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
@@ -367,6 +370,7 @@ class Daemon:
             share=self._shares.answer,
             ask=self._commands.answer,
             recall=self._recall,
+            web=lambda ends: self._web.logout() if ends else self._web.link(),
             stop=self._stopping.set,
         )
 

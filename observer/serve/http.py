@@ -108,6 +108,7 @@ class Handlers:
         share: takes the JSON of POST /sync, returns what became of it.
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
         recall: takes the envelope of `hooks/recall`, returns what the hook prints, mostly nothing.
+        web: returns the link that opens the pages; with True, lets no browser look any more.
         stop: asks the daemon to drain and exit; returns at once.
     """
 
@@ -120,6 +121,7 @@ class Handlers:
     share: Callable[[bytes], object]
     ask: Callable[[bytes], object]
     recall: Callable[[bytes], bytes]
+    web: Callable[[bool], Mapping[str, object]]
     stop: Callable[[], None]
 
 
@@ -182,6 +184,7 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
     if guard is None:
         listed.append(Route("/ask", routes.ask, methods=["POST"]))
         listed.append(Route("/sync", routes.share, methods=["POST"]))
+        listed.append(Route("/web", routes.web, methods=["POST", "DELETE"]))
         listed.append(Route("/import", routes.import_events, methods=["POST"]))
         listed.append(Route("/import/end", routes.end_import, methods=["POST"]))
         listed.append(Route("/shutdown", routes.shutdown, methods=["POST"]))
@@ -242,6 +245,9 @@ class _Routes:
     async def share(self, request: Request) -> Response:
         body = await _body(request)
         return _json(await _written(partial(self._handlers.share, body)))
+
+    async def web(self, request: Request) -> Response:
+        return _json(self._handlers.web(request.method == "DELETE"))
 
     async def ask(self, request: Request) -> Response:
         body = await _body(request)

@@ -91,8 +91,9 @@ class LoopbackSocket(socket.socket):
     both are answered by `REFUSAL`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, only: int | None = None) -> None:
         super().__init__(socket.AF_INET, socket.SOCK_STREAM)
+        self._only = only
         self._waiting: list[_Guest] = []
         self._known: list[_Guest] = []
         self._leaving: list[_Guest] = []
@@ -131,7 +132,12 @@ class LoopbackSocket(socket.socket):
         )
 
     def _has_room(self, newcomer: _Guest) -> bool:
-        """Return True if there is room for one more, after letting go of another if need be."""
+        """Return True if there is room for one more, after letting go of another if need be.
+
+        For users other than the `only` one there is none, where the kernel says who it is.
+        """
+        if self._only is not None and newcomer.peer[1] not in {None, self._only}:
+            return False
         inside = len(self._waiting) + len(self._known)
         if inside + len(self._leaving) >= 2 * MOST_CONNECTIONS:
             return False
@@ -240,13 +246,13 @@ def listen(path: Path) -> Iterator[PrivateSocket]:
                     path.unlink()
 
 
-def listen_tcp(port: int) -> LoopbackSocket:
-    """Open a loopback port.
+def listen_tcp(port: int, *, only: int | None = None) -> LoopbackSocket:
+    """Open a loopback port, 0 for any that is free; for the processes of one user, or of all.
 
     Raises:
         OSError: the port is in use.
     """
-    listener = LoopbackSocket()
+    listener = LoopbackSocket(only)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))

@@ -308,30 +308,35 @@ def _combined(problems: Sequence[ObserverError]) -> NotFound:
 def _explain_context(
     memory: Memory, asked: CommandRequest, *, project: str | None, client: str
 ) -> CommandReply:
-    """Explain what a session start prints in that folder.
+    """Explain what a session start prints in that folder."""
+    start = given(memory, asked.folder, project=project, client=client)
+    if not (start.lines or start.omitted or asked.is_json):
+        return CommandReply(NO_START)
+    explanation = explained(start)
+    return _as_asked(asked, ToolResult(explained_text(explanation), explanation))
+
+
+def given(memory: Memory, folder: str, *, project: str | None, client: str) -> Start:
+    """Return what a session of a client is given at its start in a project, or in a folder.
 
     Where no file was written yet, that is what it would hold.
     """
     named = memory.project(project) if project else None
-    folder = named.roots[-1] if named and named.roots else asked.folder
+    folder = named.roots[-1] if named and named.roots else folder
     root = hook_output.shown_from(home(), folder)
     found = memory.project_at(root or folder)
     around = [one for one in found.roots if Path(folder).is_relative_to(one)] if found else []
     root = root or max(around, key=len, default="")
     tokens = hook_output.budget(config.load(home()))
-    start = Start(lines=(), budget_tokens=tokens, used_tokens=0)
-    if found and Path(root).is_dir():
-        start = Documents(memory, partial(str, root)).start(
-            found,
-            tokens=tokens,
-            client=client,
-            uncommitted=partial(uncommitted_paths, root),
-            exists=partial(hook_output.existing, root),
-        )
-    if not (start.lines or start.omitted or asked.is_json):
-        return CommandReply(NO_START)
-    explanation = explained(start)
-    return _as_asked(asked, ToolResult(explained_text(explanation), explanation))
+    if not (found and Path(root).is_dir()):
+        return Start(lines=(), budget_tokens=tokens, used_tokens=0)
+    return Documents(memory, partial(str, root)).start(
+        found,
+        tokens=tokens,
+        client=client,
+        uncommitted=partial(uncommitted_paths, root),
+        exists=partial(hook_output.existing, root),
+    )
 
 
 def _account(

@@ -12,13 +12,13 @@ import msgspec
 
 from observer import __version__
 from observer.core import config
-from observer.core.clock import now_ms
+from observer.core.clock import iso_ms, now_ms
 from observer.core.config import Settings
 from observer.core.errors import ConfigInvalid, DaemonUnavailable, StoreUnavailable
 from observer.core.model import LlmUsage, iso
-from observer.core.moment import minute_of
+from observer.core.moment import minute, minute_of
 from observer.core.paths import Home
-from observer.core.text import counted, listed
+from observer.core.text import age_text, counted, listed, size_text
 from observer.importers.run import queued
 from observer.ingest.decode import unknown_client
 from observer.local import refusals
@@ -419,3 +419,58 @@ def refused_text(found: Refusals) -> str:
     when = f"at {since} UTC" if since == until else f"from {since} to {until} UTC"
     why = "the disk was full, or the spool could not be written"
     return f"at least {counted(found.events, 'event')} refused {when}: {why}"
+
+
+def status_rows(status: Status) -> list[tuple[str, str]]:
+    """Return a status as rows for a person: a name and what is said of it."""
+    running = f"running (pid {status.pid})" if status.pid else "down (observer up starts it)"
+    amounts = [counted(getattr(status, f"{one}s"), one) for one in ("event", "item", "project")]
+    last = iso_ms(status.last_stored_at or "")
+    lines = [
+        ("daemon", running),
+        ("version", status.version),
+        ("home", status.home),
+        ("stored", ", ".join(amounts)),
+        ("last stored", f"{minute(last)} ({age_text(now_ms() - last)} ago)" if last else "never"),
+        ("sessions", f"{status.active_sessions} active of {status.sessions}"),
+        ("waiting", waiting_text(status)),
+        ("size", f"{size_text(status.db_bytes)} database, {size_text(status.spool_bytes)} waiting"),
+    ]
+    if status.uptime_ms is not None:
+        lines.insert(1, ("uptime", age_text(status.uptime_ms)))
+    if status.model:
+        of = f"{status.vectors:,} of " if status.to_embed > status.vectors else ""
+        found = of + counted(max(status.vectors, status.to_embed), "item")
+        lines.append(("model", f"{status.model}; {found} can be found by meaning"))
+    if status.llm:
+        lines.append(("llm", f"{status.llm.model}: {spent_text(status.llm)}"))
+    lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]
+    lines += [(f"notes {each.name}", str(each)) for each in status.note_folders]
+    lines += [
+        ("kept unread", f"{counted(count, 'event')} of {client}, which observer does not know yet")
+        for client, count in status.unknown_clients.items()
+    ]
+    return lines + _goes_on(status)
+
+
+def _goes_on(status: Status) -> list[tuple[str, str]]:
+    """Return what the daemon is busy with, and what keeps it from recording."""
+    lines = []
+    if status.importing:
+        stored = f"{status.importing.done:,} of {counted(status.importing.sessions, 'session')}"
+        lines.append(("importing", f"{stored} stored, in the background"))
+    what = f"{counted(status.redacting, 'stored event')} with secrets that were recognised later"
+    lines += [("redacting", what)] * bool(status.redacting)
+    if status.following:
+        lines.append(("following", ", ".join(status.following)))
+    lines += [("paused", paused_text(one)) for one in status.paused]
+    lines += [
+        ("unconfirmed", f"{one}: deletes nothing until you agree: observer config set {one}")
+        for one in status.unconfirmed
+    ]
+    lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
+    if status.http:
+        lines.append(("http", f"{status.http}: {status.http_connections}"))
+    if status.degraded:
+        lines.append(("degraded", status.degraded))
+    return lines

@@ -62,6 +62,9 @@ class Daemon:
     def recall(self, body: bytes) -> bytes:
         return b"known: " + body
 
+    def web(self, ends: bool) -> Mapping[str, object]:
+        return {"logged_out": ends}
+
     def stop(self) -> None:
         self.is_stopping = True
 
@@ -83,6 +86,7 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
         share=daemon.ask,
         ask=daemon.ask,
         recall=daemon.recall,
+        web=daemon.web,
         stop=daemon.stop,
     )
 
@@ -114,6 +118,14 @@ def test_a_question_is_answered_on_the_socket_alone(
 ) -> None:
     assert client.post("/ask", content=b"why?").json() == {"text": "why?"}
     assert guarded.post("/ask", content=b"why?", headers=LOCAL).status_code == 404
+
+
+def test_links_to_the_pages_are_for_the_socket_alone(
+    client: TestClient, guarded: TestClient
+) -> None:
+    assert client.post("/web").json() == {"logged_out": False}
+    assert client.delete("/web").json() == {"logged_out": True}
+    assert guarded.post("/web", headers=LOCAL).status_code == 404
 
 
 def test_an_import_comes_through_the_socket_only(client: TestClient, guarded: TestClient) -> None:
@@ -380,6 +392,7 @@ def listen(memory: Memory) -> Callable[..., Listener]:
             share=lambda _: {},
             ask=lambda _: {},
             recall=lambda _: b"",
+            web=lambda _: {},
             stop=lambda: None,
         )
         served = app(doings, McpHttp(McpFront(memory)), guard=guard)

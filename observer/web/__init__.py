@@ -1,0 +1,1 @@
+"""The pages of the memory, for a browser on this machine."""

@@ -1,0 +1,360 @@
+"""The pages: each is a question to the memory, put into a template.
+
+What is asked stands in the address, so that a page can be kept, copied and read without
+JavaScript. A change is a form that comes back to the page that it is about.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from observer.clients.registry import clients
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput, NotFound, ObserverError
+from observer.core.model import ASKED, UNASSIGNED, Item, Project, Session, item_id
+from observer.core.moment import coming_ms, day
+from observer.core.paths import home
+from observer.local.pauses import EVERYWHERE, UNENDING_MS
+from observer.local.spool import Spool
+from observer.memory.api import MOST_IDS, Memory
+from observer.notes.pairs import Settlement
+from observer.redaction.redact import redact_text
+from observer.search.dates import day_start_ms
+from observer.search.timeline import nested
+from observer.tools import render
+from observer.tools.labels import labels
+from observer.tools.parse_filters import parse_filters
+from observer.tools.questions import explained, given
+from observer.tools.rows import why
+from observer.tools.status import paused, paused_text, status_rows
+from observer.web.view import Handler, WebPage, WebRequest
+
+HITS = 30
+ROWS = 60
+"""Items of one page of the timeline."""
+LISTED = 200
+"""Sessions of a list."""
+STEPS = 400
+"""Items of a session that are shown at first."""
+LANE = 6
+"""Newest items of a session that goes on."""
+PAIRS = 20
+FIELDS = ("q", "project", "type", "file", "branch", "session", "since", "until", "failed", "notes")
+
+
+def now(view: WebRequest) -> WebPage:
+    """Show the sessions that go on, and what else happened today."""
+    memory = view.memory
+    account = memory.accounts.since(day_start_ms(now_ms=now_ms(), ago=0))
+    lanes = []
+    for session in memory.sessions(active=True, limit=12):
+        found = memory.accounts.of_session(f"s{session.id}", limit=LANE)
+        lanes.append({"session": session, "ran": found.ran, "items": found.items[::-1]})
+    recent = memory.sessions(limit=5) if not (lanes or account.shares) else []
+    ran = [run.session for share in account.shares for run in share.sessions]
+    values = {
+        **_shared(memory),
+        "lanes": lanes,
+        "shares": account.shares,
+        "recent": recent,
+        "titles": _titles(memory, [*recent, *ran]),
+    }
+    return WebPage("now.html", "Now", values)
+
+
+def search(view: WebRequest) -> WebPage:
+    """Find items by words and meaning; what is wrong with a query stands where hits would."""
+    memory, asked = view.memory, view.query
+    values: dict[str, Any] = {"hits": (), "problem": None, "notice": "", "types": {}}
+    if asked.keys() & set(FIELDS):
+        try:
+            wanted = parse_filters(**_filters(asked), now_ms=now_ms())
+            find = memory.recall if asked.get("notes") else memory.search
+            found = find(
+                asked.get("q", ""), project=asked.get("project"), limit=HITS, narrow=wanted
+            )
+        except ObserverError as error:
+            values["problem"] = error
+        else:
+            strong = found if asked.get("weak") else found.above_floor()
+            texts = render.excerpts(strong.hits)
+            values |= {
+                "hits": [_hit(hit, text) for hit, text in zip(strong.hits, texts, strict=True)],
+                "notice": "; ".join(filter(None, (strong.notice, strong.degraded))),
+                "types": Counter(hit.item.type for hit in strong.hits),
+                "weak": len(found.hits) - len(strong.hits),
+            }
+    return WebPage("search.html", "Search", {"weak": 0, **_shared(memory), **values})
+
+
+def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a template reads it
+    reasons = msgspec.to_builtins(why(hit))
+    shown = {name: value for name, value in reasons.items() if name not in {"id", "terms"}}
+    return {
+        "item": hit.item,
+        "text": text,
+        "terms": hit.signals.terms,
+        "mark": render.mark(hit),
+        "why": shown,
+    }
+
+
+def timeline(view: WebRequest) -> WebPage:
+    """List what happened, newest first, a page at a time."""
+    memory, asked = view.memory, view.query
+    wanted = parse_filters(**_filters(asked), now_ms=now_ms())
+    until = asked.get("before", "")
+    if until.isdecimal():
+        wanted = msgspec.structs.replace(wanted, until_ms=int(until[:15]))
+    if asked.get("notes"):
+        wanted = msgspec.structs.replace(wanted, kinds=("note",))
+    found = memory.accounts.happened(wanted, project=asked.get("project"), limit=ROWS + 1)
+    rows, before = _page_of(found)
+    days = [(name, list(items)) for name, items in groupby(rows, lambda one: day(one.created_ms))]
+    return WebPage("timeline.html", "Timeline", {**_shared(memory), "days": days, "before": before})
+
+
+def _page_of(found: Sequence[Item]) -> tuple[Sequence[Item], int]:
+    """Return the items of one page, and the time before which the next one goes on, 0 for none.
+
+    What happened in the millisecond at which a page ends stands wholly on the next.
+    """
+    if len(found) <= ROWS:
+        return found, 0
+    last = found[-1].created_ms
+    whole = [item for item in found if item.created_ms > last]
+    return (whole, last + 1) if whole else (found[:ROWS], last)
+
+
+def sessions(view: WebRequest) -> WebPage:
+    """List sessions, last active first."""
+    found = view.memory.sessions(
+        project=view.query.get("project"), active="active" in view.query, limit=LISTED
+    )
+    values = {"sessions": found, "titles": _titles(view.memory, found)}
+    return WebPage("sessions.html", "Sessions", {**_shared(view.memory), **values})
+
+
+def _titles(memory: Memory, found: Sequence[Session]) -> dict[int, str]:
+    """Return what each session was about, by its id; empty where it has no summary yet."""
+    ids = {item_id(one.id, "summary"): one.id for one in found}
+    titles = dict.fromkeys(ids.values(), "")
+    for start in range(0, len(ids), MOST_IDS):
+        items = memory.observations(list(ids)[start:][:MOST_IDS]).items
+        titles |= {ids[item.id]: item.title for item in items if item.id in ids}
+    return titles
+
+
+def session(view: WebRequest) -> WebPage:
+    """Show one session: its prompts at the side, and turn by turn what was done."""
+    memory = view.memory
+    limit = view.query.get("limit", "")
+    most = min(int(limit[:6]), 20_000) if limit.isdecimal() else STEPS
+    found = memory.accounts.of_session(f"s{view.name.removeprefix('s')}", limit=most)
+    one = found.ran.session
+    turns: list[dict[str, Any]] = []
+    for row in nested(found.items, [one, *found.children]):
+        if row.item.type == "turn" or not turns:
+            turns.append({"turn": row.item if row.item.type == "turn" else None, "steps": []})
+        if row.item.type != "turn":
+            turns[-1]["steps"].append(row)
+    summary = found.ran.summary
+    asked = summary.title if summary else one.first_prompt
+    title = render.one_line(asked, 120) or f"Session s{one.id}"
+    values = {**_shared(memory), "found": found, "session": one, "turns": turns, "limit": most}
+    return WebPage("session.html", title, values)
+
+
+def item(view: WebRequest) -> WebPage:
+    """Show everything that is known of one item, and what happened around it."""
+    memory = view.memory
+    number = memory.resolve(view.name)
+    found = memory.observations([number]).items
+    if not found:
+        raise NotFound(f"there is no item {view.name[:80]}", hint="search for it")
+    one = found[0]
+    around = memory.timeline(one.id, before=4, after=4).entries
+    values = {**_shared(memory), "item": one, "around": around, "said": render.said(one)}
+    return WebPage("item.html", render.one_line(one.title, 80), values)
+
+
+def notes(view: WebRequest) -> WebPage:
+    """List what was noted, and near pairs that somebody should settle."""
+    memory, asked = view.memory, view.query
+    options = _filters({**asked, "failed": ""})
+    wanted = msgspec.structs.replace(parse_filters(**options, now_ms=now_ms()), kinds=("note",))
+    found = memory.accounts.happened(wanted, project=asked.get("project"), limit=200)
+    waiting = [note for note in found if note.approval == "provisional"]
+    values = {**_shared(memory), "notes": found, "waiting": waiting}
+    return WebPage("notes.html", "Knowledge", values)
+
+
+def review(view: WebRequest) -> WebPage:
+    """Show near pairs of notes of a project side by side, to be settled."""
+    memory = view.memory
+    known = _projects(memory)
+    if not known:
+        return WebPage("review.html", "Review", {**_shared(memory), "project": None, "open": None})
+    handle = view.query.get("project")
+    project = memory.project(handle) if handle else known[0]
+    found = memory.pairs.open(project, limit=PAIRS)
+    return WebPage("review.html", "Review", {**_shared(memory), "project": project, "open": found})
+
+
+def given_page(view: WebRequest) -> WebPage:
+    """Show what a client's next session in a project is given, line by line, with its cost."""
+    memory, asked = view.memory, view.query
+    known = _projects(memory)
+    handle = asked.get("project") or (known[0].uuid if known else "")
+    client = asked.get("client", "")
+    found = explained(given(memory, "/", project=handle, client=client)) if handle else None
+    values = {
+        **_shared(memory),
+        "found": found,
+        "project": memory.project(handle) if handle else None,
+        "clients": sorted(clients()),
+    }
+    return WebPage("given.html", "Given", values)
+
+
+def code(view: WebRequest) -> WebPage:
+    """Show why a piece of code is as it is: the commits and sessions behind it."""
+    memory, asked = view.memory, view.query
+    handle, target = asked.get("project", ""), asked.get("target", "")
+    found, problem = None, None
+    if target:
+        try:
+            roots = memory.project(handle).roots if handle else ()
+            if not (roots or target.startswith("/")):
+                raise BadInput("which project is it in?", hint="choose one, or give a whole path")
+            found = memory.why(target, roots[-1] if roots else "/")
+        except ObserverError as error:
+            problem = error
+    values = {**_shared(memory), "found": found, "problem": problem}
+    return WebPage("code.html", "Why", values)
+
+
+def health(view: WebRequest) -> WebPage:
+    """Show how the daemon is, and what it keeps."""
+    status = view.site.status()
+    values = {"rows": status_rows(status), "degraded": status.degraded}
+    return WebPage("health.html", "Health", values)
+
+
+def privacy(view: WebRequest) -> WebPage:
+    """Show what is recorded, pauses, and a box in which redaction can be tried."""
+    pauses = [paused(one) for one in Spool(home().spool).pauses.now(now_ms())]
+    tried = view.form.get("text", "")
+    values = {
+        "pauses": [paused_text(one) for one in pauses],
+        "tried": tried,
+        "redacted": redact_text(tried) if tried else "",
+    }
+    return WebPage("privacy.html", "Privacy", {**_shared(view.memory), **values})
+
+
+def pause(view: WebRequest) -> str:
+    """Record nothing for a while."""
+    at_ms = now_ms()
+    until_ms = coming_ms(view.form.get("for", ""), now_ms=at_ms) or UNENDING_MS
+    Spool(home().spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=until_ms)
+    return "/privacy"
+
+
+def resume(_view: WebRequest) -> str:
+    """Record again."""
+    Spool(home().spool).pauses.end(None, now_ms=now_ms())
+    return "/privacy"
+
+
+def logout(view: WebRequest) -> str:
+    """Let no cookie hold any more."""
+    view.site.access.logout()
+    return "/"
+
+
+def change_note(view: WebRequest, act: str) -> str:
+    """Forget, bring back or approve a note, as a person."""
+    change = getattr(view.memory.notes, act)
+    handle = _number(view, "id")
+    change(handle, author="person")
+    return "/notes" if act == "forget" else f"/item/{handle}"
+
+
+def settle(view: WebRequest) -> str:
+    """Say what holds of two near notes."""
+    fields = ("id", "how", "other", "content")
+    given_fields = {name: view.form[name] for name in fields if view.form.get(name)}
+    try:
+        wanted = msgspec.convert(given_fields, Settlement)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"this settles nothing: {error}") from error
+    view.memory.pairs.settle(wanted, author="person")
+    return f"/review?project={quote(view.form.get('project', ''), safe='')}"
+
+
+def _number(view: WebRequest, field: str) -> int:
+    text = view.form.get(field, "")
+    if not text.isdecimal():
+        raise BadInput("no item is named", hint="go back, and choose one")
+    return int(text[:18])
+
+
+def _filters(asked: Mapping[str, str]) -> dict[str, Any]:
+    named = {name: asked.get(name, "") for name in ("type", "branch", "session", "since", "until")}
+    files = [asked["file"]] if asked.get("file") else []
+    return {**named, "files": files, "failed": bool(asked.get("failed"))}
+
+
+def _projects(memory: Memory) -> list[Project]:
+    return [one for one in memory.projects() if one.id != UNASSIGNED]
+
+
+def _shared(memory: Memory) -> dict[str, Any]:
+    """Return what templates of items need: names of projects, labels, the parts of a turn."""
+    return {
+        "projects": _projects(memory),
+        "name": memory.project_names(),
+        "labels": partial(labels, whole=True),
+        "excerpt": render.excerpt,
+        "parts": _parts,
+    }
+
+
+def _parts(turn: Item) -> tuple[str, str]:
+    """Return what was asked in a turn, and what was replied."""
+    reply, _, asked = f"\n\n{turn.narrative}".partition(ASKED)
+    return asked.strip() or turn.title, reply.strip()
+
+
+PAGES: dict[str, Handler] = {
+    "": now,
+    "search": search,
+    "timeline": timeline,
+    "sessions": sessions,
+    "session": session,
+    "item": item,
+    "notes": notes,
+    "review": review,
+    "given": given_page,
+    "why": code,
+    "health": health,
+    "privacy": privacy,
+}
+CHANGES: dict[str, Handler] = {
+    "privacy": privacy,
+    "pause": pause,
+    "resume": resume,
+    "logout": logout,
+    "note/forget": partial(change_note, act="forget"),
+    "note/undo": partial(change_note, act="undo"),
+    "note/approve": partial(change_note, act="approve"),
+    "review": settle,
+}

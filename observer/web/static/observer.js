@@ -1,0 +1,76 @@
+// Keys, copying, and live updates that rest while nobody looks. The pages work without it.
+"use strict";
+(() => {
+  const $ = (pattern) => document.querySelector(pattern);
+  const say = (text) => { const said = $("#said"); if (said) said.textContent = text; };
+  const PAGES = { n: "/", t: "/timeline", s: "/sessions", k: "/notes", v: "/given", p: "/privacy", h: "/health" };
+  let leading = 0;
+
+  function step(by) {
+    const rows = [...document.querySelectorAll("[data-row]")];
+    if (!rows.length) return;
+    const here = rows.findIndex((row) => row.contains(document.activeElement) || row === document.activeElement);
+    const next = rows[here < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(Math.max(here + by, 0), rows.length - 1)];
+    const to = next.matches("[tabindex]") ? next : next.querySelector("a, button");
+    if (to) { to.focus(); next.scrollIntoView({ block: "nearest" }); }
+  }
+
+  function pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const inField = event.target.closest("input, textarea, select");
+    if (inField) { if (event.key === "Escape") inField.blur(); return; }
+    const goes = leading && Date.now() - leading < 1200 ? PAGES[event.key] : "";
+    leading = event.key === "g" ? Date.now() : 0;
+    if (goes) { location.assign(goes); return; }
+    const acts = {
+      "/": () => { const field = $("[data-search]"); if (field) field.focus(); else location.assign("/search"); },
+      "j": () => step(1),
+      "k": () => step(-1),
+      "?": () => { const keys = $("#keys"); if (keys && !keys.open) keys.showModal(); },
+    };
+    if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
+  }
+
+  async function clicked(event) {
+    const button = event.target.closest("[data-opens], [data-copy], [data-copy-address]");
+    if (!button) return;
+    if (button.dataset.opens) { $("#" + button.dataset.opens).showModal(); return; }
+    const text = button.dataset.copy ? $("#" + button.dataset.copy).textContent : location.href;
+    await navigator.clipboard.writeText(text);
+    say("copied");
+    button.textContent = "Copied";
+  }
+
+  function reveal(root) {
+    root.querySelectorAll("button[data-opens], button[data-copy], button[data-copy-address]").forEach((one) => { one.hidden = false; });
+  }
+
+  // A browser has six connections to a host: a page that nobody sees gives its own back.
+  let resting = null;
+  function looked() {
+    const live = $("[data-live]");
+    if (document.hidden && live) {
+      resting = live.cloneNode(true);
+      const still = document.createElement("div");
+      still.id = "resting";
+      live.parentNode.insertBefore(still, live);
+      htmx.remove(live);
+    } else if (!document.hidden && resting) {
+      const still = $("#resting");
+      still.replaceWith(resting);
+      htmx.process(resting);
+      htmx.trigger("#live", "sse:changed");
+      resting = null;
+    }
+  }
+
+  document.addEventListener("keydown", pressed);
+  document.addEventListener("click", clicked);
+  document.addEventListener("visibilitychange", looked);
+  document.addEventListener("htmx:afterSwap", () => reveal(document));
+  document.addEventListener("htmx:sseOpen", () => document.body.classList.add("is-live"));
+  document.addEventListener("htmx:sseError", () => document.body.classList.remove("is-live"));
+  reveal(document);
+  const login = $("form[data-submit]");
+  if (login) login.requestSubmit();
+})();

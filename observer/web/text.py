@@ -1,0 +1,73 @@
+"""Text of others as safe HTML: nothing in it runs, loads, hides or turns what stands around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+from observer.core.text import uncoloured
+
+MOST_CHARS = 60_000
+"""Most characters of one text on a page; a browser stalls on lines of megabytes."""
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Controls, marks of direction, what takes no room, and halves of characters."""
+_TAGS = {
+    *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "a"),
+    *("ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+_RENDERER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_RENDERER.disable("image")
+
+
+def plain(text: str) -> str:
+    """Return a text without colours, its hidden characters visible as U+FFFD, cut if it is huge."""
+    shown = _HIDDEN.sub("\ufffd", uncoloured(text[:MOST_CHARS].replace("\r\n", "\n")))
+    left_out = len(text) - MOST_CHARS
+    return f"{shown}\n… {left_out:,} more characters" if left_out > 0 else shown
+
+
+def markdown(text: str) -> Markup:
+    """Return Markdown as HTML: no image, no HTML of its own, headings below those of the page."""
+    html = nh3.clean(
+        _RENDERER.render(plain(text)),
+        tags=_TAGS,
+        attributes={"a": {"href"}},
+        url_schemes={"http", "https"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    flat = _HEADING.sub(lambda found: "</p>" if found[1] else '<p class="heading">', html)
+    return Markup(flat)  # noqa: S704 - cleaned above
+
+
+_HEADING = re.compile(r"<(/?)h[1-6]>")
+"""A heading of somebody's reply is none of the page: it would tear its outline."""
+
+
+def marked(text: str, words: Iterable[str]) -> Markup:
+    """Return a text with each of some words marked, as whole beginnings of words."""
+    known = [re.escape(word) for word in words if word.strip()]
+    shown = plain(text)
+    if not known:
+        return escape(shown)
+    pattern = re.compile(
+        rf"(?<!\w)({'|'.join(sorted(known, key=len, reverse=True))})", re.IGNORECASE
+    )
+    parts = pattern.split(shown)
+    return Markup("").join(
+        Markup("<mark>{}</mark>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(parts)
+    )
+
+
+def shown(value: object) -> object:
+    """Return what a template prints: every text of others goes through `plain`."""
+    return plain(value) if type(value) is str else value

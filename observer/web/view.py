@@ -1,0 +1,77 @@
+"""What a page is made from and what it is made of, for its handler."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from observer.memory.api import Memory
+from observer.tools.status import Status
+from observer.web.access import Access
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What the pages are made of.
+
+    Args:
+        memory: what is shown and changed, by a person.
+        status: the daemon's own.
+        access: who may look.
+        port: where the pages are served.
+        admit: called with the address of a connection that has shown a cookie.
+        leaving: set once the daemon ends.
+    """
+
+    memory: Memory
+    status: Callable[[], Status]
+    access: Access
+    port: int
+    admit: Callable[[tuple[str, int]], None] = lambda _: None
+    leaving: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A template with its values; `title` stands in the tab."""
+
+    template: str
+    title: str
+    values: dict[str, Any] = field(default_factory=dict)
+    status: int = 200
+
+
+class Query(dict[str, str]):
+    """The fields of an address; one that is not there is empty."""
+
+    def __missing__(self, name: str) -> str:
+        """Return the value of a field that is not there."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class WebRequest:
+    """One request: `query` are the fields of its address, `form` those of a change."""
+
+    site: Site
+    path: str
+    query: Query
+    form: dict[str, str]
+    name: str = ""
+    """What of the address stands behind the page's own."""
+
+    @property
+    def memory(self) -> Memory:
+        """What is asked."""
+        return self.site.memory
+
+    def address(self, **fields: object) -> str:
+        """Return the address of this page with some fields otherwise; an empty one is left out."""
+        query = {name: value for name, value in {**self.query, **fields}.items() if value}
+        return f"{self.path}?{urlencode(query)}" if query else self.path
+
+
+Handler = Callable[[WebRequest], "WebPage | str"]

@@ -1,0 +1,174 @@
+"""Who may look at the pages, and who gets nothing."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from observer.web.access import COOKIE_MS, LINK_MS, TRIES, Access, TooManyTries
+from tests.web.conftest import OWN, Browser, Clock
+
+
+def test_a_link_opens_once(access: Access) -> None:
+    word = access.link()
+    assert access.holds(access.login(word))
+    assert access.login(word) == ""
+
+
+def test_a_link_opens_for_a_minute(access: Access, clock: Clock) -> None:
+    word = access.link()
+    clock.now_ms += LINK_MS
+    assert access.login(word) == ""
+
+
+def test_a_cookie_holds_for_a_day(access: Access, clock: Clock) -> None:
+    cookie = access.login(access.link())
+    clock.now_ms += COOKIE_MS - 1
+    assert access.holds(cookie)
+    clock.now_ms += 1
+    assert not access.holds(cookie)
+
+
+@pytest.mark.parametrize("cookie", ["", ".", "9.x.y", "99999999999999.a.b", "\x00.é.ü"])
+def test_a_made_up_cookie_opens_nothing(access: Access, cookie: str) -> None:
+    assert not access.holds(cookie)
+
+
+def test_a_cookie_cannot_be_made_to_last(access: Access, clock: Clock) -> None:
+    until, *rest = access.login(access.link()).split(".")
+    assert not access.holds(".".join((str(int(until) + 1), *rest)))
+
+
+def test_cookies_outlive_the_daemon_and_end_with_a_logout(tmp_path: Path, clock: Clock) -> None:
+    file = tmp_path / "web.json"
+    cookie = _logged_in(file, clock)
+    again = Access(file, clock)
+    assert again.holds(cookie)
+    again.logout()
+    assert not Access(file, clock).holds(cookie)
+
+
+def _logged_in(file: Path, clock: Clock) -> str:
+    access = Access(file, clock)
+    return access.login(access.link())
+
+
+def test_a_cookie_of_another_home_opens_nothing(
+    access: Access, tmp_path: Path, clock: Clock
+) -> None:
+    assert not access.holds(_logged_in(tmp_path / "other" / "web.json", clock))
+
+
+def test_guesses_are_counted(access: Access, clock: Clock) -> None:
+    assert [access.login("guess") for _ in range(TRIES)] == [""] * TRIES
+    with pytest.raises(TooManyTries):
+        access.login(access.link())
+    clock.now_ms += 60_000
+    assert access.login(access.link())
+
+
+def test_the_key_is_the_users_alone(tmp_path: Path, clock: Clock) -> None:
+    file = tmp_path / "web.json"
+    Access(file, clock)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b'{"key": "zz"}', b'{"key": "00"}'])
+def test_a_damaged_key_is_made_anew(tmp_path: Path, clock: Clock, damage: bytes) -> None:
+    file = tmp_path / "web.json"
+    file.write_bytes(damage)
+    assert _logged_in(file, clock)
+
+
+def test_without_a_cookie_nothing_is_shown(stranger: Browser) -> None:
+    answers = [stranger.get(path) for path in ("/", "/search?q=jwt", "/item/40", "/changes")]
+    assert [answer.status_code for answer in answers] == [401] * 4
+    assert not any("auth.ts" in answer.text for answer in answers)
+
+
+def test_the_cookie_is_for_this_site_and_no_script(stranger: Browser) -> None:
+    answer = stranger.post("/login", data={"link": stranger.site.access.link()})
+    said = answer.headers["set-cookie"].lower()
+    assert all(part in said for part in ("httponly", "samesite=strict", "max-age=86400", "path=/"))
+
+
+def test_opening_a_link_uses_nothing_up(stranger: Browser) -> None:
+    """What looks ahead, as a mail program does, opens links too."""
+    word = stranger.site.access.link()
+    assert word in stranger.get(f"/login?link={word}").text
+    assert stranger.site.access.login(word)
+
+
+@pytest.mark.parametrize("host", ["localhost:4711", "127.0.0.1", "127.0.0.1:80", "evil.example"])
+def test_a_name_that_was_bound_anew_is_refused(browser: Browser, host: str) -> None:
+    assert browser.get("/", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:9", "null"])
+def test_a_form_of_another_site_changes_nothing(browser: Browser, origin: str) -> None:
+    sent = {"origin": origin, "sec-fetch-site": "cross-site"}
+    assert browser.post("/pause", headers=sent).status_code == 403
+
+
+@pytest.mark.parametrize("from_where", ["cross-site", "same-site"])
+@pytest.mark.parametrize("dest", ["iframe", "image", "script", "empty"])
+def test_another_page_embeds_nothing(browser: Browser, from_where: str, dest: str) -> None:
+    sent = {"sec-fetch-site": from_where, "sec-fetch-dest": dest}
+    assert browser.get("/search", headers=sent).status_code == 403
+
+
+def test_a_program_that_names_no_site_changes_nothing(browser: Browser) -> None:
+    del browser.headers["sec-fetch-site"]
+    assert browser.post("/pause").status_code == 403
+    assert browser.post("/pause", headers={"origin": OWN}).status_code == 403  # no token
+
+
+@pytest.mark.parametrize("token", ["", "x", "é"])
+def test_a_change_needs_its_token(browser: Browser, token: str) -> None:
+    assert browser.post("/pause", data={"token": token}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/pause", "/logout", "/note/forget", "/resume"])
+def test_nothing_changes_by_looking(browser: Browser, path: str) -> None:
+    assert browser.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_other_methods_do_nothing(browser: Browser, method: str) -> None:
+    assert browser.request(method, "/").status_code == 405
+
+
+def test_guessing_over_http_is_slowed(stranger: Browser) -> None:
+    answers = [stranger.post("/login", data={"link": "guess"}) for _ in range(TRIES + 1)]
+    assert [answer.status_code for answer in answers] == [401] * TRIES + [429]
+
+
+def test_a_body_without_end_is_refused(browser: Browser) -> None:
+    assert browser.change("/privacy", text="x" * (1 << 20)).status_code == 413
+
+
+def test_every_answer_forbids_what_it_does_not_need(browser: Browser) -> None:
+    for path in ("/", "/nowhere", "/static/observer.css", "/login"):
+        headers = browser.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_nonce_is_used_once(browser: Browser) -> None:
+    first, second = (browser.get("/").headers["content-security-policy"] for _ in range(2))
+    assert first != second
+
+
+def test_logging_out_ends_every_browser(browser: Browser) -> None:
+    assert browser.change("/logout").status_code == 303
+    assert browser.get("/").status_code == 401
+
+
+@pytest.mark.parametrize("name", ["../access.py", "..%2faccess.py", "SHA256SUMS", "nothing.js"])
+def test_only_what_pages_load_is_served(stranger: Browser, name: str) -> None:
+    assert stranger.get(f"/static/{name}").status_code in {401, 404}
