@@ -94,9 +94,17 @@ def search(view: WebRequest) -> WebPage:
     return WebPage("search.html", "Search", {"weak": 0, **_shared(memory), **values})
 
 
+_SIGNALS = {"semantic": "meaning", "fts5": "words", "words_rank": "place by words"}
+_SIGNALS |= {"meaning_rank": "place by meaning", "same": "same as", "type_weight": "type"}
+
+
 def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a template reads it
     reasons = msgspec.to_builtins(why(hit))
-    shown = {name: value for name, value in reasons.items() if name not in {"id", "terms"}}
+    shown = {
+        _SIGNALS.get(name, name.replace("_", " ")): value
+        for name, value in reasons.items()
+        if value and name not in {"id", "terms"}
+    }
     return {
         "item": hit.item,
         "text": text,

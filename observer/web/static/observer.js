@@ -71,6 +71,8 @@
   document.addEventListener("htmx:sseOpen", () => document.body.classList.add("is-live"));
   document.addEventListener("htmx:sseError", () => document.body.classList.remove("is-live"));
   reveal(document);
+  const here = $(".top nav [aria-current]");
+  if (here) here.parentNode.scrollLeft = here.offsetLeft - here.parentNode.clientWidth / 2;
   const login = $("form[data-submit]");
   if (login) login.requestSubmit();
 })();

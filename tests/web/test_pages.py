@@ -1,0 +1,295 @@
+"""What each page shows, what its forms change, and that no text of others is more than text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.paths import Home
+from observer.local.spool import Spool
+from observer.memory.api import Memory
+from observer.notes.values import Note
+from observer.store.database import SqliteStore
+from observer.web import pages
+from observer.web.app import FOLDER
+from observer.web.text import MOST_CHARS, markdown, marked, plain
+from tests.tools.conftest import APP, ITEMS, NOW_MS, SESSION, an_item
+from tests.web.conftest import Browser
+
+EVERY = (
+    *("/", "/search", "/search?q=jwt", "/timeline", "/sessions", "/session/14", "/item/48"),
+    *("/notes", "/review", "/given", "/why", "/privacy", "/health"),
+)
+
+
+class Seen(HTMLParser):
+    """What of a page a browser would run or fetch."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.handlers: set[str] = set()
+        self.fetched: set[str] = set()
+        self.links: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name.startswith("on") or name in {"style", "srcdoc"}:
+                self.handlers.add(f"{tag} {name}")
+            if name in {"src", "action", "data", "poster", "srcset"} or (tag, name) == (
+                "link",
+                "href",
+            ):
+                self.fetched.add(value or "")
+            if (tag, name) == ("a", "href"):
+                self.links.add(value or "")
+
+
+def is_harmless(text: str) -> bool:
+    seen = Seen(text)
+    outside = {one for one in seen.fetched if not re.fullmatch(r"/[\w./-]*", one)}
+    odd = {one for one in seen.links if not re.match(r"(/|#|https?://)", one)}
+    foreign = seen.tags & {"iframe", "object", "embed", "base", "style", "math", "video", "audio"}
+    return not (seen.handlers or outside or odd or foreign)
+
+
+RAN = replace(SESSION, started_ms=NOW_MS - 6_000_000, last_ms=NOW_MS)
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'><svg onload=alert(1)>",
+    "<svg><script href='data:,alert(1)'/></svg>",
+    "[x](javascript:alert(1)) [y](data:text/html,<script>1</script>) [z](vbscript:1)",
+    "![](http://evil.example/track.png) <img src=http://evil.example/x>",
+    "[x]( javascript&colon;alert(1)) <a href='java\nscript:1'>",
+    "</textarea></pre></template><iframe srcdoc='<script>1</script>'>",
+    "{{ 7 * 7 }} {% include '/etc/passwd' %}",
+    "<style>*{display:none}</style><base href=//evil.example>",
+    "\x1b]8;;http://evil.example\x07click\x1b]8;;\x07 \x1b[2J\x1b[8mhidden",
+    "\u202egnp.exe \u2066\u2067 \u200b\ufeff\U000e0041",
+    "\ud800 half a character \x00 nul",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+    "| a | b |\n|--|--|\n| <b onclick=x>1 | 2 |\n\n# <h1 id=main>",
+    "--!> <!-- ]]> <![CDATA[ &lt;script&gt; &#x3C;script&#x3E;",
+    "x" * 1_000_000,
+    "`" * 3_000 + "[" * 3_000 + "*" * 3_000 + ">" * 500,
+)
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_every_page_answers(browser: Browser, path: str) -> None:
+    answer = browser.get(path)
+    assert answer.status_code == 200, answer.text
+    assert is_harmless(answer.text)
+
+
+def test_every_page_is_tried() -> None:
+    assert {path.strip("/").split("/")[0].split("?")[0] for path in EVERY} == set(pages.PAGES)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_is_only_text(browser: Browser, store: SqliteStore, text: str) -> None:
+    stored = text.encode("utf-8", "replace").decode()
+    fields: dict[str, Any] = {"narrative": stored, "subtitle": stored, "facts": (stored,)}
+    fields |= {"files_modified": (stored[:2_000],), "branch": stored[:200], "session_id": 14}
+    given = [
+        an_item(20 + place, stored[:5_000], type=type_, **fields)
+        for place, type_ in enumerate(("turn", "commit", "command"))
+    ]
+    note = an_item(24, stored[:5_000], kind="note", type="decision", narrative=stored)
+    with store.write() as writer:
+        writer.put_session(replace(RAN, first_prompt=stored, branch=stored[:200]))
+        writer.put_items([*given, note])
+    shown = [f"/item/{item.id}" for item in (*given, note)]
+    for path in (*shown, "/timeline", "/sessions", "/session/14", "/notes", "/search?failed=1"):
+        answer = browser.get(path)
+        assert (answer.status_code, is_harmless(answer.text)) == (200, True), path
+    assert f'id="t{given[0].id}"' in browser.get("/session/14").text
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_address_is_only_text(browser: Browser, text: str) -> None:
+    asked = {"q": text[:5_000].encode("utf-8", "replace").decode(), "type": "<b>", "since": "7d"}
+    for path in ("/search", "/timeline", "/why", "/given", "/review"):
+        name = "target" if path == "/why" else "project" if path in {"/given", "/review"} else "q"
+        answer = browser.get(path, params={**asked, name: asked["q"]})
+        assert answer.status_code in {200, 400, 404}
+        assert is_harmless(answer.text)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_rendered_markdown_is_harmless(text: str) -> None:
+    shown = markdown(text)
+    assert is_harmless(shown)
+    assert "<img" not in shown
+    assert len(shown) < 8 * MOST_CHARS
+
+
+def test_markdown_keeps_what_replies_are_made_of() -> None:
+    shown = markdown("# Done\n\n- `a.py` **fixed**\n\n| x |\n|--|\n| [y](https://example.org) |")
+    assert '<p class="heading">Done</p>' in shown
+    assert "<li><code>a.py</code> <strong>fixed</strong></li>" in shown
+    assert 'rel="noopener noreferrer nofollow"' in shown
+
+
+def test_what_hides_is_seen() -> None:
+    assert plain("a\u202eb\x1b[31mc\x00\r\nd\ud800") == "a\ufffdbc\ufffd\nd\ufffd"
+
+
+def test_a_huge_text_is_cut() -> None:
+    assert plain("y" * (MOST_CHARS + 1_234)).endswith("… 1,234 more characters")
+
+
+def test_words_are_marked_where_they_begin() -> None:
+    assert marked("<Tree> subtree trees", ["tree"]) == (
+        "&lt;<mark>Tree</mark>&gt; subtree <mark>tree</mark>s"
+    )
+
+
+def test_a_search_marks_words_and_says_why(browser: Browser) -> None:
+    text = browser.get("/search?q=middleware").text
+    assert "Modified auth.ts" in text
+    assert "<mark>middleware</mark>" in text
+    assert "Why this hit" in text
+
+
+def test_a_search_is_narrowed_by_its_address(browser: Browser) -> None:
+    text = browser.get("/search?q=jwt&type=decision").text
+    assert "Use <mark>JWT</mark>" in text
+    assert "JWT elsewhere" not in text
+
+
+def test_a_wrong_query_says_so_where_hits_would_stand(browser: Browser) -> None:
+    answer = browser.get("/search?q=jwt&since=yesteryear")
+    assert answer.status_code == 200
+    assert "yesteryear" in answer.text
+
+
+def test_a_search_that_finds_nothing_says_what_to_do(browser: Browser) -> None:
+    assert "leave out a filter" in browser.get("/search?q=zebra&type=commit").text
+
+
+def test_a_session_shows_its_steps(browser: Browser, store: SqliteStore) -> None:
+    with store.write() as writer:
+        writer.put_session(RAN)
+    text = browser.get("/session/14").text
+    assert "Modified auth.ts" in text
+    assert "claude --resume session-abc" in text
+    assert "add JWT login" in text
+
+
+def test_a_turn_shows_what_was_asked_and_replied(browser: Browser, store: SqliteStore) -> None:
+    said = "It **works**.\n\nAsked: Make it work\nplease"
+    with store.write() as writer:
+        writer.put_session(RAN)
+        writer.put_items([an_item(20, "Make it work", type="turn", narrative=said, session_id=14)])
+    text = browser.get("/session/14").text
+    assert "<strong>works</strong>" in text
+    assert 'href="#t80">Make it work' in text
+
+
+def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore) -> None:
+    many = [an_item(number, f"step {number}", type="turn") for number in range(1_000, 1_170)]
+    with store.write() as writer:
+        writer.put_items(
+            [replace(item, created_ms=1_000 + place // 3) for place, item in enumerate(many)]
+        )
+    seen: list[str] = []
+    path = "/timeline"
+    while path:
+        text = browser.get(path).text
+        seen += re.findall(r">(step \d+)</a>", text)
+        found = re.search(r'rel="next" href="([^"]+)"', text)
+        path = found[1].replace("&amp;", "&") if found else ""
+    assert sorted(seen) == sorted(item.title for item in many)
+
+
+def test_what_is_not_there_says_what_to_do(browser: Browser) -> None:
+    for path in ("/item/999999", "/session/999", "/nowhere", "/timeline?project=nothing"):
+        answer = browser.get(path)
+        assert answer.status_code == 404
+        assert "<h1>" in answer.text
+
+
+def test_an_empty_memory_says_how_to_begin(browser: Browser, store: SqliteStore) -> None:
+    with store.write() as writer:
+        writer.delete_items([item.id for item in ITEMS])
+    assert "observer install" in browser.get("/timeline").text
+
+
+def test_a_note_is_forgotten_and_comes_back(browser: Browser, memory: Memory) -> None:
+    kept = memory.notes.remember(Note(content="Prices are net"), project=APP.uuid).item
+    assert browser.change("/note/forget", id=kept.id).status_code == 303
+    assert "Prices are net" not in browser.get("/notes").text
+    assert browser.change("/note/undo", id=kept.id).status_code == 303
+    assert "Prices are net" in browser.get("/notes").text
+
+
+def test_a_rule_of_an_agent_is_approved(browser: Browser, memory: Memory) -> None:
+    rule = Note(content="Never push on Fridays", layer="rule")
+    kept = memory.notes.remember(rule, project=APP.uuid).item
+    assert "Waiting for you" in browser.get("/notes").text
+    browser.change("/note/approve", id=kept.id)
+    assert "Waiting for you" not in browser.get("/notes").text
+
+
+def test_two_notes_are_settled(browser: Browser, memory: Memory) -> None:
+    older, newer = (
+        memory.notes.remember(Note(content=f"Prices are {what}"), project=APP.uuid).item
+        for what in ("gross", "net")
+    )
+    fields = {"id": newer.id, "other": older.id, "how": "replaces", "project": APP.uuid}
+    assert browser.change("/review", **fields).headers["location"].startswith("/review?project=")
+    assert "superseded by" in browser.get(f"/item/{older.id}").text
+
+
+@pytest.mark.parametrize("fields", [{}, {"id": "x"}, {"id": "1", "other": "2", "how": "wins"}])
+def test_a_form_that_is_no_answer_is_refused(browser: Browser, fields: dict[str, str]) -> None:
+    assert browser.change("/review", **fields).status_code in {400, 404}
+    assert browser.change("/note/forget").status_code == 400
+
+
+def test_recording_pauses_and_goes_on(browser: Browser, home: Home) -> None:
+    Spool(home.spool).prepare()
+    browser.change("/pause", **{"for": "1h"})
+    assert "Record again" in browser.get("/privacy").text
+    browser.change("/resume")
+    assert "Pause for an hour" in browser.get("/privacy").text
+
+
+def test_redaction_is_tried_and_kept_nowhere(browser: Browser) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    text = browser.change("/privacy", text=f"token {secret} end").text
+    stored = text.partition('id="redacted"')[2]
+    assert secret not in stored
+    assert " end" in stored
+
+
+def test_what_is_vendored_is_what_was_published() -> None:
+    static = FOLDER / "static"
+    rows = (static / "SHA256SUMS").read_text().splitlines()
+    for digest, name in (row.split() for row in rows):
+        assert hashlib.sha256((static / name).read_bytes()).hexdigest() == digest
+    assert {row.split()[1] for row in rows} == {one.name for one in static.glob("htmx*.js")}
+
+
+def test_a_first_load_is_small(browser: Browser) -> None:
+    text = browser.get("/search?q=jwt").text
+    loaded = [Path(one).name for one in Seen(text).fetched if one.startswith("/static/")]
+    sizes = [(FOLDER / "static" / name).stat().st_size for name in loaded]
+    assert sum(sizes) + len(text) < 150_000
+
+
+def test_a_page_is_a_template_and_a_short_handler() -> None:
+    templates = {one.name for one in (FOLDER / "templates").iterdir()}
+    text = Path(pages.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r'WebPage\("(\w+\.html)"', text)) <= templates
