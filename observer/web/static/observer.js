@@ -18,7 +18,7 @@
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const inField = event.target.closest("input, textarea, select");
-    if (inField) { if (event.key === "Escape") inField.blur(); return; }
+    if (inField) { if (event.key === "Escape") { event.preventDefault(); inField.blur(); } return; }
     const goes = leading && Date.now() - leading < 1200 ? PAGES[event.key] : "";
     leading = event.key === "g" ? Date.now() : 0;
     if (goes) { location.assign(goes); return; }
@@ -64,6 +64,10 @@
     }
   }
 
+  // A request that a newer one replaces, or that a page takes with it, is no error to be written down.
+  htmx.logger = (_, name, detail) => {
+    if (["htmx:afterRequest", "htmx:sendAbort", "htmx:sendError"].includes(name)) delete detail.error;
+  };
   document.addEventListener("keydown", pressed);
   document.addEventListener("click", clicked);
   document.addEventListener("visibilitychange", looked);

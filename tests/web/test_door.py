@@ -1,0 +1,128 @@
+"""The port of the pages: opened by a link, the same after a restart, closed to other users."""
+
+from __future__ import annotations
+
+import asyncio
+import http.cookiejar
+import json
+import os
+import socket
+import subprocess
+import sys
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+
+import pytest
+
+from observer.core.errors import CapturedUserOnly
+from observer.core.paths import Home
+from observer.local import client
+from observer.memory.api import Memory
+from observer.serve.servers import listen_tcp
+from observer.serve.web import WebDoor
+from observer.tools.status import from_disk
+from observer.web.access import Access
+from tests.support import Observer
+from tests.web.conftest import memory, store
+
+__all__ = ["memory", "store"]
+
+
+class Person:
+    """Somebody with a browser that keeps cookies."""
+
+    def __init__(self) -> None:
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), jar)
+
+    def get(self, url: str, **form: str) -> tuple[int, str]:
+        sent = urlencode(form).encode() if form else None
+        asked = urllib.request.Request(url, sent, {"Sec-Fetch-Site": "same-origin"})
+        try:
+            with self._opener.open(asked) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as error:
+            return error.code, error.read().decode()
+
+
+@pytest.mark.slow
+def test_a_cookie_outlives_the_daemon_and_ends_with_a_logout(observer: Observer) -> None:
+    made = json.loads(observer("web", "--no-open", "--json").stdout)
+    base, _, word = made["url"].partition("/login?link=")
+    person = Person()
+    assert person.get(f"{base}/")[0] == 401
+    status, text = person.get(f"{base}/login", link=word)
+    assert (status, "Nothing has happened today" in text) == (200, True)
+    observer("down")
+    observer("up")
+    assert person.get(f"{base}/health")[0] == 200
+    assert "logged out" in observer("web", "--logout").stdout
+    assert person.get(f"{base}/health")[0] == 401
+    assert Person().get(f"{base}/login", link=word)[0] == 401
+
+
+@pytest.mark.slow
+def test_the_pages_are_imported_with_the_first_request(home: Home, observer: Observer) -> None:
+    observer("up")
+    maps = Path(f"/proc/{client.daemon_pid(home)}/maps")
+    url = observer("web", "--no-open").stdout.split()[0]
+    assert "nh3" not in maps.read_text()
+    Person().get(url)
+    assert "nh3" in maps.read_text()
+
+
+def test_an_agent_gets_no_link(observer: Observer) -> None:
+    ran = observer("web", "--no-open", CLAUDECODE="1")
+    assert (ran.returncode, ran.stdout) == (CapturedUserOnly.exit_code, "")
+    assert "an agent opens no pages" in ran.stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_another_user_is_turned_away() -> None:
+    knock = "import encodings.idna, os, socket, sys; os.setuid(12345)"
+    knock += "; s = socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
+    knock += "; print(s.recv(12).decode())"
+    with closing(listen_tcp(0, only=os.getuid())) as door:
+        port = str(door.getsockname()[1])
+        stranger = subprocess.Popen(
+            [sys.executable, "-c", knock, port], stdout=subprocess.PIPE, text=True
+        )
+        door.settimeout(0.2)
+        while stranger.poll() is None:
+            with pytest.raises((TimeoutError, BlockingIOError)):
+                door.accept()
+        assert stranger.communicate()[0] == "HTTP/1.1 503\n"
+        with closing(socket.create_connection(door.getsockname())):
+            door.accept()[0].close()
+
+
+async def door_of(home: Home, memory: Memory) -> WebDoor:
+    return WebDoor(home, memory, lambda: from_disk(home))
+
+
+def test_a_taken_port_is_given_up_for_another(home: Home, memory: Memory) -> None:
+    async def life() -> str:
+        door = await door_of(home, memory)
+        url = str(door.link()["url"])
+        door.leave()
+        await door.run()
+        return url
+
+    with closing(listen_tcp(0)) as taken:
+        port = taken.getsockname()[1]
+        Access(home.web, lambda: 0).keep_port(port)
+        assert f":{port}/" not in asyncio.run(life())
+
+
+def test_who_never_asked_for_a_link_has_nothing_open(home: Home, memory: Memory) -> None:
+    async def life() -> None:
+        door = await door_of(home, memory)
+        assert door.logout() == {"logged_out": False}
+        door.leave()
+        await door.run()
+
+    asyncio.run(life())
+    assert not home.web.exists()
