@@ -123,7 +123,7 @@ HEAVY = (
     *("starlette", "tokenizers", "tomlkit", "tree_sitter", "uvicorn", "watchfiles", "yaml"),
 )
 TIERS = (
-    (("app", "read", "daemon", "log", "policy", "write"), ()),
+    (("app", "read", "daemon", "log", "policy", "web", "write"), ()),
     (("lifecycle", "pause", "install"), ("apsw",)),
     (("config", "llm"), ("asyncio", "tomlkit")),
     (
