@@ -32,6 +32,7 @@ from benchmarks import (
     recall,
     soak,
     vault,
+    web,
 )
 from benchmarks.homes import Options
 
@@ -56,6 +57,7 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "notes": notes.run,
     "files": files.run,
     "vault": vault.run,
+    "web": web.run,
     "kills": speed.kills,
     "load": load.run,
     "soak": soak.run,

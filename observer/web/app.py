@@ -25,6 +25,7 @@ from starlette.types import Receive, Scope, Send
 
 from observer.core import moment
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
+from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
 from observer.web.text import markdown, marked, shown
@@ -181,6 +182,9 @@ class WebApp:
     ) -> Response:
         given = {"title": page.title, "nonce": nonce, "view": view, "token": token, **page.values}
         text = _templates().get_template(page.template).render(given)
+        if page.file:
+            kept = {"Content-Disposition": f'attachment; filename="{page.file}"'}
+            return Response(redact_text(text), headers=kept, media_type="text/markdown")
         return Response(text, page.status, media_type="text/html")
 
 
@@ -231,7 +235,7 @@ async def _form(request: Request) -> dict[str, str] | None:
 def _templates() -> Environment:
     made = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
-        autoescape=True,
+        autoescape=lambda name: not (name or "").endswith(".md"),  # noqa: S701 - a file to keep
         undefined=StrictUndefined,
         finalize=shown,
         trim_blocks=True,

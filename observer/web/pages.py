@@ -27,7 +27,7 @@ from observer.memory.api import MOST_IDS, Memory
 from observer.notes.pairs import Settlement
 from observer.redaction.redact import redact_text
 from observer.search.dates import day_start_ms
-from observer.search.timeline import nested
+from observer.search.timeline import Share, nested
 from observer.tools import render
 from observer.tools.labels import labels
 from observer.tools.parse_filters import parse_filters
@@ -46,6 +46,11 @@ STEPS = 400
 LANE = 6
 """Newest items of a session that goes on."""
 PAIRS = 20
+DAYS = 30
+"""Days of a project that are looked at."""
+OPEN = 5
+"""Newest sessions of a project whose next steps are shown."""
+STANDING = ("decision", "constraint", "rule", "heuristic", "rejected")
 FIELDS = ("q", "project", "type", "file", "branch", "session", "since", "until", "failed", "notes")
 
 
@@ -177,6 +182,8 @@ def session(view: WebRequest) -> WebPage:
     asked = summary.title if summary else one.first_prompt
     title = render.one_line(asked, 120) or f"Session s{one.id}"
     values = {**_shared(memory), "found": found, "session": one, "turns": turns, "limit": most}
+    if view.query["as"] == "markdown":
+        return WebPage("session.md", title, values, file=f"session-{one.id}.md")
     return WebPage("session.html", title, values)
 
 
@@ -214,6 +221,44 @@ def review(view: WebRequest) -> WebPage:
     project = memory.project(handle) if handle else known[0]
     found = memory.pairs.open(project, limit=PAIRS)
     return WebPage("review.html", "Review", {**_shared(memory), "project": project, "open": found})
+
+
+def project(view: WebRequest) -> WebPage:
+    """Show one project: its last month, what is worked on, what stands and what is open."""
+    memory = view.memory
+    if not view.name:
+        return WebPage("project.html", "Projects", {**_shared(memory), "project": None})
+    one = memory.project(view.name)
+    since_ms = day_start_ms(now_ms=now_ms(), ago=DAYS - 1)
+    shares = memory.accounts.since(since_ms, project=one.uuid).shares
+    share = next((each for each in shares if each.project_id == one.id), None)
+    recent = memory.sessions(project=one.uuid, limit=10)
+    summaries = [(each, memory.summary(each.id)) for each in recent[:OPEN]]
+    values = {
+        **_shared(memory),
+        "project": one,
+        "share": share,
+        "days": _activity(share),
+        "recent": recent,
+        "titles": _titles(memory, recent),
+        "stands": memory.accounts.recent(*STANDING, project=one.uuid, limit=20),
+        "left": [
+            (each, made.summary.next_steps)
+            for each, made in summaries
+            if made and made.summary and made.summary.next_steps
+        ],
+    }
+    return WebPage("project.html", one.name, values)
+
+
+def _activity(share: Share | None) -> list[tuple[str, int]]:
+    """Return the sessions and commits of each of the last `DAYS` days, oldest first."""
+    happened: Counter[str] = Counter()
+    if share:
+        happened.update(day(run.session.started_ms) for run in share.sessions)
+        happened.update(day(commit.created_ms) for commit in share.commits)
+    days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(DAYS))]
+    return [(name, happened[name]) for name in days]
 
 
 def given_page(view: WebRequest) -> WebPage:
@@ -350,6 +395,7 @@ PAGES: dict[str, Handler] = {
     "session": session,
     "item": item,
     "notes": notes,
+    "project": project,
     "review": review,
     "given": given_page,
     "why": code,

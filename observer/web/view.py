@@ -36,12 +36,13 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """A template with its values; `title` stands in the tab."""
+    """A template with its values; `title` stands in the tab. With a name it is a file to keep."""
 
     template: str
     title: str
     values: dict[str, Any] = field(default_factory=dict)
     status: int = 200
+    file: str = ""
 
 
 class Query(dict[str, str]):

@@ -24,6 +24,7 @@ from tests.web.conftest import Browser
 
 EVERY = (
     *("/", "/search", "/search?q=jwt", "/timeline", "/sessions", "/session/14", "/item/48"),
+    *("/project", f"/project/{APP.uuid}", "/session/14?as=markdown"),
     *("/notes", "/review", "/given", "/why", "/privacy", "/health"),
 )
 
@@ -195,6 +196,25 @@ def test_a_turn_shows_what_was_asked_and_replied(browser: Browser, store: Sqlite
     text = browser.get("/session/14").text
     assert "<strong>works</strong>" in text
     assert 'href="#t80">Make it work' in text
+
+
+def test_a_session_is_saved_as_one_file(browser: Browser, store: SqliteStore) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    said = f"It works with {secret}.\n\nAsked: Make <it> work"
+    with store.write() as writer:
+        writer.put_session(RAN)
+        writer.put_items([an_item(20, "Make it", type="turn", narrative=said, session_id=14)])
+    answer = browser.get("/session/14?as=markdown")
+    assert "> Make <it> work" in answer.text
+    assert secret not in answer.text
+    assert answer.headers["content-disposition"] == 'attachment; filename="session-14.md"'
+    assert answer.headers["content-type"].startswith("text/markdown")
+
+
+def test_a_project_shows_what_stands_and_what_is_open(browser: Browser) -> None:
+    text = browser.get(f"/project/{APP.uuid}").text
+    assert "Use JWT" in text
+    assert "Sessions and commits a day" in text
 
 
 def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore) -> None:
