@@ -214,7 +214,7 @@ def test_a_session_is_saved_as_one_file(browser: Browser, store: SqliteStore) ->
 def test_a_project_shows_what_stands_and_what_is_open(browser: Browser) -> None:
     text = browser.get(f"/project/{APP.uuid}").text
     assert "Use JWT" in text
-    assert "Sessions and commits a day" in text
+    assert "Nothing happened here lately" in text
 
 
 def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore) -> None:
