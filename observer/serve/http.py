@@ -1,11 +1,11 @@
-"""The HTTP API: events and notes in, status out, MCP mounted; the only importer of starlette.
+"""The HTTP API: events and notes in, status out, MCP mounted.
 
 The same routes are served on the daemon's Unix socket, which only this user can open, and on a
 loopback port, where a `Guard` requires the token and rejects web pages. Answers are JSON and name
 the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
 
-`/ask`, `/recall`, `/sync` and `/shutdown` are for our own command line and hooks, and may change;
-`/mcp` has a protocol of its own.
+`/ask`, `/recall`, `/sync`, `/web` and `/shutdown` are for our own command line and hooks, and may
+change; `/mcp` has a protocol of its own.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import AsyncIterator, Hashable
 from contextvars import copy_context
 from functools import lru_cache
@@ -24,7 +25,13 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from observer.core import moment
-from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
+from observer.core.errors import (
+    Ambiguous,
+    NotFound,
+    ObserverError,
+    SecretRefused,
+    StoreUnavailable,
+)
 from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
@@ -37,6 +44,8 @@ FOLDER = Path(__file__).parent
 BODY_BYTES = 1 << 20
 LOOK_S = 0.5
 """How often a page that is open looks whether something was written: within a second it shows."""
+STATUS_OF = ((NotFound, 404), (Ambiguous, 409), (SecretRefused, 422), (StoreUnavailable, 503))
+"""The status of errors that are none of the request's form, which has 400."""
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -47,6 +56,7 @@ class WebApp:
         self._site = site
         self._host = f"127.0.0.1:{site.port}"
         self._cookie = f"observer-{site.port}"
+        self._seen: tuple[float, Hashable] = (-LOOK_S, None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -149,7 +159,7 @@ class WebApp:
         try:
             made = handler(view)
         except ObserverError as error:
-            status = {NotFound: 404, Ambiguous: 409, BadInput: 400}.get(type(error), 500)
+            status = next((code for kind, code in STATUS_OF if isinstance(error, kind)), 400)
             return self._problem(nonce, status, error.message, error.hint, token=token)
         if isinstance(made, str):
             return RedirectResponse(made, 303)
@@ -157,16 +167,24 @@ class WebApp:
 
     async def _watch(self) -> AsyncIterator[str]:
         """Yield an event when something was written, as long as the page is open."""
-        seen = await run_in_threadpool(self._site.memory.snapshot)
+        seen = await self._snapshot()
         yield "retry: 1000\n\n"
         while not self._site.leaving.is_set():
             try:
                 await asyncio.wait_for(self._site.leaving.wait(), LOOK_S)
             except TimeoutError:
-                now: Hashable = await run_in_threadpool(self._site.memory.snapshot)
+                now = await self._snapshot()
                 if now != seen:
                     seen = now
                     yield "event: changed\ndata: \n\n"
+
+    async def _snapshot(self) -> Hashable:
+        """Return what changes with every write; asked once for all pages that are open."""
+        taken_s, seen = self._seen
+        if time.monotonic() - taken_s > LOOK_S / 2:
+            seen = await run_in_threadpool(self._site.memory.snapshot)
+            self._seen = time.monotonic(), seen
+        return seen
 
     def _nothing(self, nonce: str) -> Response:
         return self._problem(nonce, 404, "there is no such page", "begin at the first one")

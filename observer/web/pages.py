@@ -25,6 +25,7 @@ from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
 from observer.memory.api import MOST_IDS, Memory
 from observer.notes.pairs import Settlement
+from observer.notes.values import Changes
 from observer.redaction.redact import redact_text
 from observer.search.dates import day_start_ms
 from observer.search.timeline import Share, nested
@@ -39,7 +40,7 @@ from observer.web.view import Handler, WebPage, WebRequest
 HITS = 30
 ROWS = 60
 """Items of one page of the timeline."""
-LISTED = 200
+LISTED = 100
 """Sessions of a list."""
 STEPS = 400
 """Items of a session that are shown at first."""
@@ -341,6 +342,20 @@ def change_note(view: WebRequest, act: str) -> str:
     return "/notes" if act == "forget" else f"/item/{handle}"
 
 
+def edit(view: WebRequest) -> str:
+    """Change the words of a note, as a person."""
+    notes, number = view.memory.notes, _number(view, "id")
+    known = notes.get(number)
+    title = view.form.get("title", "").strip()
+    content = view.form.get("content", "").replace("\r\n", "\n").strip()
+    changes = Changes(
+        title=title if title != known.title else None,
+        content=content if content != known.narrative.strip() else None,
+    )
+    notes.edit(number, changes, author="person")
+    return f"/item/{number}"
+
+
 def settle(view: WebRequest) -> str:
     """Say what holds of two near notes."""
     fields = ("id", "how", "other", "content")
@@ -410,5 +425,6 @@ CHANGES: dict[str, Handler] = {
     "note/forget": partial(change_note, act="forget"),
     "note/undo": partial(change_note, act="undo"),
     "note/approve": partial(change_note, act="approve"),
+    "note/edit": edit,
     "review": settle,
 }

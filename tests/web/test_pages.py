@@ -254,6 +254,23 @@ def test_a_note_is_forgotten_and_comes_back(browser: Browser, memory: Memory) ->
     assert "Prices are net" in browser.get("/notes").text
 
 
+def test_a_note_is_edited_in_place(browser: Browser, memory: Memory) -> None:
+    kept = memory.notes.remember(Note(content="Prices are net"), project=APP.uuid).item
+    fields = {"id": kept.id, "title": kept.title, "content": "Prices\r\nare gross"}
+    assert browser.change("/note/edit", **fields).headers["location"] == f"/item/{kept.id}"
+    assert memory.notes.get(kept.id).narrative == "Prices\nare gross"
+    fields["title"] = memory.notes.get(kept.id).title
+    assert browser.change("/note/edit", **fields).status_code == 400  # nothing is to change
+
+
+def test_a_note_with_a_secret_is_refused(browser: Browser, memory: Memory) -> None:
+    kept = memory.notes.remember(Note(content="Prices are net"), project=APP.uuid).item
+    secret = "ghp_" + "a1B2" * 9
+    answer = browser.change("/note/edit", id=kept.id, title=kept.title, content=secret)
+    assert answer.status_code == 422
+    assert secret not in answer.text
+
+
 def test_a_rule_of_an_agent_is_approved(browser: Browser, memory: Memory) -> None:
     rule = Note(content="Never push on Fridays", layer="rule")
     kept = memory.notes.remember(rule, project=APP.uuid).item

@@ -22,6 +22,8 @@
     const goes = leading && Date.now() - leading < 1200 ? PAGES[event.key] : "";
     leading = event.key === "g" ? Date.now() : 0;
     if (goes) { location.assign(goes); return; }
+    const pair = event.target.closest(".pair");
+    if (pair && "123".includes(event.key)) { pair.querySelectorAll("button[name=how]")[event.key - 1].click(); return; }
     const acts = {
       "/": () => { const field = $("[data-search]"); if (field) field.focus(); else location.assign("/search"); },
       "j": () => step(1),
