@@ -259,5 +259,6 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"markdown": markdown, "marked": marked, "minute": moment.minute}
+    made.filters |= {"markdown": markdown, "marked": marked}
+    made.filters |= {"minute": moment.minute, "localised": moment.localised}
     return made

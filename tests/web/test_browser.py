@@ -58,6 +58,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
     run("up")
     run("remember", "Prices in the cart are net", "--type", "decision")
+    hook("UserPromptSubmit", session="beside", prompt="Draw the cart")
     hook("UserPromptSubmit", prompt="Sum the cart in cents")
     hook("Stop", last_assistant_message="The cart is **summed** in cents.")
     yield Live(hook, lambda: str(json.loads(run("web", "--no-open", "--json"))["url"]))
