@@ -169,6 +169,7 @@ def shared(recorded: Recorded, body: Shared, existing: Item | None) -> Item | No
         item,
         id=existing.id if existing else item_id(recorded.seq),
         uuid=body.uuid,
+        title=item.title or _headed(item.narrative),
         project_id=None if is_note and item.scope == "team" else recorded.project_id,
         session_id=None,
         owner="",

@@ -20,6 +20,7 @@ from observer.core.errors import NotFound
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Link, Project, Receipt, seq_of
 from observer.core.value import decode_json
+from observer.observations.note_reducer import own_title
 from observer.projects.policy import Policies
 from observer.redaction.redact import redact
 from observer.store.interface import Store
@@ -312,7 +313,9 @@ def _body(reader: StoreReader, item: Item, project: Project, folder: str) -> str
 
 def bare(item: Item) -> Item:
     """Return an item without what follows from the rest, which would be searched for secrets."""
-    return replace(item, uuid="", content_hash="" if item.kind == "note" else item.content_hash)
+    if item.kind != "note":
+        return replace(item, uuid="")
+    return replace(item, uuid="", content_hash="", title=own_title(item))
 
 
 def _relative(paths: Iterable[str]) -> tuple[str, ...]:
