@@ -163,8 +163,9 @@ def invite_command(*, name: str, person: str) -> None:
     with closing(carrier):
         code = carrier.invite(person)
     adds = code if is_server(url) else f"{url} --code {code}"
-    joins = f"on the other machine, in the project: observer sync add {adds}"
-    respond({"name": name, "person": person, "code": code}, joins)
+    if not as_json({"name": name, "person": person, "code": code}):
+        say("on the other machine, in the project:")
+        say(f"observer sync add {adds}", is_exact=True)  # a fold would break it
 
 
 @sync_command.command("members", epilog="Example: observer sync members memory")

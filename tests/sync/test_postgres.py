@@ -122,6 +122,13 @@ def test_a_removed_member_who_keeps_a_connection_has_no_right(
         ask(ben, "SELECT count(*) FROM observer.record")
 
 
+def test_nobody_takes_the_content_out_of_anothers_record(login: Login) -> None:
+    ask(login("ben"), "SELECT observer.withhold('a', 1, 'x')")
+    assert ask(login("owner"), "SELECT DISTINCT kind FROM observer.record") == [("item",)]
+    with pytest.raises(errors.InsufficientPrivilege):
+        ask(login("stranger"), "SELECT observer.withhold('a', 1, 'x')")
+
+
 @pytest.mark.parametrize(
     "sql",
     [
