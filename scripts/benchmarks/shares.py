@@ -112,14 +112,14 @@ def cost(options: Options) -> Iterator[Figure]:
         place.up()
         observer = [*launcher()]
         for number in range(50):
-            subprocess.run([*observer, "remember", TEXT.format(number)], cwd=project, check=True)
+            _quietly([*observer, "remember", TEXT.format(number)], project)
         asked = json.dumps(called(project, "PreToolUse", "Bash", {"command": "ls"})).encode()
         hook = [str(place.home.hooks / "post"), "claude-code", "PostToolUse"]
         took: dict[str, list[list[float]]] = {"hook": [], "search": []}
         for words in ((), ("add", str(place.folder / "s"), "--create", "--yes"), ("remove", "s")):
             if words:
                 argv = [*observer, "sync", *words, *(("-y",) if words[0] == "remove" else ())]
-                subprocess.run(argv, cwd=project, check=True)
+                _quietly(argv, project)
             with wire(launcher(), project) as agent:
                 took["search"].append(
                     [
@@ -137,6 +137,10 @@ def cost(options: Options) -> Iterator[Figure]:
         ratio = percentile(shared, 50) / percentile([*before, *after], 50)
         remark = f"{percentile(shared, 50):.2f} ms with a share"
         yield Figure(f"share: {what}, with to without", [ratio], "x", (Aim(most=1.1),), remark)
+
+
+def _quietly(argv: list[str], folder: Path) -> None:
+    subprocess.run(argv, cwd=folder, check=True, capture_output=True)
 
 
 @contextmanager
