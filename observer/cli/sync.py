@@ -265,7 +265,7 @@ def remove_command(*, name: str, yes: bool) -> None:
         confirm_once(f"Leave {name}?", refusal="nothing was changed", hint="add --yes")
     is_over = _ended(here, share)
     dropped = _left(here, share, may_return=not is_over)
-    respond({"name": name, "dropped": dropped}, f"left {name}; {counted(dropped, 'event')} dropped")
+    respond({"name": name, "dropped": dropped}, f"left {name}")
 
 
 @click.command("promote", epilog="Example: observer promote 142 --to team")

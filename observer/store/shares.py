@@ -253,9 +253,10 @@ class ShareWrites(ShareReads):
         self._connection.executemany(_PUT_ITEM, ((share, *item) for item in items))
 
     def send_again(self, share: str, uuids: Iterable[str]) -> None:
-        """Have items leave once more when they change here, since others have changed them."""
+        """Have items leave once more when they change here, where another's version is shown."""
         self._connection.execute(
-            f"UPDATE share_item SET digest = '' WHERE share = ? AND digest <> ? AND uuid {AMONG}",
+            f"UPDATE share_item SET digest = '' WHERE share = ? AND digest <> ? AND uuid {AMONG}"
+            " AND EXISTS (SELECT 1 FROM item WHERE item.uuid = share_item.uuid AND person <> '')",
             (share, GONE, among(uuids)),
         )
 

@@ -32,7 +32,9 @@ from observer.store.writer import Writer
 from observer.sync.record import Carrier, ProjectKey, Record
 
 BATCH = 500
-"""Records that are made, carried away, fetched or taken in at once."""
+"""Records that are made, fetched or taken in at once."""
+PUSHED = 2_000
+"""Records that are carried away at once: each time makes a file, or a commit."""
 MOST_BYTES = 1 << 19
 """Of a record's item; a note has at most 64 KiB of characters."""
 TYPES = frozenset({"commit", "fix"})
@@ -119,7 +121,7 @@ def push(home: HomeSide, name: str, carrier: Carrier) -> int:
     sent = 0
     while True:
         with home.store.read() as reader:
-            waiting = reader.waiting(name, limit=BATCH)
+            waiting = reader.waiting(name, limit=PUSHED)
             purged = _noted(reader, name, PURGED, str)
         if not waiting:
             if purged:

@@ -342,6 +342,18 @@ def test_a_version_from_before_a_deletion_that_was_taken_back_is_none(
     assert ana.texts() == bob.texts()
 
 
+def test_a_version_that_is_shown_all_the_same_is_sent_once(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "bob's")
+    ana.now_ms += 60_000
+    ana.revise(item, "ana's")
+    sync(bob, ana, bob, ana)
+    assert len(carrier.records()) == 3
+
+
 def named_apart(machine: Machine) -> list[int]:
     with machine.store.read() as reader:
         return [one.id for one in changed_apart(reader, NAME)]
