@@ -14,6 +14,7 @@ from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
 from observer.sync.home import Round, failed, sync_once
 from observer.sync.incoming import OWN, changed_apart
+from observer.tools import note_api
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
 
@@ -252,6 +253,14 @@ def test_a_version_that_loses_arrives_all_the_same(ana: Machine, bob: Machine, s
             shown = versions(reader.history(one.only().id))
         assert {each.item.narrative for each in shown} == {"one", "bob's", "ana's"}
         assert one.only().narrative == "ana's"
+
+
+def test_a_history_names_who_shared_a_version(ana: Machine, bob: Machine, sync: Sync) -> None:
+    ana.note("one")
+    sync(ana, bob)
+    with bob.store.read() as reader:
+        (shown,) = versions(reader.history(bob.only().id))
+    assert "shared by ana" in note_api.version(shown)
 
 
 def test_what_has_changed_waits_while_the_share_is_away(ana: Machine) -> None:
