@@ -17,6 +17,7 @@ from observer.core.errors import ShareUnavailable
 from observer.core.events import Scope
 from observer.core.value import Value
 
+HASH_DIGITS = 64
 RecordKind = Literal["item", "tombstone", "withheld"]
 
 
@@ -134,10 +135,12 @@ def chained(
         sequence, digest = known.get(record.origin, (0, ""))
         if record.sequence <= sequence or record.origin in refused:
             continue
-        if (record.sequence, record.previous) != (sequence + 1, digest):
+        own = record.hash()
+        is_next = (record.sequence, record.previous) == (sequence + 1, digest)
+        if not is_next or len(own) != HASH_DIGITS:
             why = f"does not continue record {sequence}"
             refused[record.origin] = Refused(record.origin, record.sequence, why, record.author)
             continue
         taken.append(record)
-        known[record.origin] = (record.sequence, record.hash())
+        known[record.origin] = (record.sequence, own)
     return taken, list(refused.values())
