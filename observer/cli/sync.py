@@ -260,7 +260,7 @@ def remove_command(*, name: str, yes: bool) -> None:
     with reading(here) as reader:
         came = len(reader.seqs_shared(share.key))
     if not wants_json():
-        say(f"{counted(came, 'record')} came from others; they are dropped here, not there")
+        say(f"{counted(came, 'record')} came from others: dropped here, not there")
     if not yes:
         confirm_once(f"Leave {name}?", refusal="nothing was changed", hint="add --yes")
     is_over = _ended(here, share)

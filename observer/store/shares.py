@@ -226,8 +226,15 @@ class ShareReads(Reads):
         return [seq for (seq,) in rows]
 
     def seqs_shared(self, key: str) -> list[int]:
-        """Return the `seq` of each event that came by a share, by its key."""
-        rows = self._rows("SELECT seq FROM event WHERE id GLOB ? ORDER BY seq", (f"{key}-*",))
+        """Return the `seq` of each event by which a share brought something, by its key.
+
+        A deletion brings nothing, and holds for who has left, too.
+        """
+        rows = self._rows(
+            "SELECT seq FROM event WHERE id GLOB ?1 AND substr(dedup, 1, length(?2)) <> ?2"
+            " ORDER BY seq",
+            (f"{key}-*", _TOMBSTONE),
+        )
         return [seq for (seq,) in rows]
 
 

@@ -186,6 +186,17 @@ def test_what_another_share_holds_stays(run: Run, home: Home) -> None:
             assert [one.title for one in reader.all_items()] == left
 
 
+def test_what_others_deleted_stays_deleted_after_leaving(run: Run, home: Home) -> None:
+    mine = event("own", Commit(hash="b" * 40, subject="Mine"))
+    assert titles_after(home, mine) == ["Mine"]
+    with closing(SqliteStore(home.database)) as store, store.read() as reader:
+        uuid = next(iter(reader.all_items())).uuid
+    gone = Shared(share="a", origin="o", sequence=2, uuid=uuid, person="eve")
+    assert titles_after(home, event("a-o-2", gone, dedup=tombstone_key(uuid))) == []
+    run("sync", "remove", "a", "--yes")
+    assert titles_after(home) == []
+
+
 def test_a_commit_that_a_share_brought_comes_again(run: Run, home: Home) -> None:
     dedup = f"commit:{COMMIT.hash}"
     assert titles_after(home, came("a", AS_COMMIT, dedup=dedup)) == ["Begin"]
