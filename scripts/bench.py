@@ -30,6 +30,7 @@ from benchmarks import (
     peers,
     person,
     recall,
+    shares,
     soak,
     vault,
     web,
@@ -61,6 +62,9 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "kills": speed.kills,
     "load": load.run,
     "soak": soak.run,
+    "share": shares.between,
+    "team": shares.team,
+    "cost": shares.cost,
 }
 
 
@@ -101,7 +105,10 @@ def _arguments() -> argparse.Namespace:
         "--texts", type=Path, default=ROOT, help="folder whose texts the items of `recall` hold"
     )
     parser.add_argument(
-        "--items", type=int, default=0, help="items of `recall` and others, events of `soak`"
+        "--items",
+        type=int,
+        default=0,
+        help="items of `recall` and others, events of `soak`, seconds of `team`",
     )
     parser.add_argument("--peer", type=Path, help="folder of kiro-memory or basic-memory")
     parser.add_argument("--work", type=Path, help="folder to work in; keeps the store of `recall`")

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -211,3 +212,17 @@ def test_an_example_is_the_same_but_for_times_ids_and_folds() -> None:
         "#16 at 2026-12-01 09:00, 1.2 s more"
     )
     assert same("1 event stored") != same("1 event purged")
+
+
+@pytest.mark.slow(most_s=300)
+def test_two_machines_print_what_their_tutorial_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    script, same = import_module("two_machines"), sample().same
+    page = script.PAGE.read_text(encoding="utf-8")
+    with script.machines() as both:
+        differ = [
+            f"{name}$ {line}\n{now}"
+            for name, line, printed, now in script.answers(both, page)
+            if same(printed) != same(now)
+        ]
+    assert "\n".join(differ) == "", "write them anew: python scripts/two_machines.py"

@@ -50,6 +50,7 @@ from observer.sync.carriers import (
     open_team,
     without_login,
 )
+from observer.sync.record import NotMember
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, carry_out
 from observer.upkeep.take_out import all_about
@@ -65,8 +66,18 @@ WAIT_S = 600.0
 """A first round may carry everything."""
 
 
+KEPT_APART = (
+    "{} sends nothing while its policy says sharing = none; what is stored meanwhile leaves"
+    " when that goes"
+)
+
+
 class ShareRow(Value):
-    """A share as `sync status` says it: times in UTC, counts of records."""
+    """A share as `sync status` says it: times in UTC, counts of records.
+
+    `kept_apart` are projects whose policy lets nothing leave, `two_versions` notes that were
+    changed on two machines apart.
+    """
 
     name: str
     url: str
@@ -77,6 +88,8 @@ class ShareRow(Value):
     pulled_at: str | None
     refused: tuple[str, ...]
     fault: str
+    kept_apart: tuple[str, ...]
+    two_versions: tuple[int, ...]
 
 
 @click.group("sync", cls=Group, epilog="Example: observer sync status")
@@ -125,7 +138,7 @@ def add_command(  # noqa: PLR0913 - the options above
         turns=extra == "turns",
         added_ms=now_ms(),
     )
-    share = _as_before(here, asked)
+    share = _as_before(here, asked, is_other=is_new or bool(code))
     if not (is_new or code):
         open_carrier(share.url, here.root).close()
     _show(here, share)
@@ -150,8 +163,9 @@ def invite_command(*, name: str, person: str) -> None:
     with closing(carrier):
         code = carrier.invite(person)
     adds = code if is_server(url) else f"{url} --code {code}"
-    joins = f"on the other machine, in the project: observer sync add {adds}"
-    respond({"name": name, "person": person, "code": code}, joins)
+    if not as_json({"name": name, "person": person, "code": code}):
+        say("on the other machine, in the project:")
+        say(f"observer sync add {adds}", is_exact=True)  # a fold would break it
 
 
 @sync_command.command("members", epilog="Example: observer sync members memory")
@@ -224,8 +238,14 @@ def status_command() -> None:
         none="nothing is shared; share with: observer sync add FOLDER|GIT-URL|URL",
     )
     for one in rows:
-        for why in (*filter(None, [one.fault]), *one.refused):
+        kept = map(KEPT_APART.format, one.kept_apart)
+        for why in (*filter(None, [one.fault]), *one.refused, *kept):
             note(f"{one.name}: {why}")
+        for item in one.two_versions:
+            note(
+                f"{one.name}: note {item} was changed on two machines apart; the later version is"
+                f" shown, both are in: observer note history {item}"
+            )
 
 
 @sync_command.command("remove", epilog="Example: observer sync remove memory")
@@ -240,12 +260,12 @@ def remove_command(*, name: str, yes: bool) -> None:
     with reading(here) as reader:
         came = len(reader.seqs_shared(share.key))
     if not wants_json():
-        say(f"{counted(came, 'record')} came from others; they are dropped here, not there")
+        say(f"{counted(came, 'record')} came from others: dropped here, not there")
     if not yes:
         confirm_once(f"Leave {name}?", refusal="nothing was changed", hint="add --yes")
     is_over = _ended(here, share)
     dropped = _left(here, share, may_return=not is_over)
-    respond({"name": name, "dropped": dropped}, f"left {name}; {counted(dropped, 'event')} dropped")
+    respond({"name": name, "dropped": dropped}, f"left {name}")
 
 
 @click.command("promote", epilog="Example: observer promote 142 --to team")
@@ -294,8 +314,10 @@ def _share(here: Home, name: str) -> ShareState:
         return outgoing.share_called(reader, name)
 
 
-def _as_before(here: Home, share: ShareState) -> ShareState:
+def _as_before(here: Home, share: ShareState, *, is_other: bool) -> ShareState:
     """Return a share that is to be added, going on where this home was when it left it.
+
+    With fresh keys it is another machine there.
 
     Raises:
         BadInput: it is there, or another of that name.
@@ -308,7 +330,7 @@ def _as_before(here: Home, share: ShareState) -> ShareState:
             raise BadInput(f"it is shared already, as {one.name!r}")
         if one.name == share.name:
             raise BadInput(f"there is a share {share.name!r}", hint="give another with --name")
-    if not before:
+    if not before or is_other:
         return share
     origin, sequence, digest = before.split(" ")
     return msgspec.structs.replace(share, origin=origin, sequence=int(sequence), hash=digest)
@@ -342,6 +364,8 @@ def _ended(here: Home, share: ShareState) -> bool:
     try:
         with closing(open_files(share.url, here.root)) as carrier:
             carrier.leave()
+    except NotMember:
+        return True  # a removal that was killed had come so far
     except ShareUnavailable as error:
         note(f"this machine is still a member: {error}")
         return False
@@ -352,15 +376,15 @@ def _show(here: Home, share: ShareState) -> None:
     """Show the first records that would leave."""
     settings = config.load(here)
     with reading(here) as reader:
-        projects, policies = reader.projects(), Policies()
-        names = {one.id: one.name for one in projects}
+        policies = Policies()
         person = str(Path.home())
-        found = outgoing.first_leaving(reader, share, policies, person, limit=SHOWN + 1)
-        apart = sorted(policies.unshared(projects) & set(share.projects or names))
+        apart = outgoing.kept_apart(reader, policies, share.name)
+        found = outgoing.first_leaving(reader, share, apart, person, limit=SHOWN + 1)
     if wants_json():
         return
-    for project_id in apart:
-        say(f"{names[project_id]} sends nothing: its policy says sharing = none")
+    for project_id, project in apart.items():
+        if project_id in (share.projects or apart):
+            say(KEPT_APART.format(project))
     say(
         f"as {config.owner(settings)} would leave for {without_login(share.url)}:"
         if found
@@ -401,6 +425,7 @@ def _say_rounds(done: Sequence[dict[str, Any]]) -> None:
 
 
 def _status(here: Home) -> list[ShareRow]:
+    policies = Policies()
     with reading(here) as reader:
         names = {project.id: project.name for project in reader.projects()}
         return [
@@ -412,11 +437,14 @@ def _status(here: Home) -> list[ShareRow]:
                 waiting=reader.count_waiting(one.name),
                 pushed_at=_shown(one.pushed_ms),
                 pulled_at=_shown(one.pulled_ms),
-                refused=tuple(
-                    f"{each.origin} {each.sequence}: {each.why}"
-                    for each in reader.refusals(one.name)
-                ),
+                refused=tuple(each.why for each in reader.refusals(one.name)),
                 fault=one.fault,
+                kept_apart=tuple(
+                    project
+                    for number, project in outgoing.kept_apart(reader, policies, one.name).items()
+                    if not one.projects or number in one.projects
+                ),
+                two_versions=tuple(each.id for each in incoming.changed_apart(reader, one.name)),
             )
             for one in reader.shares()
         ]

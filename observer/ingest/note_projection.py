@@ -6,7 +6,7 @@ look into the past agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
@@ -27,9 +27,9 @@ _UUID_CHARS = 36
 
 
 class NoteProjection:
-    """The notes of one write transaction; each is put before the next event may ask for it.
+    """The notes of one write transaction; each is put before an event may ask for it otherwise.
 
-    The last one is not: it is put with all else that the transaction made.
+    The last ones are not: they are put with all else that the transaction made.
 
     Args:
         writer: the transaction.
@@ -37,13 +37,13 @@ class NoteProjection:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._waiting: list[Item] = []
+        self._waiting: dict[str, Item] = {}
 
     def put(self) -> None:
-        """Put what waits for it."""
+        """Put what waits for it; what others share asks for nothing that waits."""
         if self._waiting:
-            self._writer.put_items(self._waiting)
-            self._waiting = []
+            self._writer.put_items(self._waiting.values())
+            self._waiting = {}
 
     def remembered(self, recorded: Recorded, body: Remember) -> Item:
         """Return the note, in the place of the one with the same key or the same words."""
@@ -75,7 +75,7 @@ class NoteProjection:
             pending: items that are not put yet.
         """
         known = next((item for item in pending if item.uuid == body.uuid), None)
-        existing = known or self._writer.by_uuid([body.uuid]).get(body.uuid)
+        existing = known or self._by_uuid([body.uuid]).get(body.uuid)
         if existing and (
             existing.scope == "personal"
             or existing.project_id not in {None, recorded.project_id}
@@ -107,13 +107,18 @@ class NoteProjection:
     def _put(self, item: Item, recorded: Recorded) -> Item:
         self._writer.put_history(item.id, recorded.seq)
         item = self._linked(item)
-        self._waiting.append(item)
+        self._waiting[item.uuid] = item
         return item
+
+    def _by_uuid(self, uuids: Collection[str]) -> dict[str, Item]:
+        there = {one: self._waiting[one] for one in uuids if one in self._waiting}
+        others = [one for one in uuids if one not in there]
+        return there | (self._writer.by_uuid(others) if others else {})
 
     def _linked(self, item: Item) -> Item:
         """Return an item whose links by uuid, of another home, lead to the items here."""
         named = [link.title for link in item.links if _is_by_uuid(link)]
-        known = self._writer.by_uuid(named) if named else {}
+        known = self._by_uuid(named)
         if not known:
             return item
         links = (

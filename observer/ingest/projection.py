@@ -117,7 +117,8 @@ class Projection:
 
         One that came late says nothing of what is so now, until its project is derived anew.
         """
-        self._notes.put()
+        if not isinstance(recorded.event.body, Shared):
+            self._notes.put()
         is_late = self._history.arc(recorded.project_id).is_late(recorded)
         fold = self._fold(recorded)
         whole, drafted = fold.add_paired(recorded)

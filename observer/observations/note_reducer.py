@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from observer.core.events import (
     AnyBody,
     Approve,
+    Event,
     Forget,
     Layer,
     Reference,
@@ -47,6 +48,11 @@ _SYNONYMS = {"": "fact", "general": "fact"}
 _LAYERS: dict[str, Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
 
 
+def note_uuid(event: Event) -> str:
+    """Return the uuid of the note that an event begins."""
+    return item_uuid(one_line(event.id, 200), event.at_ms)
+
+
 def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     """Return the note that a `Remember` event records.
 
@@ -66,7 +72,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     kind = note_type(body.type)
     made = Item(
         id=item_id(recorded.seq),
-        uuid=item_uuid(one_line(event.id, 200), event.at_ms),
+        uuid=note_uuid(event),
         kind="inference" if kind == "inference" else "note",
         type=kind,
         title="",
@@ -109,11 +115,7 @@ def versions_of(history: Sequence[Recorded]) -> list[tuple[Recorded, Item]]:
     for recorded in history:
         body = recorded.event.body
         if isinstance(body, Undo):
-            if len(standing) > 1:
-                _, gone = standing.pop()
-                last, item = standing[-1]
-                at_ms = _after(gone, recorded.event.at_ms) if gone.person else item.updated_ms
-                standing[-1] = last, replace(item, person="", updated_ms=at_ms)
+            standing = _taken_back(standing, recorded.event)
         elif isinstance(body, Shared) and body.item is None:
             at_ms = recorded.event.at_ms
             standing += [(recorded, forgotten(item, at_ms)) for _, item in standing[-1:]]
@@ -126,6 +128,24 @@ def versions_of(history: Sequence[Recorded]) -> list[tuple[Recorded, Item]]:
         elif standing:
             standing.append((recorded, changed(standing[-1][1], recorded)))
     return standing
+
+
+def _taken_back(standing: list[tuple[Recorded, Item]], undo: Event) -> list[tuple[Recorded, Item]]:
+    """Return the versions without the last one; the first stays.
+
+    A note that was deleted comes back under a uuid of its own: where a share took the deletion,
+    what had the old one stays deleted.
+    """
+    if len(standing) < 2:
+        return standing
+    *left, (taken_back, gone) = standing
+    last, item = left[-1]
+    if isinstance(taken_back.event.body, Forget):
+        uuid = note_uuid(undo)
+        left = [(by, replace(each, uuid=uuid)) for by, each in left]
+        return [*left[:-1], (last, replace(item, uuid=uuid, person=""))]
+    at_ms = _after(gone, undo.at_ms) if gone.person else item.updated_ms
+    return [*left[:-1], (last, replace(item, person="", updated_ms=at_ms))]
 
 
 def _take_in(standing: list[tuple[Recorded, Item]], recorded: Recorded, body: Shared) -> None:
@@ -169,6 +189,7 @@ def shared(recorded: Recorded, body: Shared, existing: Item | None) -> Item | No
         item,
         id=existing.id if existing else item_id(recorded.seq),
         uuid=body.uuid,
+        title=item.title or _headed(item.narrative),
         project_id=None if is_note and item.scope == "team" else recorded.project_id,
         session_id=None,
         owner="",

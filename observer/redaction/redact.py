@@ -188,13 +188,15 @@ def _without_private(text: str, low: str) -> str:
 
 _KEPT = frozenset({"id"})
 _IDENTITIES = frozenset({"session", "agent", "turn", "dedup", "route", "parent_session", "key"})
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @cache
 def _plan(kind: type[msgspec.Struct]) -> tuple[tuple[str, Callable[[object], object]], ...]:
     """Return the fields of a struct that may hold text, and how each is cleaned."""
+    special = dict.fromkeys(_IDENTITIES, _clean_identity) | {"uuid": _clean_uuid}
     return tuple(
-        (field.name, _clean_identity if field.name in _IDENTITIES else _clean)
+        (field.name, special.get(field.name, _clean))
         for field in msgspec.structs.fields(kind)
         if field.name not in _KEPT and _may_hold_text(field.type)
     )
@@ -220,6 +222,11 @@ def _clean(value: object) -> object:
         return value
     parts = [_clean(part) for part in value]
     return value if all(map(operator.is_, parts, value)) else type(value)(parts)
+
+
+def _clean_uuid(value: object) -> object:
+    """Return what names an item in all homes; whatever else stands in its place is cleaned."""
+    return value if isinstance(value, str) and _UUID.fullmatch(value) else _clean(value)
 
 
 def _clean_identity(value: object) -> object:

@@ -28,6 +28,7 @@ from observer.store.rows import (
 GONE = "gone"
 """The digest of an item that left and is deleted."""
 _TOMBSTONE = "gone:"
+_PURGED = "shared:"
 
 
 class ShareState(Value):
@@ -72,10 +73,14 @@ class Refusal(Value):
 
 
 class Departed(NamedTuple):
-    """An item that left and is not there any more, and the event by which a purge knows it."""
+    """An item that left and is not there any more, and the event by which a purge knows it.
+
+    `is_said` says that its deletion has left, too.
+    """
 
     uuid: str
     event_id: str
+    is_said: bool
 
 
 _SHARE = ", ".join(ShareState.__struct_fields__)
@@ -99,6 +104,16 @@ _LEAVING = (
     f" AND (kind IN ('note', 'summary') OR type {AMONG})"
     " ORDER BY change LIMIT ?"
 )
+
+
+def share_fact(share: str, fact: str) -> str:
+    """Return the name in `meta` of what is noted of a share beside its tables."""
+    return f"share {share}: {fact}"
+
+
+def purged_key(uuid: str) -> str:
+    """Return by what tombstones of this home know an item of another home, in all its versions."""
+    return f"{_PURGED}{uuid}"
 
 
 def tombstone_key(uuid: str) -> str:
@@ -137,11 +152,29 @@ class ShareReads(Reads):
     def departed(self, share: str) -> list[Departed]:
         """Return the items that left and are not there any more, not even as deleted ones."""
         rows = self._rows(
-            "SELECT uuid, event_id FROM share_item WHERE share = ? AND digest <> ?"
+            "SELECT uuid, event_id, digest = ?2 FROM share_item WHERE share = ?1"
             " AND NOT EXISTS (SELECT 1 FROM item WHERE item.uuid = share_item.uuid)",
             (share, GONE),
         )
-        return [Departed(*row) for row in rows]
+        return [Departed(uuid, event_id, bool(is_said)) for uuid, event_id, is_said in rows]
+
+    def under_other_uuids(self, share: str, uuid: str, event_id: str) -> list[str]:
+        """Return the other uuids under which an item of that first event left and is not gone."""
+        rows = self._rows(
+            "SELECT uuid FROM share_item WHERE share = ? AND event_id = ?"
+            " AND uuid <> ? AND digest <> ?",
+            (share, event_id, uuid, GONE),
+        )
+        return [one for (one,) in rows]
+
+    def carries(self, share: str, uuid: str) -> bool:
+        """Return True if a record of an item waits to be carried away."""
+        return bool(
+            self._rows(
+                "SELECT 1 FROM share_waiting WHERE share = ? AND instr(record, ?) LIMIT 1",
+                (share, uuid),
+            )
+        )
 
     def waiting(self, share: str, *, limit: int = -1) -> list[Waiting]:
         """Return the records that wait to be carried away, the first ones first."""
@@ -193,8 +226,15 @@ class ShareReads(Reads):
         return [seq for (seq,) in rows]
 
     def seqs_shared(self, key: str) -> list[int]:
-        """Return the `seq` of each event that came by a share, by its key."""
-        rows = self._rows("SELECT seq FROM event WHERE id GLOB ? ORDER BY seq", (f"{key}-*",))
+        """Return the `seq` of each event by which a share brought something, by its key.
+
+        A deletion brings nothing, and holds for who has left, too.
+        """
+        rows = self._rows(
+            "SELECT seq FROM event WHERE id GLOB ?1 AND substr(dedup, 1, length(?2)) <> ?2"
+            " ORDER BY seq",
+            (f"{key}-*", _TOMBSTONE),
+        )
         return [seq for (seq,) in rows]
 
 
@@ -212,15 +252,18 @@ class ShareWrites(ShareReads):
         self._connection.execute("DELETE FROM share WHERE name = ?", (name,))
         for table in _TABLES:
             self._connection.execute(f"DELETE FROM {table} WHERE share = ?", (name,))
+        facts = share_fact(name, "")
+        self._connection.execute("DELETE FROM meta WHERE substr(key, 1, length(?1)) = ?1", (facts,))
 
     def put_sent(self, share: str, items: Iterable[tuple[str, str, str]]) -> None:
         """Insert or replace what left: uuid, digest, id of the first event."""
         self._connection.executemany(_PUT_ITEM, ((share, *item) for item in items))
 
     def send_again(self, share: str, uuids: Iterable[str]) -> None:
-        """Have items leave once more when they change here, since others have changed them."""
+        """Have items leave once more when they change here, where another's version is shown."""
         self._connection.execute(
-            f"UPDATE share_item SET digest = '' WHERE share = ? AND digest <> ? AND uuid {AMONG}",
+            f"UPDATE share_item SET digest = '' WHERE share = ? AND digest <> ? AND uuid {AMONG}"
+            " AND EXISTS (SELECT 1 FROM item WHERE item.uuid = share_item.uuid AND person <> '')",
             (share, GONE, among(uuids)),
         )
 

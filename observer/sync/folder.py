@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync import keys
 from observer.sync.keys import Identity, Member, Unreadable, publish
-from observer.sync.record import Pulled, Record, Refused
+from observer.sync.record import NotMember, Pulled, Record, Refused, withheld
 from observer.sync.segments import (
     KEYS,
     SEGMENTS,
@@ -85,6 +85,7 @@ class FolderCarrier:
         with self._writing() as (mine, members):
             self._heard = self._names()
             segments, refused = self._segments(members)
+            refused = [_of_person(one, members, mine) for one in refused]
         records: list[Record] = []
         for origin, theirs in sorted(segments.items()):
             known = since.get(origin, 0)
@@ -94,7 +95,8 @@ class FolderCarrier:
                     if len(records) >= limit:
                         return Pulled(records[:limit], refused)
             except _Stopped as stop:
-                refused.append(Refused(origin, stop.sequence, str(stop)))
+                person = keys.person_of(members[theirs[0].machine], mine)
+                refused.append(Refused(origin, stop.sequence, str(stop), person))
         return Pulled(records, refused)
 
     def wake(self, timeout_s: float) -> bool:
@@ -136,11 +138,38 @@ class FolderCarrier:
             self._members(mine)  # remembered at once, for who holds the folder may take it away
 
     def leave(self) -> None:
-        """End this machine's own membership, and delete its keys."""
-        with self._writing() as (mine, _):
+        """End this machine's own membership, and delete its keys; killed, it can be done again."""
+        with suppress(NotMember), self._writing() as (mine, _):
             last = self._last_of(mine.id)
             keys.remove(self.folder, self._home, mine, mine.id, last=last)
+        self._let_go()
         keys.forget(self._home, self.share)
+
+    def withhold(self, uuids: Collection[str]) -> None:
+        """Destroy what this machine's records hold of items; the records go on as withheld.
+
+        Their segment is written anew without them, the old one deleted with its key.
+        """
+        with self._writing() as (mine, members):
+            readers = [one for one in members.values() if not one.end]
+            for old in self._segments(members)[0].get(members[mine.id].origin, []):
+                with suppress(Unreadable):
+                    records = self._opened(old, members, mine)
+                    left = [_without(one, uuids) for one in records]
+                    if left != records:
+                        for batch, lines in batches(left):
+                            write_segment(self.folder, mine, batch, lines, readers)
+                        self._destroy(old)
+
+    def _destroy(self, segment: SegmentName) -> None:
+        """Delete a segment, its key first: killed in between, nobody can read it."""
+        for path in (self.folder / KEYS).glob("*.keys"):
+            found = read_keys(path)
+            if found.pop(segment.stem, None):
+                publish(path, msgspec.json.encode(found))
+        for ending in ("keys", "segment"):
+            (self.folder / SEGMENTS / f"{segment.stem}.{ending}").unlink(missing_ok=True)
+        self._kept = ("", [])
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[Identity, dict[str, Member]]]:
@@ -165,6 +194,9 @@ class FolderCarrier:
     def _send(self) -> None:
         """Let others have what was written; from a plain folder something else takes it."""
 
+    def _let_go(self) -> None:
+        """Delete what lies here of a share that was left; a plain folder is not this home's."""
+
     def _members(self, mine: Identity) -> dict[str, Member]:
         """Return the members, after what is new of them was remembered and they were let in."""
         seen = keys.seen_in(self._home, self.share)
@@ -175,7 +207,7 @@ class FolderCarrier:
                 hint="wait for what synchronises it; else leave the share, and join it anew",
             )
         if members[mine.id].end:
-            raise ShareUnavailable(
+            raise NotMember(
                 "this machine is no member of the share any more",
                 hint="ask a member for: observer sync invite",
             )
@@ -242,7 +274,8 @@ class FolderCarrier:
             if name.startswith("."):
                 continue
             if segment is None:
-                refused[name] = Refused(name, 0, "it is no segment: perhaps a conflict copy")
+                why = "it is no segment, perhaps a conflict copy; if so, delete it"
+                refused[name] = Refused(name, 0, why)
             elif name.endswith(".segment"):
                 if why := _why_not(segment, members.get(segment.machine)):
                     refused.setdefault(
@@ -319,6 +352,10 @@ class FolderCarrier:
         return max((one.last for one in segments if one.machine == machine), default=0)
 
 
+def _without(record: Record, uuids: Collection[str]) -> Record:
+    return withheld(record) if record.kind == "item" and record.uuid in uuids else record
+
+
 class _Stopped(Exception):
     """The records of an origin cannot be read from `sequence` on; the message says why."""
 
@@ -342,6 +379,12 @@ def _first_claims(members: Iterable[Member], known: Mapping[str, str]) -> dict[s
 
 def _with_own_origin(one: Member, origins: Mapping[str, str]) -> Member:
     return one if origins.get(one.origin) == one.root else replace(one, origin="")
+
+
+def _of_person(one: Refused, members: Mapping[str, Member], mine: Identity) -> Refused:
+    """Return what was refused of a machine with the name of its person, if it is or was in."""
+    by = members.get(one.origin)
+    return one._replace(person=keys.person_of(by, mine)) if by else one
 
 
 def _why_not(segment: SegmentName, by: Member | None) -> str:

@@ -49,9 +49,7 @@ class GitCarrier(FolderCarrier):
             waited += step
         return is_news
 
-    def leave(self) -> None:
-        """End this machine's own membership, and delete its keys and the clone."""
-        super().leave()
+    def _let_go(self) -> None:
         shutil.rmtree(self.folder)
 
     def _bring(self) -> None:

@@ -16,10 +16,18 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.events import Event, Scope, Shared
+from observer.core.filters import RECORDED_KINDS
 from observer.core.model import UNASSIGNED, Item, Project, item_uuid
-from observer.core.value import decode_json
+from observer.core.value import decode_json, newest
 from observer.store.reader import StoreReader
-from observer.store.shares import Refusal, ShareState, tombstone_key
+from observer.store.shares import (
+    GONE,
+    Refusal,
+    ShareState,
+    purged_key,
+    share_fact,
+    tombstone_key,
+)
 from observer.store.writer import Writer
 from observer.sync.outgoing import (
     BATCH,
@@ -38,6 +46,9 @@ from observer.sync.outgoing import (
 )
 from observer.sync.record import Carrier, ProjectKey, Record, Refused, chained
 
+VERSIONS = "versions"
+"""The fact which notes were changed on two machines apart, by uuid."""
+MOST_APART = 20
 OWN = "another machine of yours"
 """The person of what this home's owner wrote elsewhere."""
 
@@ -160,25 +171,66 @@ def _take_in(home: HomeSide, share: ShareState, records: Sequence[Record]) -> li
     """Store records as events, in their order; return those that cannot be read."""
     with home.store.read() as reader:
         known = reader.by_uuid(one.uuid for one in records)
-        gone = reader.gone(one.uuid for one in records)
-    gone |= {one.uuid for one in records if one.kind == "tombstone"}
+        gone = _gone(home, reader, share, records)
+        apart = [one.uuid for one in records if _is_apart(reader, share, one, known.get(one.uuid))]
     places = _Places(home, share, known)
     bad: list[Refused] = []
     wanted: list[tuple[int, Event]] = []
     for record in records:
-        if record.kind == "item" and record.uuid in gone:
+        if record.kind == "withheld" or (record.kind == "item" and record.uuid in gone):
             continue  # not even its text is kept
         try:
             event = _event(home, share, record, is_new=record.uuid not in known)
         except (msgspec.MsgspecError, ValueError) as error:
-            bad.append(Refused(record.origin, record.sequence, f"it is no item: {error}"))
+            why = f"it is no item: {error}"
+            bad.append(Refused(record.origin, record.sequence, why, record.author))
             continue
         project = places.of(record)
         if project is not None:
             wanted.append((project.id, replace(event, cwd="".join(project.roots[-1:]))))
     for project_id, group in groupby(wanted, key=lambda one: one[0]):
         home.ingest([event for _, event in group], project_id)
+    if apart:
+        home.write(partial(_note_apart, share=share.name, uuids=apart))
     return bad
+
+
+def _gone(
+    home: HomeSide, reader: StoreReader, share: ShareState, records: Sequence[Record]
+) -> set[str]:
+    """Return the items that were deleted anywhere, or purged here: of them no version counts."""
+    uuids = {one.uuid for one in records}
+    gone = {one.uuid for one in records if one.kind == "tombstone"} | reader.gone(uuids)
+    gone |= {uuid for uuid, digest in reader.sent(share.name, uuids).items() if digest == GONE}
+    return gone | {one for one in uuids if home.tombstones.names("", purged_key(one), ())}
+
+
+def _is_apart(reader: StoreReader, share: ShareState, record: Record, here: Item | None) -> bool:
+    """Return True if a note was changed here and elsewhere, neither knowing of the other.
+
+    That is known where this home's version has not left yet, or is the later one all the same.
+    """
+    is_mine = here is not None and here.kind in RECORDED_KINDS and not here.person
+    if here is None or not is_mine or here.deleted_ms is not None or record.kind != "item":
+        return False
+    is_news = record.at_ms >= share.added_ms and record.at_ms != here.updated_ms
+    return is_news and (record.at_ms < here.updated_ms or reader.carries(share.name, record.uuid))
+
+
+def _note_apart(writer: Writer, *, share: str, uuids: Collection[str]) -> None:
+    """Note the newest notes that were changed apart, each with when what is shown was changed."""
+    fact = share_fact(share, VERSIONS)
+    there = writer.by_uuid(uuids).values()
+    known = decode_json(writer.meta(fact) or "{}", dict[str, int])
+    known |= {one.uuid: one.updated_ms for one in there}
+    writer.put_meta(fact, msgspec.json.encode(newest(known, MOST_APART)).decode())
+
+
+def changed_apart(reader: StoreReader, share: str) -> list[Item]:
+    """Return the notes that were changed on two machines apart, and not since."""
+    known = decode_json(reader.meta(share_fact(share, VERSIONS)) or "{}", dict[str, int])
+    there = reader.by_uuid(known).values()
+    return [one for one in there if one.deleted_ms is None and one.updated_ms == known[one.uuid]]
 
 
 class _Places:
@@ -290,7 +342,14 @@ def _note_taken(
         origins = {one.origin: (one.sequence, one.hash()) for one in good}
         origins.pop(share.origin, None)
         writer.put_origins(share.name, origins)
-        writer.put_refusals(share.name, [Refusal(**one._asdict(), at_ms=at_ms) for one in refused])
+        writer.put_refusals(share.name, [_named(one, at_ms) for one in refused])
         writer.send_again(share.name, (one.uuid for one in good))
 
     home.write(work)
+
+
+def _named(one: Refused, at_ms: int) -> Refusal:
+    """Return what was refused with whose it is in words."""
+    of = f"of {one.person}" if one.person else f"of {one.origin}"
+    which = f"record {one.sequence} {of}" if one.sequence else one.origin
+    return Refusal(origin=one.origin, sequence=one.sequence, why=f"{which}: {one.why}", at_ms=at_ms)

@@ -32,6 +32,7 @@ from observer.core import disk
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.paths import make_private, read_head, read_plain
 from observer.core.value import Value, decode_json
+from observer.sync.record import NotMember
 
 FORMAT = 1
 """Of the whole share; a program that knows a lower one leaves the share alone."""
@@ -254,12 +255,13 @@ def identity_in(home: Path, share: str) -> Identity:
     """Return this machine's keys in a share.
 
     Raises:
-        ShareUnavailable: it has none.
+        NotMember: it has none.
+        ShareUnavailable: they cannot be read.
     """
     try:
         return decode_json(read_plain(home / "sharing" / f"{share}.key"), Identity)
     except FileNotFoundError as error:
-        raise ShareUnavailable(
+        raise NotMember(
             "this machine has no key to the share",
             hint="a member makes a code with: observer sync invite; add the share with --code",
         ) from error

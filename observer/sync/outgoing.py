@@ -7,10 +7,11 @@ carrier has them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import orjson
@@ -20,17 +21,20 @@ from observer.core.errors import NotFound
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Link, Project, Receipt, seq_of
 from observer.core.value import decode_json
+from observer.observations.note_reducer import note_uuid, own_title
 from observer.projects.policy import Policies
 from observer.redaction.redact import redact
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
-from observer.store.shares import GONE, ShareState, Waiting
+from observer.store.shares import GONE, ShareState, Waiting, share_fact
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
 from observer.sync.record import Carrier, ProjectKey, Record
 
 BATCH = 500
-"""Records that are made, carried away, fetched or taken in at once."""
+"""Records that are made, fetched or taken in at once."""
+PUSHED = 2_000
+"""Records that are carried away at once: each time makes a file, or a commit."""
 MOST_BYTES = 1 << 19
 """Of a record's item; a note has at most 64 KiB of characters."""
 TYPES = frozenset({"commit", "fix"})
@@ -54,6 +58,11 @@ LOCAL: dict[str, Any] = {  # fields of several types
 }
 """What only this machine knows of an item, or says of it for itself."""
 LAST = 2**63 - 1
+APART = "apart"
+"""The fact which projects' policies let nothing leave, by their ids."""
+PURGED = "purged"
+"""The fact which items were purged here that the share may still hold, by uuid."""
+_T = TypeVar("_T")
 
 Write = Callable[[Callable[[Writer], None]], None]
 """Carries something out in a transaction of its own."""
@@ -94,22 +103,30 @@ def left_key(url: str) -> str:
 
 
 class Leaving(NamedTuple):
-    """An item that leaves: as a record that has no place in the chain yet, or `item` deleted."""
+    """An item that leaves, or `item` deleted: with its first event, and the uuid that it gave."""
 
     item: Item
     project: Project
     event_id: str
+    born_as: str
     body: str
 
 
 def push(home: HomeSide, name: str, carrier: Carrier) -> int:
-    """Send what has changed since the last time; return how many records."""
+    """Send what has changed since the last time; return how many records.
+
+    Once it is there that something was purged, the share forgets what it held of that.
+    """
     collect(home, name)
     sent = 0
     while True:
         with home.store.read() as reader:
-            waiting = reader.waiting(name, limit=BATCH)
+            waiting = reader.waiting(name, limit=PUSHED)
+            purged = _noted(reader, name, PURGED, str)
         if not waiting:
+            if purged:
+                carrier.withhold(purged)
+                home.write(partial(_note, share=name, fact=PURGED, values=()))
             return sent
         carrier.push([decode_json(one.record, Record) for one in waiting])
         home.write(partial(Writer.drop_waiting, share=name, until=waiting[-1].sequence))
@@ -126,7 +143,9 @@ def _collect(home: HomeSide, name: str) -> bool:
     """Make records of the next changes; return whether there may be more."""
     with home.store.read() as reader:
         share = share_called(reader, name)
-        if (share.epoch, share.change) == (reader.epoch(), reader.newest_change()):
+        apart = kept_apart(reader, home.policies, name)
+        kept = apart.keys() == _noted(reader, name, APART, int)
+        if kept and (share.epoch, share.change) == (reader.epoch(), reader.newest_change()):
             return False
     counts: list[int] = []
 
@@ -134,10 +153,12 @@ def _collect(home: HomeSide, name: str) -> bool:
         share = share_called(writer, name)
         if share.epoch != writer.epoch():
             share = _begun_anew(home, writer, share)
+        if _noted(writer, name, APART, int) - apart.keys():
+            share = replace(share, change=0)  # what was kept back may leave now
+        _note(writer, share=name, fact=APART, values=apart)
         changes = _changes(writer, share)
         items = [item for _, item in changes]
-        rules = home.policies, home.folder
-        departing = list(leaving(writer, share, items, *rules))
+        departing = list(leaving(writer, share, items, apart, home.folder))
         share = _send(home, writer, share, departing)
         last = changes[-1][0] if len(changes) == BATCH else writer.newest_change()
         writer.put_share(replace(share, change=last))
@@ -157,26 +178,44 @@ def _begun_anew(home: HomeSide, writer: Writer, share: ShareState) -> ShareState
 
     Only a purge and a rebuild number changes anew.
     """
-    gone = [
+    purged = [
         one for one in writer.departed(share.name) if home.tombstones.names(one.event_id, "", ())
     ]
+    gone = [one for one in purged if not one.is_said]
     for start in range(0, len(gone), BATCH):
         part = gone[start:][:BATCH]
-        share = chain(writer, share, [_tombstone(home, one.uuid) for one in part])
+        share = chain(writer, share, [_record(home, one.uuid) for one in part])
         writer.put_sent(share.name, ((one.uuid, GONE, one.event_id) for one in part))
+    uuids = _noted(writer, share.name, PURGED, str) | {one.uuid for one in purged}
+    _note(writer, share=share.name, fact=PURGED, values=uuids)
     return replace(share, epoch=writer.epoch(), change=0)
 
 
+def kept_apart(reader: StoreReader, policies: Policies, name: str) -> dict[int, str]:
+    """Return the names of the projects whose policy lets nothing leave for a share.
+
+    What a policy has once kept is kept until one that can be read lets it go: a folder that is
+    gone, or not mounted, says nothing.
+    """
+    projects = reader.projects()
+    unknown = {one.id for one in projects if not any(map(os.path.isdir, one.roots))}
+    apart = policies.unshared(projects) | unknown & _noted(reader, name, APART, int)
+    return {one.id: one.name for one in projects if one.id in apart}
+
+
 def leaving(
-    reader: StoreReader, share: ShareState, items: Sequence[Item], policies: Policies, folder: str
+    reader: StoreReader,
+    share: ShareState,
+    items: Sequence[Item],
+    apart: Collection[int],
+    folder: str,
 ) -> Iterator[Leaving]:
     """Yield what leaves of some items, by today's rules; of deleted ones all.
 
-    folder: the person's own.
+    apart: projects of which nothing leaves; folder: the person's own.
     What a session comes to leaves once that is over: until then it grows with every event.
     """
     projects = {project.id: project for project in reader.projects()}
-    apart = policies.unshared(projects.values())
     active = {one.id for one in reader.sessions(active=True, limit=LAST)}
     firsts = {one.seq: one for one in reader.logged({seq_of(item.id) for item in items})}
     for item in items:
@@ -186,24 +225,25 @@ def leaving(
         project = projects[first.project_id if item.project_id is None else item.project_id]
         if share.projects and project.id not in share.projects:
             continue
+        born = first.event.id, note_uuid(first.event)
         if item.deleted_ms is not None:
-            yield Leaving(item, project, first.event.id, "")
+            yield Leaving(item, project, *born, "")
         elif project.id in apart or project.id == UNASSIGNED or not _may_leave(item):
             continue
         elif item.session_id not in active or item.kind != "summary":
-            yield Leaving(item, project, first.event.id, _body(reader, item, project, folder))
+            yield Leaving(item, project, *born, _body(reader, item, project, folder))
 
 
 def first_leaving(
-    reader: StoreReader, share: ShareState, policies: Policies, folder: str, *, limit: int
+    reader: StoreReader, share: ShareState, apart: Collection[int], folder: str, *, limit: int
 ) -> list[Leaving]:
-    """Return the first things that would leave for a share that is not there yet."""
+    """Return the first things that would leave for a share that is not there yet, as `leaving`."""
     found: list[Leaving] = []
     after = 0
     while len(found) < limit:
         changes = _changes(reader, replace(share, change=after))
         items = [item for _, item in changes if item.deleted_ms is None]
-        found += islice(leaving(reader, share, items, policies, folder), limit - len(found))
+        found += islice(leaving(reader, share, items, apart, folder), limit - len(found))
         if len(changes) < BATCH:
             break
         after = changes[-1][0]
@@ -228,11 +268,13 @@ def _send(
         is_foreign = one.event_id.startswith(f"{share.key}-")
         if uuid in gone or sent.get(uuid) == GONE:
             continue
+        former = _former(writer, share, one)
         if is_deleted and (uuid in sent or is_foreign):
-            records.append(_tombstone(home, uuid, key_of(one.project)))
-            noted.append((uuid, GONE, one.event_id))
-        elif not is_deleted:
-            record = _record(home, one)
+            former.append(uuid)
+        records += [_record(home, each, key_of(one.project)) for each in former]
+        noted += [(each, GONE, one.event_id) for each in former]
+        if not is_deleted:
+            record = _record(home, uuid, key_of(one.project), one)
             digest = _digest(record)
             if sent.get(uuid) != digest:
                 records.append(record)
@@ -254,33 +296,38 @@ def chain(writer: Writer, share: ShareState, records: Iterable[Record]) -> Share
     return share
 
 
-def _record(home: HomeSide, one: Leaving) -> Record:
+def _former(reader: StoreReader, share: ShareState, one: Leaving) -> list[str]:
+    """Return what else a note was called that left, before its deletion was taken back."""
+    if one.item.kind != "note" or one.item.uuid == one.born_as:
+        return []
+    return reader.under_other_uuids(share.name, one.item.uuid, one.event_id)
+
+
+def _record(
+    home: HomeSide, uuid: str, project: ProjectKey | None = None, one: Leaving | None = None
+) -> Record:
+    """Return a record of an item that leaves, or of a deletion, without a place in the chain."""
     return Record(
         origin="",
         sequence=0,
         previous="",
-        kind="item",
-        uuid=one.item.uuid,
-        project=key_of(one.project),
-        author=home.person,
-        visibility=one.item.scope,
-        at_ms=one.item.updated_ms,
-        body=one.body,
-    )
-
-
-def _tombstone(home: HomeSide, uuid: str, project: ProjectKey | None = None) -> Record:
-    return Record(
-        origin="",
-        sequence=0,
-        previous="",
-        kind="tombstone",
+        kind="item" if one else "tombstone",
         uuid=uuid,
         project=project or ProjectKey(name=""),
         author=home.person,
-        visibility="project",
-        at_ms=home.now_ms(),
+        visibility=one.item.scope if one else "project",
+        at_ms=one.item.updated_ms if one else home.now_ms(),
+        body=one.body if one else "",
     )
+
+
+def _noted(reader: StoreReader, share: str, fact: str, kind: type[_T]) -> set[_T]:
+    """Return what is noted of a share under the name of a fact."""
+    return decode_json(reader.meta(share_fact(share, fact)) or "[]", set[kind])  # type: ignore[valid-type]
+
+
+def _note(writer: Writer, *, share: str, fact: str, values: Iterable[int | str]) -> None:
+    writer.put_meta(share_fact(share, fact), orjson.dumps(sorted(values)).decode())
 
 
 def _digest(record: Record) -> str:
@@ -312,7 +359,9 @@ def _body(reader: StoreReader, item: Item, project: Project, folder: str) -> str
 
 def bare(item: Item) -> Item:
     """Return an item without what follows from the rest, which would be searched for secrets."""
-    return replace(item, uuid="", content_hash="" if item.kind == "note" else item.content_hash)
+    if item.kind != "note":
+        return replace(item, uuid="")
+    return replace(item, uuid="", content_hash="", title=own_title(item))
 
 
 def _relative(paths: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -76,6 +76,13 @@ class PostgresCarrier:
         known = {"origins": list(since), "sequences": list(since.values()), "limit": limit}
         with self._connection() as connection:
             return Pulled([_record(row) for row in connection.execute(_statement("pull"), known)])
+
+    def withhold(self, uuids: Collection[str]) -> None:
+        """Destroy what this person's records hold of items; the records go on as withheld."""
+        with self._connection() as connection, connection.transaction():
+            for row in connection.execute(_statement("mine"), (list(uuids),)).fetchall():
+                one = _record(row)
+                connection.execute(_statement("withhold"), (one.origin, one.sequence, one.hash()))
 
     def wake(self, timeout_s: float) -> bool:
         """Wait until another may have pushed; return False if nothing was heard of it."""

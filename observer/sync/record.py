@@ -8,15 +8,21 @@ a deletion a tombstone, and nothing is rewritten.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from observer.core.errors import ShareUnavailable
 from observer.core.events import Scope
 from observer.core.value import Value
 
-RecordKind = Literal["item", "tombstone"]
+HASH_DIGITS = 64
+RecordKind = Literal["item", "tombstone", "withheld"]
+
+
+class NotMember(ShareUnavailable):
+    """The machine is not in the share, or not any more."""
 
 
 class ProjectKey(Value):
@@ -29,6 +35,9 @@ class ProjectKey(Value):
 
 class Record(Value):
     """One item as it was when its origin sent it, or that it is gone.
+
+    Of one that its origin purged later ("withheld") the `body` is the hash that it had: the chain
+    goes on, and nothing else of it is there.
 
     `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without
     gaps, `previous` is the hash of the one before ('' of the first). `author` is a person's name,
@@ -49,15 +58,21 @@ class Record(Value):
 
     def hash(self) -> str:
         """Return the SHA-256 of the record's canonical JSON, as hexadecimal digits."""
+        if self.kind == "withheld":
+            return self.body
         return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
 
 class Refused(NamedTuple):
-    """Records that were not taken, from one origin, and why; `sequence` is the first of them."""
+    """Records that were not taken, from one origin, and why; `sequence` is the first of them.
+
+    `person` is whose they are, '' where that is not known.
+    """
 
     origin: str
     sequence: int
     why: str
+    person: str = ""
 
 
 class Pulled(NamedTuple):
@@ -79,11 +94,30 @@ class Carrier(Protocol):
     def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
         """Return at most `limit` records of a higher sequence than `since` has of their origin."""
 
+    def withhold(self, uuids: Collection[str]) -> None:
+        """Destroy what this machine's records hold of items; the records go on as withheld."""
+
     def wake(self, timeout_s: float) -> bool:
         """Wait until another may have pushed; return False if nothing was heard of it."""
 
     def close(self) -> None:
         """Let go of connections and files."""
+
+
+def withheld(record: Record) -> Record:
+    """Return what stands in a chain for a record of which nothing else is to be there."""
+    return Record(
+        origin=record.origin,
+        sequence=record.sequence,
+        previous=record.previous,
+        kind="withheld",
+        uuid=record.uuid,
+        project=ProjectKey(name=""),
+        author="",
+        visibility=record.visibility,
+        at_ms=0,
+        body=record.hash(),
+    )
 
 
 def chained(
@@ -101,10 +135,12 @@ def chained(
         sequence, digest = known.get(record.origin, (0, ""))
         if record.sequence <= sequence or record.origin in refused:
             continue
-        if (record.sequence, record.previous) != (sequence + 1, digest):
+        own = record.hash()
+        is_next = (record.sequence, record.previous) == (sequence + 1, digest)
+        if not is_next or len(own) != HASH_DIGITS:
             why = f"does not continue record {sequence}"
-            refused[record.origin] = Refused(record.origin, record.sequence, why)
+            refused[record.origin] = Refused(record.origin, record.sequence, why, record.author)
             continue
         taken.append(record)
-        known[record.origin] = (record.sequence, record.hash())
+        known[record.origin] = (record.sequence, own)
     return taken, list(refused.values())

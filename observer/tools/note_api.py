@@ -138,7 +138,8 @@ _KEPT: dict[str, str] = {
 
 def version(one: Version) -> str:
     """Return one version of a note in a line; one that was undone is in brackets."""
-    line = f"{one.number}. {moment.minute(one.at_ms)} {one.action} by {one.author}"
+    by = one.item.person if one.action == "shared" else one.author
+    line = f"{one.number}. {moment.minute(one.at_ms)} {one.action} by {by}"
     line += f" · {render.one_line(one.item.title)}"
     return line if one.stands else f"({line})"
 

@@ -22,7 +22,7 @@ import msgspec
 from observer.core.config import Settings
 from observer.core.disk import is_unreadable
 from observer.core.errors import StoreUnavailable
-from observer.core.events import Forget
+from observer.core.events import Forget, Shared
 from observer.core.model import Item, Project
 from observer.core.paths import DAMAGED_COPY, Home, make_private
 from observer.ingest.projection import derive_after, derive_projects, put_triages, rebuild
@@ -31,6 +31,7 @@ from observer.store.connection import is_passing
 from observer.store.interface import OwnedStore
 from observer.store.purging import AgedEvent
 from observer.store.reader import StoreReader
+from observer.store.shares import purged_key
 from observer.store.tombstones import Marked, Tombstones, places_of
 from observer.store.writer import Writer
 from observer.upkeep import recognised, size_cap
@@ -68,11 +69,17 @@ def is_clean(reader: StoreReader, tombstones: Tombstones) -> bool:
 
 
 def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
-    """Yield by what tombstones know events; the log is read once."""
+    """Yield by what tombstones know events; the log is read once.
+
+    Of an item of another home all versions are known that are still to come.
+    """
     places, going = _places(reader), set(seqs)
     for stored in reader.stored_events():
         if stored.seq in going:
             yield stored.id, stored.dedup, places.get(stored.project_id, ())
+    for one in reader.logged(going):
+        if isinstance(one.event.body, Shared):
+            yield one.event.id, purged_key(one.event.body.uuid), ()
 
 
 class Removal(NamedTuple):

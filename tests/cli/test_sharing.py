@@ -18,7 +18,8 @@ from observer.core.paths import Home
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.shares import ShareState, tombstone_key
-from observer.sync.carriers import create_share
+from observer.sync.carriers import create_share, open_files
+from observer.sync.outgoing import left_key
 from tests.cli.conftest import Run
 from tests.support import pipeline_over
 from tests.sync.conftest import Server, server
@@ -185,6 +186,17 @@ def test_what_another_share_holds_stays(run: Run, home: Home) -> None:
             assert [one.title for one in reader.all_items()] == left
 
 
+def test_what_others_deleted_stays_deleted_after_leaving(run: Run, home: Home) -> None:
+    mine = event("own", Commit(hash="b" * 40, subject="Mine"))
+    assert titles_after(home, mine) == ["Mine"]
+    with closing(SqliteStore(home.database)) as store, store.read() as reader:
+        uuid = next(iter(reader.all_items())).uuid
+    gone = Shared(share="a", origin="o", sequence=2, uuid=uuid, person="eve")
+    assert titles_after(home, event("a-o-2", gone, dedup=tombstone_key(uuid))) == []
+    run("sync", "remove", "a", "--yes")
+    assert titles_after(home) == []
+
+
 def test_a_commit_that_a_share_brought_comes_again(run: Run, home: Home) -> None:
     dedup = f"commit:{COMMIT.hash}"
     assert titles_after(home, came("a", AS_COMMIT, dedup=dedup)) == ["Begin"]
@@ -203,6 +215,34 @@ def test_what_others_deleted_is_not_offered_back(run: Run, home: Home) -> None:
     last = event("a-o-2", gone, dedup=tombstone_key("u-1"))
     assert titles_after(home, came("a", THEIRS), last) == []
     assert "for good" in run("show", str(item_id(1))).err
+
+
+def test_a_removal_that_was_killed_is_completed_and_forgets_who_it_was(
+    run: Run, home: Home, tmp_path: Path
+) -> None:
+    url = str(tmp_path / "share")
+    create_share(url, home.root, person="ana").close()
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        writer.put_share(ShareState(name="one", url=url, key="k", origin="o"))
+    open_files(url, home.root).leave()
+    ran = run("sync", "remove", "one", "--yes")
+    assert (ran.code, "still a member" in ran.err) == (0, False)
+    with closing(SqliteStore(home.database)) as store, store.read() as reader:
+        assert (reader.shares(), reader.meta(left_key(url))) == ([], "")
+
+
+def test_a_share_that_is_joined_with_a_code_begins_anew(
+    run: Run, home: Home, filled: Home, tmp_path: Path
+) -> None:
+    del filled
+    url = str(tmp_path / "share")
+    create_share(url, tmp_path / "ana", person="ana").close()
+    code = open_files(url, tmp_path / "ana").invite("ben")
+    with closing(SqliteStore(home.database)) as store, store.write() as writer:
+        writer.put_meta(left_key(url), "old 7 hash")
+    run("sync", "add", url, "--all", "--code", code, "--yes")
+    with closing(SqliteStore(home.database)) as store, store.read() as reader:
+        assert [one.origin == "old" for one in reader.shares()] == [False]
 
 
 def test_an_unknown_share_is_named(run: Run, filled: Home) -> None:

@@ -88,8 +88,9 @@ def test_a_deleted_note_comes_back(keep: Keep, notes: Notes) -> None:
     item = keep("one")
     notes.forget(item.id)
     assert notes.list() == []
-    assert notes.undo(item.id) == item
-    assert notes.list() == [item]
+    again = notes.undo(item.id)
+    assert again == replace(item, uuid=again.uuid)
+    assert (notes.list(), again.uuid != item.uuid) == ([again], True)
 
 
 def test_a_deleted_note_does_not_come_back_beside_its_successor(keep: Keep, notes: Notes) -> None:

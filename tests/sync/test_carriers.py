@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from observer.core.errors import BadInput, ShareUnavailable
-from observer.sync.record import Carrier, Record, chained
+from observer.sync.record import Carrier, Record, chained, withheld
 
 Machine = Callable[[str], Carrier]
 Chain = Callable[..., list[Record]]
@@ -168,6 +168,23 @@ def killed_while(work: Callable[[], None], after_ms: int) -> None:
         finally:
             os._exit(0)
     os.waitpid(child, 0)
+
+
+def test_what_is_withheld_is_gone_and_the_chain_goes_on(machine: Machine, chain: Chain) -> None:
+    records = chain("a", 3)
+    laptop = machine("laptop")
+    laptop.push(records)
+    laptop.withhold([records[1].uuid])
+    assert all_of(machine("late")) == {"a": [records[0], withheld(records[1]), records[2]]}
+    laptop.push(chain("a", 4))
+    assert all_of(machine("desktop"))["a"][3:] == chain("a", 4)[3:]
+
+
+def test_what_others_sent_is_not_withheld(machine: Machine, chain: Chain) -> None:
+    records = chain("a", 2)
+    machine("laptop").push(records)
+    machine("desktop").withhold([one.uuid for one in records])
+    assert all_of(machine("late")) == {"a": records}
 
 
 def test_a_push_is_heard_by_who_waits(machine: Machine, chain: Chain) -> None:

@@ -17,7 +17,7 @@ from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.value import decode_json
 from observer.sync import carriers, keys
 from observer.sync.folder import FolderCarrier
-from observer.sync.record import Record
+from observer.sync.record import NotMember, Record
 from observer.sync.segments import segment_named
 
 Chain = Callable[..., list[Record]]
@@ -295,6 +295,42 @@ def test_only_the_founder_removes_another(
 def test_who_is_not_in_cannot_be_removed(ana: FolderCarrier) -> None:
     with pytest.raises(NotFound, match="no machine x"):
         ana.remove("x")
+
+
+def test_what_was_withheld_has_neither_segment_nor_key(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 3))
+    ben.pull({}, limit=10)  # who comes by wraps the keys for who was let in
+    (old,) = segments(folder)
+    ana.withhold(["a-2"])
+    (new,) = segments(folder)
+    keys_left = b"".join(path.read_bytes() for path in folder.rglob("*.keys"))
+    assert (old.exists(), old.stem.encode() in keys_left, new.stem) != (True, True, old.stem)
+    assert not old.with_suffix(".keys").exists()
+    ana.withhold(["a-2"])
+    assert segments(folder) == [new]
+
+
+def test_a_segment_of_others_is_not_destroyed(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
+    ana.push(chain("a", 3))
+    before = segments(folder)
+    ben.withhold(["a-2"])
+    assert segments(folder) == before
+
+
+def test_a_leaving_that_was_killed_is_completed(
+    ben: FolderCarrier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as killed:
+        killed.setattr(keys, "forget", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            ben.leave()
+    ben.leave()
+    with pytest.raises(NotMember, match="no key"):
+        ben.pull({}, limit=1)
 
 
 def test_who_leaves_has_no_key_any_more(

@@ -16,6 +16,7 @@ from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.sync import carriers, postgres
 from observer.sync.postgres import PostgresCarrier, ServerTeam
 from observer.sync.record import Carrier, Record
+from tests.sync.conftest import Server
 
 Chain = Callable[..., list[Record]]
 Login = Callable[[str], "psycopg.Connection[tuple[Any, ...]]"]
@@ -120,6 +121,13 @@ def test_a_removed_member_who_keeps_a_connection_has_no_right(
     ask(owner, f"REVOKE {group_of(ben)} FROM {ben.info.user}")
     with pytest.raises(errors.InsufficientPrivilege):
         ask(ben, "SELECT count(*) FROM observer.record")
+
+
+def test_nobody_takes_the_content_out_of_anothers_record(login: Login) -> None:
+    ask(login("ben"), "SELECT observer.withhold('a', 1, 'x')")
+    assert ask(login("owner"), "SELECT DISTINCT kind FROM observer.record") == [("item",)]
+    with pytest.raises(errors.InsufficientPrivilege):
+        ask(login("stranger"), "SELECT observer.withhold('a', 1, 'x')")
 
 
 @pytest.mark.parametrize(
@@ -320,3 +328,20 @@ def test_the_owner_makes_a_share_by_its_address(server: Any) -> None:
 def test_a_server_takes_no_code(share: ServerShare) -> None:
     with pytest.raises(BadInput, match="takes no code"):
         carriers.join_share(share.owner, Path("/nowhere"), "code")
+
+
+def test_an_owner_who_is_no_superuser_founds_and_invites(server: Server, chain: Chain) -> None:
+    name = f"plain_{uuid4().hex}"
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        ask(connection, f"CREATE ROLE {name} LOGIN CREATEROLE")
+        ask(connection, f"CREATE DATABASE {name} OWNER {name}")
+    owner = server.url(name, name)
+    postgres.create(owner)
+    team, records = ServerTeam(owner), chain("a", 2)
+    ana = carriers.open_carrier(team.invite("Ana"), Path("/nowhere"))
+    ana.push(records)
+    ana.withhold(["a-1"])
+    assert [one.kind for one in ana.pull({}, limit=9).records] == ["withheld", "item"]
+    ana.close()
+    team.remove(team.members()[0][0])
+    assert team.members() == []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from observer.sync.record import Record, Refused, chained
+from observer.sync.record import Record, Refused, chained, withheld
 
 Chain = Callable[..., list[Record]]
 
@@ -31,9 +31,21 @@ def test_a_changed_record_breaks_the_chain_of_its_origin_alone(chain: Chain) -> 
         ("b", 1),
         ("b", 2),
     ]
-    assert refused == [Refused("a", 3, "does not continue record 2")]
+    assert refused == [Refused("a", 3, "does not continue record 2", "Ana")]
 
 
 def test_a_gap_is_refused(chain: Chain) -> None:
     one, _, three = chain("a", 3)
-    assert chained([one, three], {})[1] == [Refused("a", 3, "does not continue record 1")]
+    assert chained([one, three], {})[1] == [Refused("a", 3, "does not continue record 1", "Ana")]
+
+
+def test_a_chain_goes_on_behind_what_is_withheld(chain: Chain) -> None:
+    one, two, three = chain("a", 3)
+    stub = withheld(two)
+    assert chained([one, stub, three], {}) == ([one, stub, three], [])
+    assert (stub.project.name, stub.author) == ("", "")
+
+
+def test_what_is_withheld_has_a_hash_for_its_content(chain: Chain) -> None:
+    one, two, _ = chain("a", 3)
+    assert len(chained([one, replace(withheld(two), body="x" * 999)], {})[1]) == 1

@@ -2,7 +2,8 @@
 -- {members} is the role that all members of this share belong to, and nobody logs in as.
 --
 -- What a role may do follows from its membership in {members} and from current_user: from nothing
--- that a client can set. Tables are only appended to; no member may update, delete or truncate.
+-- that a client can set. Tables are only appended to; no member may update, delete or truncate,
+-- but for the content of his own records: see withhold.
 
 CREATE SCHEMA observer;
 REVOKE ALL ON SCHEMA observer FROM PUBLIC;
@@ -100,6 +101,24 @@ END $$;
 REVOKE ALL ON FUNCTION observer.appended() FROM PUBLIC;
 CREATE TRIGGER appended AFTER INSERT ON observer.record
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION observer.appended();
+
+-- What a member purged: he takes the content out of his own records, whose chain goes on.
+CREATE POLICY owner_read ON observer.record FOR SELECT TO CURRENT_USER USING (true);
+CREATE POLICY owner_withhold ON observer.record FOR UPDATE TO CURRENT_USER
+    USING (true) WITH CHECK (kind = 'withheld');
+CREATE FUNCTION observer.withhold(whose text, number bigint, hash text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    UPDATE observer.record
+        SET kind = 'withheld', project = '{"name":""}', author = '', at_ms = 0, body = hash
+        WHERE origin = whose AND sequence = number AND kind = 'item' AND role = session_user;
+    IF FOUND THEN
+        INSERT INTO observer.audit (role, what, detail)
+            VALUES (session_user, 'withhold', format('%s: %s', whose, number));
+    END IF;
+END $$;
+REVOKE ALL ON FUNCTION observer.withhold(text, bigint, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION observer.withhold(text, bigint, text) TO {members};
 
 CREATE FUNCTION observer.unchangeable() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

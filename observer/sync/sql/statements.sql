@@ -53,6 +53,13 @@ CROSS JOIN LATERAL (
 ORDER BY r.origin, r.sequence
 LIMIT %(limit)s;
 
+-- name: mine
+SELECT origin, sequence, previous, kind, uuid, project, author, visibility, at_ms, body
+FROM observer.record WHERE role = current_user AND kind = 'item' AND uuid = ANY(%s);
+
+-- name: withhold
+SELECT observer.withhold(%s, %s, %s);
+
 -- name: members
 SELECT role, person FROM observer.member WHERE removed_at IS NULL ORDER BY person, role;
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
 from observer.sync.outgoing import HomeSide
-from observer.sync.record import Pulled, Record
+from observer.sync.record import Pulled, Record, withheld
 
 NOW_MS = 1_790_000_000_000
 NAME = "team"
@@ -45,6 +45,15 @@ class LinesCarrier:
         """Return what is later, in the order in which it came."""
         later = (one for one in self.records() if one.sequence > since.get(one.origin, 0))
         return Pulled(list(later)[:limit])
+
+    def withhold(self, uuids: Collection[str]) -> None:
+        """Put stubs in the place of the records of items."""
+        records = [
+            withheld(one) if one.uuid in uuids and one.kind == "item" else one
+            for one in self.records()
+        ]
+        self._file.unlink(missing_ok=True)
+        self.push(records)
 
     def wake(self, timeout_s: float) -> bool:
         """Say that nothing is known of others."""

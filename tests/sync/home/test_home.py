@@ -13,7 +13,8 @@ from observer.core.events import Command, Prompt, Reference, Remember, Reply, Re
 from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
 from observer.sync.home import Round, failed, sync_once
-from observer.sync.incoming import OWN
+from observer.sync.incoming import OWN, changed_apart
+from observer.tools import note_api
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
 
@@ -109,6 +110,26 @@ def test_a_project_that_is_kept_to_itself_sends_nothing(ana: Machine, sync: Sync
     assert sync(ana) == [Round()]
 
 
+def test_what_a_policy_kept_leaves_when_it_goes(ana: Machine, bob: Machine, sync: Sync) -> None:
+    policy = ana.shop / ".observer.toml"
+    policy.write_text('sharing = "none"\n')
+    ana.note("one")
+    sync(ana)
+    policy.unlink()
+    sync(ana, bob)
+    assert bob.only().narrative == "one"
+
+
+def test_what_a_policy_kept_stays_while_its_folder_is_away(ana: Machine, sync: Sync) -> None:
+    (ana.shop / ".observer.toml").write_text('sharing = "none"\n')
+    ana.note("one")
+    sync(ana)
+    ana.shop.rename(ana.shop.with_name("away"))
+    assert sync(ana) == [Round()]
+    ana.shop.with_name("away").rename(ana.shop)
+    assert sync(ana) == [Round()]
+
+
 def test_a_share_of_other_projects_takes_nothing_of_this_one(
     ana: Machine, machine: Machines, sync: Sync
 ) -> None:
@@ -178,7 +199,9 @@ def test_a_broken_chain_stops_nobody_else(
     carrier.push([replace(bad, previous="f"), good])
     sync(bob)
     with bob.store.read() as reader:
-        assert [one.origin for one in reader.refusals(NAME)] == ["o-eve"]
+        assert [one.why for one in reader.refusals(NAME)] == [
+            "record 1 of eve: does not continue record 0"
+        ]
     assert bob.only().narrative == "one"
 
 
@@ -232,6 +255,14 @@ def test_a_version_that_loses_arrives_all_the_same(ana: Machine, bob: Machine, s
         assert one.only().narrative == "ana's"
 
 
+def test_a_history_names_who_shared_a_version(ana: Machine, bob: Machine, sync: Sync) -> None:
+    ana.note("one")
+    sync(ana, bob)
+    with bob.store.read() as reader:
+        (shown,) = versions(reader.history(bob.only().id))
+    assert "shared by ana" in note_api.version(shown)
+
+
 def test_what_has_changed_waits_while_the_share_is_away(ana: Machine) -> None:
     ana.note("one")
     failed(ana.home, NAME, ShareUnavailable("the disk is away"))
@@ -262,6 +293,106 @@ def test_taking_a_change_back_reaches_all(ana: Machine, bob: Machine, sync: Sync
     ana.undo(item)
     sync(ana, bob)
     assert bob.only().narrative == "one"
+
+
+def test_a_deletion_that_is_taken_back_is_so_everywhere(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    ana.forget(item)
+    sync(ana, bob)
+    ana.undo(item)
+    sync(ana, bob)
+    assert (bob.only().narrative, bob.only().person) == ("one", "ana")
+    ana.revise(item, "two")
+    sync(ana, bob)
+    assert bob.only().narrative == "two"
+
+
+def test_a_deletion_that_never_left_and_is_taken_back_leaves_one_note(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    ana.forget(item)
+    ana.undo(item)
+    sync(ana, bob, ana)
+    assert ana.texts() == bob.texts()
+    ana.pipeline.rebuild()
+    assert ana.texts() == bob.texts()
+
+
+def test_who_brings_back_what_he_deleted_of_another_brings_it_to_all(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    ana.note("one")
+    sync(ana, bob)
+    theirs = bob.only().id
+    bob.forget(theirs)
+    sync(bob, ana)
+    assert ana.items() == []
+    bob.undo(theirs)
+    sync(bob, ana)
+    assert (ana.only().narrative, ana.only().person) == ("one", "bob")
+
+
+def test_a_version_from_before_a_deletion_that_was_taken_back_is_none(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "late")
+    ana.forget(item)
+    sync(ana)
+    ana.undo(item)
+    sync(bob, ana, bob)
+    assert [one.narrative for one in ana.items()] == ["one"]
+    assert ana.texts() == bob.texts()
+
+
+def test_a_version_that_is_shown_all_the_same_is_sent_once(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "bob's")
+    ana.now_ms += 60_000
+    ana.revise(item, "ana's")
+    sync(bob, ana, bob, ana)
+    assert len(carrier.records()) == 3
+
+
+def named_apart(machine: Machine) -> list[int]:
+    with machine.store.read() as reader:
+        return [one.id for one in changed_apart(reader, NAME)]
+
+
+def test_a_note_that_was_changed_apart_is_named_on_both_machines(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "bob's")
+    ana.now_ms += 60_000
+    ana.revise(item, "ana's")
+    sync(ana, bob, ana)
+    assert (named_apart(ana), named_apart(bob)) == ([item], [bob.only().id])
+    ana.revise(item, "both")
+    sync(ana, bob)
+    assert (named_apart(ana), named_apart(bob)) == ([], [])
+
+
+def test_a_note_that_one_changed_after_the_other_is_not_named(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    bob.revise(bob.only().id, "bob's")
+    sync(bob, ana)
+    ana.revise(item, "ana's")
+    sync(ana, bob)
+    assert (named_apart(ana), named_apart(bob)) == ([], [])
 
 
 def test_a_clock_that_is_days_ahead_does_not_part_the_homes(
@@ -310,6 +441,60 @@ def test_what_was_purged_of_another_stays_there(ana: Machine, bob: Machine, sync
     clean(bob.store, Removal(bob.tombstones))
     sync(bob, ana, bob)
     assert (bob.items(), len(ana.items())) == ([], 1)
+
+
+def purge(machine: Machine, *seqs: int) -> None:
+    with machine.store.read() as reader:
+        machine.tombstones.add(marks_of(reader, seqs))
+    clean(machine.store, Removal(machine.tombstones))
+
+
+def test_what_was_purged_of_another_stays_away_when_it_changes(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    item = ana.note("one")
+    sync(ana, bob)
+    purge(bob, 1)
+    ana.revise(item, "two")
+    sync(ana, bob)
+    assert (bob.items(), ana.only().narrative) == ([], "two")
+
+
+def test_a_purge_wins_over_a_machine_that_comes_back_late(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    ana.note("one")
+    sync(ana, bob)
+    bob.now_ms += 90 * 86_400_000
+    bob.revise(bob.only().id, "one, and later")
+    purge(ana, 1)
+    sync(ana, bob, ana, bob)
+    assert (ana.items(), bob.items()) == ([], [])
+
+
+def test_what_was_purged_is_in_no_record(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one")
+    ana.note("two")
+    sync(ana)
+    purge(ana, 1)
+    sync(ana, bob)
+    assert not any("one" in record.body for record in carrier.records())
+    assert [one.narrative for one in bob.items()] == ["two"]
+
+
+def test_what_was_forgotten_and_then_purged_is_in_no_record(
+    ana: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    item = ana.note("one")
+    sync(ana)
+    ana.forget(item)
+    sync(ana)
+    assert any("one" in record.body for record in carrier.records())
+    purge(ana, 1, 2)
+    sync(ana)
+    assert not any("one" in record.body for record in carrier.records())
 
 
 def test_a_rebuild_keeps_what_came(ana: Machine, bob: Machine, sync: Sync) -> None:

@@ -113,3 +113,15 @@ def test_what_came_by_a_share_is_known(ana: Machine) -> None:
     with ana.store.read() as reader:
         assert reader.seqs_shared("k") == [2]
         assert reader.seqs_shared("other") == []
+
+
+def test_a_secret_in_the_place_of_a_uuid_is_redacted(ana: Machine) -> None:
+    token = "ghp_" + "a1B2" * 9
+    come(ana, item(), uuid=token)
+    assert token not in ana.only().uuid
+
+
+def test_a_title_of_its_own_arrives(ana: Machine) -> None:
+    come(ana, item("", narrative="First line.\nMore."))
+    come(ana, item("Locks", narrative="x"), uuid=UUID.replace("a", "b"), at=2)
+    assert [one.title for one in ana.items()] == ["First line.", "Locks"]

@@ -1,0 +1,125 @@
+"""Homes that share by the real carriers, while what can happen to a share happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from typing import Any, Protocol
+
+import pytest
+
+from observer.core.errors import ShareUnavailable
+from observer.sync.home import failed, sync_once
+from observer.sync.record import Carrier
+from tests.sync.home.machines import NAME, Machine
+
+Machines = Callable[..., Machine]
+DAY_MS = 86_400_000
+
+
+class Share(Protocol):
+    def open(self, machine: str) -> Carrier: ...
+
+
+class Joined:
+    """Machines of people who share by one carrier each."""
+
+    def __init__(self, machine: Machines, share: Share, stack: ExitStack) -> None:
+        self._machine, self._share, self._stack = machine, share, stack
+        self._carriers: dict[str, Carrier] = {}
+
+    def make(self, *people: str) -> list[Machine]:
+        for person in people:
+            opened = self._stack.enter_context(closing(self._share.open(person)))
+            self._carriers[person] = opened
+        return [self._machine(person) for person in people]
+
+    def sync(self, *machines: Machine) -> None:
+        for one in machines:
+            sync_once(one.home, NAME, self._carriers[one.person])
+
+
+@pytest.fixture
+def joined(machine: Machines, folder_share: Share) -> Iterator[Joined]:
+    with ExitStack() as stack:
+        yield Joined(machine, folder_share, stack)
+
+
+@pytest.fixture
+def on_server(machine: Machines, postgres_share: Share) -> Iterator[Joined]:
+    with ExitStack() as stack:
+        yield Joined(machine, postgres_share, stack)
+
+
+def work(home: Machine, joined: Joined) -> None:
+    """Keep, change and forget notes, and share in between."""
+    for number in range(6):
+        item = home.note(f"{home.person} {number}")
+        joined.sync(home)
+        if number % 3 == 1:
+            home.revise(item, f"{home.person} {number}, changed")
+        if number % 3 == 2:
+            home.forget(item)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["joined", "on_server"])
+def test_three_that_write_at_once_end_up_with_the_same(
+    by: str, request: pytest.FixtureRequest
+) -> None:
+    joined: Joined = request.getfixturevalue(by)
+    three = joined.make("ana", "bob", "eve")
+    with ThreadPoolExecutor(3) as threads:
+        for done in [threads.submit(work, one, joined) for one in three]:
+            done.result(60)
+    joined.sync(*three, *three)
+    assert three[0].texts() == three[1].texts() == three[2].texts()
+    assert len(three[0].texts()) == 12
+
+
+@pytest.mark.slow
+def test_a_server_that_is_away_for_an_hour_loses_nothing(
+    on_server: Joined, postgres_share: Any
+) -> None:
+    ana, bob = on_server.make("ana", "bob")
+    ana.note("before")
+    on_server.sync(ana, bob)
+    postgres_share.server.stop()
+    for one in (ana, bob):
+        one.now_ms += DAY_MS // 24
+        one.note(f"meanwhile {one.person}")
+        with pytest.raises(ShareUnavailable) as refused:
+            on_server.sync(one)
+        failed(one.home, NAME, refused.value)
+    postgres_share.server.start()
+    on_server.sync(ana, bob, ana)
+    assert ana.texts() == bob.texts()
+    assert len(ana.texts()) == 3
+
+
+def test_a_machine_that_comes_back_after_months_takes_what_was_deleted(joined: Joined) -> None:
+    ana, bob, eve = joined.make("ana", "bob", "eve")
+    kept, gone = ana.note("kept"), ana.note("gone")
+    joined.sync(ana, bob, eve)
+    eve.revise(eve.items()[0].id, "kept, by eve"), eve.revise(eve.items()[1].id, "gone, by eve")
+    ana.forget(gone)
+    ana.revise(kept, "kept, by ana")
+    eve.now_ms = ana.now_ms = bob.now_ms = ana.now_ms + 200 * DAY_MS
+    joined.sync(ana, bob, eve, ana, bob)
+    assert ana.texts() == bob.texts() == eve.texts()
+    assert len(ana.texts()) == 1
+
+
+def test_clocks_two_days_apart_end_up_with_the_same(joined: Joined) -> None:
+    ana, bob = joined.make("ana", "bob")
+    ana.now_ms += 2 * DAY_MS
+    item = ana.note("one")
+    joined.sync(ana, bob)
+    for text in ("two", "three"):
+        bob.revise(bob.only().id, f"{text}, by bob")
+        joined.sync(bob, ana)
+        ana.revise(item, f"{text}, by ana")
+        joined.sync(ana, bob)
+    assert ana.texts() == bob.texts()
+    assert bob.only().narrative == "three, by ana"
