@@ -396,6 +396,8 @@ def _say_rounds(done: Sequence[dict[str, Any]]) -> None:
                 note(f"hint: {one['hint']}")
             continue
         say(f"{one['name']}: {one['sent']} sent, {one['taken']} taken in")
+        if one["unsearched"]:
+            note(f"{one['name']}: {one['unsearched']}")
         if one["refused"]:
             note("some was refused; which says: observer sync status")
 
