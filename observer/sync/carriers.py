@@ -50,9 +50,10 @@ def open_search(url: str) -> ServerSearch:
         ShareUnavailable: as `open_carrier`, or the share cannot be searched as a whole.
     """
     with _extras():
+        from observer.sync.postgres import PostgresCarrier  # noqa: PLC0415 - of an extra
         from observer.sync.postgres_search import ServerSearch  # noqa: PLC0415 - of an extra
 
-        return ServerSearch(url)
+        return ServerSearch(PostgresCarrier(url))
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:

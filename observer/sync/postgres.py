@@ -23,6 +23,7 @@ from psycopg.conninfo import make_conninfo
 
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.value import decode_json
+from observer.sync.postgres_search import install
 from observer.sync.record import ProjectKey, Pulled, Record
 
 FORMAT = 1
@@ -115,8 +116,6 @@ def create(url: str) -> None:
         ShareUnavailable: there is no server, it is too old or without pgvector, or the login may
             not.
     """
-    from observer.sync.postgres_search import install  # noqa: PLC0415 - which needs this module
-
     with _plainly(), _owner(url) as connection:
         if connection.info.server_version < OLDEST_VERSION * 10_000:
             raise _too_old(connection)

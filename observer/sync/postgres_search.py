@@ -12,16 +12,15 @@ import math
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, LiteralString, NamedTuple
+from typing import Any, LiteralString, NamedTuple, Protocol
 
 import psycopg
 
 from observer.core.errors import Ambiguous, ShareUnavailable
 from observer.core.value import decode_json
-from observer.sync.postgres import PostgresCarrier
 from observer.sync.record import ProjectKey
 
 VERSION = 1
@@ -34,7 +33,7 @@ _SQL = Path(__file__).with_name("sql")
 _Connection = psycopg.Connection[tuple[Any, ...]]  # columns of several types
 
 
-class Entry(NamedTuple):
+class SearchEntry(NamedTuple):
     """What makes an item findable: codes of its words by column, its vector in eight bits."""
 
     uuid: str
@@ -47,7 +46,7 @@ class Entry(NamedTuple):
     vector: bytes = b""
 
 
-class Asked(NamedTuple):
+class SearchAsked(NamedTuple):
     """What a search asks of a server: codes of words, and a vector of a model.
 
     None does not restrict; times in ms since 1970, `until` exclusive.
@@ -74,7 +73,7 @@ class Candidate(NamedTuple):
     vector: bytes | None
 
 
-class Answer(NamedTuple):
+class ServerAnswer(NamedTuple):
     """Candidates of a search, and of all rows how many there are and how many hold each word."""
 
     size: int
@@ -82,18 +81,28 @@ class Answer(NamedTuple):
     candidates: Sequence[Candidate]
 
 
+class Connected(Protocol):
+    """What lends a connection to a share, and says in plain words why it cannot be used."""
+
+    def transaction(self) -> AbstractContextManager[_Connection]:
+        """Lend the connection in a transaction."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+
 class ServerSearch:
     """The searchable part of a share.
 
     Args:
-        url: of the database, with the login of one person.
+        carrier: of that share; closed with this.
 
     Raises:
-        ShareUnavailable: as `PostgresCarrier`, or the share has no such part, or a later one.
+        ShareUnavailable: the share has no such part, or a later one.
     """
 
-    def __init__(self, url: str) -> None:
-        self._carrier = PostgresCarrier(url)
+    def __init__(self, carrier: Connected) -> None:
+        self._carrier = carrier
         try:
             with self._carrier.transaction() as connection:
                 self._vector = _schema_of_pgvector(connection)
@@ -106,7 +115,7 @@ class ServerSearch:
         """Let go of the connection."""
         self._carrier.close()
 
-    def ask(self, asked: Asked, *, timeout_ms: int) -> Answer:
+    def ask(self, asked: SearchAsked, *, timeout_ms: int) -> ServerAnswer:
         """Return what may answer a search.
 
         Raises:
@@ -124,7 +133,7 @@ class ServerSearch:
                 )
             )
             found = self._fetched(connection, list(uuids), asked.model)
-        return Answer(max(size, len(found)), held, found)
+        return ServerAnswer(max(size, len(found)), held, found)
 
     def named(self, handle: str, *, timeout_ms: int) -> Candidate | None:
         """Return the item with a uuid, or with one that begins so; None if there is none.
@@ -140,7 +149,7 @@ class ServerSearch:
             raise Ambiguous(f"{handle!r} fits several items", hint="give more of it")
         return found[0] if found else None
 
-    def put(self, origin: str, entries: Sequence[Entry]) -> None:
+    def put(self, origin: str, entries: Sequence[SearchEntry]) -> None:
         """Have the server know items that this home has sent; what is deleted there is left out."""
         with self._carrier.transaction() as connection, connection.cursor() as cursor:
             cursor.executemany(self._sql("put"), [_row(origin, entry) for entry in entries])
@@ -149,7 +158,7 @@ class ServerSearch:
     def _by_words(
         self,
         connection: _Connection,
-        asked: Asked,
+        asked: SearchAsked,
         codes: Sequence[str],
         held: Sequence[int],
         size: int,
@@ -164,7 +173,7 @@ class ServerSearch:
         asking = {"codes": codes, "rarities": rarities, "gate": gate, **_restricted(asked)}
         return [row[0] for row in self._rows(connection, "by_words", asking)]
 
-    def _by_meaning(self, connection: _Connection, asked: Asked) -> list[str]:
+    def _by_meaning(self, connection: _Connection, asked: SearchAsked) -> list[str]:
         if not asked.vector:
             return []
         text = f"[{','.join(f'{value:.5g}' for value in asked.vector)}]"
@@ -259,7 +268,7 @@ def _schema_of_pgvector(connection: _Connection) -> str:
     return str(row[0])
 
 
-def _row(origin: str, entry: Entry) -> dict[str, object]:
+def _row(origin: str, entry: SearchEntry) -> dict[str, object]:
     return {
         "origin": origin,
         "uuid": entry.uuid,
@@ -299,7 +308,7 @@ def _bytes_of(vector: str | None) -> bytes | None:
     return array("b", map(int, map(float, vector[1:-1].split(",")))).tobytes()
 
 
-def _restricted(asked: Asked) -> dict[str, object]:
+def _restricted(asked: SearchAsked) -> dict[str, object]:
     return {
         "project": asked.project,
         "kinds": None if asked.kinds is None else list(asked.kinds),

@@ -1,6 +1,6 @@
-"""Search beyond this home: a share on a server is asked too, and told of what this home sends it.
+"""Search beyond this home: a share on a server is asked too, and given what this home sends.
 
-The server is told of an item's words and meaning as the local index is, with every change. Who
+It is given an item's words and meaning as the local index is, with every change. Who
 searches waits for it no longer than `PATIENCE_S`; then the answer is that of this home.
 """
 
@@ -38,7 +38,13 @@ from observer.sync.carriers import is_server, open_search
 from observer.sync.outgoing import BATCH, LOCAL, HomeSide, bare, leaving, share_called
 
 if TYPE_CHECKING:
-    from observer.sync.postgres_search import Answer, Asked, Candidate, Entry, ServerSearch
+    from observer.sync.postgres_search import (
+        Candidate,
+        SearchAsked,
+        SearchEntry,
+        ServerAnswer,
+        ServerSearch,
+    )
 
 PATIENCE_S = 0.3
 """How long a search waits for servers."""
@@ -106,9 +112,9 @@ def _entries(
     changes: Sequence[ItemChange],
     model: ItemModel,
     codes: Codes,
-) -> Iterator[Entry]:
+) -> Iterator[SearchEntry]:
     """Yield what the server is to know of changed items: words as they left, and whole vectors."""
-    from observer.sync.postgres_search import Entry  # noqa: PLC0415 - of an extra
+    from observer.sync.postgres_search import SearchEntry  # noqa: PLC0415 - of an extra
 
     share = share_called(reader, name)
     changed = {one.item.uuid: one for one in changes if one.item}
@@ -118,7 +124,7 @@ def _entries(
         item = decode_json(one.body, Item)
         vector = changed[one.item.uuid].vector or b""
         is_whole = len(vector) == model.dimensions > 0
-        yield Entry(
+        yield SearchEntry(
             uuid=one.item.uuid,
             project=one.project.name,
             kind=item.kind,
@@ -196,13 +202,13 @@ class TeamSearch:
                 return item
         return None
 
-    def _asked(self, question: TeamQuestion, wanted: QueryPlan) -> Asked:
-        from observer.sync.postgres_search import Asked  # noqa: PLC0415 - of an extra
+    def _asked(self, question: TeamQuestion, wanted: QueryPlan) -> SearchAsked:
+        from observer.sync.postgres_search import SearchAsked  # noqa: PLC0415 - of an extra
 
         filters = question.filters
         codes = chain.from_iterable(self._codes.whole_each(wanted.words))
         vector = question.sources.encode(wanted.text)
-        return Asked(
+        return SearchAsked(
             codes=list(dict.fromkeys(codes))[:MOST_CODES],
             model=self._model.id,
             vector=() if vector is None else vector.tolist(),
@@ -214,8 +220,8 @@ class TeamSearch:
             limit=max(MOST, question.limit),
         )
 
-    def _begin(self, urls: Sequence[str], asked: Asked) -> SimpleQueue[Answer | str]:
-        answers: SimpleQueue[Answer | str] = SimpleQueue()
+    def _begin(self, urls: Sequence[str], asked: SearchAsked) -> SimpleQueue[ServerAnswer | str]:
+        answers: SimpleQueue[ServerAnswer | str] = SimpleQueue()
 
         def ask(url: str) -> None:
             try:
@@ -245,7 +251,7 @@ class TeamSearch:
         idle.append(server)
 
     def _ranked(
-        self, question: TeamQuestion, wanted: QueryPlan, asked: Asked, answer: Answer
+        self, question: TeamQuestion, wanted: QueryPlan, asked: SearchAsked, answer: ServerAnswer
     ) -> list[Hit]:
         items = ((_item(one), one.vector) for one in answer.candidates)
         elsewhere = Elsewhere(
@@ -283,8 +289,8 @@ def _why_not(urls: Sequence[str], filters: Filters, wanted: QueryPlan) -> str:
 
 
 def _within(
-    answers: SimpleQueue[Answer | str], count: int, deadline_s: float
-) -> Iterator[Answer | str]:
+    answers: SimpleQueue[ServerAnswer | str], count: int, deadline_s: float
+) -> Iterator[ServerAnswer | str]:
     """Yield answers as they come, and why the rest is not waited for."""
     for _ in range(count):
         try:

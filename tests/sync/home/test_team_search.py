@@ -21,9 +21,10 @@ from observer.memory.opening import index_for
 from observer.search.find import SearchHits
 from observer.store.stemmer import stemmer
 from observer.sync import carriers, postgres
+from observer.sync.carriers import open_search
 from observer.sync.home import sync_once
 from observer.sync.postgres import ServerTeam
-from observer.sync.postgres_search import Entry, ServerSearch
+from observer.sync.postgres_search import SearchEntry
 from observer.sync.team_search import NO_OPERATORS, NO_SERVER, TOO_LATE, ItemModel, TeamSearch, fill
 from observer.tools.core import Core
 from tests.sync.home.machines import NAME, Machine
@@ -82,7 +83,7 @@ class Member:
         vectors = self.model.made(notes) if notes else {}
         with self.machine.store.write() as writer:
             writer.put_vectors(self.model.id, vectors)
-        with closing(ServerSearch(self.url)) as server:
+        with closing(open_search(self.url)) as server:
             fill(
                 self.machine.home,
                 NAME,
@@ -227,8 +228,8 @@ def test_what_is_deleted_there_does_not_come_back(ana: Member, postgres_share: A
     uuid = ana.machine.only().uuid
     ana.machine.forget(ana.machine.only().id)
     ana.sync()
-    late = Entry(uuid, "shop", "note", "note", 1, [[1], [], [], [], [], []])
-    with closing(ServerSearch(ana.url)) as server:
+    late = SearchEntry(uuid, "shop", "note", "note", 1, [[1], [], [], [], [], []])
+    with closing(open_search(ana.url)) as server:
         server.put(ana.state.origin, [late])
     assert rows(postgres_share) == [(0,)]
 
@@ -252,7 +253,7 @@ def test_rows_of_another_model_are_not_compared(bob: Member, postgres_share: Any
 
 
 def test_a_round_without_changes_tells_the_server_nothing(ana: Member) -> None:
-    with closing(ServerSearch(ana.url)) as server:
+    with closing(open_search(ana.url)) as server:
         assert fill(ana.machine.home, NAME, server, items_by(MODEL)) == 0
 
 
@@ -301,7 +302,7 @@ def test_only_an_iterative_scan_finds_enough_of_what_the_policies_leave(
 
 def test_each_search_sets_an_iterative_scan(ana: Member, postgres_share: Any) -> None:
     del postgres_share
-    server = ServerSearch(ana.url)
+    server = open_search(ana.url)
     with closing(server), server._asking(100) as connection:
         row = connection.execute("SHOW hnsw.iterative_scan").fetchone()
     assert row == ("strict_order",)
@@ -356,13 +357,13 @@ def test_a_stranger_reads_no_row(postgres_share: Any, ana: Member) -> None:
 def test_an_older_share_says_who_brings_it_up_to_date(ana: Member, postgres_share: Any) -> None:
     undo_search(postgres_share)
     with pytest.raises(ShareUnavailable, match=r"as a whole yet.*sync add URL --create"):
-        ServerSearch(ana.url)
+        open_search(ana.url)
 
 
 def test_the_owner_brings_an_older_share_up_to_date(ana: Member, postgres_share: Any) -> None:
     undo_search(postgres_share)
     postgres.create(postgres_share.owner)
-    ServerSearch(ana.url).close()
+    open_search(ana.url).close()
 
 
 def undo_search(share: Any) -> None:
@@ -376,7 +377,7 @@ def undo_search(share: Any) -> None:
 def test_a_share_of_a_later_search_is_left_alone(ana: Member, postgres_share: Any) -> None:
     rows(postgres_share, "UPDATE observer.part SET version = 9")
     with pytest.raises(ShareUnavailable, match=r"version 9.*update observer"):
-        ServerSearch(ana.url)
+        open_search(ana.url)
 
 
 @pytest.mark.parametrize(("sql", "said"), [
@@ -388,4 +389,4 @@ def test_a_server_without_a_fit_pgvector_is_said_to_be_one(
 ) -> None:
     rows(postgres_share, sql)
     with pytest.raises(ShareUnavailable, match=said):
-        ServerSearch(ana.url)
+        open_search(ana.url)
