@@ -228,7 +228,8 @@ class Memory:
             from observer.sync.team_search import TeamQuestion  # noqa: PLC0415 - seldom wanted
 
             question = TeamQuestion(sources, query, asked, name, limit, self._now_ms())
-            return self._team().search(question, find)
+            urls = [share.url for share in sources.reader.shares()]
+            return self._team().search(urls, question, find)
 
     def elsewhere(self, handle: str) -> Item | None:
         """Return the item that only the server of a share has, by its uuid or its beginning.

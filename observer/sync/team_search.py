@@ -130,13 +130,14 @@ def _entries(
             kind=item.kind,
             type=item.type,
             created_ms=item.created_ms,
-            columns=_columns(codes, item),
+            columns=columns_by(codes, item),
             model=model.id if is_whole else "",
             vector=vector if is_whole else b"",
         )
 
 
-def _columns(codes: Codes, item: Item) -> list[list[int]]:
+def columns_by(codes: Codes, item: Item) -> list[list[int]]:
+    """Return the codes of an item's words, of each column."""
     stream = groupby(chain(codes.of_item(item)), lambda code: code == SEPARATOR)
     found: list[list[int]] = [[]]
     for is_end, group in stream:
@@ -164,12 +165,14 @@ class TeamSearch:
         self._idle: dict[str, list[ServerSearch]] = {}
         weakref.finalize(self, _close_all, self._idle)
 
-    def search(self, question: TeamQuestion, local: Callable[[], SearchHits]) -> SearchHits:
+    def search(
+        self, urls: Iterable[str], question: TeamQuestion, local: Callable[[], SearchHits]
+    ) -> SearchHits:
         """Return what a search of this home finds, joined with what the servers find meanwhile.
 
         `degraded` says why a server was not asked, or did not answer.
         """
-        urls = [one.url for one in question.sources.reader.shares() if is_server(one.url)]
+        urls = list(filter(is_server, urls))
         wanted = plan(question.text)
         if why := _why_not(urls, question.filters, wanted):
             return _degraded(local(), [why])
