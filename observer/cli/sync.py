@@ -112,7 +112,7 @@ def add_command(  # noqa: PLR0913 - the options above
         raise BadInput("--project and --all contradict each other", hint="give one of them")
     if is_new and is_server(url):
         create_share(url, here.root, person="").close()
-        asks = "a share is made; with the same address: observer sync invite URL PERSON"
+        asks = "a share is there; with the same address: observer sync invite URL PERSON"
         respond({"url": without_login(url)}, asks)
         return
     called = name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")

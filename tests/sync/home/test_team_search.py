@@ -390,3 +390,30 @@ def test_a_server_without_a_fit_pgvector_is_said_to_be_one(
     rows(postgres_share, sql)
     with pytest.raises(ShareUnavailable, match=said):
         open_search(ana.url)
+
+
+@pytest.fixture
+def managed(server: Any) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    """Lend a superuser's connection to a database of an owner who is none, as a service has it."""
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute("CREATE ROLE boss LOGIN CREATEROLE")
+        connection.execute("CREATE DATABASE managed OWNER boss")
+    with psycopg.connect(server.url("managed"), autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        postgres.create(server.url("managed", "boss"))
+        yield connection
+
+
+def test_rows_go_with_their_items_also_where_the_owner_is_no_superuser(
+    managed: psycopg.Connection[tuple[Any, ...]], server: Any, chain: Any
+) -> None:
+    first, second = chain("a", 2)
+    entry = SearchEntry(first.uuid, "shop", "note", "fact", 1, [[1], [], [], [], [], []])
+    url = ServerTeam(server.url("managed", "boss")).invite("ana")
+    with closing(carriers.open_carrier(url, Path("/nowhere"))) as carrier:
+        carrier.push([first])
+        with closing(open_search(url)) as search:
+            search.put("a", [entry])
+        assert managed.execute("SELECT uuid FROM observer.entry").fetchone() == (first.uuid,)
+        carrier.push([replace(second, kind="tombstone", uuid=first.uuid, body="")])
+    assert managed.execute("SELECT uuid FROM observer.entry").fetchone() is None
