@@ -59,13 +59,16 @@ class Person:
         self._last: Record | None = None
         self._known: dict[str, int] = {}
         self._owed = self._random.random()
+        self.asked_s: list[float] = []
 
     def round(self) -> int:
         """Do what the daemon does every minute; return how many records were sent."""
         made = self.bring(self._due())
         if self._random.random() < SEARCHES * 60 / DAY_S:
             with closing(open_search(self.url)) as server:
+                begin = time.monotonic()
                 server.ask(self._question(), timeout_ms=300)
+                self.asked_s.append(time.monotonic() - begin)
         return len(made)
 
     def bring(self, count: int) -> list[Record]:
@@ -244,6 +247,9 @@ def run(owner: str, chosen: argparse.Namespace) -> None:
             break
     if not limit:
         print("not saturated")
+    asked_ms = sorted(1000 * seconds for person in people for seconds in person.asked_s) or [0.0]
+    p50, p95 = (asked_ms[int(share * (len(asked_ms) - 1))] for share in (0.5, 0.95))
+    print(f"{len(asked_ms)} searches that were answered: p50 {p50:.0f} ms, p95 {p95:.0f}")
     with psycopg.connect(owner) as connection:
         for name, size, indexes in connection.execute(cast("LiteralString", SIZES)):
             each, of_indexes = size / max(1, total), indexes / max(1, total)
