@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, LiteralString, NamedTuple, Protocol
 
@@ -25,8 +27,8 @@ from observer.sync.record import ProjectKey
 
 VERSION = 1
 OLDEST_PGVECTOR = (0, 8)
-COMMON = 5_000
-"""Rows from which on a word is common: it chooses no candidates if another one is not."""
+LOOKED_AT = 3_000
+"""Rows that words choose candidates from, at most: those of the rarest words."""
 USUAL_DIMENSIONS = 640
 """Of the model that ships: its index is made with the share."""
 _SQL = Path(__file__).with_name("sql")
@@ -123,9 +125,9 @@ class ServerSearch:
         """
         with self._asking(timeout_ms) as connection:
             codes = [f"{code:x}" for code in asked.codes]
-            counts = self._rows(connection, "counts", {"codes": codes, "most": COMMON + 1})
+            counts = self._rows(connection, "counts", {"codes": codes, "most": LOOKED_AT + 1})
             held = [int(row[0]) for row in counts]
-            ((size,),) = self._rows(connection, "size", (COMMON + 1,))
+            ((size,),) = self._rows(connection, "size", (LOOKED_AT + 1,))
             uuids = dict.fromkeys(
                 (
                     *self._by_words(connection, asked, codes, held, size),
@@ -163,13 +165,14 @@ class ServerSearch:
         held: Sequence[int],
         size: int,
     ) -> list[str]:
-        rare = [code for code, count in zip(codes, held, strict=True) if 0 < count <= COMMON]
-        there = [code for code, count in zip(codes, held, strict=True) if count]
+        there = sorted((count, code) for count, code in zip(held, codes, strict=True) if count)
         if not there:
             return []
+        rows = accumulate(count for count, _ in there)
+        rare = [code for (_, code), sum_ in zip(there, rows, strict=True) if sum_ <= LOOKED_AT]
         rarities = [math.log(1 + (size + 0.5) / (count + 0.5)) for count in held]
         # Common words alone have to stand together: any of them would be found all over.
-        gate = " | ".join(rare) or " & ".join(there)
+        gate = " | ".join(rare) or " & ".join(code for _, code in there)
         asking = {"codes": codes, "rarities": rarities, "gate": gate, **_restricted(asked)}
         return [row[0] for row in self._rows(connection, "by_words", asking)]
 
@@ -285,6 +288,8 @@ def _row(origin: str, entry: SearchEntry) -> dict[str, object]:
 
 MOST_PLACES, LAST_PLACE = 255, 16_383
 """Of a word in a row, as PostgreSQL keeps them."""
+_HEAD_BYTES = 4
+"""Before the halves of a vector: how many they are."""
 _WEIGHTS = "ABDBBD"
 """Of title, subtitle, narrative, facts, concepts and files."""
 
@@ -301,11 +306,12 @@ def _words(columns: Sequence[Sequence[int]]) -> str:
     return " ".join(f"{code:x}:{','.join(known)}" for code, known in places.items())
 
 
-def _bytes_of(vector: str | None) -> bytes | None:
-    """Return a vector of whole numbers in eight bits each."""
+def _bytes_of(vector: bytes | None) -> bytes | None:
+    """Return a vector of whole numbers, as the server sends it, in eight bits each."""
     if vector is None:
         return None
-    return array("b", map(int, map(float, vector[1:-1].split(",")))).tobytes()
+    halves = memoryview(vector)[_HEAD_BYTES:]
+    return array("b", map(int, struct.unpack(f">{len(halves) // 2}e", halves))).tobytes()
 
 
 def _restricted(asked: SearchAsked) -> dict[str, object]:

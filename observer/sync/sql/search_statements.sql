@@ -94,7 +94,8 @@ ORDER BY e.embedding::{vector}.halfvec({dimensions})
 LIMIT %(limit)s;
 
 -- name: fetch
-SELECT DISTINCT ON (r.uuid) r.uuid, coalesce(m.person, ''), r.project, r.body, e.embedding::text
+SELECT DISTINCT ON (r.uuid) r.uuid, coalesce(m.person, ''), r.project, r.body,
+    {vector}.halfvec_send(e.embedding)
 FROM observer.record r
 LEFT JOIN observer.member m USING (role)
 LEFT JOIN observer.entry e ON e.uuid = r.uuid AND e.origin = r.origin AND e.model = %(model)s
