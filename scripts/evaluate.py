@@ -1,6 +1,6 @@
 """Measure the quality of search, and of what is derived from events.
 
-    python scripts/evaluate.py recall [FOLDER] [--model NAME]
+    python scripts/evaluate.py recall [FOLDER] [--model NAME] [--server]
     python scripts/evaluate.py commits [REPOSITORY] [--model NAME] [--json]
     python scripts/evaluate.py labelled [--misses]
     python scripts/evaluate.py sessions FOLDER [--keep DIR | --kept DIR] [--list SCORER]
@@ -28,6 +28,9 @@ A folder holds `<repo>_<set>_docs.jsonl` (`id`, `title`, `narrative`, `facts`, `
 and `<repo>_<set>_q.jsonl` (`q`, and `rel`, the ids of the relevant documents). A set of queries
 without documents of its own (`sym`) asks the `diff` documents of its repository.
 
+With `--server` recall is held against the same items asked of a share on PostgreSQL, by a home that
+has none of them.
+
 Prints, for each set and for their macro average, Recall@3, Recall@5, Recall@10, MRR@10 and nDCG@10
 in percent with 95 % bootstrap intervals, for the product's recall and for what it is held against,
 and by how much recall is ahead in nDCG@10 (paired bootstrap, two-sided p).
@@ -37,7 +40,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from evaluation import sets
@@ -54,6 +58,7 @@ from evaluation.measures import (
 from evaluation.review import review
 from evaluation.review import show as show_review
 from evaluation.runner import EvaluatedQuery, ask, figures, temporary_memory
+from evaluation.server import THROUGH_THE_SERVER, through_a_server
 from evaluation.sets import QuestionSet
 from evaluation.systems import SINGLE_LEGS, System, legs_of, systems_of
 from labelled import SETS
@@ -73,7 +78,9 @@ from observer.index.embed.registry import find
 LABELLED = Path(__file__).parents[1] / "tests/data"
 
 
-def evaluate(alike: Sequence[QuestionSet], model: LazyModel) -> Iterator[tuple[str, Numbers]]:
+def evaluate(
+    alike: Sequence[QuestionSet], model: LazyModel, systems: Mapping[str, System]
+) -> Iterator[tuple[str, Numbers]]:
     """Yield the name of each set and the figures of its queries; all ask the same documents."""
     documents = list(enumerate(alike[0].documents, start=1))
     places = {document.id: item_id(number) for number, document in documents}
@@ -85,7 +92,7 @@ def evaluate(alike: Sequence[QuestionSet], model: LazyModel) -> Iterator[tuple[s
                     EvaluatedQuery(text=one.q, relevant=frozenset(places[name] for name in one.rel))
                     for one in each.questions
                 ]
-                answers = ask(sources, asked, _systems(model), now_ms=sets.NOW_MS)
+                answers = ask(sources, asked, systems, now_ms=sets.NOW_MS)
                 yield each.name, figures(answers, asked)
 
 
@@ -142,6 +149,7 @@ def main() -> int:
     asking = parts.add_parser("recall", help="sets of documents and queries")
     asking.add_argument("folder", type=Path, nargs="?", help="the folder of the sets")
     asking.add_argument("--model", default=Settings().model, help="see: observer config model")
+    asking.add_argument("--server", action="store_true", help="hold a PostgreSQL share against it")
     asking.set_defaults(evaluate=recall)
     looking = parts.add_parser("commits", help="the history of a repository")
     looking.add_argument(
@@ -177,11 +185,22 @@ def commits(chosen: argparse.Namespace) -> int:
 
 def recall(chosen: argparse.Namespace) -> int:
     """Print how well search answers the sets of a folder; return the exit code."""
+    with ExitStack() as stack:
+        return _recall(chosen, stack)
+
+
+def _recall(chosen: argparse.Namespace, stack: ExitStack) -> int:
     print(f"{'set, system':18}" + "".join(f"{label:>7}{'':15}" for label in FIGURES))
     found: list[Finding] = []
     samples: list[Sample] = []
     try:
         model = LazyModel(find(chosen.model, home().models))
+        systems = _systems(model)
+        if chosen.server:
+            systems = {
+                "recall": systems["recall"],
+                THROUGH_THE_SERVER: stack.enter_context(through_a_server(model)),
+            }
         read = (
             [sets.read(questions) for questions in sets.find(chosen.folder)]
             if chosen.folder
@@ -189,14 +208,14 @@ def recall(chosen: argparse.Namespace) -> int:
         )
         for source in dict.fromkeys(each.source for each in read):
             alike = [each for each in read if each.source == source]
-            for name, measured in evaluate(alike, model):
+            for name, measured in evaluate(alike, model, systems):
                 samples.append(redraw(measured, seed=len(samples)))
-                found.append(finding(name, samples[-1], list(_systems(model))))
+                found.append(finding(name, samples[-1], list(systems)))
                 show(found[-1], f"{len(measured)} queries")
     except ObserverError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    show(finding("macro average", average(samples), list(_systems(model))), f"{len(samples)} sets")
+    show(finding("macro average", average(samples), list(systems)), f"{len(samples)} sets")
     if model.problem:
         print(f"note: there were no vectors: {model.problem}", file=sys.stderr)
     return conclude(found, model)

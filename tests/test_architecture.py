@@ -58,7 +58,7 @@ HOMES = {
     "onnxruntime": ("observer.index.embed",),
     "tokenizers": ("observer.index.embed",),
     "httpx2": ("observer.llm",),
-    "psycopg": ("observer.sync.postgres",),
+    "psycopg": ("observer.sync.postgres", "observer.sync.postgres_search"),
     "pyrage": ("observer.sync.keys",),
     "tree_sitter": ("observer.code",),
     "watchfiles": ("observer.serve",),

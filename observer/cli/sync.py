@@ -125,7 +125,7 @@ def add_command(  # noqa: PLR0913 - the options above
         raise BadInput("--project and --all contradict each other", hint="give one of them")
     if is_new and is_server(url):
         create_share(url, here.root, person="").close()
-        asks = "a share is made; with the same address: observer sync invite URL PERSON"
+        asks = "a share is there; with the same address: observer sync invite URL PERSON"
         respond({"url": without_login(url)}, asks)
         return
     called = name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
@@ -420,6 +420,8 @@ def _say_rounds(done: Sequence[dict[str, Any]]) -> None:
                 note(f"hint: {one['hint']}")
             continue
         say(f"{one['name']}: {one['sent']} sent, {one['taken']} taken in")
+        if one["unsearched"]:
+            note(f"{one['name']}: {one['unsearched']}")
         if one["refused"]:
             note("some was refused; which says: observer sync status")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -51,6 +52,7 @@ from observer.store.interface import Store
 from observer.store.reader import StoreReader, Totals
 
 if TYPE_CHECKING:
+    from observer.sync.team_search import TeamSearch
     from observer.upkeep.take_out import Deleted
 
 MOST_IDS = 50
@@ -71,6 +73,7 @@ class Memory:
         extract: asks a language model, where one is configured.
         files: the note folders; none without.
         grace_ms: how long what is deleted for good can still be brought back.
+        team: asks the servers of shares; none without.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -86,7 +89,9 @@ class Memory:
         extract: Extract = no_model,
         files: NoteFiles | None = None,
         grace_ms: int = GRACE_MS,
+        team: Callable[[], TeamSearch] | None = None,
     ) -> None:
+        self._team = team
         self.extract = extract
         self.files = files or NoteFiles(store)
         self._store: Store = store
@@ -141,6 +146,7 @@ class Memory:
             extract=self.extract,
             files=self.files,
             grace_ms=self.notes.grace_ms,
+            team=self._team,
         )
 
     def owner_of(self, handle: int | str) -> Memory:
@@ -185,6 +191,56 @@ class Memory:
             local = from_windows(project) if project else None
             asked = scoped(self._store, sources.reader, narrow, project=local, owner=self._owner)
             return search(sources, query, asked, limit=limit, now_ms=self._now_ms())
+
+    def search_team(
+        self,
+        query: str,
+        *,
+        project: str | None = None,
+        limit: int = 10,
+        narrow: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
+    ) -> SearchHits:
+        """Find items as `search` does, and beyond this home where a share is on a server.
+
+        A project may be one that only others have. Hits that lie only there have the id 0.
+
+        Raises:
+            NotFound, Ambiguous: the project, or the session.
+        """
+        local = from_windows(project) if project else None
+        find: Callable[[], SearchHits] = SearchHits
+        with self._sources() as sources:
+            try:
+                asked = scoped(
+                    self._store, sources.reader, narrow, project=local, owner=self._owner
+                )
+            except NotFound:
+                if not local or narrow.session:
+                    raise
+                asked = scoped(self._store, sources.reader, narrow, project=None, owner=self._owner)
+                name = local
+            else:
+                find = partial(search, sources, query, asked, limit=limit, now_ms=self._now_ms())
+                names = {one.id: one.name for one in sources.reader.projects()}
+                name = names[asked.project_id] if asked.project_id else ""
+            if self._team is None:
+                return find()
+            from observer.sync.team_search import TeamQuestion  # noqa: PLC0415 - seldom wanted
+
+            question = TeamQuestion(sources, query, asked, name, limit, self._now_ms())
+            urls = [share.url for share in sources.reader.shares()]
+            return self._team().search(urls, question, find)
+
+    def elsewhere(self, handle: str) -> Item | None:
+        """Return the item that only the server of a share has, by its uuid or its beginning.
+
+        Raises:
+            Ambiguous: several begin so.
+            ShareUnavailable: a server is away.
+        """
+        with self._store.read() as reader:
+            urls = [share.url for share in reader.shares()]
+        return self._team().fetch(urls, handle) if self._team and urls else None
 
     def recall(
         self,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from observer.core import config
 from observer.core.clock import now_ms
@@ -18,6 +20,9 @@ from observer.memory.api import Memory
 from observer.notes.folders import NoteFiles
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
+
+if TYPE_CHECKING:
+    from observer.sync.team_search import TeamSearch
 
 
 @contextmanager
@@ -54,7 +59,20 @@ def reading(store: SqliteStore, home: Home, settings: Settings) -> Memory:
         index=index_for(home.index, model, is_owner=False),
         encode=model.encode_patiently,
         files=NoteFiles(store, home),
+        team=team_of(model),
     )
+
+
+def team_of(model: LazyModel) -> Callable[[], TeamSearch]:
+    """Return what makes the search of servers when it is first wanted."""
+
+    @cache
+    def made() -> TeamSearch:
+        from observer.sync.team_search import ItemModel, TeamSearch  # noqa: PLC0415 - seldom wanted
+
+        return TeamSearch(ItemModel(model.id, model.info.dimensions, stemmer()))
+
+    return made
 
 
 def refuse_unsettled(home: Home) -> None:

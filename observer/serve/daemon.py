@@ -38,7 +38,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import Prefetcher
 from observer.local.spool import Spool
 from observer.memory.api import Memory
-from observer.memory.opening import index_for
+from observer.memory.opening import index_for, team_of
 from observer.notes.folders import NoteFiles
 from observer.notes.similar import FlashbackSettings
 from observer.projects import PlaceCache
@@ -248,6 +248,7 @@ class Daemon:
                 min_similarity=self._settings.semantic_min_similarity,
             ),
             grace_ms=self._settings.forget_grace_hours * 3_600_000,
+            team=team_of(model),
         )
 
     def _reading(self, model: LazyModel) -> Memory:
@@ -259,6 +260,7 @@ class Daemon:
             index=self._index,
             encode=model.encode_patiently,
             files=NoteFiles(self._store, self._home),
+            team=team_of(model),
         )
 
     async def live(self, http_listener: socket.socket, mcp_listener: socket.socket) -> int:

@@ -18,16 +18,19 @@ import msgspec
 
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import NotFound, ObserverError, StoreUnavailable
+from observer.core.errors import NotFound, ObserverError, ShareUnavailable, StoreUnavailable
 from observer.core.paths import Home as Folders
+from observer.index.embed.registry import chosen
 from observer.projects.policy import Policies
 from observer.serve.note_requests import decoded
 from observer.serve.worker import Services, Worker, background, heard
 from observer.store.shares import ShareState
+from observer.store.stemmer import stemmer
 from observer.store.tombstones import Tombstones
 from observer.sync import home as sharing
 from observer.sync import outgoing
-from observer.sync.carriers import open_carrier
+from observer.sync.carriers import is_server, open_carrier, open_search
+from observer.sync.team_search import ItemModel, fill
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +81,8 @@ class ShareWorker(Worker):
             now_ms=now_ms,
             folder=str(Path.home()),
         )
+        model = chosen(settings.model, home.models)
+        self._model = ItemModel(model.id, model.dimensions, stemmer())
         self._one_at_a_time = Lock()
         self._failures: dict[str, int] = {}
         self._not_before: dict[str, float] = {}
@@ -120,12 +125,25 @@ class ShareWorker(Worker):
             try:
                 with closing(open_carrier(share.url, self._home.root)) as carrier:
                     done = sharing.sync_once(self._parts, share.name, carrier)
+                unsearched = self._filled(share)
             except ObserverError as error:
                 self._failed(share, error)
                 return {"name": share.name, "error": error.message, "hint": error.hint}
         self._failures.pop(share.name, None)
         self._not_before.pop(share.name, None)
-        return {"name": share.name, **done._asdict()}
+        return {"name": share.name, **done._asdict(), "unsearched": unsearched}
+
+    def _filled(self, share: ShareState) -> str:
+        """Have a server know what it was sent, for its search; return why it cannot."""
+        if not is_server(share.url):
+            return ""
+        try:
+            with closing(open_search(share.url)) as server:
+                fill(self._parts, share.name, server, self._model)
+        except ShareUnavailable as error:
+            log.info("share %s: %s", share.name, error)
+            return f"{error.message}; {error.hint}"
+        return ""
 
     def _failed(self, share: ShareState, error: ObserverError) -> None:
         count = self._failures.get(share.name, 0)

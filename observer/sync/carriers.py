@@ -22,6 +22,7 @@ from observer.sync.record import Carrier
 if TYPE_CHECKING:
     from observer.sync.folder import FolderCarrier
     from observer.sync.postgres import ServerTeam
+    from observer.sync.postgres_search import ServerSearch
 
 _EXTRAS = {"pyrage": "sync", "zstandard": "sync", "cryptography": "sync", "psycopg": "teams"}
 """Which extra brings a package."""
@@ -40,6 +41,19 @@ def open_carrier(url: str, home_folder: Path) -> Carrier:
         from observer.sync.postgres import PostgresCarrier  # noqa: PLC0415 - of an extra
 
         return PostgresCarrier(url)
+
+
+def open_search(url: str) -> ServerSearch:
+    """Return what searches a share on a server, for the caller to close.
+
+    Raises:
+        ShareUnavailable: as `open_carrier`, or the share cannot be searched as a whole.
+    """
+    with _extras():
+        from observer.sync.postgres import PostgresCarrier  # noqa: PLC0415 - of an extra
+        from observer.sync.postgres_search import ServerSearch  # noqa: PLC0415 - of an extra
+
+        return ServerSearch(PostgresCarrier(url))
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:

@@ -23,6 +23,7 @@ from psycopg.conninfo import make_conninfo
 
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.value import decode_json
+from observer.sync.postgres_search import install
 from observer.sync.record import ProjectKey, Pulled, Record
 
 FORMAT = 1
@@ -97,6 +98,12 @@ class PostgresCarrier:
             self._open = None
 
     @contextmanager
+    def transaction(self) -> Iterator[_Connection]:
+        """Lend the connection in a transaction, for what else the share can be asked."""
+        with self._connection() as connection, connection.transaction():
+            yield connection
+
+    @contextmanager
     def _connection(self) -> Iterator[_Connection]:
         with _plainly():
             try:
@@ -109,21 +116,27 @@ class PostgresCarrier:
 
 
 def create(url: str) -> None:
-    """Make a share in a database, by its owner's login.
+    """Make a share in a database, by its owner's login, or bring an older one up to date.
 
     Raises:
-        BadInput: there is one.
-        ShareUnavailable: there is no server, it is too old, or the login may not.
+        BadInput: there is one, and it is.
+        ShareUnavailable: there is no server, it is too old or without pgvector, or the login may
+            not.
     """
     with _plainly(), _owner(url) as connection:
         if connection.info.server_version < OLDEST_VERSION * 10_000:
             raise _too_old(connection)
         database = hashlib.sha256(connection.info.dbname.encode()).hexdigest()[:8]
+        members = f"observer_members_{database}"
         schema = (_SQL / "schema.sql").read_text(encoding="utf-8")
-        try:
-            connection.execute(schema.replace("{members}", f"observer_members_{database}"))
-        except (errors.DuplicateSchema, errors.DuplicateObject) as error:
-            raise BadInput("the database holds a share, or held one") from error
+        is_new = not _value(connection, "is_there")
+        if is_new:
+            try:
+                connection.execute(schema.replace("{members}", members))
+            except (errors.DuplicateSchema, errors.DuplicateObject) as error:
+                raise BadInput("the database holds a share, or held one") from error
+        if not (install(connection, members) or is_new):
+            raise BadInput("the database holds a share, which is up to date")
 
 
 class ServerTeam:

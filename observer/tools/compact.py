@@ -26,9 +26,13 @@ from observer.tools.tool import ResultRow
 
 
 class ItemLine(ResultRow, kw_only=True):
-    """An item of a list; `text` is its excerpt, `validity` its labels."""
+    """An item of a list; `text` is its excerpt, `validity` its labels.
+
+    What lies only on the server of a share has the id 0, and is fetched by its `uuid`.
+    """
 
     id: int
+    uuid: str | UnsetType = UNSET
     type: str
     title: str
     text: str | UnsetType = UNSET
@@ -189,6 +193,7 @@ def _fields(
 ) -> dict[str, Any]:  # arguments of an `ItemLine`
     return {
         "id": item.id,
+        "uuid": UNSET if item.id else item.uuid,
         "type": item.type,
         "title": render.one_line(item.title),
         "text": _beside_title(excerpt, item),

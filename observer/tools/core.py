@@ -14,19 +14,21 @@ time alone, recency and expiry, it is at most a minute old.
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta
 
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, NotFound
-from observer.core.model import Project
+from observer.core.errors import BadInput, NotFound, ShareUnavailable
+from observer.core.model import Item, Project
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import MOST_IDS, Memory
 from observer.search.context import Pack, TokenCosts
@@ -135,6 +137,8 @@ FRAME_TOKENS = render.tokens_of(FRAME_CHARACTERS)
 EMPTY_TOKENS = 40 + FRAME_TOKENS
 """Tokens of the JSON of an empty context beside its notice, rounded up."""
 
+_UUID_BEGIN = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
+
 Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
 Handle = int | str
 """An item's id, ``#28`` or ``28``, its uuid, or the first 8 or more characters of one."""
@@ -193,6 +197,9 @@ class Core:
         since: Annotated[str, Meta(description="2026-11-21, or 7d (ago).")] = "",
         until: str = "",
         failed: bool = False,
+        scope: Annotated[
+            Literal["home", "team"], Meta(description="team: also ask the server of a share.")
+        ] = "home",
     ) -> ToolResult[compact.SearchResult]:
         """Find earlier work: changes, commands with results, commits, decisions, notes, sessions.
 
@@ -204,7 +211,9 @@ class Core:
             failed=failed, now_ms=now_ms(),
         )  # fmt: skip
         handle = self._here() if project == HERE else project
-        found = self._view().search(query, project=handle or None, limit=limit, narrow=wanted)
+        view = self._view()
+        find = view.search_team if scope == "team" else view.search
+        found = find(query, project=handle or None, limit=limit, narrow=wanted)
         found, name = found.above_floor(), self._memory.project_names()
         excerpts = render.excerpts(found.hits)
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), texts=excerpts)
@@ -237,12 +246,21 @@ class Core:
         found, missing = self._resolved(ids)
         fetched = self._view().observations(found)
         name = self._memory.project_names()
-        missing = [*missing, *fetched.missing]
+        there = {handle: self._elsewhere(handle) for handle in missing}
+        missing = [*(handle for handle, item in there.items() if not item), *fetched.missing]
+        items = [*fetched.items, *filter(None, there.values())]
         result = rows.ObservationsResult(
-            observations=[rows.observation(item, name) for item in fetched.items],
+            observations=[rows.observation(item, name) for item in items],
             missing_ids=missing or UNSET,
         )
-        return ToolResult(render.details(fetched.items, name, missing=missing), result)
+        return ToolResult(render.details(items, name, missing=missing), result)
+
+    def _elsewhere(self, handle: Handle) -> Item | None:
+        """Return an item that only the server of a share has."""
+        is_uuid = isinstance(handle, str) and _UUID_BEGIN.fullmatch(handle.strip()) is not None
+        with suppress(ShareUnavailable):
+            return self._memory.elsewhere(str(handle).strip()) if is_uuid else None
+        return None
 
     def _resolved(self, handles: Sequence[Handle]) -> tuple[list[int], list[Handle]]:
         """Return the ids of handles, each once, and the handles that name no item."""

@@ -73,10 +73,11 @@ def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
 def heading(item: Item, name: ProjectName | None = None, *, whole: bool = False) -> str:
     """Return id, type, title, project if it has a name, time and labels, in one line.
 
-    Labels are cut as `labels` cuts them, unless `whole`.
+    What lies only on a server has its uuid in place of an id. Labels are cut as `labels` cuts them,
+    unless `whole`.
     """
     parts = [
-        f"#{item.id} {item.type}",
+        f"{f'#{item.id}' if item.id else item.uuid} {item.type}",
         one_line(item.title),
         name(item.project_id) if name else "",
         minute(item.created_ms),

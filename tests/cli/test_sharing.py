@@ -74,8 +74,9 @@ def test_a_share_on_a_server_is_founded_and_joined_by_its_address(
     ana("sync", "add", logins[0], "--name", "team", "--all", "--yes")
     ben("sync", "add", logins[1], "--name", "team", "--all", "--yes")
     assert ben.finds("lock")
-    ana("sync", "now")
+    assert [one["unsearched"] for one in ana("sync", "now")] == [""]
     assert ana.finds("pnpm")
+    assert ana("search", "pnpm", "--team")["observations"]
     (row,) = ben("sync", "status")
     assert logins[1].split("@")[0].rpartition(":")[2] not in row["url"]
 

@@ -67,8 +67,11 @@ def programs() -> Path:
 class Server:
     """A real PostgreSQL server on a socket of its own; as root it runs as another user."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, *, settings: str = "-c fsync=off -c max_connections=40"
+    ) -> None:
         self.folder = folder
+        self._settings = settings
         self._programs = programs()
         self._user = "nobody" if os.geteuid() == 0 else None
         if self._user:
@@ -82,7 +85,7 @@ class Server:
     def start(self) -> None:
         if (self.folder / "data" / "postmaster.pid").exists() and self._is_up():
             return
-        settings = f"-h '' -k {self.folder} -c fsync=off -c max_connections=40"
+        settings = f"-h '' -k {self.folder} {self._settings}"
         log = str(self.folder / "server.log")
         self._run("pg_ctl", "-w", "-o", settings, "-l", log, "start")
 

@@ -36,6 +36,7 @@ PARAMETERS = {
         "since": "",
         "until": "",
         "failed": False,
+        "scope": "home",
     },
     "timeline": {"anchor_id": None, "depth_before": 5, "depth_after": 5},
     "get_observations": {"ids": None},

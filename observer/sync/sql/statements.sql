@@ -7,6 +7,9 @@ LEFT JOIN pg_namespace n ON n.nspname = 'observer'
 LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'record'
 WHERE r.rolname = current_user;
 
+-- name: is_there
+SELECT to_regclass('observer.record') IS NOT NULL;
+
 -- name: format
 SELECT version FROM observer.format;
 

@@ -10,6 +10,7 @@ is changed.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple
@@ -109,6 +110,8 @@ def refusal(error: ObserverError) -> JsonRpcError:
     )
 
 
+OWNER = "memory_of"
+"""The metadata field that names the owner of a memory that is the team's."""
 NEAREST = 5
 """Standing memories that whoever adds one is shown."""
 MODEL = "inferred_by"
@@ -203,8 +206,8 @@ def missing(memory: str) -> NotFound:
     return NotFound("Memory not found", hint=f"No memory exists with ID {memory[:80]}")
 
 
-def own(notes: Notes, memory: str) -> Item:
-    """Return one of an owner's own memories.
+def own(notes: Notes, memory: str, like: Note) -> Item:
+    """Return one of an owner's own memories; `like` is what the owner's new ones are made of.
 
     Raises:
         NotFound: the owner has no such memory.
@@ -213,9 +216,21 @@ def own(notes: Notes, memory: str) -> Item:
         item = notes.get(uuid_of(memory))
     except NotFound:
         raise missing(memory) from None
-    if item.scope != "personal" or item.kind != "note":
+    is_theirs = not like.key or owner_tag(like.key) in item.tags
+    if item.scope != like.scope or item.kind != "note" or not is_theirs:
         raise missing(memory)
     return item
+
+
+def owner_tag(key: str) -> str:
+    """Return the tag of the memories of an owner that are the team's: exact, whatever the name."""
+    return f"memory-of:{hashlib.sha256(key.encode()).hexdigest()[:32]}"
+
+
+def is_memory(item: Item) -> bool:
+    """Return True if a note of the team is a memory of somebody."""
+    key = metadata_of(item).get(OWNER)
+    return item.scope == "team" and isinstance(key, str) and owner_tag(key) in item.tags
 
 
 def agent_of(item: Item) -> str:
@@ -229,8 +244,9 @@ def agent_of(item: Item) -> str:
 
 def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
     """Return a memory in full."""
-    whose: Owner = owner_of(item, agent_of(item))
     metadata = metadata_of(item)
+    key = str(metadata.pop(OWNER)) if is_memory(item) else item.owner
+    whose: Owner = owner_of(msgspec.structs.replace(item, owner=key), agent_of(item))
     if whose.agent:
         metadata = {name: value for name, value in metadata.items() if name != AGENT}
     return MemoryRow(
@@ -270,13 +286,17 @@ class StepOutcome(NamedTuple):
     final_ms: int | None = None
 
 
-def apply_plan(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[StepOutcome]:
+def apply_plan(
+    notes: Notes, steps: Sequence[PlanStep], like: Note, *, folder: str = ""
+) -> list[StepOutcome]:
     """Apply a plan and return the outcome of each step; nothing is written unless all can be.
 
     Args:
         notes: the owner's notes.
         steps: the plan; steps that change nothing have no outcome.
-        like: the template of added notes; only their text differs.
+        like: the template of added notes; only their text differs. A key in it is the owner's, of
+            memories that are the team's: the same words of two owners are two memories.
+        folder: where they are added.
 
     Raises:
         BadInput: a memory is named twice, or a text is missing or cannot be kept.
@@ -289,7 +309,7 @@ def apply_plan(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[Step
     if len(set(named)) < len(named):
         raise BadInput("the plan names a memory twice", hint="decide once for each")
     return [
-        _changed(notes, step, item) if item else _added(notes, step.text, like)
+        _changed(notes, step, item) if item else _added(notes, step.text, like, folder)
         for step, item in zip(deciding, meant, strict=True)
     ]
 
@@ -299,7 +319,7 @@ def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
     if step.event == "ADD":
         check(msgspec.structs.replace(like, content=step.text))
         return None
-    item = own(notes, step.id)
+    item = own(notes, step.id, like)
     if step.event == "DELETE":
         check_rule(item, "agent")
     else:
@@ -308,12 +328,13 @@ def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
     return item
 
 
-def _added(notes: Notes, text: str, like: Note) -> StepOutcome:
-    new = msgspec.structs.replace(like, content=text)
-    known = notes.standing(new)
+def _added(notes: Notes, text: str, like: Note, folder: str) -> StepOutcome:
+    key = owner_tag(f"{like.key}\n{text}") if like.key else ""
+    new = msgspec.structs.replace(like, content=text, key=key)
+    known = notes.standing(new, folder=folder)
     if known and set(new.tags) <= set(known.tags) and _has(known, new.metadata or {}):
         return StepOutcome(_event(known, "NOOP"), notes.near(known)[:NEAREST])
-    kept = notes.remember(new, most_near=NEAREST)
+    kept = notes.remember(new, folder=folder, most_near=NEAREST)
     return StepOutcome(_event(kept.item, "UPDATE" if kept.updated else "ADD"), kept.near)
 
 

@@ -63,11 +63,22 @@ MemoryId = Annotated[str, Meta(description="Exact id, as search_memories returns
 OwnerCheck = Annotated[str, Meta(description="Refuse if the memory is not theirs.")]
 
 
-class Mem0:
-    """The tools of one memory; its owner is the user if neither user nor agent is named."""
+TEAM_GUIDE = f"""\
+{GUIDE} They are the team's: everybody in this project's share can read and change them.\
+"""
 
-    def __init__(self, memory: Memory) -> None:
+
+class Mem0:
+    """The tools of one memory; its owner is the user if neither user nor agent is named.
+
+    Args:
+        memory: where memories are.
+        here: returns the folder of the project whose team they are; without it each is personal.
+    """
+
+    def __init__(self, memory: Memory, here: Callable[[], str] | None = None) -> None:
         self._memory = memory
+        self._here = here
 
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools, in the order in which clients list them."""
@@ -122,8 +133,9 @@ class Mem0:
             found = self._memory.extract(transcript(messages))
             texts, metadata = found.facts, {**metadata, rows.MODEL: found.model}
         steps = plan or [PlanStep(event="ADD", text=text) for text in texts]
-        like = Note(content="", scope="personal", metadata=metadata or None, tags=whose.tags)
-        done = apply_plan(self._memory.of(whose.key).notes, steps, like)
+        like = self._like(whose, metadata)
+        folder = self._here() if self._here else ""
+        done = apply_plan(self._of(whose).notes, steps, like, folder=folder)
         return self._added(done, whose)
 
     def search_memories(
@@ -142,7 +154,9 @@ class Mem0:
         if not query.strip():
             raise BadInput("query is empty", hint="say what to look for")
         whose = owner(user_id, agent_id, otherwise=self._memory.owner)
-        found = self._memory.of(whose.key).recall(query, limit=limit, narrow=_options(whose))
+        memory, narrow = self._of(whose), self._options(whose)
+        find = memory.search_team if self._here else memory.recall
+        found = find(query, limit=limit, narrow=narrow)
         memories = [rows.shown(hit.item, score=round(hit.score, 2)) for hit in found.hits]
         lines = [
             f"ID: {each.id} - {_line(each.memory)} (score: {each.score:.2f})" + _labels(each)
@@ -179,7 +193,7 @@ class Mem0:
     ) -> ToolResult[rows.MemoriesResult]:
         """List all memories of a user or an agent, newest first; one of both must be named."""
         whose = named(user_id, agent_id)
-        notes, narrow = self._memory.of(whose.key).notes, _options(whose)
+        notes, narrow = self._of(whose).notes, self._options(whose)
         memories = [rows.shown(item) for item in notes.list(narrow=narrow, limit=MOST_LISTED)]
         total = sum(notes.counts("type", narrow=narrow).values())
         left_out = max(0, total - len(memories))
@@ -224,7 +238,7 @@ class Mem0:
         Ask the person first.
         """
         whose = named(user_id, agent_id)
-        count, final_ms = self._memory.of(whose.key).notes.erase_all(_options(whose))
+        count, final_ms = self._of(whose).notes.erase_all(self._options(whose))
         message = f"Deleted {count} memories for {whose}"
         return self._deleted(message, count, final_ms if count else None)
 
@@ -267,17 +281,47 @@ class Mem0:
         Raises:
             NotFound: there is no such item, or it does not belong to the user or agent named.
         """
+        if self._here:
+            return self._memory, self._kept_by_team(memory_id, user_id, agent_id)
         try:
             owner_memory = self._memory.owner_of(rows.uuid_of(memory_id))
         except NotFound:
             raise rows.missing(memory_id) from None
-        item = rows.own(owner_memory.notes, memory_id)
+        item = rows.own(owner_memory.notes, memory_id, Note(content="", scope="personal"))
         if user_id or agent_id:
             whose = named(user_id, agent_id)
             is_theirs = is_visible(item, whose.key, whose.tag) and set(whose.tags) <= set(item.tags)
             if not is_theirs:
                 raise rows.missing(memory_id)
         return owner_memory, item
+
+    def _kept_by_team(self, memory_id: str, user_id: str, agent_id: str) -> Item:
+        item = rows.own(self._memory.notes, memory_id, Note(content="", scope="team"))
+        named_tags = self._options(named(user_id, agent_id)).tags if user_id or agent_id else ()
+        if not rows.is_memory(item) or not set(named_tags) <= set(item.tags):
+            raise rows.missing(memory_id)
+        return item
+
+    def _of(self, whose: Owner) -> Memory:
+        """Return the memory as an owner sees it; what is the team's everybody sees."""
+        return self._memory if self._here else self._memory.of(whose.key)
+
+    def _like(self, whose: Owner, metadata: dict[str, Any]) -> Note:
+        """Return what new memories of an owner are made of."""
+        if not self._here:
+            return Note(content="", scope="personal", metadata=metadata or None, tags=whose.tags)
+        tags = (rows.owner_tag(whose.key), *whose.tags, *filter(None, [whose.tag]))
+        kept = {**metadata, rows.OWNER: whose.key}
+        return Note(content="", scope="team", metadata=kept, tags=tags, key=whose.key)
+
+    def _options(self, whose: Owner) -> SearchOptions:
+        if not self._here:
+            return SearchOptions(
+                kinds=("note",), scope="personal", tags=whose.tags, owner_tag=whose.tag
+            )
+        # An agent's are also those that it stored for a user, as they are of its own machine.
+        tags = (whose.tag,) if whose.tag else (rows.owner_tag(whose.key), *whose.tags)
+        return SearchOptions(kinds=("note",), scope="team", tags=tags)
 
 
 def _reads(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
@@ -286,10 +330,6 @@ def _reads(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
 
 def _writes(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
     return Tool(run=run, title=title, is_read_only=False, is_destructive=True, refusal=refusal)
-
-
-def _options(whose: Owner) -> SearchOptions:
-    return SearchOptions(kinds=("note",), scope="personal", tags=whose.tags, owner_tag=whose.tag)
 
 
 def _nearest(done: list[StepOutcome]) -> list[Similar]:

@@ -1,0 +1,126 @@
+"""Items that lie elsewhere beside those of this home: ranked by the same formula, joined by ranks.
+
+Of a share on a server only a few items are at hand. How rare the words of a query are among all
+that the server has, it says itself; all else follows from the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from observer.core.filters import Filters
+from observer.core.model import Item, ItemChange
+from observer.index.segment import QueryTerms, segment
+from observer.index.tokens import Codes
+from observer.index.view import LEAST_RARITY, Query, View
+from observer.search.candidates import Sources, candidates
+from observer.search.find import answering
+from observer.search.query import QueryPlan
+from observer.search.rank import Hit, fit, order, recency
+
+PLACE = 3
+"""Added to a rank, from 0, before its reciprocal is taken, as where what is newest is joined."""
+
+
+class Elsewhere(NamedTuple):
+    """Items that may answer, each with its vector, if it has one of `model`.
+
+    Of all that is there `size` says how many items, `counts` how many hold each word, by its code.
+    """
+
+    items: Sequence[tuple[Item, bytes | None]]
+    size: int
+    counts: Mapping[int, int]
+    model: str
+    dimensions: int
+
+
+class _SampleView(View):
+    """A view of a few of many rows: words are as rare as among all."""
+
+    def __init__(self, found: Elsewhere, codes: Codes) -> None:
+        changes = [
+            ItemChange(change=number, id=number, item=replace(item, id=number), vector=vector)
+            for number, (item, vector) in enumerate(found.items, start=1)
+        ]
+        rows = segment(
+            changes, codes, model=found.model, dimensions=found.dimensions, mean_length=0
+        )
+        super().__init__([rows], codes, model=found.model, is_complete=True)
+        self._found = found
+
+    def _words(self, query: Query) -> QueryTerms:
+        asked = super()._words(query)
+        counts = np.array([self._found.counts.get(code, 0) for code in query.tolist()], np.int64)
+        counts = np.maximum(counts, asked.counts)
+        rarities = np.log((max(self._found.size, self.size) - counts + 0.5) / (counts + 0.5))
+        return asked._replace(counts=counts, rarities=np.maximum(LEAST_RARITY, rarities))
+
+
+def ranked(  # noqa: PLR0913 - what is asked, of what, and with what
+    found: Elsewhere,
+    wanted: QueryPlan,
+    filters: Filters,
+    *,
+    sources: Sources,
+    codes: Codes,
+    limit: int,
+    now_ms: int,
+) -> list[Hit]:
+    """Return the best of some items, at most `limit` summaries and `limit` others.
+
+    Args:
+        found: the items.
+        wanted: what they are to answer.
+        filters: what they must be; which project, session or home is looked at before.
+        sources: of this home: what words a prefix stands for, and what a query means.
+        codes: turns words into numbers.
+        limit: most hits of each list.
+        now_ms: the time from which recency counts.
+    """
+    apart = replace(filters, project_id=None, session_id=None, without=(), files=())
+    fitting = replace(filters, project_id=None, session_id=None, without=())
+    found = found._replace(items=[one for one in found.items if fitting.admits(one[0])])
+    if not found.items:
+        return []
+    sample = sources._replace(view=_SampleView(found, codes))
+    best = candidates(sample, wanted, replace(apart, tags=(), layer=None), most=len(found.items))
+    hits: list[Hit] = []
+    for ids in best.lists():
+        for number in ids[:limit]:
+            item, _ = found.items[number - 1]
+            signals = best.signals(
+                number, recency=recency(item.created_ms, now_ms=now_ms), project_match=1.0
+            )
+            score = fit(signals) * signals.type_weight
+            hits.append(Hit(item=item, score=score, signals=signals))
+    return sorted(answering(hits, means=True), key=order)
+
+
+def joined_by_ranks(
+    local: Sequence[Hit], elsewhere: Iterable[Hit], known: Mapping[str, int], *, limit: int
+) -> tuple[Hit, ...]:
+    """Return hits of two lists, each best first, by the sum of the reciprocals of their ranks.
+
+    Args:
+        local: of this home.
+        elsewhere: those of elsewhere.
+        known: the ids of those that are in this home too, by uuid; only those have one.
+        limit: most summaries, and most others.
+    """
+    hits = {hit.item.uuid: hit for hit in local}
+    worth = {uuid: 1 / (PLACE + place) for place, uuid in enumerate(hits)}
+    for place, hit in enumerate(elsewhere):
+        uuid = hit.item.uuid
+        worth[uuid] = worth.get(uuid, 0.0) + 1 / (PLACE + place)
+        hits.setdefault(uuid, replace(hit, item=replace(hit.item, id=known.get(uuid, 0))))
+    ordered = sorted(hits.values(), key=lambda hit: -worth[hit.item.uuid])
+    chosen = [
+        [hit for hit in ordered if (hit.item.kind == "summary") is is_summary][:limit]
+        for is_summary in (False, True)
+    ]
+    return tuple(hit for hit in ordered if any(hit is one for part in chosen for one in part))

@@ -1,0 +1,140 @@
+"""Memories of users and agents that are the team's: two homes, and the seven tools at each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.errors import NotFound
+from observer.index.index import Index
+from observer.store.stemmer import stemmer
+from observer.tools.mem0.rows import Message, PlanStep
+from observer.tools.mem0.tools import Mem0
+from tests.support import memory_over, record_by
+from tests.sync.home.machines import Machine
+
+Ask = Callable[..., Any]
+TEA = "I drink green tea"
+
+
+def tools_at(machine: Machine) -> Ask:
+    """Return a function that calls a tool of a machine by its name."""
+    index = Index(Path("/nowhere"), stem=stemmer(), is_owner=False)
+    memory = memory_over(
+        machine.store, index, lambda: machine.now_ms, record=record_by(machine.pipeline)
+    )
+    tools = Mem0(memory, lambda: str(machine.shop))
+
+    def ask(name: str, **arguments: Any) -> Any:
+        machine.now_ms += 1000
+        return getattr(tools, name)(**arguments).result
+
+    return ask
+
+
+@pytest.fixture
+def here(ana: Machine) -> Ask:
+    return tools_at(ana)
+
+
+@pytest.fixture
+def there(bob: Machine) -> Ask:
+    return tools_at(bob)
+
+
+def add(ask: Ask, text: str, **whose: str) -> str:
+    return str(ask("add_memory", messages=[Message("user", text)], **whose).results[0].id)
+
+
+def all_of(ask: Ask, **whose: str) -> list[str]:
+    return sorted(one.memory for one in ask("get_all_memories", **whose).results)
+
+
+def test_a_memory_is_there_on_the_other_machine(
+    ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any
+) -> None:
+    add(here, TEA, user_id="alice")
+    sync(ana, bob)
+    (found,) = there("search_memories", query="tea", user_id="alice").results
+    assert (found.memory, found.user_id, found.metadata) == (TEA, "alice", None)
+
+
+def test_names_that_differ_in_case_are_two_users(here: Ask) -> None:
+    add(here, TEA, user_id="alice")
+    add(here, TEA, user_id="Alice")
+    here("delete_all_memories", user_id="alice")
+    assert (all_of(here, user_id="alice"), all_of(here, user_id="Alice")) == ([], [TEA])
+
+
+def test_the_same_words_again_are_known(here: Ask) -> None:
+    first = add(here, TEA, user_id="alice")
+    again = here("add_memory", messages=[], plan=[], user_id="alice")
+    assert again.results == []
+    assert add(here, TEA, user_id="alice") == first
+
+
+def test_an_update_reaches_the_other_machine(
+    ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any
+) -> None:
+    memory = add(here, TEA, user_id="alice")
+    sync(ana, bob)
+    there("update_memory", memory_id=memory, data="I drink coffee")
+    sync(bob, ana)
+    assert all_of(here, user_id="alice") == ["I drink coffee"]
+
+
+def test_deletions_reach_the_other_machine_and_nobody_else(
+    ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any
+) -> None:
+    add(here, TEA, user_id="alice")
+    add(here, "I eat bread", user_id="bert")
+    sync(ana, bob)
+    there("delete_all_memories", user_id="alice")
+    sync(bob, ana)
+    assert (all_of(here, user_id="alice"), all_of(here, user_id="bert")) == ([], ["I eat bread"])
+
+
+def test_a_deleted_memory_is_gone_on_the_other_machine(
+    ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any
+) -> None:
+    memory = add(here, TEA, user_id="alice")
+    sync(ana, bob)
+    there("delete_memory", memory_id=memory)
+    sync(bob, ana)
+    with pytest.raises(NotFound, match="Memory not found"):
+        here("get_memory", memory_id=memory)
+
+
+def test_what_an_agent_stored_for_a_user_is_of_both(here: Ask) -> None:
+    add(here, TEA, user_id="alice", agent_id="Cook")
+    add(here, "I eat bread", user_id="alice")
+    one = all_of(here, agent_id="Cook")
+    assert (one, all_of(here, user_id="alice", agent_id="Cook")) == ([TEA], [TEA])
+
+
+def test_a_memory_of_an_agent_is_shown_as_its(here: Ask) -> None:
+    memory = add(here, TEA, agent_id="Cook")
+    found = here("get_memory", memory_id=memory)
+    assert (found.user_id, found.agent_id) == (None, "Cook")
+
+
+def test_anothers_memory_is_not_changed_by_a_plan(here: Ask) -> None:
+    memory = add(here, TEA, user_id="alice")
+    with pytest.raises(NotFound, match="Memory not found"):
+        here("add_memory", messages=[], user_id="bert", plan=[PlanStep("DELETE", id=memory)])
+
+
+def test_whoever_is_named_has_to_own_the_memory(here: Ask) -> None:
+    memory = add(here, TEA, user_id="alice")
+    with pytest.raises(NotFound, match="Memory not found"):
+        here("get_memory", memory_id=memory, user_id="bert")
+
+
+def test_a_note_of_the_team_is_no_memory(ana: Machine, here: Ask) -> None:
+    ana.note("We ship on Fridays", scope="team")
+    uuid = ana.only().uuid
+    with pytest.raises(NotFound, match="Memory not found"):
+        here("get_memory", memory_id=uuid)

@@ -1,0 +1,419 @@
+"""Search beyond a home: two homes of different projects, and a real server between them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any, LiteralString, cast
+
+import psycopg
+import pytest
+from msgspec.structs import replace
+from psycopg import errors
+
+from observer.core.errors import ShareUnavailable
+from observer.index.embed.lazy_model import LazyModel
+from observer.index.embed.registry import ModelInfo, find
+from observer.memory.api import Memory
+from observer.memory.opening import index_for
+from observer.search.find import SearchHits
+from observer.store.stemmer import stemmer
+from observer.sync import carriers, postgres
+from observer.sync.carriers import open_search
+from observer.sync.home import sync_once
+from observer.sync.postgres import ServerTeam
+from observer.sync.postgres_search import SearchEntry
+from observer.sync.team_search import NO_OPERATORS, NO_SERVER, TOO_LATE, ItemModel, TeamSearch, fill
+from observer.tools.core import Core
+from tests.sync.home.machines import NAME, Machine
+
+MODEL = find("instant", Path("/nowhere"))
+NOTE = "Invoices settle in the ledger at midnight, since the bank books then"
+
+
+LONG_S = 60.0
+"""How long a search waits here, where others want the processor too."""
+
+
+def items_by(model: ModelInfo) -> ItemModel:
+    return ItemModel(model.id, model.dimensions, stemmer())
+
+
+class Member:
+    """A person with a home, a login of the share, and a memory that searches both."""
+
+    def __init__(self, share: Any, folder: Path, person: str, **fields: Any) -> None:
+        share.open(person).close()
+        self.url: str = share.logins[person]
+        self.machine = Machine(folder / person, person, **fields)
+        self.state = replace(self.shares()[0], url=self.url)
+        self.machine.add(self.state)
+        model = LazyModel(MODEL)
+        self.memory = Memory(
+            self.machine.store,
+            owner=person,
+            now_ms=lambda: self.machine.now_ms,
+            index=index_for(folder / person / "index", model, is_owner=True),
+            encode=model.encode_patiently,
+            team=lambda: self.team,
+        )
+        self.model = model
+        self.wait(LONG_S)
+
+    def wait(self, patience_s: float) -> None:
+        """Wait so long for the server from now on."""
+        self.team = TeamSearch(items_by(MODEL), patience_s=patience_s)
+
+    def let_go(self) -> None:
+        """Close the connections that are kept for the next search."""
+        del self.team
+        gc.collect()
+
+    def shares(self) -> list[Any]:
+        with self.machine.store.read() as reader:
+            return reader.shares()
+
+    def sync(self) -> None:
+        """Carry records to and fro, embed, and have the server know, as the daemon does."""
+        with closing(carriers.open_carrier(self.url, Path("/nowhere"))) as carrier:
+            sync_once(self.machine.home, NAME, carrier)
+        notes = [item for item in self.machine.items() if item.kind == "note"]
+        vectors = self.model.made(notes) if notes else {}
+        with self.machine.store.write() as writer:
+            writer.put_vectors(self.model.id, vectors)
+        with closing(open_search(self.url)) as server:
+            fill(
+                self.machine.home,
+                NAME,
+                server,
+                items_by(MODEL),
+            )
+
+    def asks(self, query: str, **fields: Any) -> SearchHits:
+        return self.memory.search_team(query, **fields)
+
+    def titles(self, query: str, **fields: Any) -> list[str]:
+        return [hit.item.title for hit in self.asks(query, **fields).hits]
+
+
+Members = Callable[..., Member]
+
+
+@pytest.fixture
+def member(postgres_share: Any, tmp_path: Path) -> Iterator[Members]:
+    with ExitStack() as made:
+
+        def one(person: str, **fields: Any) -> Member:
+            found = Member(postgres_share, tmp_path, person, **fields)
+            made.enter_context(closing(found.machine.store))
+            made.callback(found.let_go)
+            return found
+
+        yield one
+
+
+@pytest.fixture
+def ana(member: Members) -> Member:
+    ana = member("ana")
+    ana.machine.note(NOTE)
+    ana.sync()
+    return ana
+
+
+@pytest.fixture
+def bob(member: Members, ana: Member) -> Member:
+    """Share a project that Ana does not work on, so that nothing of hers comes to his home."""
+    bob = member("bob", projects=(99,))
+    bob.sync()
+    assert bob.machine.items() == []
+    return bob
+
+
+def rows(share: Any, sql: str = "SELECT count(*) FROM observer.entry") -> list[tuple[Any, ...]]:
+    with psycopg.connect(share.owner, autocommit=True) as owner:
+        cursor = owner.execute(cast("LiteralString", sql))
+        return cursor.fetchall() if cursor.description else []
+
+
+def test_what_only_the_server_has_is_found_by_a_word(bob: Member) -> None:
+    found = bob.asks("ledger")
+    assert found.degraded == ""
+    (hit,) = found.hits
+    assert (hit.item.narrative, hit.item.person, hit.item.id) == (NOTE, "ana", 0)
+
+
+def test_what_only_the_server_has_is_found_by_its_meaning(bob: Member) -> None:
+    (hit,) = bob.asks("invoice payment accounting").hits
+    assert hit.signals.semantic > 0
+
+
+def test_a_search_of_the_home_alone_asks_no_server(bob: Member) -> None:
+    assert bob.memory.search("ledger").hits == ()
+
+
+def test_what_is_in_both_is_found_once_with_its_id_here(ana: Member) -> None:
+    (hit,) = ana.asks("ledger").hits
+    assert hit.item.id == ana.machine.only().id
+
+
+def test_a_hit_of_the_server_is_shown_by_its_uuid_and_fetched_by_it(
+    ana: Member, bob: Member
+) -> None:
+    core, uuid = Core(bob.memory, lambda: ""), ana.machine.only().uuid
+    found = core.search("ledger", scope="team")
+    assert found.text.startswith(f"{uuid} fact")
+    assert "by ana" in found.text
+    assert NOTE in core.get_observations([uuid[:8]]).text
+
+
+def test_what_no_server_has_is_missing(bob: Member) -> None:
+    fetched = Core(bob.memory, lambda: "").get_observations(["0123abcd"])
+    assert fetched.result.missing_ids == ["0123abcd"]
+
+
+def test_a_search_of_a_project_that_only_others_have_finds_that_one(bob: Member) -> None:
+    assert len(bob.titles("ledger", project="shop")) == 1
+    assert bob.titles("ledger", project="bakery") == []
+
+
+def test_operators_are_for_the_home_alone(ana: Member) -> None:
+    found = ana.asks("ledger NOT bank")
+    assert (found.hits, found.degraded) == ((), NO_OPERATORS)
+
+
+def test_a_home_without_a_share_on_a_server_says_that_it_searched_alone(ana: Member) -> None:
+    ana.machine.add(replace(ana.state, url="/a/folder"))
+    found = ana.asks("ledger")
+    assert (len(found.hits), found.degraded) == (1, NO_SERVER)
+
+
+def test_without_the_server_the_home_answers_and_says_so(ana: Member, postgres_share: Any) -> None:
+    postgres_share.vanish()
+    found = ana.asks("ledger")
+    assert len(found.hits) == 1
+    assert found.degraded.startswith("searched here alone: the server cannot be used")
+
+
+def test_a_server_that_is_late_is_not_waited_for(ana: Member, postgres_share: Any) -> None:
+    ana.wait(0.01)
+    with psycopg.connect(postgres_share.owner) as owner:
+        owner.execute("LOCK TABLE observer.entry IN ACCESS EXCLUSIVE MODE")
+        found = ana.asks("ledger")
+    assert (len(found.hits), found.degraded) == (1, TOO_LATE)
+
+
+def test_what_is_forgotten_is_gone_from_the_search_of_the_server(
+    ana: Member, bob: Member, postgres_share: Any
+) -> None:
+    ana.machine.forget(ana.machine.only().id)
+    ana.sync()
+    assert rows(postgres_share) == [(0,)]
+    assert bob.titles("ledger") == []
+
+
+def test_what_is_purged_is_gone_from_the_search_of_the_server(
+    ana: Member, postgres_share: Any
+) -> None:
+    carrier = carriers.open_carrier(ana.url, Path("/nowhere"))
+    (record,) = carrier.pull({}, limit=9).records
+    gone = replace(record, sequence=2, previous=record.hash(), kind="tombstone", body="")
+    carrier.push([gone])
+    carrier.close()
+    assert rows(postgres_share) == [(0,)]
+
+
+def test_what_is_deleted_there_does_not_come_back(ana: Member, postgres_share: Any) -> None:
+    uuid = ana.machine.only().uuid
+    ana.machine.forget(ana.machine.only().id)
+    ana.sync()
+    late = SearchEntry(uuid, "shop", "note", "note", 1, [[1], [], [], [], [], []])
+    with closing(open_search(ana.url)) as server:
+        server.put(ana.state.origin, [late])
+    assert rows(postgres_share) == [(0,)]
+
+
+def test_what_an_expelled_member_sent_is_not_found(ana: Member, postgres_share: Any) -> None:
+    ServerTeam(postgres_share.owner).remove(ana.url.partition("//")[2].partition(":")[0])
+    assert rows(postgres_share) == [(0,)]
+
+
+def test_an_edit_is_found_by_its_new_words(ana: Member, bob: Member) -> None:
+    ana.machine.revise(ana.machine.only().id, "Receipts settle at noon")
+    ana.sync()
+    held = [hit.signals.terms for query in ("ledger", "receipts") for hit in bob.asks(query).hits]
+    assert held == [(), ("receipts",)]
+
+
+def test_rows_of_another_model_are_not_compared(bob: Member, postgres_share: Any) -> None:
+    rows(postgres_share, "UPDATE observer.entry SET model = 'another'")
+    (hit,) = bob.asks("ledger").hits
+    assert hit.signals.semantic == 0
+
+
+def test_a_round_without_changes_tells_the_server_nothing(ana: Member) -> None:
+    with closing(open_search(ana.url)) as server:
+        assert fill(ana.machine.home, NAME, server, items_by(MODEL)) == 0
+
+
+@pytest.fixture
+def of_one_in_twenty(ana: Member, postgres_share: Any) -> psycopg.Connection[tuple[Any, ...]]:
+    """Have Ana's login see but each twentieth of 2,000 rows, whose vectors lie anyhow."""
+    del ana
+    ((role,),) = rows(
+        postgres_share,
+        "SELECT r.rolname FROM pg_roles r, observer.member m WHERE NOT r.rolcanlogin"
+        " AND r.rolname LIKE 'observer_members_%' AND pg_has_role(m.role, r.oid, 'MEMBER')",
+    )
+    rows(
+        postgres_share,
+        "INSERT INTO observer.entry (origin, uuid, project, kind, type, created_ms, words, model,"
+        " dimensions, embedding, role) SELECT 'x', 'u' || i, 'p' || (i % 20), 'note', 'note', i,"
+        " '', 'm', 640, (SELECT array_agg(sin(i * j))::real[]::vector::halfvec"
+        " FROM generate_series(1, 640) j), 'x' FROM generate_series(1, 2000) i",
+    )
+    rows(
+        postgres_share,
+        f"CREATE POLICY narrow ON observer.entry AS RESTRICTIVE FOR SELECT TO {role}"
+        " USING (project = 'p7')",
+    )
+    return psycopg.connect(postgres_share.logins["ana"], autocommit=True)
+
+
+NEAREST = (
+    "SELECT uuid FROM observer.entry WHERE dimensions = 640 ORDER BY embedding::halfvec(640) <=>"
+    " (SELECT array_agg(sin(7.5 * j))::real[]::vector::halfvec(640)"
+    " FROM generate_series(1, 640) j) LIMIT 20"
+)
+
+
+@pytest.mark.parametrize(("scan", "least", "most"), [("off", 0, 8), ("strict_order", 20, 20)])
+def test_only_an_iterative_scan_finds_enough_of_what_the_policies_leave(
+    of_one_in_twenty: psycopg.Connection[tuple[Any, ...]], scan: str, least: int, most: int
+) -> None:
+    with of_one_in_twenty as login, login.transaction():
+        login.execute("SET LOCAL enable_seqscan = off")
+        login.execute("SET LOCAL enable_sort = off")
+        login.execute("SELECT set_config('hnsw.iterative_scan', %s, true)", (scan,))
+        found = login.execute(NEAREST).fetchall()
+    assert least <= len(found) <= most
+
+
+def test_each_search_sets_an_iterative_scan(ana: Member, postgres_share: Any) -> None:
+    del postgres_share
+    server = open_search(ana.url)
+    with closing(server), server._asking(100) as connection:
+        row = connection.execute("SHOW hnsw.iterative_scan").fetchone()
+    assert row == ("strict_order",)
+
+
+ENTRY = (
+    "INSERT INTO observer.entry (origin, uuid, project, kind, type, created_ms, words, model,"
+    " dimensions) VALUES ('{origin}', 'u', 'shop', 'note', 'note', 1, '', '', 0)"
+)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param(ENTRY.format(origin="o-ana"), id="in another's name"),
+        pytest.param("TRUNCATE observer.entry", id="truncate"),
+        pytest.param("UPDATE observer.entry SET role = current_user", id="take over"),
+        pytest.param("UPDATE observer.entry SET origin = 'x'", id="move"),
+        pytest.param("ALTER TABLE observer.entry DISABLE ROW LEVEL SECURITY", id="no policies"),
+        pytest.param("DROP INDEX observer.entry_words", id="no index"),
+        pytest.param("INSERT INTO observer.part VALUES ('x', 1)", id="part"),
+        pytest.param("SELECT observer.gone()", id="call the trigger"),
+        pytest.param("SELECT observer.expelled()", id="call the other"),
+    ],
+)
+def test_a_member_does_not(bob: Member, sql: str) -> None:
+    with (
+        psycopg.connect(bob.url, autocommit=True) as login,
+        pytest.raises((errors.InsufficientPrivilege, errors.FeatureNotSupported)),
+    ):
+        login.execute(cast("LiteralString", sql))
+
+
+@pytest.mark.parametrize(
+    "sql", ["DELETE FROM observer.entry", "UPDATE observer.entry SET kind = ''"]
+)
+def test_a_member_reaches_but_his_own_rows(bob: Member, postgres_share: Any, sql: str) -> None:
+    with psycopg.connect(bob.url, autocommit=True) as login:
+        login.execute(cast("LiteralString", sql))
+    assert rows(postgres_share, "SELECT kind FROM observer.entry") == [("note",)]
+
+
+def test_a_stranger_reads_no_row(postgres_share: Any, ana: Member) -> None:
+    del ana
+    rows(postgres_share, "DROP ROLE IF EXISTS stranger")
+    rows(postgres_share, "CREATE ROLE stranger LOGIN")
+    url = postgres_share.owner.replace("postgres@", "stranger@")
+    with psycopg.connect(url) as login, pytest.raises(errors.InsufficientPrivilege):
+        login.execute("SELECT count(*) FROM observer.entry")
+
+
+def test_an_older_share_says_who_brings_it_up_to_date(ana: Member, postgres_share: Any) -> None:
+    undo_search(postgres_share)
+    with pytest.raises(ShareUnavailable, match=r"as a whole yet.*sync add URL --create"):
+        open_search(ana.url)
+
+
+def test_the_owner_brings_an_older_share_up_to_date(ana: Member, postgres_share: Any) -> None:
+    undo_search(postgres_share)
+    postgres.create(postgres_share.owner)
+    open_search(ana.url).close()
+
+
+def undo_search(share: Any) -> None:
+    rows(share, "DROP TABLE observer.entry, observer.part")
+    rows(share, "DROP FUNCTION observer.gone() CASCADE")
+    rows(share, "DROP FUNCTION observer.expelled() CASCADE")
+    rows(share, "DROP INDEX observer.record_uuid")
+    rows(share, "DROP POLICY owner_reads_tombstones ON observer.record")
+
+
+def test_a_share_of_a_later_search_is_left_alone(ana: Member, postgres_share: Any) -> None:
+    rows(postgres_share, "UPDATE observer.part SET version = 9")
+    with pytest.raises(ShareUnavailable, match=r"version 9.*update observer"):
+        open_search(ana.url)
+
+
+@pytest.mark.parametrize(("sql", "said"), [
+    ("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'", "pgvector 0.7.4"),
+    ("DROP EXTENSION vector CASCADE", "no pgvector"),
+])  # fmt: skip
+def test_a_server_without_a_fit_pgvector_is_said_to_be_one(
+    ana: Member, postgres_share: Any, sql: str, said: str
+) -> None:
+    rows(postgres_share, sql)
+    with pytest.raises(ShareUnavailable, match=said):
+        open_search(ana.url)
+
+
+@pytest.fixture
+def managed(server: Any) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    """Lend a superuser's connection to a database of an owner who is none, as a service has it."""
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute("CREATE ROLE boss LOGIN CREATEROLE")
+        connection.execute("CREATE DATABASE managed OWNER boss")
+    with psycopg.connect(server.url("managed"), autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        postgres.create(server.url("managed", "boss"))
+        yield connection
+
+
+def test_rows_go_with_their_items_also_where_the_owner_is_no_superuser(
+    managed: psycopg.Connection[tuple[Any, ...]], server: Any, chain: Any
+) -> None:
+    first, second = chain("a", 2)
+    entry = SearchEntry(first.uuid, "shop", "note", "fact", 1, [[1], [], [], [], [], []])
+    url = ServerTeam(server.url("managed", "boss")).invite("ana")
+    with closing(carriers.open_carrier(url, Path("/nowhere"))) as carrier:
+        carrier.push([first])
+        with closing(open_search(url)) as search:
+            search.put("a", [entry])
+        assert managed.execute("SELECT uuid FROM observer.entry").fetchone() == (first.uuid,)
+        carrier.push([replace(second, kind="tombstone", uuid=first.uuid, body="")])
+    assert managed.execute("SELECT uuid FROM observer.entry").fetchone() is None
