@@ -14,7 +14,7 @@ from itertools import islice
 
 from observer.commands.check_runs import BELOW
 from observer.core.errors import BadInput
-from observer.core.filters import Filters
+from observer.core.filters import OURS, Filters
 from observer.core.model import Item, ItemKind, item_id
 from observer.core.text import counted, listed, named, one_line, quoted
 from observer.core.value import Value
@@ -430,7 +430,11 @@ def _lifted(offered: dict[int, tuple[float, Item]]) -> dict[int, tuple[float, It
 
 
 def _note(note: Item) -> CardFact:
-    return CardFact(item=note.id, why=_holds(note), text=_said(note))
+    """Return a note that holds; what somebody else wrote is named by its title, a quotation."""
+    if note.person in OURS or note.approval == "approved":
+        return CardFact(item=note.id, why=_holds(note), text=_said(note))
+    why = f"{_holds(note)}, by {named(note.person)}"
+    return CardFact(item=note.id, why=why, text=quoted(note.title), at_ms=note.created_ms)
 
 
 def _holds(note: Item) -> str:

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.events import Event, Scope, Shared
+from observer.core.filters import OWN
 from observer.core.model import UNASSIGNED, Item, Project, item_uuid
 from observer.core.value import decode_json
 from observer.store.reader import StoreReader
@@ -37,9 +38,6 @@ from observer.sync.outgoing import (
     share_called,
 )
 from observer.sync.record import Carrier, ProjectKey, Record, Refused, chained
-
-OWN = "another machine of yours"
-"""The person of what this home's owner wrote elsewhere."""
 
 
 def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:

@@ -193,6 +193,9 @@ class Core:
         since: Annotated[str, Meta(description="2026-11-21, or 7d (ago).")] = "",
         until: str = "",
         failed: bool = False,
+        by: Annotated[str, Meta(description="Only of this person.")] = "",
+        mine: bool = False,
+        team: Annotated[bool, Meta(description="Only what others share.")] = False,
     ) -> ToolResult[compact.SearchResult]:
         """Find earlier work: changes, commands with results, commits, decisions, notes, sessions.
 
@@ -201,7 +204,7 @@ class Core:
         """
         wanted = parse_filters(
             type=type, files=files, session=session, branch=branch, since=since, until=until,
-            failed=failed, now_ms=now_ms(),
+            failed=failed, by=by, mine=mine, team=team, now_ms=now_ms(),
         )  # fmt: skip
         handle = self._here() if project == HERE else project
         found = self._view().search(query, project=handle or None, limit=limit, narrow=wanted)
