@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 from unicodedata import normalize
 
 from observer.core.events import Event, Layer, Scope
@@ -167,14 +167,6 @@ class Link(Value):
         number = self.title.removeprefix("#")
         is_number = number != self.title and number.isascii() and number.isdecimal()
         return self.target or (int(number[:18]) if is_number else 0)
-
-
-class EntityRelation(NamedTuple):
-    """What a memory says that one entity has to do with another, in an agent's words."""
-
-    source: str
-    kind: str
-    target: str
 
 
 FORMERLY = "formerly"

@@ -21,7 +21,6 @@ from observer.core.errors import StoreUnavailable
 from observer.core.events import Event, kind_of
 from observer.core.model import (
     Enrichment,
-    EntityRelation,
     Item,
     ItemChange,
     Link,
@@ -34,6 +33,7 @@ from observer.core.model import (
     spelling_key,
     title_key,
 )
+from observer.core.relations import relations_of
 from observer.store.packing import packed, unpacked
 
 Stored = int | float | str | bytes | None
@@ -234,46 +234,11 @@ def link_rows(item: Item) -> list[Row]:
     ]
 
 
-class _Stated(msgspec.Struct):
-    """A relation as agents spell it: `mem0` calls its ends and its kind by two names each."""
-
-    source: str = ""
-    relation: str = ""
-    relationship: str = ""
-    destination: str = ""
-    target: str = ""
-
-
-class _Metadata(msgspec.Struct):
-    relations: list[msgspec.Raw] = []
-
-
-MOST_RELATIONS, RELATION_CHARS = 100, 200
-_metadata = msgspec.json.Decoder(_Metadata).decode
-_stated = msgspec.json.Decoder(_Stated).decode
-
-
-def relations_in(metadata: str) -> list[EntityRelation]:
-    """Return what a memory's metadata, as JSON, says of entities; what names no two is left out."""
-    if '"relations"' not in metadata:
-        return []
-    found = []
-    with suppress(msgspec.MsgspecError):
-        for raw in _metadata(metadata).relations[:MOST_RELATIONS]:
-            with suppress(msgspec.MsgspecError):
-                one = _stated(raw)
-                kind, target = one.relation or one.relationship, one.destination or one.target
-                ends = tuple(" ".join(each.split()) for each in (one.source, kind, target))
-                if all(ends) and max(map(len, ends)) <= RELATION_CHARS:
-                    found.append(EntityRelation(*ends))
-    return found
-
-
 def relation_rows(item: Item) -> list[Row]:
     """Return what `relation` holds of an item."""
     return [
         (item.id, place, *one, *map(spelling_key, (one.source, one.target)))
-        for place, one in enumerate(relations_in(item.metadata))
+        for place, one in enumerate(relations_of(item))
     ]
 
 
