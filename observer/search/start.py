@@ -14,7 +14,7 @@ from itertools import islice
 
 from observer.commands.check_runs import BELOW
 from observer.core.errors import BadInput
-from observer.core.filters import OURS, Filters
+from observer.core.filters import OURS, Filters, commit_author
 from observer.core.model import Item, ItemKind, item_id
 from observer.core.text import counted, listed, named, one_line, quoted
 from observer.core.value import Value
@@ -513,7 +513,7 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
     ours = made_here(reader, news)
     of_authors: dict[tuple[str, bool], list[Item]] = defaultdict(list)
     for commit in news:
-        author = commit.subtitle.partition(" by ")[2]
+        author = commit.person or commit_author(commit)
         of_authors[author, commit.id in ours].append(commit)
     for (author, is_ours), commits in of_authors.items():
         newest, files = commits[0], [path for commit in commits for path in commit.files_modified]

@@ -733,6 +733,14 @@ def test_a_commit_that_only_repeats_others_is_no_news(shop: Shop, repeats: dict[
     assert shop.said("committed") == []
 
 
+def test_a_commit_that_somebody_shares_is_by_who_shares_it(shop: Shop) -> None:
+    shop.tell(Prompt(text="make the totals mine"), ago_h=5)
+    commit = Commit(hash="a" * 40, subject="Round up", author="root")
+    shop.change(shop.tell(commit, session="", client="git", ago_h=3), person="bea")
+    [line] = [line for line in shop.lines() if line.why.startswith("committed")]
+    assert line.why == 'committed by "bea"'
+
+
 def test_a_branch_that_is_a_sentence_is_a_quotation(shop: Shop) -> None:
     branch = "-".join(ORDER.lower().split()).replace(",", "")
     shop.tell(Prompt(text="make the totals mine"), branch=branch)
