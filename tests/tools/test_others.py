@@ -67,6 +67,12 @@ def test_what_a_colleague_changed_is_said_before_the_next_edit_of_it(scene: Scen
     )
 
 
+def test_of_a_change_without_symbols_the_file_is_named(scene: Scene) -> None:
+    scene.reads()
+    scene.shares(facts=("M cart.py +3 -1",))
+    assert "ana changed cart.py on branch fees 4 minutes ago" in edited(scene)
+
+
 def test_what_another_session_changed_on_another_branch_is_said(scene: Scene) -> None:
     scene.reads()
     scene.edits("s1", branch="fees")

@@ -47,7 +47,9 @@ def call(tool: str, **arguments: Any) -> Callable[[Client], Awaitable[Any]]:
 
 def test_the_six_tools_are_listed(ask: Any) -> None:
     listed = ask(lambda client: client.list_tools()).tools
-    names = ["search", "timeline", "get_observations", "get_context", "memory", "resolve"]
+    names = [
+        "search", "timeline", "get_observations", "get_context", "related", "memory", "resolve",
+    ]  # fmt: skip
     assert [tool.name for tool in listed] == names
     for tool in listed:
         assert tool.annotations.read_only_hint == (tool.name not in {"memory", "resolve"})
