@@ -132,7 +132,7 @@ def test_what_a_hook_saw_is_what_an_agent_is_shown(
 
     tools, summary, around, context = asyncio.run(ask(mode, story, repository))
     assert {tool.name for tool in tools.tools} == {
-        "search", "timeline", "get_observations", "get_context", "memory", "resolve",
+        "search", "timeline", "get_observations", "get_context", "related", "memory", "resolve",
     }  # fmt: skip
     types = [entry["type"] for entry in around["timeline"]]
     assert [t for t in types if t != "summary"] == [

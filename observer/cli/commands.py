@@ -18,8 +18,8 @@ from observer.core.text import did_you_mean
 
 PURPOSES = {
     "Look": {
-        "search": "read", "context": "read", "timeline": "read", "why": "read", "show": "read",
-        "sessions": "read", "today": "read", "web": "web",
+        "search": "read", "context": "read", "timeline": "read", "why": "read", "graph": "read",
+        "show": "read", "sessions": "read", "today": "read", "web": "web",
     },
     "Write": {"remember": "write", "note": "note", "import": "import_", "post": "write"},
     "Keep out, take out": {

@@ -233,11 +233,11 @@ def _import_history(paths: Sequence[str], **options: object) -> None:
 def _report(event: Event) -> dict[str, Any]:
     """Return an event as `POST /events` takes it, its time within the accepted range."""
     return {
+        "author": event.author,
         **msgspec.to_builtins(event.body),
         "kind": kind_of(event.body),
         "client": event.client,
         "cwd": event.cwd,
-        "author": event.author,
         "at": min(max(event.at_ms, EARLIEST_MS), now_ms()),
     }
 

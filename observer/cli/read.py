@@ -1,4 +1,4 @@
-"""The commands that read the memory: search, context, timeline, why, show, sessions, today.
+"""The commands that read the memory: search, context, timeline, why, graph, show, sessions, today.
 
 They ask the daemon, which has the index in memory and numpy loaded; to open both for one question
 costs five times as much processor time as the question. If the daemon cannot answer (it is down,
@@ -67,6 +67,9 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 @click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago.")
 @click.option("--until", default="", help="Only before then.")
 @click.option("--failed", is_flag=True, help="Only commands and tool calls that failed.")
+@click.option("--by", default="", help="Only what this person shared or committed.")
+@click.option("--mine", is_flag=True, help="Only your own, of all your machines.")
+@click.option("--team", is_flag=True, help="Only what others share.")
 @click.option("--notes", is_flag=True, help="Only notes.")
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--weak", is_flag=True, help="Weak hits too, which are only counted otherwise.")
@@ -148,6 +151,16 @@ def timeline_command(*, anchor: str, before: int, after: int) -> None:
 def why_command(*, target: str) -> None:
     """Show the commits and sessions that made a piece of code."""
     ask("why", target=target)
+
+
+@click.command("graph", epilog="Example: observer graph settle_invoice")
+@click.argument("name")
+@scope_options
+@limit_option(3, "Most items of each sort.")
+@json_option
+def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+    """Show what hangs on a file, symbol, package, error, person or entity."""
+    ask("related", **options)
 
 
 @click.command("show", epilog="Example: observer show 142 s12")

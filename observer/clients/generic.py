@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 from msgspec import Meta, structs
@@ -49,6 +49,9 @@ _Name: TypeAlias = Annotated[str, Meta(max_length=200)]
 _FIELD = re.compile(r" - at `\$\.?(.*?)`\Z|required field `(\w+)`")
 
 
+Cause = Literal["person", "agent", "system"]
+
+
 class GenericContext(Value):
     """What may stand beside the fields of a kind; all of it is optional."""
 
@@ -60,9 +63,7 @@ class GenericContext(Value):
     host: Annotated[_Name, Meta(description="The machine's name.")] = ""
     cwd: Annotated[str, Meta(description="Absolute folder; names the project.")] = ""
     roots: Annotated[tuple[str, ...], Meta(description="Open folders, if not `cwd`.")] = ()
-    author: Annotated[
-        Literal["person", "agent", "system"], Meta(description="Who caused the event.")
-    ] = "person"
+    author: Annotated[Cause, Meta(description="Who caused the event.")] = "person"
     at: Annotated[
         int | float | str | None,
         Meta(description="When: milliseconds since 1970 UTC, or ISO 8601. Absent means now."),
@@ -107,9 +108,10 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
     if not isinstance(kind, str) or kind not in KINDS:
         what = quoted(kind) if "kind" in payload else "missing"
         raise BadInput(f"field 'kind': {what}", hint="one of: " + ", ".join(KINDS))
-    context = _convert(payload, GenericContext, kind)
+    beside, own = _of_two(kind, payload)
+    context = _convert(beside, GenericContext, kind)
     try:
-        body = cast("AnyBody", _convert(_spelled_out(kind, payload), KINDS[kind], kind))
+        body = cast("AnyBody", _convert(_spelled_out(kind, own), KINDS[kind], kind))
     except RecursionError as error:
         raise BadInput("an event is nested too deep", hint="send flat JSON") from error
     _check(body)
@@ -119,6 +121,15 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
     except UnicodeEncodeError as error:
         raise BadInput("an event's text is not valid Unicode", hint="send UTF-8") from error
     return event
+
+
+def _of_two(kind: str, payload: Object) -> tuple[Object, Object]:
+    """Return the context of a report, and its kind; a commit has an `author` of its own."""
+    if kind != Commit.__struct_config__.tag or "author" not in payload:
+        return payload, payload
+    rest_of_it = {name: value for name, value in payload.items() if name != "author"}
+    is_cause = payload["author"] in get_args(Cause)
+    return (payload, rest_of_it) if is_cause else (rest_of_it, payload)
 
 
 def ignored(payload: Object) -> tuple[str, ...]:
@@ -165,11 +176,12 @@ def schema() -> dict[str, Any]:  # Any: a JSON Schema is open-ended JSON
 
 def _kind_schema(kind: str, part: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
     described = {key: part[key] for key in ("description",) if key in part}
+    own = {key: part["properties"][key] for key in ("author",) if key in part["properties"]}
     return {
         "title": kind,
         **described,
         "type": "object",
-        "properties": {**part["properties"], **context},
+        "properties": {**part["properties"], **context, **own},
         "required": sorted({"kind", *part["required"]}),
     }
 

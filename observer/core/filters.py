@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from observer.core.events import Layer, Scope
 from observer.core.model import Item, ItemKind
 from observer.core.value import Value
@@ -10,6 +12,11 @@ RECORDED_KINDS: frozenset[ItemKind] = frozenset({"note", "inference"})
 """Kinds of items that are recorded on purpose; the others are captured."""
 CAPTURED: frozenset[ItemKind] = frozenset({"observation", "record"})
 """Kinds of items that stand for events."""
+OWN = "another machine of yours"
+"""The person of what this home's owner wrote elsewhere."""
+OURS = ("", OWN)
+Whose = Literal["", "mine", "team"]
+"""Of whomever; the owner's own, of any machine; or of others who share it."""
 
 
 class Filters(Value):
@@ -40,6 +47,9 @@ class Filters(Value):
     waits for a person, nothing that has expired."""
     without: tuple[int, ...] = ()
     """Projects of which nothing counts: those that are not shared, asked from elsewhere."""
+    by: str = ""
+    """The name of who shared it, or of the author of a commit."""
+    whose: Whose = ""
     with_global: bool = False
     """With `project_id`: personal and team items that belong to no project count too."""
 
@@ -57,6 +67,8 @@ class Filters(Value):
             and self.layer in {None, item.layer}
             and self.scope in {None, item.scope}
             and set(self.tags) <= set(item.tags)
+            and (not self.by or self.by in {item.person, commit_author(item)})
+            and (not self.whose or (item.person in OURS) == (self.whose == "mine"))
             and (self.trusted_at_ms is None or is_trusted(item, self.trusted_at_ms))
             and is_visible(item, self.owner, self.owner_tag)
             and (
@@ -71,6 +83,11 @@ class Filters(Value):
         if self.project_id is None or item.project_id == self.project_id:
             return True
         return self.with_global and item.project_id is None
+
+
+def commit_author(item: Item) -> str:
+    """Return the name that git has of the author of a commit; "" of anything else."""
+    return item.subtitle.partition(" by ")[2] if item.type == "commit" else ""
 
 
 def is_visible(item: Item, owner: str, owner_tag: str = "") -> bool:

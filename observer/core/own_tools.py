@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 OWN_QUERIES = frozenset(
-    {"search", "timeline", "get_observations", "get_context", "why", "fetch"}
+    {"search", "timeline", "get_observations", "get_context", "related", "why", "fetch"}
     | {"projects", "sessions", "code", "session", "project"}
     | {"search_notes", "list_notes", "list_tags", "list_folders", "get_note"}
     | {"get_signals", "list_inferences", "get_inference"}

@@ -119,6 +119,23 @@ def age_text(milliseconds: int) -> str:
     return f"{seconds} s"
 
 
+_SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def span_text(milliseconds: int) -> str:
+    """Return a length of time in words, its largest unit: ``"3 days"``; "" below a minute."""
+    for unit, name in _SPANS:
+        if number := max(milliseconds, 0) // 1000 // unit:
+            return counted(number, name)
+    return ""
+
+
+def ago(milliseconds: int) -> str:
+    """Return how long ago something was, ``"3 days ago"``; ``"just now"`` below a minute."""
+    span = span_text(milliseconds)
+    return f"{span} ago" if span else "just now"
+
+
 def listed(names: Sequence[str], at_most: int = 4) -> str:
     """Return ``"a"``, ``"a and b"``, ``"a, b and 3 more"``."""
     if len(names) < 2:

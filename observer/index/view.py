@@ -122,7 +122,7 @@ def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None)
     Names are compared by their codes, and files not at all: `Filters.admits` has the last word.
     """
     # What is not compared makes no other mask.
-    compared = replace(filters, files=(), tags=(), layer=None, trusted_at_ms=None)
+    compared = replace(filters, files=(), tags=(), layer=None, trusted_at_ms=None, by="", whose="")
     seen = one.masks.get(compared)
     if seen is None:
         # Other threads may do the same at this moment.

@@ -20,6 +20,7 @@ from observer.core.model import Item, Project, Session, item_id
 from observer.index import Index
 from observer.memory.accounts import Accounts, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
+from observer.memory.graph import Related, related
 from observer.memory.values import Exported, Extract, Fetched, exported, no_model
 from observer.notes.folders import NoteFiles
 from observer.notes.note_reader import UUID_CHARS
@@ -291,6 +292,19 @@ class Memory:
         """
         with self._store.read() as reader:
             return why(reader, target, folder, owner=self._owner)
+
+    def related(self, name: str, *, project: str | None = None, limit: int = 3) -> Related:
+        """Return what hangs on a file, symbol, package, error, person, title or other name.
+
+        Raises:
+            NotFound, Ambiguous: the project.
+            BadInput: the name has no word.
+        """
+        with self._store.read() as reader:
+            local = from_windows(project) if project else None
+            asked = scoped(self._store, reader, SearchOptions(), project=local, owner=self._owner)
+            with_global = msgspec.structs.replace(asked, with_global=True)
+            return related(reader, name, with_global, limit=limit)
 
     def reminders(self, event: Event, *, is_coming: bool = False) -> Iterator[Reminder]:
         """Yield reminders for an event that is about to happen, or has; see `reminders`."""

@@ -451,6 +451,8 @@ def is_indexed(filters: Filters) -> bool:
         or filters.tags
         or filters.owner_tag
         or filters.layer
+        or filters.by
+        or filters.whose
         or filters.scope in {"project", "team"}
     )
 

@@ -8,18 +8,21 @@ from pathlib import Path
 
 from observer.core.errors import Ambiguous, NotFound
 from observer.core.events import Layer, Scope
-from observer.core.filters import Filters
+from observer.core.filters import Filters, Whose, commit_author
 from observer.core.model import UNASSIGNED, ItemKind, Project
 from observer.core.paths import is_inside
 from observer.core.text import relative
 from observer.core.value import Value
 from observer.observations.drafts import FAILED
 from observer.observations.note_reducer import label_of, note_type, tags_of
+from observer.search.query import quoted
 from observer.store.reader import StoreReader
 
 LARGEST_ID = 2**63 - 1
 HINTED = 5
-"""Projects that a hint names."""
+"""Projects, or people, that a hint names."""
+AMONG = 50
+"""Commits, the newest, among which an author's name is looked for."""
 DIGITS = len(str(LARGEST_ID))
 
 
@@ -43,6 +46,8 @@ class SearchOptions(Value):
     tags: tuple[str, ...] = ()
     owner_tag: str = ""
     failed: bool = False
+    by: str = ""
+    whose: Whose = ""
 
 
 def filters_of(
@@ -53,8 +58,9 @@ def filters_of(
     Whole paths of files in one project ask for that project where none is named.
 
     Raises:
-        NotFound, Ambiguous: the project, or the session.
+        NotFound, Ambiguous: the project, the session, or the person.
     """
+    by, whose = _person(reader, narrow, owner)
     projects = reader.projects() if project or narrow.files else []
     files, home = located(projects, narrow.files)
     return Filters(
@@ -72,6 +78,29 @@ def filters_of(
         tags=tags_of(narrow.tags),
         owner=owner,
         owner_tag=narrow.owner_tag,
+        by=by,
+        whose=whose,
+    )
+
+
+def _person(reader: StoreReader, narrow: SearchOptions, owner: str) -> tuple[str, Whose]:
+    """Return the name of whom items must be by as they have it, and whose they must be."""
+    by = narrow.by.strip()
+    if by.casefold() == owner.casefold() != "":
+        return "", "mine"
+    if not by:
+        # Where nobody shares anything all is one's own, and nothing need be compared.
+        return "", narrow.whose if narrow.whose == "team" or reader.people() else ""
+    people = reader.people()
+    said, made = f"subtitle : {quoted(f'by {by}')}", Filters(types=("commit",), owner=owner)
+    commits = reader.items(reader.match(said, made, limit=AMONG))
+    for name in (*people, *map(commit_author, commits)):
+        if name.casefold() == by.casefold():
+            return name, narrow.whose
+    known = ", ".join(people[:HINTED]) or "nobody yet"
+    raise NotFound(
+        f"nothing is known by {by[:80]!r}",
+        hint=f"who shares: {known}; authors of commits are named as git has them",
     )
 
 

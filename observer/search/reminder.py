@@ -5,9 +5,10 @@ project knows as a dead end; or a compaction left something out. `reminders` yie
 event. The reader did not ask, so silence is better than something weak: not that an error was met
 before, nor how it was mended, which a session mostly finds with its next call.
 
-An edit that another session made and took back is recognised by the fingerprints of its lines. Of a
-compaction it says what an agent repeats or breaks when its context no longer has it: decisions,
-attempts that did not help, and checks that still fail.
+What others change of a file that a session works on is news before its next edit there: see
+`observer.search.others`. An edit that another session made and took back is recognised by the
+fingerprints of its lines. Of a compaction it says what an agent repeats or breaks when its context
+no longer has it: decisions, attempts that did not help, and checks that still fail.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from observer.observations.project_state import (
     TrackedEdit,
 )
 from observer.search.eligible import is_harmless, is_stale
+from observer.search.others import changed_by_others
 from observer.store.reader import StoreReader
 
 
@@ -46,10 +48,11 @@ class Reminder(Value):
 
     `instead` is what to do, the form of a command that works where `failed` does not (`form`), or
     what is known: how an edit of `failed` went (`returned`), what a compaction left out, a line
-    each (`dropped`). `why` and `times` say how sure that is, and `item` has the whole.
+    each (`dropped`), what others changed of a file (`others`). `why` and `times` say how sure
+    that is, and `item` has the whole.
     """
 
-    sort: Literal["form", "returned", "dropped"] = "form"
+    sort: Literal["form", "returned", "dropped", "others"] = "form"
     instead: str = ""
     failed: str = ""
     why: str = ""
@@ -59,7 +62,8 @@ class Reminder(Value):
     @property
     def about(self) -> str:
         """Key of the reminder: a session is shown it once."""
-        causes = {"form": self.why or self.failed, "dropped": str(self.item)}
+        of_item = str(self.item)
+        causes = {"form": self.why or self.failed, "dropped": of_item, "others": of_item}
         return f"{self.sort} {causes.get(self.sort, f'{self.failed} {self.instead}')}"
 
 
@@ -81,6 +85,8 @@ def reminders(
     if found := dropped(reader, event, here):
         yield Reminder(sort="dropped", item=found[0], instead=found[1])
     yield harmless((before if is_coming else after)(reader, event, here))
+    if is_coming and (other := changed_by_others(reader, event, here)):
+        yield harmless(Reminder(sort="others", item=other.item, instead=other.said))
 
 
 def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:

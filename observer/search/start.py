@@ -14,7 +14,7 @@ from itertools import islice
 
 from observer.commands.check_runs import BELOW
 from observer.core.errors import BadInput
-from observer.core.filters import Filters
+from observer.core.filters import OURS, Filters, commit_author
 from observer.core.model import Item, ItemKind, item_id
 from observer.core.text import counted, listed, named, one_line, quoted
 from observer.core.value import Value
@@ -430,7 +430,11 @@ def _lifted(offered: dict[int, tuple[float, Item]]) -> dict[int, tuple[float, It
 
 
 def _note(note: Item) -> CardFact:
-    return CardFact(item=note.id, why=_holds(note), text=_said(note))
+    """Return a note that holds; what somebody else wrote is named by its title, a quotation."""
+    if note.person in OURS or note.approval == "approved":
+        return CardFact(item=note.id, why=_holds(note), text=_said(note))
+    why = f"{_holds(note)}, by {named(note.person)}"
+    return CardFact(item=note.id, why=why, text=quoted(note.title), at_ms=note.created_ms)
 
 
 def _holds(note: Item) -> str:
@@ -509,7 +513,7 @@ def _committed(reader: StoreReader, request: StartRequest, last: PastSession) ->
     ours = made_here(reader, news)
     of_authors: dict[tuple[str, bool], list[Item]] = defaultdict(list)
     for commit in news:
-        author = commit.subtitle.partition(" by ")[2]
+        author = commit.person or commit_author(commit)
         of_authors[author, commit.id in ours].append(commit)
     for (author, is_ours), commits in of_authors.items():
         newest, files = commits[0], [path for commit in commits for path in commit.files_modified]

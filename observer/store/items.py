@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from observer.core.events import Layer, Triage
-from observer.core.filters import Filters
+from observer.core.filters import OURS, Filters
 from observer.core.model import (
     FORMERLY,
     Enrichment,
@@ -18,8 +18,10 @@ from observer.core.model import (
     NoteHeader,
     Recorded,
     item_id,
+    spelling_key,
     title_key,
 )
+from observer.core.relations import EntityRelation
 from observer.store.anchors import AnchorReads, ValidityById
 from observer.store.rows import (
     AMONG,
@@ -47,6 +49,10 @@ _TOUCHED = """instr(replace(item.files_modified || item.files_read, '"', '/'), ?
 _OWN = "(item.owner = ? AND item.owner <> '')"
 """Of personal items alone; said so that the index of owners serves."""
 _TAGGED = "EXISTS (SELECT 1 FROM json_each(item.tags) WHERE value = ?)"
+_COMMITTER = """CASE WHEN item.type = 'commit' AND instr(item.subtitle, ' by ')
+    THEN substr(item.subtitle, instr(item.subtitle, ' by ') + 4) END"""
+"""As `filters.commit_author`."""
+_NEXT_PERSON = "SELECT min(person) FROM item WHERE person <> '' AND deleted_ms IS NULL"
 Grouping = Literal["tags", "category", "type", "layer"]
 """What items are counted by."""
 # The first halves are word for word the conditions of `item_summary` and `item_large`.
@@ -182,6 +188,33 @@ class ItemReads(AnchorReads):
             limit=limit,
         )
         return self.items(found)
+
+    def people(self) -> list[str]:
+        """Return the names of those who shared something, in order."""
+        # From one name to the next, since there are thousands of items of each.
+        rows = self._rows(
+            f"WITH RECURSIVE name (each) AS ({_NEXT_PERSON} UNION ALL SELECT"
+            f" ({_NEXT_PERSON} AND person > each) FROM name WHERE each IS NOT NULL)"
+            " SELECT each FROM name WHERE each IS NOT NULL"
+        )
+        return [name for (name,) in rows]
+
+    def stated_by(self, ids: Sequence[int]) -> list[tuple[int, EntityRelation]]:
+        """Return what items say of entities, each with the item's id, the newest item first."""
+        return self._stated(f"item {AMONG}", (among(ids),))
+
+    def stated_of(self, name: str, *, limit: int) -> list[tuple[int, EntityRelation]]:
+        """Return what is said of an entity, whatever the spelling, as `stated_by`; whoever's."""
+        key = spelling_key(name)
+        return self._stated("source_key = ?1 OR target_key = ?1", (key,))[:limit] if key else []
+
+    def _stated(self, where: str, values: Sequence[object]) -> list[tuple[int, EntityRelation]]:
+        rows = self._rows(
+            f"SELECT item, source, kind, target FROM relation WHERE {where}"
+            " ORDER BY item DESC, place",
+            values,
+        )
+        return [(item, EntityRelation(*ends)) for item, *ends in rows]
 
     def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
         """Count items by a column, the commonest first; those that have nothing there are none."""
@@ -391,6 +424,10 @@ def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:
         )
     for tag in filters.tags:
         yield _TAGGED, tag
+    if filters.by:
+        yield f"? IN (item.person, {_COMMITTER})", filters.by
+    if filters.whose:
+        yield f"{'' if filters.whose == 'mine' else 'NOT '}item.person {AMONG}", among(OURS)
 
 
 def _chosen(filters: Filters) -> tuple[str, list[object]]:

@@ -140,6 +140,7 @@ _SPACES = {
     "event": "events",
     "item": "items",
     "link": "items",
+    "relation": "items",
     "session": "sessions",
     "project_state": "sessions",
     "item_words": "words",
@@ -475,6 +476,7 @@ _OF_ITEMS = (
     ("item_words", "rowid"),
     ("item_vector", "item_id"),
     ("link", "source"),
+    ("relation", "item"),
     ("anchor_set", "item_id"),
     ("anchor_path", "item_id"),
     ("validity", "item_id"),
@@ -509,7 +511,6 @@ _CLEAR = (
 )
 _NEW_EPOCH = "UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
 """The index has the words in files of its own, and makes these anew."""
-_FOLDED = (("session", _SESSIONS), ("project_state", "project_id, state"))
 _OF_NOTES = ("forgotten", "note_event", "triage")
 """What is done to notes and items is in `anew` of all projects."""
 
@@ -572,7 +573,7 @@ class AdoptWrites(RestoreWrites):
     def take_over(self, projects: Collection[int]) -> None:
         """Take over what else `anew` derived of projects, and drop those without events."""
         chosen = among(projects)
-        for table, columns in _FOLDED:
+        for table, columns in (("session", _SESSIONS), ("project_state", "project_id, state")):
             self._connection.execute(
                 f"DELETE FROM {table} WHERE project_id {AMONG}; INSERT INTO {table} ({columns})"
                 f" SELECT {columns} FROM anew.{table} WHERE project_id {AMONG}",

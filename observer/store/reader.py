@@ -19,6 +19,7 @@ from observer.core.model import (
     ItemChange,
     Project,
     Session,
+    item_id,
 )
 from observer.core.value import Value
 from observer.store.items import (
@@ -267,6 +268,22 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
             (project_id, since_ms, limit),
         )
         return [to_session(row) for row in rows]
+
+    def has_others(self, session: Session) -> bool:
+        """Return True if others may have changed its project since a session began.
+
+        Others are people who share something, and sessions of another branch or folder.
+        """
+        rows = self._rows(
+            "SELECT 1 FROM session WHERE project_id = ? AND last_ms >= ?"
+            " AND (branch <> ? OR cwd <> ?) LIMIT 1",
+            (session.project_id, session.started_ms, session.branch, session.cwd),
+        ) or self._rows(
+            f"SELECT 1 FROM item WHERE person {AMONG} AND person <> '' AND deleted_ms IS NULL"
+            " AND project_id = ? AND id > ? LIMIT 1",
+            (among(self.people()), session.project_id, item_id(session.id)),
+        )
+        return bool(rows)
 
     def children(self, session: Session, *, limit: int) -> list[Session]:
         """Return the newest sessions that a session of their client and project started, by id."""

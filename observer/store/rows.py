@@ -30,8 +30,10 @@ from observer.core.model import (
     SummaryFields,
     columns_of,
     spaced,
+    spelling_key,
     title_key,
 )
+from observer.core.relations import relations_of
 from observer.store.packing import packed, unpacked
 
 Stored = int | float | str | bytes | None
@@ -229,6 +231,14 @@ def link_rows(item: Item) -> list[Row]:
     return [
         (item.id, place, link.kind, link.target, link.title, title_key(link.title))
         for place, link in enumerate(item.links)
+    ]
+
+
+def relation_rows(item: Item) -> list[Row]:
+    """Return what `relation` holds of an item."""
+    return [
+        (item.id, place, *one, *map(spelling_key, (one.source, one.target)))
+        for place, one in enumerate(relations_of(item))
     ]
 
 

@@ -31,6 +31,7 @@ from observer.store.rows import (
     project_row,
     put,
     recorded_row,
+    relation_rows,
 )
 from observer.store.shares import ShareWrites
 
@@ -47,6 +48,7 @@ _PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")
 _PUT_SESSION = put("session", ", ".join(SESSION_FIELDS))
 _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
+_PUT_RELATION = put("relation", "item, place, source, kind, target, source_key, target_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 
 
@@ -95,6 +97,8 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
         many("DELETE FROM item_vector WHERE item_id = ?", known)
         many("DELETE FROM link WHERE source = ?", known)
         many(_PUT_LINK, (row for item in living for row in link_rows(item)))
+        many("DELETE FROM relation WHERE item = ?", known)
+        many(_PUT_RELATION, (row for item in living for row in relation_rows(item)))
         made = vectors()
         rows = ((item.id, model, made[item.id]) for item in living if item.id in made)
         many(_PUT_VECTOR, rows)
@@ -187,9 +191,9 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
         self._connection.execute(
             "DELETE FROM validity; DELETE FROM anchor_path; DELETE FROM anchor_set;"
             " DELETE FROM worktree; DELETE FROM item_vector; DELETE FROM link;"
-            " DELETE FROM project_state; DELETE FROM item; DELETE FROM session;"
-            " DELETE FROM forgotten; DELETE FROM note_event; DELETE FROM triage;"
-            " DELETE FROM note_claim; DELETE FROM note_relation;"
+            " DELETE FROM relation; DELETE FROM project_state; DELETE FROM item;"
+            " DELETE FROM session; DELETE FROM forgotten; DELETE FROM note_event;"
+            " DELETE FROM triage; DELETE FROM note_claim; DELETE FROM note_relation;"
             " DELETE FROM note_alias;"
             " DELETE FROM meta WHERE key = 'behind';"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"

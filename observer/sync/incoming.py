@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.events import Event, Scope, Shared
-from observer.core.filters import RECORDED_KINDS
+from observer.core.filters import OWN, RECORDED_KINDS
 from observer.core.model import UNASSIGNED, Item, Project, item_uuid
 from observer.core.value import decode_json, newest
 from observer.store.reader import StoreReader
@@ -49,8 +49,6 @@ from observer.sync.record import Carrier, ProjectKey, Record, Refused, chained
 VERSIONS = "versions"
 """The fact which notes were changed on two machines apart, by uuid."""
 MOST_APART = 20
-OWN = "another machine of yours"
-"""The person of what this home's owner wrote elsewhere."""
 
 
 def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:

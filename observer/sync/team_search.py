@@ -120,7 +120,8 @@ def _entries(
     changed = {one.item.uuid: one for one in changes if one.item}
     sent = reader.sent(name, changed)
     items = [one.item for uuid, one in changed.items() if one.item and sent.get(uuid, GONE) != GONE]
-    for one in leaving(reader, share, items, home.policies, home.folder):
+    apart = kept_apart(reader, home.policies, name)
+    for one in leaving(reader, share, items, apart, home.folder):
         item = decode_json(one.body, Item)
         vector = changed[one.item.uuid].vector or b""
         is_whole = len(vector) == model.dimensions > 0

@@ -137,6 +137,11 @@ def hit_line(hit: Hit, name: ProjectName, excerpt: str) -> HitLine:
     return HitLine(**_fields(hit.item, name, excerpt), score=round(hit.score, 2), why=why)
 
 
+def item_line(item: Item, name: ProjectName) -> ItemLine:
+    """Return an item as a line of a list, without its text."""
+    return ItemLine(**_fields(item, name, ""))
+
+
 def timeline_line(entry: TimelineEntry, name: ProjectName) -> TimelineLine:
     """Return an item in its place in a timeline."""
     return TimelineLine(

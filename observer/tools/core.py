@@ -34,7 +34,7 @@ from observer.memory.api import MOST_IDS, Memory
 from observer.search.context import Pack, TokenCosts
 from observer.search.recent_sessions import Uncommitted
 from observer.search.start import CardFact
-from observer.tools import compact, notes, render, rows
+from observer.tools import compact, notes, related, render, rows
 from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.fence import FRAME_CHARACTERS
 from observer.tools.parse_filters import parse_filters
@@ -124,6 +124,7 @@ something that may have been decided already, and when the user says "again", "l
 - get_context: at the start of a session, what matters in this project.
 - search: a list of what fits; then get_observations(ids) for full records, timeline(anchor_id) \
 for what happened before and after.
+- related: all that hangs on one file, symbol, error, package or person.
 - memory: remember a decision, constraint or preference when it is made, with its reason. \
 Its answer names standing notes nearby: say what no longer holds by supersedes, or by resolve.\
 """
@@ -168,6 +169,7 @@ class Core:
             read(run=self.timeline, title="What happened around it", aliases=as_anchor),
             read(run=self.get_observations, title="Full observations by id"),
             read(run=self.get_context, title="What matters in a project"),
+            read(run=self.related, title="What hangs on a name"),
             write(run=self._notes.memory, title="Remember, recall, forget"),
             write(run=self._notes.resolve, title="Settle which notes hold"),
         )
@@ -197,6 +199,9 @@ class Core:
         since: Annotated[str, Meta(description="2026-11-21, or 7d (ago).")] = "",
         until: str = "",
         failed: bool = False,
+        by: Annotated[str, Meta(description="Only of this person.")] = "",
+        mine: bool = False,
+        team: Annotated[bool, Meta(description="Only what others share.")] = False,
         scope: Annotated[
             Literal["home", "team"], Meta(description="team: also ask the server of a share.")
         ] = "home",
@@ -208,7 +213,7 @@ class Core:
         """
         wanted = parse_filters(
             type=type, files=files, session=session, branch=branch, since=since, until=until,
-            failed=failed, now_ms=now_ms(),
+            failed=failed, by=by, mine=mine, team=team, now_ms=now_ms(),
         )  # fmt: skip
         handle = self._here() if project == HERE else project
         view = self._view()
@@ -295,6 +300,17 @@ class Core:
         if query:
             return make(GitAnswers())
         return self._cache.answer((handle, self._here(), token_budget), make)
+
+    def related(
+        self,
+        name: Annotated[str, Meta(description="E.g. src/fees.py, settle_fees, ana, TS2345.")],
+        project: str = "",
+        limit: Annotated[int, Meta(ge=1, le=50)] = 3,
+    ) -> ToolResult[related.RelatedResult]:
+        """List what hangs on a file, symbol, package, error, person or entity."""
+        handle = self._here() if project == HERE else project
+        found = self._view().related(name, project=handle or None, limit=limit)
+        return related.answer(found, self._memory.project_names())
 
     def _packed(
         self, handle: str, budget: int, git: GitAnswers, *, query: str

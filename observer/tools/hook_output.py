@@ -225,4 +225,8 @@ def _returned(known: Reminder) -> str:
     )
 
 
-_SAYING = {"form": _form, "returned": _returned}
+def _others(known: Reminder) -> str:
+    return f"{known.instead}."
+
+
+_SAYING = {"form": _form, "returned": _returned, "others": _others}

@@ -9,9 +9,10 @@ import orjson
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from observer.core.clock import now_ms
 from observer.core.model import Item, Reason, Validity
 from observer.core.moment import day
-from observer.core.text import one_line
+from observer.core.text import ago, one_line, span_text
 from observer.tools.fence import defused
 from observer.tools.tool import ResultRow
 
@@ -24,8 +25,6 @@ NAME = 40
 LEAST_SHARE = 0.1
 """Of what an item touched, that must have changed to be said in a list."""
 
-_MINUTE_MS = 60_000
-_SPANS = ((1440, "day"), (60, "hour"), (1, "minute"))
 _FORMS: dict[Reason, str] = {
     "changed": "{stale}: {mark.subject} changed{when}",
     "deleted": "{stale}: {mark.subject} removed{when}",
@@ -68,13 +67,18 @@ def with_suspicion(item: Item, text: str) -> str:
 
 def _of_note(item: Item) -> list[str]:
     """Return the labels of a note, and whose words they are: approval, suspicion, expiry."""
-    said = [f"by {defused(one_line(item.person, NAME))}"] if item.person else []
+    said = [f"by {person(item)}, {ago(now_ms() - item.created_ms)}"] if item.person else []
     said += [item.approval] if item.approval else []
     if item.suspicion:
         said.append(f"suspicious: {item.suspicion}")
     if item.expires_ms is not None:
         said.append(f"holds until {day(item.expires_ms)}")
     return said
+
+
+def person(item: Item) -> str:
+    """Return who shared an item, as it is shown; "" for this home's own."""
+    return defused(one_line(item.person, NAME))
 
 
 def _label(mark: Validity, item: Item, *, brief: bool = False) -> str:
@@ -98,11 +102,8 @@ def _when(mark: Validity, item: Item) -> str:
     where = f" in {mark.commit[:HASH]}" if mark.commit else ""
     if not mark.since_ms:
         return where
-    minutes = max(0, mark.since_ms - item.created_ms) // _MINUTE_MS
-    for length, name in _SPANS:
-        if count := minutes // length:
-            return f"{where}, {count} {name}{'s' if count > 1 else ''} after"
-    return f"{where}, soon after"
+    span = span_text(mark.since_ms - item.created_ms)
+    return f"{where}, {span or 'soon'} after"
 
 
 def json_characters(shell: int, item: Item, *texts: str) -> int:

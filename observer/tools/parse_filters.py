@@ -24,6 +24,9 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
     since: str = "",
     until: str = "",
     failed: bool = False,
+    by: str = "",
+    mine: bool = False,
+    team: bool = False,
     now_ms: int,
 ) -> SearchOptions:
     """Return the options of a search; an empty text does not restrict it.
@@ -37,15 +40,21 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
         since: earliest time, inclusive, as `moment_ms` reads it.
         until: latest time, exclusive, as `moment_ms` reads it.
         failed: only commands that failed.
+        by: only what this person shared or committed.
+        mine: only the owner's own.
+        team: only what others share.
         now_ms: what spans such as ``7d`` count from.
 
     Raises:
-        BadInput: a time is malformed, the span is empty, or a file is a glob pattern.
+        BadInput: a time is malformed, the span is empty, a file is a pattern, or `mine` and `team`
+            are both asked for.
     """
     if pattern := next((path for path in files if "*" in path), ""):
         raise BadInput(
             f"{pattern[:80]!r} is a pattern", hint="name files or folders: auth.py, src/"
         )
+    if mine and team:
+        raise BadInput("mine or team?", hint="leave out one of them, or both for all")
     since_ms, until_ms = moment_ms(since, now_ms=now_ms), moment_ms(until, now_ms=now_ms)
     if since_ms is not None and until_ms is not None and since_ms >= until_ms:
         raise BadInput(
@@ -61,6 +70,8 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
         since_ms=since_ms,
         until_ms=until_ms,
         failed=failed,
+        by=by,
+        whose="mine" if mine else "team" if team else "",
     )
 
 

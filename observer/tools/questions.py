@@ -8,6 +8,7 @@ Explain a project's context: reason and cost of each line, and what is left out.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
 from functools import partial
@@ -249,6 +250,16 @@ def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: A
             error.message, hint=f"a session is shown by: observer show {anchor}"
         ) from error
     return _of_tool(memory, asked, tool="timeline", anchor_id=found, **others)
+
+
+def _related(
+    memory: Memory, asked: CommandRequest, *, name: str, project: str | None, limit: int
+) -> CommandReply:
+    found = _of_tool(memory, asked, tool="related", name=name, project=project or "", limit=limit)
+    if asked.is_json:
+        return found
+    more = f"more: observer show ID, or observer search {shlex.quote(name)} --type commit"
+    return replace(found, text=f"{found.text}\n{more}")
 
 
 def _show(
@@ -567,6 +578,7 @@ QUESTIONS: dict[str, Question] = {
     "timeline": _timeline,
     "show": _show,
     "why": partial(_of_tool, tool="why", toolset="story"),
+    "related": _related,
     "context explained": _explain_context,
     "account": _account,
     "sessions": _sessions,

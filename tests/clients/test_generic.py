@@ -85,6 +85,16 @@ def test_the_files_of_a_commit_are_read_as_objects() -> None:
     assert body.files == (FileChange(path="a", added=1),)
 
 
+@pytest.mark.parametrize(
+    ("author", "cause", "name"),
+    [("Ana Lee", "person", "Ana Lee"), ("agent", "agent", ""), (None, "person", "")],
+)
+def test_a_commit_has_an_author_of_its_own(author: str | None, cause: str, name: str) -> None:
+    event = reported(kind="commit", hash="a" * 40, **({"author": author} if author else {}))
+    assert isinstance(event.body, Commit)
+    assert (event.author, event.body.author) == (cause, name)
+
+
 def test_one_path_read_may_be_given_as_path() -> None:
     assert reported(kind="file-read", path="a").body == FileRead(paths=("a",))
 

@@ -10,6 +10,7 @@ from observer.core.events import Event, Remember, Triage
 from observer.core.filters import Filters
 from observer.core.model import Item, Link, NoteHeader, Recorded, item_id
 from observer.store.interface import Store
+from observer.store.rows import json_text
 
 
 def a_note(seq: int, **fields: Any) -> Item:
@@ -200,3 +201,63 @@ def test_what_somebody_made_of_a_signal_is_theirs_and_the_latest_counts(store: S
         assert writer.triages("ana") == {7: last}
         writer.clear_projection()
         assert writer.triages("ana") == {}
+
+
+def stating(seq: int, *relations: object, **fields: Any) -> Item:
+    return a_note(seq, metadata=json_text({"relations": relations}), **fields)
+
+
+USES = {"source": "Fee Service", "relation": "uses", "destination": "Redis"}
+
+
+def test_what_an_agent_says_of_entities_is_found_by_either_in_any_spelling(store: Store) -> None:
+    put(store, stating(1, USES), stating(2, {**USES, "source": "cart"}))
+    with store.read() as reader:
+        found = [(4, ("Fee Service", "uses", "Redis"))]
+        assert reader.stated_of("fee_service", limit=9) == found
+        assert [item for item, _ in reader.stated_of("redis", limit=9)] == [8, 4]
+        assert reader.stated_by([4]) == found
+
+
+def test_relations_are_read_in_both_of_the_names_that_mem0_has_for_them(store: Store) -> None:
+    put(store, stating(1, {"source": "a", "relationship": "knows", "target": "b"}))
+    with store.read() as reader:
+        assert reader.stated_by([4]) == [(4, ("a", "knows", "b"))]
+
+
+@pytest.mark.parametrize(
+    "said", ["x", 5, {}, {**USES, "source": ""}, {**USES, "relation": "x" * 201}]
+)
+def test_what_names_no_two_entities_is_no_relation(store: Store, said: object) -> None:
+    put(store, stating(1, said, USES))
+    with store.read() as reader:
+        assert len(reader.stated_by([4])) == 1
+
+
+def test_metadata_that_only_looks_like_relations_makes_none(store: Store) -> None:
+    put(store, a_note(1, metadata='{"relations": "many"}'))
+    with store.read() as reader:
+        assert reader.stated_by([4]) == reader.stated_of("", limit=9) == []
+
+
+@pytest.mark.parametrize("goes", ["deleted", "changed", "taken out", "cleared"])
+def test_relations_go_with_the_memory_that_says_them(store: Store, goes: str) -> None:
+    put(store, stating(1, USES))
+    with store.write() as writer:
+        match goes:
+            case "deleted":
+                writer.put_items([stating(1, USES, deleted_ms=5)])
+            case "changed":
+                writer.put_items([stating(1)])
+            case "taken out":
+                writer.delete_items([4])
+            case _:
+                writer.clear_projection()
+        assert writer.stated_by([4]) == []
+
+
+def test_those_who_share_are_listed_once_each(store: Store) -> None:
+    put(store, *(a_note(seq, person="bea" if seq % 2 else "ana") for seq in range(1, 6)))
+    put(store, a_note(9))
+    with store.read() as reader:
+        assert reader.people() == ["ana", "bea"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from observer.core.filters import Filters
@@ -118,3 +119,58 @@ def test_nothing_is_left_of_a_deleted_memory_but_its_history(
     history = memory.of("bob").notes.history(linked.id)
     assert [version.action for version in history] == ["remember", "forget"]
     assert memory.of("bob").notes.undo(linked.id).narrative == LINKED
+
+
+GARAGE = {"source": "bob", "relation": "parks_in", "destination": "North Garage"}
+
+
+def stated(asked: Run) -> str:
+    """Have bob say what an entity has to do with another; return the memory's id."""
+    said = [{"role": "user", "content": "My car stands in the garage"}]
+    added = asked("add_memory", messages=said, metadata={"relations": [GARAGE]})
+    return str(added.results[0].id)
+
+
+def related(store: SqliteStore) -> list[Any]:
+    with store.read() as reader:
+        return [one for _, one in reader.stated_of("north_garage", limit=9)]
+
+
+def test_relations_come_back_with_the_memories_that_say_them(
+    asked: Run, store: SqliteStore
+) -> None:
+    stated(asked)
+    rows = [asked("search_memories", query="garage"), asked("get_all_memories")]
+    assert [
+        [tuple(msgspec.to_builtins(one).values()) for one in row.relations] for row in rows
+    ] == [[("bob", "parks_in", "North Garage")]] * 2
+    assert related(store) == [("bob", "parks_in", "North Garage")]
+
+
+@pytest.mark.parametrize("how", ["one", "all", "of another"])
+def test_a_deletion_takes_the_relations_of_its_scope(
+    asked: Run, store: SqliteStore, how: str
+) -> None:
+    memory = stated(asked)
+    match how:
+        case "one":
+            asked("delete_memory", memory_id=memory)
+        case "all":
+            asked("delete_all_memories")
+        case _:
+            asked("delete_all_memories", user_id="eva")
+    assert bool(related(store)) == (how == "of another")
+
+
+def test_an_update_keeps_the_relations(asked: Run, store: SqliteStore) -> None:
+    asked("update_memory", memory_id=stated(asked), data="My car stands in the north garage")
+    assert related(store)
+
+
+def test_a_rebuild_finds_the_same_relations(
+    asked: Run, store: SqliteStore, pipeline: Pipeline
+) -> None:
+    stated(asked)
+    before = related(store)
+    pipeline.rebuild()
+    assert related(store) == before != []

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -20,6 +21,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import BadInput, Incomplete, NotFound, ObserverError
 from observer.core.model import Item, iso
+from observer.core.relations import relations_of
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note, Similar, check, check_change, check_rule
 from observer.search.owners import AGENT, Owner, owner, owner_of, tag_of
@@ -155,11 +157,20 @@ class NearMemory(ResultRow):
     score: float
 
 
+class RelationRow(ResultRow, frozen=True):
+    """What a memory says that one entity has to do with another."""
+
+    source: str
+    relationship: str
+    destination: str
+
+
 class Added(ResultRow):
     """Result of `add_memory`, in the order of the messages or of the plan."""
 
     message: str
     results: list[MemoryEvent]
+    relations: list[RelationRow] | UnsetType = UNSET
     near: list[NearMemory] | UnsetType = UNSET
     final_at: str | UnsetType = UNSET
 
@@ -168,6 +179,7 @@ class MemoriesResult(ResultRow):
     """Result of `search_memories`, best first, and of `get_all_memories`, newest first."""
 
     results: list[MemoryRow]
+    relations: list[RelationRow] | UnsetType = UNSET
     left_out: int | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
@@ -262,6 +274,15 @@ def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
     )
 
 
+def related(items: Iterable[Item]) -> list[RelationRow]:
+    """Return what memories say of entities, each relation once."""
+    found = dict.fromkeys(chain.from_iterable(map(relations_of, items)))
+    return [
+        RelationRow(source=source, relationship=kind, destination=target)
+        for source, kind, target in found
+    ]
+
+
 def second(at_ms: int) -> str:
     """Return a time to the second, e.g. ``2025-10-15T10:30:00Z``."""
     return iso(at_ms)[:19] + "Z"
@@ -279,11 +300,12 @@ class PlanStep(msgspec.Struct, frozen=True):
 
 
 class StepOutcome(NamedTuple):
-    """The outcome of a step, the standing memories near one that it added, when it is final."""
+    """The outcome of a step; of what it added the memories near it and what it says of entities."""
 
     event: MemoryEvent
     near: tuple[Similar, ...] = ()
     final_ms: int | None = None
+    relations: Sequence[RelationRow] = ()
 
 
 def apply_plan(
@@ -333,9 +355,11 @@ def _added(notes: Notes, text: str, like: Note, folder: str) -> StepOutcome:
     new = msgspec.structs.replace(like, content=text, key=key)
     known = notes.standing(new, folder=folder)
     if known and set(new.tags) <= set(known.tags) and _has(known, new.metadata or {}):
-        return StepOutcome(_event(known, "NOOP"), notes.near(known)[:NEAREST])
+        near = notes.near(known)[:NEAREST]
+        return StepOutcome(_event(known, "NOOP"), near, relations=related([known]))
     kept = notes.remember(new, folder=folder, most_near=NEAREST)
-    return StepOutcome(_event(kept.item, "UPDATE" if kept.updated else "ADD"), kept.near)
+    event = _event(kept.item, "UPDATE" if kept.updated else "ADD")
+    return StepOutcome(event, kept.near, relations=related([kept.item]))
 
 
 def _has(item: Item, metadata: dict[str, Any]) -> bool:

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound, ShareUnavailable
 from observer.core.events import Command, Prompt, Reference, Remember, Reply, Revise, SessionEnd
+from observer.core.filters import OWN
 from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
 from observer.sync.home import Round, failed, sync_once
-from observer.sync.incoming import OWN, changed_apart
+from observer.sync.incoming import changed_apart
 from observer.tools import note_api
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
