@@ -2,8 +2,8 @@
 
 Part of step 4 (redaction). Rules look at it beside the text itself, and what they find is given
 back as places of the text. Colours and characters without width are left out, escapes of JSON,
-URLs, HTML and quoted-printable are resolved, strings that are joined are one, and base64 that
-turns into text is that text. Only the surroundings of such places are read again.
+URLs, HTML and quoted-printable are resolved, strings that are joined are one, and base64 and
+base32 that turns into text are that text. Only the surroundings of such places are read again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OCTAL, _MOST_DIGITS = 3, 4
 _COLOUR = r"(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
 _COLOUR_CODE = "(?:x1[bB]|033|e|u001[bB])"
 _CHARACTER = (
-    r"(?:(?:u00|x)[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9])"
+    r"(?:(?:u00|x(?![0-9A-Fa-f]{20}))[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9])"
     r"|u(?!00[0-9])[0-9A-Fa-f]{4})"
 )
 
@@ -53,9 +53,21 @@ def _character(escape: str) -> str:
     return chr(int(escape[-2:], 16))
 
 
+def _escaped(escape: str) -> str:
+    """Return what a shell makes of a backslash: nothing of one that ends a line."""
+    return escape[1:].strip("\n")
+
+
 _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("\x1b", lazy_pattern(rf"\x1b{_COLOUR}"), lambda _: ""),
     ("\\", lazy_pattern(rf"\\+(?:{_COLOUR_CODE}{_COLOUR}|{_CHARACTER}|[\"'`/])"), _backslashed),
+    (
+        "\\",
+        lazy_pattern(
+            r"\\(?:\n(?<=[^\s\\]..)(?=\S)|[!#%&=@~^+:,-](?<=\w..)(?<!-\w..)(?=\w))", re.DOTALL
+        ),
+        _escaped,
+    ),
     ("%", lazy_pattern(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
     (
         "&",
@@ -149,7 +161,10 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
     low = text.lower()
     calls = text if any(map(low.__contains__, ("chr(", "char(", "charcode("))) else ""
     for found in (*_IS.codes.finditer(text), *_IS.chr.finditer(calls)):
-        yield *found.span(), "".join(chr(int(code, 0)) for code in _IS.code.findall(found[0]))
+        first = _IS.first.search(text, max(0, found.start() - 4), found.start())
+        start = first.start() if first else found.start()
+        codes = _IS.code.findall(text[start : found.end()])
+        yield start, found.end(), "".join(chr(int(code, 0)) for code in codes)
     at = 0
     for run in runs.split():
         at = text.find(run, at)
@@ -158,9 +173,13 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _encoded(text: str, run: str, at: int) -> Iterator[tuple[int, int, str]]:
-    """Yield the text that a run of hexadecimal digits or of base64 holds."""
-    if _IS.hex_text.fullmatch(run):
-        yield at, at + len(run), bytes.fromhex(run).decode("ascii")
+    """Yield the text that a run of hexadecimal digits, of base32 or of base64 holds."""
+    if found := _IS.hex_text.fullmatch(run):
+        yield at + found.start(1), at + len(run), bytes.fromhex(found[1]).decode("ascii")
+    elif (found := _IS.base32.match(text, at)) and found[1] == run:
+        whole = run[: -1 if len(run) % 8 in {1, 3, 6} else None]
+        decoded = _text(base64.b32decode(whole + "=" * (-len(whole) % 8)))
+        yield from ((*found.span(), text) for text in [decoded] if text)
     elif _IS.text_in_base64.match(run) and (found := _IS.base64.match(text, at)):
         yield from ((*found.span(), text) for text in [_decoded(found[0])] if text)
 
@@ -170,9 +189,16 @@ def _decoded(run: str) -> str:
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     run = run[: -1 if len(run) % 4 == 1 else None]
     try:
-        data = base64.b64decode(run + "=" * (-len(run) % 4))
-        is_wide = data[1:12:2] == bytes(6)
+        return _text(base64.b64decode(run + "=" * (-len(run) % 4)))
+    except binascii.Error:
+        return ""
+
+
+def _text(data: bytes) -> str:
+    """Return the text that bytes are, "" if they are none."""
+    is_wide = data[1:12:2] == bytes(6)
+    try:
         decoded = data.decode("utf-16-le" if is_wide else "utf-8").replace("\0", ":")
-    except (binascii.Error, UnicodeDecodeError):
+    except UnicodeDecodeError:
         return ""
     return "" if _IS.controls.search(decoded) else decoded
