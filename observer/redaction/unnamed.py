@@ -33,6 +33,7 @@ _TYPED = {
     ),
     "echo ": lazy_pattern(rf"echo (?:-\w+ )?{_VALUE}"),
     "<<<": lazy_pattern(rf"<<< ?{_VALUE}"),
+    "/p": lazy_pattern(rf"/p(?<=\s/p)(?:ass(?:word)?)?:{_VALUE}"),
     ":": lazy_pattern(r":(?<=\w:)(?P<value>[^\s\"'@,;:(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"),
 }
 _ENDS = ".,:;!?)"
@@ -64,7 +65,7 @@ def _is_of_user(value: str, *, is_mail: bool) -> bool:
 def _is_argument(value: str, sign: str, *, is_glued: bool) -> bool:
     if is_glued and (SHAPES.phrase.fullmatch(value) or "/" in value):
         return False
-    if is_hex(value) and not (sign == "-" and len(value) >= _LONG_HEX):
+    if is_hex(value) and (sign == "echo " or len(value) < _LONG_HEX):
         return False
     return is_typed(value) or is_strong(value)
 

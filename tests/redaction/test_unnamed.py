@@ -76,6 +76,8 @@ def test_ids_digests_and_code_stay(text: str) -> None:
         "admin / tulip-lantern-nimbus-umber",
         "db.auth('ana', 'k3m9x2p7q4w8z1v6b5n0')",
         "unlock it with Tulip21-lantern5",
+        "kinit ana <<< 9f86d081884c7d659a2feaa0c55ad015",
+        "xfreerdp /u:ana /p:9f86d081884c7d659a2feaa0c55ad015 /v:desk",
         "ana@acme.test:9f86d081884c7d659a2feaa0c55ad015",
         "identifiants : ana / 9f86d081884c7d659a2feaa0c55ad015",
         "wifi: xQ7!mZ2#pL",
