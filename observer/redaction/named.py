@@ -313,12 +313,7 @@ def _names_itself(value: str) -> bool:
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
-_SIGNS = (
-    r"\s\"'`\\\])}>:=|,(\[{<~+*!./\u2192\u662f\u4e3a\u70ba\uc740\ub294\u306f\u304c\uff1a"
-    r"\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
-)
 _DATA_LENGTH = 24
-_INNER = r"[^\s\"'`<>|,;(){}\[\]]"
 _ENCLOSED = {sign: lazy_pattern(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"

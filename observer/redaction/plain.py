@@ -11,12 +11,10 @@ from __future__ import annotations
 import base64
 import binascii
 import html
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from observer.core.patterns import lazy_pattern
 from observer.redaction.patterns import Patterns
 from observer.redaction.shapes import Span
 
@@ -40,12 +38,6 @@ def _backslashed(escape: str) -> str:
 
 
 _OCTAL, _MOST_DIGITS = 3, 4
-_COLOUR = r"(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
-_COLOUR_CODE = "(?:x1[bB]|033|e|u001[bB])"
-_CHARACTER = (
-    r"(?:(?:u00|x(?![0-9A-Fa-f]{20}))[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9])"
-    r"|u(?!00[0-9])[0-9A-Fa-f]{4})"
-)
 
 
 def _character(escape: str) -> str:
@@ -58,34 +50,20 @@ def _escaped(escape: str) -> str:
     return escape[1:].strip("\n")
 
 
-_KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
-    ("\x1b", lazy_pattern(rf"\x1b{_COLOUR}"), lambda _: ""),
-    ("\\", lazy_pattern(rf"\\+(?:{_COLOUR_CODE}{_COLOUR}|{_CHARACTER}|[\"'`/])"), _backslashed),
-    (
-        "\\",
-        lazy_pattern(
-            r"\\(?:\n(?<=[^\s\\]..)(?=\S)|[!#%&=@~^+:,-](?<=\w..)(?<!-\w..)(?=\w))", re.DOTALL
-        ),
-        _escaped,
-    ),
-    ("%", lazy_pattern(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
-    (
-        "&",
-        lazy_pattern(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"),
-        html.unescape,
-    ),
-    ("=3D", lazy_pattern(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
-    ("=20", lazy_pattern(r"=20(?=[A-Za-z0-9])"), _character),
-    ("=\n", lazy_pattern(r"=\r?\n(?<=[^\n]{68}=\n)"), lambda _: ""),
-    *(
-        (quote + joint, lazy_pattern(re.escape(quote + joint) + after + quote), lambda _: "")
-        for quote in "\"'"
-        for joint, after in (
-            *(("\n", r"[ \t]+(?:\+ *)?"), (" +", r"\s*"), ("+", r"\s*")),
-            *((" ||", " ?"), (" .", r"\.? ?"), (" \\\n", r"[ \t]*")),
-        )
-    ),
+_JOINTS = {"\n": "lines", " +": "plus", "+": "plus", " ||": "bars", " .": "dots", " \\\n": "folds"}
+"""What may stand between two strings that are one, and the pattern of all of it."""
+_KINDS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
+    ("\x1b", "colour", lambda _: ""),
+    ("\\", "backslash", _backslashed),
+    ("\\", "continued", _escaped),
+    ("%", "percent", _character),
+    ("&", "entity", html.unescape),
+    ("=3D", "printable", _character),
+    ("=20", "space", _character),
+    ("=\n", "soft_break", lambda _: ""),
+    *((quote + sign, name, lambda _: "") for quote in "\"'" for sign, name in _JOINTS.items()),
 )
+"""What stands in a text with such an escape, its pattern, and what it stands for."""
 
 
 class Reading(NamedTuple):
@@ -150,9 +128,9 @@ def plain_reading(text: str, runs: str) -> Reading | None:
 
 def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
     """Yield where escapes stand in a text, and what they stand for."""
-    for sign, pattern, resolve in _KINDS:
+    for sign, name, resolve in _KINDS:
         if sign in text:
-            for found in pattern.finditer(text):
+            for found in getattr(_IS, name).finditer(text):
                 yield *found.span(), resolve(found[0])
     for found in _IS.unseen.finditer("" if text.isascii() else text):
         yield *found.span(), ""
