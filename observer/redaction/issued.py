@@ -20,6 +20,8 @@ from observer.redaction.shapes import (
     is_drawn_letters,
     is_placeholder,
     is_random,
+    is_strong,
+    is_typed,
     is_unspoken,
 )
 
@@ -178,6 +180,9 @@ _ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
     "is_address": lambda match: bool(_IS.address.search(_before(match))) and _is_generated(match),
     "is_credential": _is_credential,
     "holds_session": _holds_session,
+    "is_made": lambda match: (
+        _is_literal(match) and (is_typed(match["secret"]) or is_strong(match["secret"]))
+    ),
     "is_login": lambda match: _is_literal(match) and "[" not in match["secret"],
     "is_for_curl": lambda match: "curl" in _before(match, 400) and _is_literal(match),
     "is_for": lambda match: _is_literal(match) and not _IS.ports.fullmatch(match["secret"]),
@@ -192,9 +197,9 @@ _ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
 _BY_ANCHOR: dict[str, list[_Row]] = {}
 for _row in table("contexts.toml")["rows"]:
     _patterns = (lazy_pattern(_row.get(part, "")) for part in ("pattern", "tail", "program"))
-    _BY_ANCHOR.setdefault(_row["anchor"], []).append(
-        _Row(_row["class"], _row["accept"], *_patterns)
-    )
+    _made = _Row(_row["class"], _row["accept"], *_patterns)
+    for _anchor in _row["anchor"].split("|"):
+        _BY_ANCHOR.setdefault(_anchor, []).append(_made)
 
 
 def context_secrets(text: str, low: str) -> Iterator[Span]:

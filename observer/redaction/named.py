@@ -313,12 +313,7 @@ def _names_itself(value: str) -> bool:
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
-_SIGNS = (
-    r"\s\"'`\\\])}>:=|,(\[{<~+*!./\u2192\u662f\u4e3a\u70ba\uc740\ub294\u306f\u304c\uff1a"
-    r"\u2500-\u257f\u00bb\u201c\u201e\u00ab-"
-)
 _DATA_LENGTH = 24
-_INNER = r"[^\s\"'`<>|,;(){}\[\]]"
 _ENCLOSED = {sign: lazy_pattern(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
 _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"
@@ -430,11 +425,13 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
 
 _FRAME = " \"'`*\r"
 _CELL = r"[\"'`* ]{0,4}[\w. -]{1,40}[\"'`* ]{0,4}"
-_SEPARATORS = ("|", "\u2502", "\t", ";", ",")
+_BLANKS = "  "
+"""What parts columns that are as wide as their widest cell."""
 _HEADERS = {
     sign: lazy_pattern(rf" *[|\u2502]?{_CELL}(?:{re.escape(sign)}{_CELL})+[|\u2502]?\s*")
-    for sign in _SEPARATORS
+    for sign in ("|", "\u2502", "\t", ";", ",")
 }
+_HEADERS[_BLANKS] = lazy_pattern(r"\s*[\w.-]+(?: [\w.-]+)*(?: {2,}[\w.-]+(?: [\w.-]+)*)+\s*")
 _LONGEST = 400
 """Characters of the longest heading that is read."""
 _VAIN = 8
@@ -455,10 +452,16 @@ def _below(text: str, found: re.Match[str]) -> Iterator[tuple[int, str]]:
     """Yield the cells below a name that is in a line of headings, and where each starts."""
     start = text.rfind("\n", 0, found.start()) + 1
     head, end = _line(text, start)
-    sign = next((each for each in _SEPARATORS if each in head.strip()), "")
-    if sign and len(head) <= _LONGEST and _HEADERS[sign].fullmatch(head):
-        number = len(_split(head[: found.start() - start], sign)) - 1
-        yield from _cells(text, end, sign=sign, width=len(_split(head, sign)), number=number)
+    if copied := _IS.copied.match(text, found.end()):
+        start = text.rfind("(", start, found.start()) + 1
+        sign, head, end = "\t", text[start : copied.end()].replace(",", "\t"), copied.end()
+    else:
+        sign = next((each for each in _HEADERS if each in head.strip()), "")
+        if not sign or len(head) > _LONGEST or not _HEADERS[sign].fullmatch(head):
+            return
+    cells = _split(head, sign)
+    number = sum(at <= found.start() - start for at, _ in cells) - 1
+    yield from _cells(text, end, sign=sign, width=len(cells), number=number)
 
 
 def _cells(text: str, end: int, *, sign: str, width: int, number: int) -> Iterator[tuple[int, str]]:
@@ -481,6 +484,8 @@ def _cells(text: str, end: int, *, sign: str, width: int, number: int) -> Iterat
 
 def _split(row: str, sign: str) -> list[tuple[int, str]]:
     """Return the cells of a row, and where each starts."""
+    if sign == _BLANKS:
+        return [(cell.start(), cell[0]) for cell in _IS.cell.finditer(row)]
     cells, at = [], 0
     for cell in row.split(sign):
         cells.append((at, cell))

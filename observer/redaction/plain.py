@@ -2,8 +2,8 @@
 
 Part of step 4 (redaction). Rules look at it beside the text itself, and what they find is given
 back as places of the text. Colours and characters without width are left out, escapes of JSON,
-URLs, HTML and quoted-printable are resolved, strings that are joined are one, and base64 that
-turns into text is that text. Only the surroundings of such places are read again.
+URLs, HTML and quoted-printable are resolved, strings that are joined are one, and base64 and
+base32 that turns into text are that text. Only the surroundings of such places are read again.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from __future__ import annotations
 import base64
 import binascii
 import html
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from observer.core.patterns import lazy_pattern
 from observer.redaction.patterns import Patterns
 from observer.redaction.shapes import Span
 
@@ -40,12 +38,6 @@ def _backslashed(escape: str) -> str:
 
 
 _OCTAL, _MOST_DIGITS = 3, 4
-_COLOUR = r"(?:\[[0-9;:?]{0,24}[A-Za-z]|\][^\x07\x1b]{0,256}\x07)"
-_COLOUR_CODE = "(?:x1[bB]|033|e|u001[bB])"
-_CHARACTER = (
-    r"(?:(?:u00|x)[2-7][0-9A-Fa-f]|u\{00?[2-7][0-9A-Fa-f]\}|[01][0-7]{2}(?![0-9])"
-    r"|u(?!00[0-9])[0-9A-Fa-f]{4})"
-)
 
 
 def _character(escape: str) -> str:
@@ -53,27 +45,25 @@ def _character(escape: str) -> str:
     return chr(int(escape[-2:], 16))
 
 
-_KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
-    ("\x1b", lazy_pattern(rf"\x1b{_COLOUR}"), lambda _: ""),
-    ("\\", lazy_pattern(rf"\\+(?:{_COLOUR_CODE}{_COLOUR}|{_CHARACTER}|[\"'`/])"), _backslashed),
-    ("%", lazy_pattern(r"%(?:[2-7][0-9A-Fa-f]|0[AaDd])"), _character),
-    (
-        "&",
-        lazy_pattern(r"&(?:#\d{2,4}|#x[0-9A-Fa-f]{2,4}|quot|apos|amp|lt|gt|nbsp|colon|equals);"),
-        html.unescape,
-    ),
-    ("=3D", lazy_pattern(r"=(?:[2-7][0-9A-F]|0[AD])"), _character),
-    ("=20", lazy_pattern(r"=20(?=[A-Za-z0-9])"), _character),
-    ("=\n", lazy_pattern(r"=\r?\n(?<=[^\n]{68}=\n)"), lambda _: ""),
-    *(
-        (quote + joint, lazy_pattern(re.escape(quote + joint) + after + quote), lambda _: "")
-        for quote in "\"'"
-        for joint, after in (
-            *(("\n", r"[ \t]+(?:\+ *)?"), (" +", r"\s*"), ("+", r"\s*")),
-            *((" ||", " ?"), (" .", r"\.? ?"), (" \\\n", r"[ \t]*")),
-        )
-    ),
+def _escaped(escape: str) -> str:
+    """Return what a shell makes of a backslash: nothing of one that ends a line."""
+    return escape[1:].strip("\n")
+
+
+_JOINTS = {"\n": "lines", " +": "plus", "+": "plus", " ||": "bars", " .": "dots", " \\\n": "folds"}
+"""What may stand between two strings that are one, and the pattern of all of it."""
+_KINDS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
+    ("\x1b", "colour", lambda _: ""),
+    ("\\", "backslash", _backslashed),
+    ("\\", "continued", _escaped),
+    ("%", "percent", _character),
+    ("&", "entity", html.unescape),
+    ("=3D", "printable", _character),
+    ("=20", "space", _character),
+    ("=\n", "soft_break", lambda _: ""),
+    *((quote + sign, name, lambda _: "") for quote in "\"'" for sign, name in _JOINTS.items()),
 )
+"""What stands in a text with such an escape, its pattern, and what it stands for."""
 
 
 class Reading(NamedTuple):
@@ -138,9 +128,9 @@ def plain_reading(text: str, runs: str) -> Reading | None:
 
 def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
     """Yield where escapes stand in a text, and what they stand for."""
-    for sign, pattern, resolve in _KINDS:
+    for sign, name, resolve in _KINDS:
         if sign in text:
-            for found in pattern.finditer(text):
+            for found in getattr(_IS, name).finditer(text):
                 yield *found.span(), resolve(found[0])
     for found in _IS.unseen.finditer("" if text.isascii() else text):
         yield *found.span(), ""
@@ -149,7 +139,10 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
     low = text.lower()
     calls = text if any(map(low.__contains__, ("chr(", "char(", "charcode("))) else ""
     for found in (*_IS.codes.finditer(text), *_IS.chr.finditer(calls)):
-        yield *found.span(), "".join(chr(int(code, 0)) for code in _IS.code.findall(found[0]))
+        first = _IS.first.search(text, max(0, found.start() - 4), found.start())
+        start = first.start() if first else found.start()
+        codes = _IS.code.findall(text[start : found.end()])
+        yield start, found.end(), "".join(chr(int(code, 0)) for code in codes)
     at = 0
     for run in runs.split():
         at = text.find(run, at)
@@ -158,9 +151,13 @@ def _escapes(text: str, runs: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _encoded(text: str, run: str, at: int) -> Iterator[tuple[int, int, str]]:
-    """Yield the text that a run of hexadecimal digits or of base64 holds."""
-    if _IS.hex_text.fullmatch(run):
-        yield at, at + len(run), bytes.fromhex(run).decode("ascii")
+    """Yield the text that a run of hexadecimal digits, of base32 or of base64 holds."""
+    if found := _IS.hex_text.fullmatch(run):
+        yield at + found.start(1), at + len(run), bytes.fromhex(found[1]).decode("ascii")
+    elif (found := _IS.base32.match(text, at)) and found[1] == run:
+        whole = run[: -1 if len(run) % 8 in {1, 3, 6} else None]
+        decoded = _text(base64.b32decode(whole + "=" * (-len(whole) % 8)))
+        yield from ((*found.span(), text) for text in [decoded] if text)
     elif _IS.text_in_base64.match(run) and (found := _IS.base64.match(text, at)):
         yield from ((*found.span(), text) for text in [_decoded(found[0])] if text)
 
@@ -170,9 +167,16 @@ def _decoded(run: str) -> str:
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     run = run[: -1 if len(run) % 4 == 1 else None]
     try:
-        data = base64.b64decode(run + "=" * (-len(run) % 4))
-        is_wide = data[1:12:2] == bytes(6)
+        return _text(base64.b64decode(run + "=" * (-len(run) % 4)))
+    except binascii.Error:
+        return ""
+
+
+def _text(data: bytes) -> str:
+    """Return the text that bytes are, "" if they are none."""
+    is_wide = data[1:12:2] == bytes(6)
+    try:
         decoded = data.decode("utf-16-le" if is_wide else "utf-8").replace("\0", ":")
-    except (binascii.Error, UnicodeDecodeError):
+    except UnicodeDecodeError:
         return ""
     return "" if _IS.controls.search(decoded) else decoded

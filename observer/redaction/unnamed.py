@@ -33,6 +33,7 @@ _TYPED = {
     ),
     "echo ": lazy_pattern(rf"echo (?:-\w+ )?{_VALUE}"),
     "<<<": lazy_pattern(rf"<<< ?{_VALUE}"),
+    "/p": lazy_pattern(rf"/p(?<=\s/p)(?:ass(?:word)?)?:{_VALUE}"),
     ":": lazy_pattern(r":(?<=\w:)(?P<value>[^\s\"'@,;:(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"),
 }
 _ENDS = ".,:;!?)"
@@ -42,22 +43,31 @@ _LONG_HEX = 24
 def typed_secrets(text: str) -> Iterator[Span]:
     """Yield what looks drawn behind an option that often takes a password, or behind a user."""
     for sign, pattern in _TYPED.items():
-        if sign not in text:
-            continue
-        for found in pattern.finditer(text):
-            value = found["value"].rstrip(_ENDS)
+        for found in pattern.finditer(text if sign in text else ""):
+            start, value = found.start("value"), found["value"].rstrip(_ENDS)
             if sign == ":":
-                user = _IS.user.search(text, max(0, found.start() - 34), found.start())
+                user = _IS.user.search(text, max(0, found.start() - 99), found.start())
                 if user is None or _IS.userless.fullmatch(user[1]) or SHAPES.uuid.search(value):
                     continue
-            if (sign == ":" or text[found.start("value") - 1].isalpha()) and (
-                SHAPES.phrase.fullmatch(value) or "/" in value
-            ):
-                continue
-            if (not is_hex(value) or (sign == "-" and len(value) >= _LONG_HEX)) and (
-                is_typed(value) or (sign != ":" and is_strong(value))
-            ):
-                yield Span(found.start("value"), found.start("value") + len(value), "password")
+                is_secret = _is_of_user(value, is_mail="@" in user[1])
+            else:
+                is_secret = _is_argument(value, sign, is_glued=text[start - 1].isalpha())
+            if is_secret:
+                yield Span(start, start + len(value), "password")
+
+
+def _is_of_user(value: str, *, is_mail: bool) -> bool:
+    if "/" in value or (not is_mail and (SHAPES.phrase.fullmatch(value) or is_hex(value))):
+        return False
+    return is_typed(value) or (is_mail and is_strong(value))
+
+
+def _is_argument(value: str, sign: str, *, is_glued: bool) -> bool:
+    if is_glued and (SHAPES.phrase.fullmatch(value) or "/" in value):
+        return False
+    if is_hex(value) and (sign == "echo " or len(value) < _LONG_HEX):
+        return False
+    return is_typed(value) or is_strong(value)
 
 
 # --- what looks like nothing else ----------------------------------------------------------------

@@ -13,6 +13,7 @@ HEX = "9f86d081884c7d659a2feaa0c55ad015"
 UUID = "6f1c3a52-6f0e-4f6b-9f0e-5d1a3c2b7e11"
 PASS = "tr0ub4dor" + "&3"
 WORD = "correct" + "horse"
+PHRASE = "maple-otter-" + "velvet-417"
 
 ISSUED = [kind for kind in KINDS if kind.family == "issuer"]
 AROUND = ("{}", "x={}&n=2", "'{}'", "| {} |", "[{}]", "a: {}, b", "<x>{}</x>", "fix/it-{}")
@@ -61,6 +62,26 @@ def test_an_address_that_anybody_may_post_to_is_shown(kind: Kind) -> None:
         pytest.param(f"the password was changed to {WORD}7", WORD, id="stated-changed"),
         pytest.param(f"use {WORD}7 as the root password", WORD, id="stated-before"),
         pytest.param(f"pass is {WORD}7, ok", WORD, id="stated-short"),
+        pytest.param(f"SELECT AES_ENCRYPT(name, '{HEX}');", HEX, id="sql-encrypt"),
+        pytest.param(f"createHmac('sha256', '{DRAWN}')", DRAWN, id="call-hmac"),
+        pytest.param(f"jwt.sign({{ id: 1 }}, '{PHRASE}', {{ iss: 'a' }})", PHRASE, id="call-sign"),
+        pytest.param(f"PRAGMA key = '{PHRASE}';", PHRASE, id="sql-pragma"),
+        pytest.param(f"ATTACH DATABASE 'a.db' AS a KEY '{PASS}';", PASS, id="sql-attach"),
+        pytest.param(
+            f"CREATE DATABASE LINK l CONNECT TO ana IDENTIFIED BY {HEX};", HEX, id="sql-link"
+        ),
+        pytest.param(f'conn sys/"{PASS}"@db as sysdba', PASS, id="sql-connect"),
+        pytest.param(f"cy.setCookie('session_id', '{HEX}')", HEX, id="call-cookie"),
+        pytest.param(f"_shop_session={DRAWN}+/--{DRAWN[:20]}==", DRAWN, id="cookie-in-parts"),
+        pytest.param(f"wordpress_logged_in_0a=ana|1732|{DRAWN}", DRAWN, id="cookie-of-login"),
+        pytest.param(f"/tmp/sess_{HEX}", HEX, id="file-of-session"),
+        pytest.param(f"v4.local.{DRAWN}{DRAWN}", DRAWN, id="paseto"),
+        pytest.param(f"AstraCS:{DRAWN}:{HEX}{HEX}", HEX, id="astra"),
+        pytest.param(f"use {HEX}.{DRAWN[:16]} there", HEX, id="zhipu"),
+        pytest.param(f"session id: {DRAWN}", DRAWN, id="session-id"),
+        pytest.param(f'"device_code": "{DRAWN}"', DRAWN, id="device-code"),
+        pytest.param(f"the unseal key is {DRAWN[:16]}", DRAWN[:16], id="key-unseal"),
+        pytest.param(f"db.acme.test:5433:*:ana:{PASS}", PASS, id="pgpass-any-database"),
         pytest.param(f"пароль {WORD}7", WORD, id="stated-russian"),
     ],
 )
@@ -81,6 +102,9 @@ def test_a_secret_is_shown_by_its_name(text: str, gone: str) -> None:
         "reset the password to a new value; the password, base64-encoded, is sent",
         "sort-key-by-name-and-date, token-2026-11-23-of-a-test, api-key-of-user-17-and-more",
         "bypass is off1; log in with ana and see2; credentials are checked/v2 first",
+        f"openssl_encrypt($text, 'aes-256-cbc', $key) verify('{UUID[:8]}') sign('a b', name)",
+        f"session={UUID} sessions/session_id={UUID} setCookie('theme', 'dark-one')",
+        "AKIA" + "IOSFODNN7EXAMPLE",
         "sha256-of-the-file key-of-things-that-are-long-1 hook.py /hooks/post-commit",
     ],
 )

@@ -32,6 +32,8 @@ FORMS = {
     "table-beside": "| db_password | {} |",
     "table-below": "| name | api_token |\n|---|---|\n| ana | {} |",
     "table-of-names": "| name | api_token |\n|---|---|\n| ana | {0} |\n| api_token | {0} |",
+    "table-of-blanks": "NAME   API_TOKEN     AGE\n-----  ---------     ---\nana    {}    3d",
+    "sql-copy": "COPY users (id, db_password, name) FROM stdin;\n1\t{}\tana\n\\.",
     "option-of-one-letter": "backup -u ana -p {} now",
     "table-of-boxes": "│ name │ api_token │\n├──┼──┤\n│ ana │ {} │",
     "values": "name;client_secret\nana;{}",
@@ -115,6 +117,7 @@ def test_what_was_recognised_once_goes_wherever_it_stands_in_the_text() -> None:
         ),
         pytest.param("integrity=sha384-" + DRAWN, id="integrity"),
         pytest.param("id;secret_name\n1;aB3-x9", id="column-about-a-secret"),
+        pytest.param("NAME  TOKEN  AGE\nana  aB3-x9dE6g", id="row-of-another-table"),
     ],
 )
 def test_what_only_stands_close_to_a_name_stays(text: str) -> None:

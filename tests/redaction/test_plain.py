@@ -28,7 +28,9 @@ WRITTEN: dict[str, Callable[[str], str]] = {
     "quoted-printable": lambda text: quopri.encodestring(text.encode(), quotetabs=True).decode(),
     "base64": lambda text: "data " + base64.b64encode(text.encode()).decode(),
     "base64-url": lambda text: "state=" + base64.urlsafe_b64encode(text.encode()).decode(),
+    "base32": lambda text: "data " + base64.b32encode(text.encode()).decode(),
     "hexadecimal": lambda text: text.encode().hex(),
+    "hexadecimal-of-sql": lambda text: f"'\\x{text.encode().hex()}'",
     "numbers": lambda text: str(list(text.encode())),
     "calls": lambda text: " + ".join(f"chr({ord(sign)})" for sign in text),
     "coloured": lambda text: text.replace('"', '\x1b[0;32m"').replace(":", "\x1b[0m:\x1b[1m"),
@@ -36,6 +38,8 @@ WRITTEN: dict[str, Callable[[str], str]] = {
     "titled": lambda text: f'\x1b]0;the \\"shop\\"\x07 {text}',
     "zero-width": lambda text: text.replace("db_pass", "db_\u200bpa\u200dss"),
     "soft-hyphen-in-value": lambda text: text.replace(DRAWN, DRAWN[:9] + "\u00ad" + DRAWN[9:]),
+    "continued-line": lambda text: text.replace(DRAWN, f"{DRAWN[:9]}\\\n{DRAWN[9:]}"),
+    "shell-escapes": lambda text: text.replace("db_password", r"db\-password"),
     "joined-strings": lambda text: text.replace(DRAWN, f'{DRAWN[:9]}" +\n    "{DRAWN[9:]}'),
 }
 
@@ -59,6 +63,13 @@ def test_a_secret_is_found_however_its_text_is_written(write: Callable[[str], st
 )
 def test_what_holds_no_secret_stays_as_it_is_written(text: str) -> None:
     assert redact_text(text) == text
+
+
+def test_the_first_of_a_list_of_numbers_is_read_with_the_others() -> None:
+    numbers = ", ".join(map(str, b"otter-maple-comet-ember"))
+    assert redact_text(f"password = bytes([{numbers}])") == (
+        "password = bytes([[redacted:password]])"
+    )
 
 
 def test_what_stands_around_an_escaped_secret_stays() -> None:
