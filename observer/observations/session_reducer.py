@@ -373,7 +373,7 @@ def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> S
     after, items = grouping.delegation(before, recorded, body)
     if after.turn and body.result:
         after = replace(after, turn=turns.with_report(after.turn, body.agent, body.result))
-    return after, items
+    return session_commits.with_printed_commits(after, body.result), items
 
 
 def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:

@@ -373,7 +373,7 @@ def _uncommitted(session: Session, known: SessionState) -> list[str]:
     """Return the files that are not committed, and those in git's stash."""
     if not session.branch and not known.commits:
         return []
-    dirty = session_commits.open_files(known)
+    dirty = session_commits.left_open(known)
     aside = [path for path in dirty if known.files[path].is_stashed]
     there = [path for path in dirty if path not in aside]
     what = "Not committed" if known.is_git_asked else "No commit known"

@@ -237,18 +237,21 @@ class RecentSessions:
         found = differ
         if found is None:
             # Outside git nothing is ever committed, and every file would be listed for ever.
+            left = {
+                past.session.id: session_commits.left_open(past.state)
+                for past in written.values()
+                if past.session.branch
+            }
             found = frozenset(
-                path
-                for path, past in written.items()
-                if past.session.branch and past.state.files[path].is_dirty
+                path for path, past in written.items() if path in left.get(past.session.id, ())
             )
         groups: dict[tuple[bool, str, str], UncommittedFiles] = {}
         for path, past in written.items():
             if path in found:
                 branch = past.state.files[path].printed
                 key = (past is not last, past.session.client, branch)
-                left = UncommittedFiles(past, [], differ is not None, branch)
-                groups.setdefault(key, left).paths.append(path)
+                one = UncommittedFiles(past, [], differ is not None, branch)
+                groups.setdefault(key, one).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
 
     def _was_left_out(self, past: PastSession, last: PastSession, seen_ms: int) -> bool:
