@@ -21,7 +21,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from observer.commands import command_line
-from observer.commands.check_tools import checker_of
+from observer.commands.check_tools import STATIC, checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
@@ -54,7 +54,6 @@ from observer.observations.quoting import names
 TASKS = 40
 _PULLED = 50
 _QUESTIONS = 200
-_STATIC = frozenset({"lint", "format", "types"})
 _HOOKS = ("|git commit",)
 
 
@@ -387,7 +386,7 @@ def _unless_static(made: Item) -> Item:
         return made
     failed = command_line.simple_commands(made.facts[0].removeprefix("$ "))
     kinds = {found.kind for part in failed if (found := checker_of(part.words))}
-    return replace(made, kind="record") if kinds and kinds <= _STATIC else made
+    return replace(made, kind="record") if kinds and kinds <= STATIC else made
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.

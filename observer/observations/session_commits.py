@@ -154,7 +154,7 @@ def _counted_file(touched: FileState, change: FileChange) -> FileState:
 def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
     """Return the state after a commit outside of it that holds changes of its files."""
     later = added(state.later_commits, saying)
-    return replace(_with_clean(state, paths), later_commits=later)
+    return replace(_with_clean(state, paths), later_commits=later, accepted=_red(state))
 
 
 def written_files(state: SessionState) -> tuple[str, ...]:
@@ -361,7 +361,11 @@ def _with_own(state: SessionState, subject: str, commit: str) -> SessionState:
     is_printed_only = subject_of(saying) in map(subject_of, others)
     kept = state.commits if len(commit) < _WHOLE_HASH and is_printed_only else (*others, saying)
     turn = state.turn and turns.with_commit(state.turn, subject)
-    return replace(state, commits=added((), *kept), turn=turn)
+    return replace(state, commits=added((), *kept), turn=turn, accepted=_red(state))
+
+
+def _red(state: SessionState) -> tuple[int, ...]:
+    return tuple(one.item for one in state.failing)
 
 
 def _git_words(part: SimpleCommand, *, is_git: bool) -> list[str]:

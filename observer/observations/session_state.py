@@ -132,7 +132,7 @@ class SessionState(Value):
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
     person's answers in words of their own that later work took up; `later_commits` were made
     outside of the session and hold its changes; `failing` are the checks that failed in it and are
-    red.
+    red, `accepted` the items of those that were so when its work was committed.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them. `staged` are
     the words of `git add` since the last commit that git printed, paths relative to the root.
@@ -157,6 +157,7 @@ class SessionState(Value):
     decided: tuple[str, ...] = ()
     lists: tuple[TodoList, ...] = ()
     failing: tuple[OpenFailure, ...] = ()
+    accepted: tuple[int, ...] = ()
     commits: tuple[str, ...] = ()
     later_commits: tuple[str, ...] = ()
     has_searched: bool = False
