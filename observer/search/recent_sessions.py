@@ -36,6 +36,7 @@ from observer.observations import (
 from observer.observations.drafts import QUESTION
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, worth_showing
+from observer.observations.project_reducer import ENOUGH
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
 from observer.search.eligible import is_stale
@@ -186,7 +187,10 @@ class RecentSessions:
                 yield turn
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
-        """Return the questions that the person answered since a time, newest first."""
+        """Return the questions that the person answered since a time, newest first.
+
+        Those whose answer files of code have done: what only texts and talk repeat may be a menu.
+        """
         of = Filters(
             project_id=self._project_id,
             types=("decision",),
@@ -199,6 +203,7 @@ class RecentSessions:
             for made in self._reader.recent(of, limit=TURNS)
             if made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)
             and made.session_id in sessions
+            and len(made.files_modified) >= ENOUGH
             and not is_stale(made)
         )
 
