@@ -32,6 +32,7 @@ from observer.core.paths import is_inside
 from observer.core.text import is_within, relative
 from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
+    conversation,
     event_text,
     git_commands,
     inverse_edits,
@@ -141,7 +142,7 @@ class Projection:
             if one.id not in taken:
                 self._items[one.id] = replace(one, kind="record")
                 continue
-            self._items[one.id] = replace(one, kind="observation", files_modified=taken[one.id])
+            self._items[one.id] = conversation.done_in(one, taken[one.id])
             if one.session_id:
                 self._fold_of(one.session_id).decide(one)
 

@@ -38,7 +38,7 @@ from observer.observations import (
     turns,
 )
 from observer.observations.analysis import analysis_of
-from observer.observations.conversation import ANSWERED, CHOSEN
+from observer.observations.conversation import ANSWERED, CHOSEN, ENOUGH
 from observer.observations.drafts import FAILED, order_of, where_of
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.inverse_edits import Reversal
@@ -53,8 +53,6 @@ from observer.observations.project_state import (
 from observer.observations.quoting import names
 
 TASKS = 40
-ENOUGH = 2
-"""Files of code that do what was answered, from which on that is no chance."""
 _PULLED = 50
 _QUESTIONS = 200
 _HOOKS = ("|git commit",)

@@ -36,7 +36,6 @@ from observer.observations import (
 from observer.observations.drafts import QUESTION
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, worth_showing
-from observer.observations.project_reducer import ENOUGH
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
 from observer.search.eligible import is_stale
@@ -203,7 +202,7 @@ class RecentSessions:
             for made in self._reader.recent(of, limit=TURNS)
             if made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)
             and made.session_id in sessions
-            and len(made.files_modified) >= ENOUGH
+            and conversation.is_done(made)
             and not is_stale(made)
         )
 
