@@ -69,6 +69,8 @@ def title_of(session: Session, known: SessionState) -> str:
         return _joined(named, _second(named, known))
     said = text.first_line(known.turn.asked, TITLE) if known.turn else ""
     first = next(iter(asks), said if said.startswith("/") else "")
+    if not stems(first) & did and asks.get(first) != "document":  # a greeting, or another matter
+        first = max(asks, key=lambda ask: len(stems(ask) & did), default=first)
     if act := _act(session, known, first):
         return _joined(first, act)
     asked = next((ask for ask in asks if asks[ask] == "document" or names(ask)), first)

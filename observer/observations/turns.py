@@ -186,12 +186,15 @@ def with_plan(turn: Turn, heading: str) -> Turn:
 def title_of(turn: Turn) -> str:
     """Return what a turn is about: as asked, committed, planned or answered, in that order.
 
-    A paste says less than what was committed or answered.
+    A paste says less than what was committed or answered, and a reply that names nothing less than
+    the first report of a sub-agent.
     """
     answer = opening(turn.reply)
     committed = turn.commits[-1] if turn.commits else ""
     pasted = committed or prompts.naming_sentence(answer) if turn.form == "paste" else ""
-    said = pasted or turn.title or committed or turn.heading or prompts.title_of(answer)
+    reported = turn.reports[0].partition(": ")[2] if turn.reports and not names(answer) else ""
+    planned = turn.title or committed or turn.heading
+    said = pasted or planned or prompts.title_of(reported or answer)
     return one_line(said or first_line(turn.asked, TITLE), TITLE)
 
 

@@ -156,6 +156,25 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
         ),
         pytest.param(
             (
+                Prompt(text="Hello there, how are you?"),
+                Prompt(text="Make what we did to the cart better"),
+                WRITE,
+                Prompt(text="Thanks a lot for all of that"),
+            ),
+            "Make what we did to the cart better \u00b7 cart.py (a)",
+            id="the-request-for-the-work",
+        ),
+        pytest.param(
+            (
+                Prompt(text="run the queue"),
+                Delegation(task="Migrate", agent="worker", result="Moved `users` to UUIDs."),
+                Reply(text="Both tasks of the queue are done."),
+            ),
+            "Moved `users` to UUIDs.",
+            id="work-of-sub-agents",
+        ),
+        pytest.param(
+            (
                 Prompt(text="Round totals of carts"),
                 COMMIT,
                 replace(COMMIT, hash="b" * 9, subject="Round the totals of carts down"),
