@@ -59,9 +59,8 @@ from observer.observations import (
     tool_pairing,
     turns,
 )
-from observer.observations.analysis import analysis_of, analyzed
+from observer.observations.analysis import EventRecord, analysis_of, analyzed
 from observer.observations.drafts import item, where_of
-from observer.observations.event_record import EventRecord
 from observer.observations.git_commands import GitOperation, PrintedStatus
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
