@@ -241,7 +241,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if recorded.pending:
         return _result(before, recorded, recorded.pending)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
-        return replace(before, turn=before.turn and turns.noticed(before.turn)), ()
+        return before, ()
     counted = _with_count(before, event.body)
     is_recall = is_memory_use(event.body)
     if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
