@@ -17,6 +17,8 @@ from observer.commands.runners import program_name
 from observer.core.text import word_set
 
 Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
+STATIC = frozenset({"lint", "format", "types"})
+"""Kinds of checks that read the code, and name the file at fault."""
 """What is checked; `all` is a task that does several of these."""
 
 ALWAYS: dict[Kind, str] = {

@@ -99,6 +99,18 @@ def object_in(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def texts_in(text: str) -> str:
+    """Return the strings that an object holds at any depth, a line each at least; else the text."""
+    found: list[str] = []
+    left: list[object] = [object_in(text)]
+    for value in left:
+        if isinstance(value, dict | list):
+            left += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, str):
+            found.append(value)
+    return "\n".join(found) if found else text
+
+
 def pairs(value: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the fields of an object that say something, each in words."""
     shown = ((key, said(one)) for key, one in value.items())

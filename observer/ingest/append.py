@@ -55,7 +55,7 @@ from observer.ingest.duplicates import (
     window_ms,
 )
 from observer.ingest.projection import Embedder, Projection
-from observer.observations.event_record import EventRecord
+from observer.observations.analysis import EventRecord
 from observer.observations.git_commands import printed_commits
 from observer.observations.session_lifecycle import SYNTHETIC, continues
 from observer.projects import match_project, missing_roots, new_project, update_project

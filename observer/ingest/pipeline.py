@@ -36,7 +36,7 @@ from observer.ingest.prepare import EventPreparer
 from observer.ingest.projection import Embedder
 from observer.ingest.projection import rebuild as derived_anew
 from observer.local.spool import Spool
-from observer.observations.event_record import EventRecord
+from observer.observations.analysis import EventRecord
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.store.interface import Store

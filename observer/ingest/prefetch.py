@@ -22,9 +22,8 @@ from observer.core.events import Event
 from observer.core.model import Place
 from observer.ingest.prepare import EventPreparer
 from observer.local.spool import Spool
-from observer.observations.analysis import analyze
+from observer.observations.analysis import EventAnalysis, EventRecord, analyze
 from observer.observations.drafts import Where
-from observer.observations.event_record import EventAnalysis, EventRecord
 from observer.projects import PlaceCache
 
 BACKLOG = 500

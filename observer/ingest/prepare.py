@@ -43,7 +43,7 @@ from observer.ingest.decode import decode, truncate
 from observer.ingest.file_changes import with_symbols
 from observer.ingest.secret_files import SecretFiles
 from observer.local.spool import Spool
-from observer.observations.event_record import NOWHERE, EventRecord
+from observer.observations.analysis import NOWHERE, EventRecord
 from observer.projects import PlaceCache, event_folder, work_tree_of
 from observer.projects.gone import from_windows
 from observer.projects.identity import main_folder

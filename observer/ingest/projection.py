@@ -32,6 +32,7 @@ from observer.core.paths import is_inside
 from observer.core.text import is_within, relative
 from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
+    conversation,
     event_text,
     git_commands,
     inverse_edits,
@@ -139,9 +140,11 @@ class Projection:
         changed = (*taken, *(at for made in drafted for at in arc.hear(made)))
         there = [self._items.get(at) or self._writer.item(at) for at in changed]
         for one in filter(None, there):
-            is_taken = one.id in taken
-            self._items[one.id] = replace(one, kind="observation" if is_taken else "record")
-            if is_taken and one.session_id:
+            if one.id not in taken:
+                self._items[one.id] = replace(one, kind="record")
+                continue
+            self._items[one.id] = conversation.done_in(one, taken[one.id])
+            if one.session_id:
                 self._fold_of(one.session_id).decide(one)
 
     def session(self, session_id: int) -> Session | None:

@@ -9,7 +9,7 @@ Clients ask with tools of different shapes: `AskUserQuestion` (Claude Code), `as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -33,6 +33,9 @@ CHOSEN, ANSWERED = "chosen by the person", "answered in the person's own words"
 """Subtitles of an answer to a question."""
 CHOSEN_MARK = "chosen: "
 """Beginning of the fact that an option was chosen."""
+ENOUGH = 2
+"""Files of code that do what was answered, from which on that is no chance."""
+_DONE = "done in"
 _NUMBER = re.compile(r"\d+")
 _PLAN_CHARS = 1500
 _REFUSED = "The user doesn't want to proceed with this tool use"
@@ -89,6 +92,17 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
 def answer_of(made: Item) -> str:
     """Return a question and its answer, of the item of one, as one statement."""
     return made.narrative.partition("\n")[0]
+
+
+def done_in(made: Item, places: Iterable[str]) -> Item:
+    """Return the item of an answer as the decision that it is, with the files that did it."""
+    links = (*made.links, *(Link(kind=_DONE, title=place) for place in places))
+    return replace(made, kind="observation", links=tuple(dict.fromkeys(links)))
+
+
+def is_done(made: Item) -> bool:
+    """Return True if so many files of code did what was answered that it is no chance."""
+    return sum(link.kind == _DONE for link in made.links) >= ENOUGH
 
 
 def says_something(made: Item) -> bool:

@@ -20,8 +20,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from observer.code.languages import PROSE, language_of
 from observer.commands import command_line
-from observer.commands.check_tools import checker_of
+from observer.commands.check_tools import STATIC, checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
@@ -37,7 +38,7 @@ from observer.observations import (
     turns,
 )
 from observer.observations.analysis import analysis_of
-from observer.observations.conversation import ANSWERED, CHOSEN
+from observer.observations.conversation import ANSWERED, CHOSEN, ENOUGH
 from observer.observations.drafts import FAILED, order_of, where_of
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.inverse_edits import Reversal
@@ -54,7 +55,6 @@ from observer.observations.quoting import names
 TASKS = 40
 _PULLED = 50
 _QUESTIONS = 200
-_STATIC = frozenset({"lint", "format", "types"})
 _HOOKS = ("|git commit",)
 
 
@@ -189,14 +189,27 @@ class ProjectReducer:
         )
         return tuple(before)
 
-    def take_up(self, recorded: Recorded) -> tuple[int, ...]:
-        """Return the items of the answers that an event does; they are open no longer."""
-        known = self._state
-        taken = [at for at, one in known.answers.items() if _is_taken_up(one, recorded)]
-        if taken:
-            left = {at: one for at, one in known.answers.items() if at not in taken}
-            self._state = replace(known, answers=left)
-        return tuple(taken)
+    def take_up(self, recorded: Recorded) -> dict[int, tuple[str, ...]]:
+        """Return the files of code that did an answer so far, by its item, where an event adds one.
+
+        An answer that so many did is open no longer. Of a text, a command and a commit it is none.
+        """
+        body = recorded.event.body
+        path = relative(body.path, recorded.root) if isinstance(body, FileWrite) else ""
+        place = path if language_of(path) not in (None, *PROSE) else ""
+        doing = {
+            at: replace(one, taken=(*one.taken, place))
+            for at, one in self._state.answers.items()
+            if place not in one.taken and _is_taken_up(one, recorded)
+        }
+        left = {
+            at: one
+            for at, one in (self._state.answers | doing).items()
+            if len({*one.taken} - {""}) < ENOUGH
+        }
+        if doing:
+            self._state = replace(self._state, answers=left)
+        return {at: tuple(filter(None, one.taken)) for at, one in doing.items()}
 
     @property
     def state(self) -> ProjectState:
@@ -387,7 +400,7 @@ def _unless_static(made: Item) -> Item:
         return made
     failed = command_line.simple_commands(made.facts[0].removeprefix("$ "))
     kinds = {found.kind for part in failed if (found := checker_of(part.words))}
-    return replace(made, kind="record") if kinds and kinds <= _STATIC else made
+    return replace(made, kind="record") if kinds and kinds <= STATIC else made
 
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.

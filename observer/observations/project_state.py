@@ -163,10 +163,14 @@ class TrackedCommit(Value):
 
 
 class OpenAnswer(Value):
-    """The longer words of an answer to a question, and the names of files and symbols in it."""
+    """The longer words of an answer to a question, and the names of files and symbols in it.
+
+    `taken` are the files of code that took it up, "" for what else did.
+    """
 
     words: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
 
 
 class ProjectState(Value):
@@ -178,7 +182,7 @@ class ProjectState(Value):
     until the next commit. `linked` are the links of observations that may still grow. `tasks` are
     the checks that a task (`make test`) turned out to run. `stashes` are the entries of git's
     stash, newest last. `questions` are the last answers to what was asked, by its topics,
-    `answers` those by item that no later work has taken up.
+    `answers` those by item that no two files of code have taken up.
     `is_checkout_reported` after a hook reported a checkout, until the command that made it is
     reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`; `is_out_of_order` once
     an event came late, of which the state knows nothing: it has to be derived anew.

@@ -21,12 +21,12 @@ from observer.commands import command_line
 from observer.commands.command_line import SimpleCommand
 from observer.commands.runners import program_name, unquoted
 from observer.core.events import Command, FileChange, ToolUse
-from observer.core.json_text import object_in
+from observer.core.json_text import object_in, texts_in
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within, one_line, relative
 from observer.core.value import newest
-from observer.observations import git_commands, turns
+from observer.observations import git_commands, session_state, turns
 from observer.observations.git_commands import GitOperation, PrintedStatus, Scope
 from observer.observations.session_state import (
     SYMBOLS_OF_FILE,
@@ -55,7 +55,7 @@ _TITLE = lazy_pattern(r'^title:\t(.+)$|"title"\s*:\s*"((?:[^"\\]|\\.){1,300})"',
 _STAGED = 60
 _TAKING = frozenset({"add", "commit"})
 _ALL = "*"
-_EVERY = frozenset({"-A", "--all", ".", "-u", "-a", "-am"})
+_EVERY = re.compile(r"(?:-[a-zA-Z]*[aAu][a-zA-Z]*|--all|\.)\Z")
 
 
 def commit_text(subject: str, commit: str) -> str:
@@ -154,7 +154,7 @@ def _counted_file(touched: FileState, change: FileChange) -> FileState:
 def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
     """Return the state after a commit outside of it that holds changes of its files."""
     later = added(state.later_commits, saying)
-    return replace(_with_clean(state, paths), later_commits=later)
+    return replace(_with_clean(state, paths), later_commits=later, accepted=_red(state))
 
 
 def written_files(state: SessionState) -> tuple[str, ...]:
@@ -166,6 +166,16 @@ def written_files(state: SessionState) -> tuple[str, ...]:
 def open_files(state: SessionState) -> tuple[str, ...]:
     """Return those of the written files whose changes no commit is known to have, newest first."""
     return tuple(path for path in written_files(state) if state.files[path].is_dirty)
+
+
+def left_open(state: SessionState) -> tuple[str, ...]:
+    """Return the open files that nothing may have committed, newest first.
+
+    What a commit did that nobody saw the end of, and a sub-agent that has not reported, is unknown.
+    """
+    if any(map(session_state.is_away, state.groups)):
+        return ()
+    return tuple(path for path in open_files(state) if not state.files[path].is_doubtful)
 
 
 def with_uncommitted(
@@ -192,6 +202,7 @@ def with_uncommitted(
                 file,
                 is_dirty=is_there or is_aside,
                 is_stashed=is_aside,
+                is_doubtful=False,
                 listed_ms=at_ms if is_there else file.listed_ms,
                 printed=branch if is_gone else file.printed,
             )
@@ -281,14 +292,17 @@ def with_git_commands(
     """Return the state after the git commands of a line; `is_ok` as in `completed_parts`."""
     for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
         state = with_operation(state, operation)
-    return _with_printed(state, recorded, body)
+    return _with_printed(state, recorded, body, is_ok=is_ok)
 
 
-def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> SessionState:
+def _with_printed(
+    state: SessionState, recorded: Recorded, body: Command, *, is_ok: bool
+) -> SessionState:
     """Return the state after what git printed of commits, and of the work tree.
 
     A commit holds the files that were added since the last, or all that are open if it is of as
-    many. Which program ran git is all the same.
+    many. Which program ran git is all the same. Where it printed none, though it was asked for one
+    and nothing failed, it may be quiet, or go on in the background.
     """
     parts = [one for one in command_line.simple_commands(body.command) if not one.looks]
     is_made = bool(parts) and git_commands.COMMITTED.search(body.output) is not None
@@ -296,16 +310,27 @@ def _with_printed(state: SessionState, recorded: Recorded, body: Command) -> Ses
         return state
     taking = [words for one in parts if (words := _git_words(one, is_git=is_made))]
     places = (
-        _ALL if word in _EVERY else relative(word, recorded.root, recorded.event.cwd)
+        _ALL if _EVERY.match(word) else relative(word, recorded.root, recorded.event.cwd)
         for words in taking
         for word in words[1:]
     )
     state = replace(state, staged=distinct((*state.staged, *places), _STAGED))
+    is_asked = any(words[0] == "commit" for words in taking)
     if is_made:
-        is_asked = any(words[0] == "commit" for words in taking)
         state = with_printed_commits(state, body.output, is_asked=is_asked)
+    elif is_asked and is_ok:
+        state = _with_doubt(state)
     shown, written = listed_in(recorded), written_files(state)
     return with_uncommitted(state, written, shown, recorded.event.at_ms) if shown else state
+
+
+def _with_doubt(state: SessionState) -> SessionState:
+    """Return the state after a commit of what was added, or of anything, that may be made."""
+    open_now = open_files(state)
+    added = [path for path in open_now if state.staged and is_within(path, state.staged)]
+    asked = open_now if _ALL in state.staged else added or open_now
+    doubtful = {path: replace(state.files[path], is_doubtful=True) for path in asked}
+    return replace(state, files=state.files | doubtful)
 
 
 def with_printed_commits(
@@ -315,7 +340,7 @@ def with_printed_commits(
 
     Where git was not asked for one, a line without a count of files may be any log's.
     """
-    for found in git_commands.COMMITTED.finditer(output):
+    for found in git_commands.COMMITTED.finditer(texts_in(output)):
         if not (found["files"] or is_asked):
             continue
         open_now, staged = open_files(state), state.staged
@@ -336,7 +361,11 @@ def _with_own(state: SessionState, subject: str, commit: str) -> SessionState:
     is_printed_only = subject_of(saying) in map(subject_of, others)
     kept = state.commits if len(commit) < _WHOLE_HASH and is_printed_only else (*others, saying)
     turn = state.turn and turns.with_commit(state.turn, subject)
-    return replace(state, commits=added((), *kept), turn=turn)
+    return replace(state, commits=added((), *kept), turn=turn, accepted=_red(state))
+
+
+def _red(state: SessionState) -> tuple[int, ...]:
+    return tuple(one.item for one in state.failing)
 
 
 def _git_words(part: SimpleCommand, *, is_git: bool) -> list[str]:
@@ -430,7 +459,13 @@ def _without_stash(state: SessionState, operation: GitOperation) -> SessionState
 
 def _committed_file(touched: FileState) -> FileState:
     clean = replace(
-        touched, is_dirty=False, is_stashed=False, committed=None, printed="", listed_ms=0
+        touched,
+        is_dirty=False,
+        is_stashed=False,
+        committed=None,
+        printed="",
+        listed_ms=0,
+        is_doubtful=False,
     )
     return replace(clean, committed=clean)
 

@@ -59,9 +59,8 @@ from observer.observations import (
     tool_pairing,
     turns,
 )
-from observer.observations.analysis import analysis_of, analyzed
+from observer.observations.analysis import EventRecord, analysis_of, analyzed
 from observer.observations.drafts import item, where_of
-from observer.observations.event_record import EventRecord
 from observer.observations.git_commands import GitOperation, PrintedStatus
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
@@ -242,7 +241,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
     if recorded.pending:
         return _result(before, recorded, recorded.pending)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
-        return replace(before, turn=before.turn and turns.noticed(before.turn)), ()
+        return before, ()
     counted = _with_count(before, event.body)
     is_recall = is_memory_use(event.body)
     if counted.turn and (is_recall or isinstance(event.body, _CALLS)):
@@ -373,7 +372,7 @@ def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> S
     after, items = grouping.delegation(before, recorded, body)
     if after.turn and body.result:
         after = replace(after, turn=turns.with_report(after.turn, body.agent, body.result))
-    return after, items
+    return session_commits.with_printed_commits(after, body.result), items
 
 
 def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:

@@ -73,7 +73,7 @@ class FileState(Value):
     the state as of the last commit, `printed` the branch of one that git printed, or on which it
     listed the changes no longer, where nothing else has reported that. `is_counted` unless a
     command changed it, whose lines nothing counted; `listed_ms` is when git last listed it as not
-    committed.
+    committed. `is_doubtful` after a commit was asked for that nothing showed the end of.
     """
 
     reads: int = 0
@@ -88,6 +88,7 @@ class FileState(Value):
     committed: FileState | None = None
     printed: str = ""
     is_counted: bool = True
+    is_doubtful: bool = False
     listed_ms: int = 0
 
 
@@ -131,7 +132,7 @@ class SessionState(Value):
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
     person's answers in words of their own that later work took up; `later_commits` were made
     outside of the session and hold its changes; `failing` are the checks that failed in it and are
-    red.
+    red, `accepted` the items of those that were so when its work was committed.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
     changes are there and no file was written since: checks then run without them. `staged` are
     the words of `git add` since the last commit that git printed, paths relative to the root.
@@ -156,6 +157,7 @@ class SessionState(Value):
     decided: tuple[str, ...] = ()
     lists: tuple[TodoList, ...] = ()
     failing: tuple[OpenFailure, ...] = ()
+    accepted: tuple[int, ...] = ()
     commits: tuple[str, ...] = ()
     later_commits: tuple[str, ...] = ()
     has_searched: bool = False
@@ -236,10 +238,18 @@ def without_group(state: SessionState, group: OpenGroup) -> SessionState:
     return replace(state, groups=tuple(one for one in state.groups if one is not group))
 
 
+def is_away(group: OpenGroup) -> bool:
+    """Return True for a delegation of which nothing has come back."""
+    return group.key.startswith("delegation|") and not group.texts[1]
+
+
 def without_groups(state: SessionState, kind: str = "") -> SessionState:
-    """Return the state without groups of a kind; of any kind if none is given."""
+    """Return the state without groups of a kind; of any kind if none is given.
+
+    A delegation goes on until it is reported, whatever else happens.
+    """
     mark = f"{kind}|" if kind else ""
-    kept = [group for group in state.groups if not group.key.startswith(mark)]
+    kept = [group for group in state.groups if not group.key.startswith(mark) or is_away(group)]
     return state if len(kept) == len(state.groups) else replace(state, groups=tuple(kept))
 
 
@@ -280,6 +290,7 @@ def with_write(
         is_dirty=True,
         is_stashed=False,
         is_undone=False,
+        is_doubtful=False,
         printed="",
         is_counted=is_counted and touched.is_counted,
     )

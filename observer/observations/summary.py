@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from observer.code.languages import language_of
+from observer.commands.check_tools import STATIC
 from observer.core import text
 from observer.core.model import Item, Session, SummaryFields, iso, item_id, item_uuid
 from observer.core.text import (
@@ -28,7 +29,7 @@ from observer.core.text import (
 )
 from observer.observations import concepts, prompts, session_commits, session_state, todos, turns
 from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash, is_work
-from observer.observations.open_failures import OpenFailure
+from observer.observations.open_failures import OpenFailure, place_in
 from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.prompts import Form
 from observer.observations.quoting import names
@@ -68,6 +69,8 @@ def title_of(session: Session, known: SessionState) -> str:
         return _joined(named, _second(named, known))
     said = text.first_line(known.turn.asked, TITLE) if known.turn else ""
     first = next(iter(asks), said if said.startswith("/") else "")
+    if not stems(first) & did and asks.get(first) != "document":  # a greeting, or another matter
+        first = max(asks, key=lambda ask: len(stems(ask) & did), default=first)
     if act := _act(session, known, first):
         return _joined(first, act)
     asked = next((ask for ask in asks if asks[ask] == "document" or names(ask)), first)
@@ -363,17 +366,32 @@ def _completed(known: SessionState) -> str:
 
 def next_steps(session: Session, known: SessionState) -> str:
     """Return what a session left open: red checks, work that is not committed, planned steps."""
-    red = [one for one in known.failing[::-1] if not one.is_rewritten]
+    red = [one for one in known.failing[::-1] if _is_to_mend(one, known)]
     said = [_failing_text(one) for one in red[:_FAILURES_SHOWN]]
     said += _uncommitted(session, known)
     return _field([*said, *todos.steps_of(known)])
+
+
+def _is_to_mend(one: OpenFailure, known: SessionState) -> bool:
+    """Return True if a red check is the session's to mend, as far as its acts say.
+
+    What was committed though it was red was accepted; what a linter or a type checker says of a
+    file that the session did not write was there before, unless it kept it from committing.
+    """
+    if one.is_rewritten or one.item in known.accepted:
+        return False
+    is_static = all(red.kind in STATIC and red.task != "commit" for red in one.checks)
+    place = place_in(one.error) if is_static else ""
+    return not place or any(
+        path.endswith(place) for path, file in known.files.items() if file.writes
+    )
 
 
 def _uncommitted(session: Session, known: SessionState) -> list[str]:
     """Return the files that are not committed, and those in git's stash."""
     if not session.branch and not known.commits:
         return []
-    dirty = session_commits.open_files(known)
+    dirty = session_commits.left_open(known)
     aside = [path for path in dirty if known.files[path].is_stashed]
     there = [path for path in dirty if path not in aside]
     what = "Not committed" if known.is_git_asked else "No commit known"

@@ -14,9 +14,8 @@ from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, 
 from observer.core.model import Recorded
 from observer.core.text import block, one_line
 from observer.observations import event_text
-from observer.observations.analysis import analyze, analyzed
+from observer.observations.analysis import EventRecord, analyze, analyzed, record_of
 from observer.observations.drafts import origin_of, where_of
-from observer.observations.event_record import EventRecord, record_of
 from observer.observations.session_state import PendingTool, SessionState
 
 ToolCall = Command | FileWrite | FileRead | Search | ToolUse

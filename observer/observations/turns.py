@@ -65,7 +65,7 @@ class Turn(Value):
     `form` is that of the prompt. `files` are the symbols changed in each file, `checks` how each
     ended last, `calls` the sorts of
     calls: of `MEMORY`, of `GIT`, of others. `is_over` once its session ended or was asked more,
-    `is_noticed` after a client's own message, such as on a task that ended, came after its reply.
+    `is_replied` while nothing was changed since its last reply.
     """
 
     origin: ItemOrigin
@@ -84,7 +84,7 @@ class Turn(Value):
     calls: tuple[str, ...] = ()
     chars: int = 0
     is_over: bool = False
-    is_noticed: bool = False
+    is_replied: bool = False
 
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
@@ -105,16 +105,15 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
 
 
 def with_reply(turn: Turn, body: Reply) -> Turn:
-    """Return a turn with what was said last in it; a shorter answer to a notice is not that."""
+    """Return a turn with what was said last in it.
+
+    What is said after a reply without more work, as on a notice that a task ended, is not that
+    where it is shorter.
+    """
     chars = turn.chars + len(body.text)
     reply = block(quoted(body.text, REPLY_CHARS), 2 * REPLY_CHARS)
-    is_aside = turn.is_noticed and len(reply) < len(turn.reply)
-    return replace(turn, reply=turn.reply if is_aside else reply, chars=chars)
-
-
-def noticed(turn: Turn) -> Turn:
-    """Return a turn after a message that a client sent in the place of a prompt."""
-    return replace(turn, is_noticed=bool(turn.reply))
+    is_aside = turn.is_replied and len(reply) < len(turn.reply)
+    return replace(turn, reply=turn.reply if is_aside else reply, chars=chars, is_replied=True)
 
 
 def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
@@ -122,14 +121,14 @@ def with_write(turn: Turn, path: str, symbols: Iterable[str]) -> Turn:
     files = dict(turn.files)
     known = files.pop(path, ())
     files[path] = distinct((*known, *symbols), _SYMBOLS)
-    return replace(turn, files=newest(files, PATHS), is_noticed=False)
+    return replace(turn, files=newest(files, PATHS), is_replied=False)
 
 
 def with_commit(turn: Turn, subject: str) -> Turn:
     """Return a turn after a commit."""
     said = one_line(subject, FACT)
     commits = (*(one for one in turn.commits if one != said), said)[-_OF_ONE_KIND:]
-    return replace(turn, commits=commits, is_noticed=False)
+    return replace(turn, commits=commits, is_replied=False)
 
 
 def without(turn: Turn, *, files: Container[str] = (), commits: Container[str] = ()) -> Turn:
@@ -186,12 +185,15 @@ def with_plan(turn: Turn, heading: str) -> Turn:
 def title_of(turn: Turn) -> str:
     """Return what a turn is about: as asked, committed, planned or answered, in that order.
 
-    A paste says less than what was committed or answered.
+    A paste says less than what was committed or answered, and a reply that names nothing less than
+    the first report of a sub-agent.
     """
     answer = opening(turn.reply)
     committed = turn.commits[-1] if turn.commits else ""
     pasted = committed or prompts.naming_sentence(answer) if turn.form == "paste" else ""
-    said = pasted or turn.title or committed or turn.heading or prompts.title_of(answer)
+    reported = turn.reports[0].partition(": ")[2] if turn.reports and not names(answer) else ""
+    planned = turn.title or committed or turn.heading
+    said = pasted or planned or prompts.title_of(reported or answer)
     return one_line(said or first_line(turn.asked, TITLE), TITLE)
 
 

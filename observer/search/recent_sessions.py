@@ -186,7 +186,10 @@ class RecentSessions:
                 yield turn
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
-        """Return the questions that the person answered since a time, newest first."""
+        """Return the questions that the person answered since a time, newest first.
+
+        Those whose answer files of code have done: what only texts and talk repeat may be a menu.
+        """
         of = Filters(
             project_id=self._project_id,
             types=("decision",),
@@ -199,6 +202,7 @@ class RecentSessions:
             for made in self._reader.recent(of, limit=TURNS)
             if made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)
             and made.session_id in sessions
+            and conversation.is_done(made)
             and not is_stale(made)
         )
 
@@ -237,18 +241,21 @@ class RecentSessions:
         found = differ
         if found is None:
             # Outside git nothing is ever committed, and every file would be listed for ever.
+            left = {
+                past.session.id: session_commits.left_open(past.state)
+                for past in written.values()
+                if past.session.branch
+            }
             found = frozenset(
-                path
-                for path, past in written.items()
-                if past.session.branch and past.state.files[path].is_dirty
+                path for path, past in written.items() if path in left.get(past.session.id, ())
             )
         groups: dict[tuple[bool, str, str], UncommittedFiles] = {}
         for path, past in written.items():
             if path in found:
                 branch = past.state.files[path].printed
                 key = (past is not last, past.session.client, branch)
-                left = UncommittedFiles(past, [], differ is not None, branch)
-                groups.setdefault(key, left).paths.append(path)
+                one = UncommittedFiles(past, [], differ is not None, branch)
+                groups.setdefault(key, one).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
 
     def _was_left_out(self, past: PastSession, last: PastSession, seen_ms: int) -> bool:

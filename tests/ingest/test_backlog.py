@@ -31,7 +31,7 @@ from observer.ingest.prefetch import (
 )
 from observer.ingest.prepare import EventPreparer
 from observer.local.spool import Spool
-from observer.observations.event_record import EventAnalysis
+from observer.observations.analysis import EventAnalysis
 from observer.projects import PlaceCache
 from observer.store.interface import Store
 from tests.ingest.conftest import Faulty, Make, Post, bash, drained, log_of

@@ -450,8 +450,26 @@ def test_an_answer_is_a_decision_once_work_takes_it_up(
     said = "Where? In a table of sessions, by `openSessions`."
     asked = Item(id=4, uuid="u", kind="record", type="decision", title="Where?", narrative=said)
     project.hear(replace(asked, subtitle=ANSWERED))
-    assert project.take_up(analyzed(place(body))) == ((4,) if is_taken_up else ())
-    assert project.take_up(analyzed(place(body))) == ()
+    assert list(project.take_up(analyzed(place(body)))) == ([4] if is_taken_up else [])
+    assert project.take_up(analyzed(place(body))) == {}
+
+
+def test_an_answer_is_open_until_two_files_of_code_do_it(place: Feed) -> None:
+    project = ProjectReducer(b"")
+    narrative = "Where? In a table of sessions, by `openSessions`."
+    asked = Item(
+        id=4, uuid="u", kind="record", type="decision", title="Where?", narrative=narrative
+    )
+    project.hear(replace(asked, subtitle=ANSWERED))
+    writes = [
+        FileWrite(path=one, content="openSessions") for one in ("a.md", "a.py", "b.py", "c.py")
+    ]
+    assert [project.take_up(analyzed(place(one))) for one in writes] == [
+        {4: ()},
+        {4: ("a.py",)},
+        {4: ("a.py", "b.py")},
+        {},
+    ]
 
 
 def test_a_turn_that_did_nothing_of_what_is_taken_back_stays_as_it_is(feed: Feed) -> None:

@@ -31,9 +31,8 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Recorded, Session
 from observer.observations import note_reducer, session_lifecycle, session_state
-from observer.observations.analysis import analyze
+from observer.observations.analysis import EventAnalysis, EventRecord, analyze, record_of
 from observer.observations.drafts import where_of
-from observer.observations.event_record import EventAnalysis, EventRecord, record_of
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.summary import summarize
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +11,10 @@ from msgspec.structs import replace
 
 from observer.commands import command_line
 from observer.core.events import (
+    AnyBody,
     Command,
     Commit,
+    Delegation,
     Edit,
     FileChange,
     FileWrite,
@@ -53,6 +56,7 @@ def test_what_was_replaced_is_said_once_under_its_new_hash(
 WRITE = FileWrite(path="a.py", edits=(Edit(old="a", new="b"),))
 NEW = FileWrite(path="new.py", operation="create", content="x")
 OTHER = FileWrite(path="b.py", edits=(Edit(old="a", new="b"),))
+ALL = ("b.py", "a.py")
 
 
 @pytest.mark.parametrize(
@@ -280,6 +284,53 @@ def test_a_commit_that_git_printed_and_reported_is_one(
 def test_what_a_task_in_the_background_committed_is_not_open(feed: Callable[..., Any]) -> None:
     known = session_state.decode(feed(WRITE, ToolUse(tool="BashOutput", output=MADE)).session.state)
     assert (session_commits.open_files(known), known.files["a.py"].printed) == ((), "topic")
+
+
+def in_json(text: str) -> str:
+    return json.dumps({"status": "success", "task": {"id": "b1", "output": text, "code": [0]}})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(ToolUse(tool="TaskOutput", output=in_json(MADE)), id="a task, as JSON"),
+        pytest.param(Delegation(task="Commit it", result=f"Done:\n\n{MADE}"), id="a sub-agent"),
+    ],
+)
+def test_what_somebody_else_committed_is_the_sessions(
+    feed: Callable[..., Any], body: ToolUse | Delegation
+) -> None:
+    known = session_state.decode(feed(WRITE, body).session.state)
+    assert (session_commits.open_files(known), len(known.commits)) == ((), 1)
+
+
+QUIET = asked_git("git commit -qm x", "")
+
+
+@pytest.mark.parametrize(
+    ("bodies", "left"),
+    [
+        pytest.param((asked_git("git commit -qam x", ""),), (), id="quietly"),
+        pytest.param((asked_git("git add a.py && git commit -qm x", ""),), ("b.py",), id="a part"),
+        pytest.param((asked_git("git add a.py", ""), QUIET), ("b.py",), id="a part, before"),
+        pytest.param((asked_git("git commit -m x", "Running as task b1"),), (), id="behind"),
+        pytest.param((Command(command="git commit -qam x", exit_code=1),), ALL, id="it failed"),
+        pytest.param((QUIET, WRITE), ("a.py",), id="changed again"),
+        pytest.param((QUIET, asked_git("git status -s", " M b.py\n")), ("b.py",), id="listed"),
+        pytest.param((Delegation(task="Ship it"), Prompt(text="go on")), (), id="a sub-agent"),
+        pytest.param((Delegation(task="Read it", result="It adds."),), ALL, id="that reported"),
+        pytest.param(
+            (Delegation(task="Read it"), Prompt(text="x"), Delegation(result="It adds.")),
+            ALL,
+            id="that reported later",
+        ),
+    ],
+)
+def test_what_may_be_committed_is_not_said_to_be_open(
+    feed: Callable[..., Any], bodies: tuple[AnyBody, ...], left: tuple[str, ...]
+) -> None:
+    known = session_state.decode(feed(WRITE, OTHER, *bodies).session.state)
+    assert session_commits.left_open(known) == left
 
 
 def test_what_git_lists_no_longer_is_committed_where_it_was_asked(

@@ -54,6 +54,10 @@ File "cart.py", line 4, in total
 """
 
 
+def save(path: str) -> FileWrite:
+    return FileWrite(path=path, edits=(Edit(new="x = 1\n"),), tool="Edit")
+
+
 def summary(feed: Feed, *bodies: AnyBody) -> SummaryFields:
     item = summarize(feed(*bodies).session)
     assert item is not None
@@ -149,6 +153,25 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
             ),
             "Round totals of carts · Translate messages",
             id="a-second-work",
+        ),
+        pytest.param(
+            (
+                Prompt(text="Hello there, how are you?"),
+                Prompt(text="Make what we did to the cart better"),
+                WRITE,
+                Prompt(text="Thanks a lot for all of that"),
+            ),
+            "Make what we did to the cart better \u00b7 cart.py (a)",
+            id="the-request-for-the-work",
+        ),
+        pytest.param(
+            (
+                Prompt(text="run the queue"),
+                Delegation(task="Migrate", agent="worker", result="Moved `users` to UUIDs."),
+                Reply(text="Both tasks of the queue are done."),
+            ),
+            "Moved `users` to UUIDs.",
+            id="work-of-sub-agents",
         ),
         pytest.param(
             (
@@ -344,6 +367,25 @@ def test_failing_checks_dirty_files_and_plans_are_next(feed: Feed) -> None:
     )
 
 
+LINT = Command(command="ruff check .", exit_code=1, output="api/cart.py:3:1: F401 `os` unused\n")
+
+
+@pytest.mark.parametrize(
+    ("bodies", "is_next"),
+    [
+        pytest.param((WRITE, RED), True, id="a test"),
+        pytest.param((WRITE, RED, COMMIT), False, id="committed though it was red"),
+        pytest.param((WRITE, COMMIT, RED), True, id="red since the commit"),
+        pytest.param((WRITE, LINT), True, id="a linter, of a file that was written"),
+        pytest.param((save("b.py"), LINT), False, id="a linter, of another file"),
+    ],
+)
+def test_a_red_check_is_next_unless_it_was_accepted_or_is_old(
+    feed: Feed, bodies: tuple[AnyBody, ...], is_next: bool
+) -> None:
+    assert (" failed at " in summary(feed, *bodies).next_steps) is is_next
+
+
 def test_what_is_open_in_the_last_to_do_list_is_next(feed: Feed) -> None:
     lists = (
         f'{{"todos": [{{"content": "Test it", "status": "{status}"}}, {{"content": "Tell Ana"}}]}}'
@@ -456,10 +498,6 @@ FAILED = Command(
     exit_code=1,
 )
 PASSED = Command(command="pytest -q", output="1 passed in 0.10s", exit_code=0)
-
-
-def save(path: str) -> FileWrite:
-    return FileWrite(path=path, edits=(Edit(new="x = 1\n"),), tool="Edit")
 
 
 def commit(*paths: str) -> Commit:

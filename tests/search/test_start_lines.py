@@ -315,11 +315,12 @@ def test_a_reply_is_listed_once(shop: Shop) -> None:
     assert line.startswith("make the total right again → Because")
 
 
-def test_what_the_person_decided_in_the_turns_shown_is_a_line(shop: Shop) -> None:
-    for at, answer in enumerate(["as_float", "as_cents", "as_decimal", "as_you_like"]):
+def test_what_the_person_decided_and_two_files_do_is_a_line(shop: Shop) -> None:
+    answers = {"as_float": 2, "as_cents": 2, "as_decimal": 2, "as_text": 1, "as_you_like": 0}
+    for at, (answer, files) in enumerate(answers.items()):
         shop.tell(Prompt(text=f"store the totals, take {answer}"), ask(answer), ago_h=9 - at)
-        if answer != "as_you_like":
-            shop.tell(Command(command=f"grep {answer} total.py", exit_code=0), ago_h=9 - at)
+        for name in range(files):
+            shop.tell(FileWrite(path=f"t{name}.py", content=answer), ago_h=9 - at)
     assert shop.said("decided") == [
         "How is decimal stored? → as_decimal.", "How is cents stored? → as_cents."
     ]  # fmt: skip
