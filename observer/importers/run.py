@@ -345,7 +345,7 @@ def import_planned(
     roots = known_roots(home)
 
     def sent(group: list[FoundSession], events: list[Event], marks: Mapping[str, str]) -> None:
-        for batch in _batches(events):
+        for batch in batches(events):
             counts.update(send(batch))
         finished.add(plan.source.name, marks)
         advance(len(group))
@@ -371,7 +371,8 @@ def import_planned(
     return counts
 
 
-def _batches(events: Iterable[Event]) -> Iterator[bytes]:
+def batches(events: Iterable[Event]) -> Iterator[bytes]:
+    """Yield lists of events as JSON, each of which is stored in one transaction."""
     batch: list[bytes] = []
     size_bytes = 0
     for event in events:

@@ -204,6 +204,12 @@ def test_importing_twice_stores_nothing_twice(app: Path, within: Observer) -> No
     assert sorted(hit["title"] for hit in found) == ["Step 1", "Step 2"]
 
 
+def test_what_is_kept_out_of_a_history_is_not_called_known(app: Path, within: Observer) -> None:
+    within("config", "set", "exclude", str(app))
+    said = within("import", "git").stdout
+    assert said == "0 commits stored, 0 known already, 2 excluded or paused\n"
+
+
 def test_a_folder_without_history_is_an_error(tmp_path: Path, within: Observer) -> None:
     assert within("import", "git", str(tmp_path)).returncode == 3
 
