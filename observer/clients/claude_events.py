@@ -102,7 +102,7 @@ def _event(
         agent=_agent(payload),
         turn=turn,
         roots=(project,) if project else (),
-        dedup=_dedup(session, payload, body, turn),
+        dedup=key_of(session, payload, body, turn),
     )
 
 
@@ -112,7 +112,8 @@ def _agent(payload: Object) -> str:
     return f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else ""
 
 
-def _dedup(session: str, payload: Object, body: AnyBody, turn: str) -> str:
+def key_of(session: str, payload: Object, body: AnyBody, turn: str) -> str:
+    """Return what two reports of one event have in common, "" where nothing is known to be."""
     tool_use = text(payload, "tool_use_id")
     if tool_use:
         return f"tool:{session}:{tool_use}:after"

@@ -20,7 +20,7 @@ from observer.core.disk import replace
 from observer.core.errors import DaemonUnavailable, NotFound
 from observer.core.events import Command, Event
 from observer.core.paths import Home, is_inside, read_plain
-from observer.core.value import Value, decode_json
+from observer.core.value import Value, chunks, decode_json
 from observer.git.process import git_output
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource, events_of, groups
@@ -373,15 +373,8 @@ def import_planned(
 
 def batches(events: Iterable[Event]) -> Iterator[bytes]:
     """Yield lists of events as JSON, each of which is stored in one transaction."""
-    batch: list[bytes] = []
-    size_bytes = 0
-    for event in events:
-        batch.append(msgspec.json.encode(event))
-        size_bytes += len(batch[-1])
-        if len(batch) == BATCH or size_bytes > BATCH_BYTES:
-            yield b"[%b]" % b",".join(batch)
-            batch, size_bytes = [], 0
-    if batch:
+    encoded = map(msgspec.json.encode, events)
+    for batch in chunks(encoded, most=BATCH, size_of=len, most_size=BATCH_BYTES):
         yield b"[%b]" % b",".join(batch)
 
 
