@@ -137,11 +137,6 @@ def read_call(payload: Object, *, failed: bool) -> tools.ToolCall:
     )
 
 
-def read_prompt(payload: Object) -> AnyBody:
-    """Return what the person asked, as it came."""
-    return Prompt(text=text(payload, "prompt"))
-
-
 def _subagent(payload: Object) -> AnyBody | None:
     agent = text(payload, "agent_type")
     if payload.get("agent_type") == "":
@@ -182,7 +177,7 @@ _READERS: Mapping[str, Reader] = {
         source=text(payload, "source"), model=text(payload, "model")
     ),
     "SessionEnd": lambda payload: SessionEnd(reason=text(payload, "reason")),
-    "UserPromptSubmit": read_prompt,
+    "UserPromptSubmit": lambda payload: Prompt(text=text(payload, "prompt")),
     "Stop": lambda payload: Reply(
         text=text(payload, "last_assistant_message"), usage=token_usage(inner(payload, "usage"))
     ),
