@@ -142,7 +142,7 @@ def test_hooks_daemon_commands_and_pump_work_without_linux(
     hello["clientInfo"]["version"] = "1"  # type: ignore[index]  # a dict
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     assert "serverInfo" in answered(json.dumps(asked) + "\n")
-    assert mac("rebuild").stdout == "rebuilt from 1 event\n"
+    assert mac("doctor", "--rebuild").stdout == "rebuilt from 1 event\n"
     assert mac("doctor").returncode == 0
 
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from observer import __version__
-from observer.cli.commands import COMMANDS, RENAMED, Commands, in_todays_words
+from observer.cli.commands import COMMANDS, Commands
 from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
 from observer.core.paths import ENV_HOME, home, is_inside
@@ -64,9 +64,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(arguments: list[str]) -> int:
     is_json = "--json" in arguments
-    arguments, old = in_todays_words(arguments)
-    if old:
-        note(f"note: observer {old} is observer {RENAMED[old]} now; the old name goes with 0.2")
     try:
         return _invoke(arguments)
     except click.exceptions.NoArgsIsHelpError as error:

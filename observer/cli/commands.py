@@ -7,7 +7,7 @@ what `observer import git` needs.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -37,35 +37,11 @@ PURPOSES = {
 
 COMMANDS = {name: module for group in PURPOSES.values() for name, module in group.items()}
 
-RENAMED = {
-    "recall": "search --notes", "session": "show", "week": "today --days 7",
-    "projects": "status --projects", "du": "status --space", "resume": "pause --end",
-    "redact": "purge --secrets", "retry": "doctor --fix", "rebuild": "doctor --rebuild",
-    "bench": "doctor speed",
-    "tools": "mcp list", "snippets": "mcp list --snippets", "config list": "config",
-    "model": "config model", "model list": "config model", "llm": "config llm",
-    "llm try": "config llm --try", "note list": "note", "note show": "show", "note undo": "undo",
-    "note links": "note link", "note folder list": "note folder",
-}  # fmt: skip
-"""Former names of commands, answered until 0.2, and what they are now."""
-
 OTHER_NAMES = {
     "add": "remember", "blame": "why", "delete": "forget", "find": "search", "get": "show",
     "logs": "log", "start": "up", "stop": "down",
 }  # fmt: skip
 """Commands of ours by the names that other programs use."""
-
-
-def in_todays_words(words: Sequence[str]) -> tuple[list[str], str]:
-    """Return a command line by today's names, and the old name that it began with, if any."""
-    for count in (3, 2, 1):
-        old = " ".join(words[:count])
-        if old in RENAMED and len(words) >= count:
-            others = list(words[count:])
-            if old == "session" and others and others[0].isdecimal():
-                others[0] = f"s{others[0]}"
-            return [*RENAMED[old].split(), *others], old
-    return list(words), ""
 
 
 class Group(click.Group):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import select
 import signal
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
 
 from observer.cli.output import (
     confirm_once,
@@ -31,8 +29,7 @@ from observer.cli.output import (
 )
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, DaemonUnavailable, NotFound
-from observer.core.events import Event, kind_of
+from observer.core.errors import BadInput, NotFound
 from observer.core.model import iso
 from observer.core.moment import day, moment_ms
 from observer.core.paths import Home, home, working_folder
@@ -49,6 +46,7 @@ from observer.importers.run import (
     Plan,
     QueuedImport,
     QueuedSource,
+    batches,
     drop,
     end_import,
     give_way,
@@ -63,12 +61,6 @@ from observer.importers.run import (
 from observer.importers.source import SessionSource
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
-
-BATCH = 200
-"""Commits in one request, stored in one transaction."""
-EARLIEST_MS = 10**11
-"""`POST /events` reads times before 1973 as seconds; clocks of old commits may say 1970."""
-
 
 GIT = "git"
 """A source beside those of sessions: the history of a repository."""
@@ -213,42 +205,18 @@ def _import_history(paths: Sequence[str], **options: object) -> None:
         raise BadInput(f"there is no folder {paths[0]}", hint="name one that is there")
     events = commits(folder)
     client.ensure_daemon(home(), wait_s=20)
-    seen = stored = purged = expired = 0
+    counts: Counts = Counter()
+    send = to_daemon(home())
     with progress(Path(folder).name, count_commits(folder)) as advance:
-        while batch := list(itertools.islice(events, BATCH)):
-            receipts = _post([_report(event) for event in batch])
-            seen += len(batch)
-            stored += sum(receipt["stored"] for receipt in receipts)
-            purged += sum(receipt.get("purged", False) for receipt in receipts)
-            expired += sum(receipt.get("expired", False) for receipt in receipts)
-            advance(len(batch))
-    known = seen - stored - purged - expired
-    text = f"{counted(stored, 'commit')} stored, {known:,} known already"
-    text += f", {purged:,} purged and left out" if purged else ""
-    text += f", {expired:,} older than is kept and left out" if expired else ""
-    counts = {"commits": seen, "stored": stored, "purged": purged, "expired": expired}
-    respond({"folder": folder, **counts}, text)
-
-
-def _report(event: Event) -> dict[str, Any]:
-    """Return an event as `POST /events` takes it, its time within the accepted range."""
-    return {
-        "author": event.author,
-        **msgspec.to_builtins(event.body),
-        "kind": kind_of(event.body),
-        "client": event.client,
-        "cwd": event.cwd,
-        "at": min(max(event.at_ms, EARLIEST_MS), now_ms()),
-    }
-
-
-def _post(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    try:
-        receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
-    except DaemonUnavailable:
-        client.ensure_daemon(home(), wait_s=20)  # it was replaced meanwhile; ids prevent duplicates
-        receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
-    return list(receipts)
+        for batch in batches(events):
+            met = send(batch)
+            counts.update(met)
+            advance(sum(met.values()))
+    text = f"{counted(counts['stored'], 'commit')} stored{_others(counts)}"
+    respond(
+        {"folder": folder, "commits": counts.total(), **{name: counts[name] for name in FATES}},
+        text,
+    )
 
 
 def _refuse_impossible(
@@ -356,7 +324,12 @@ def _contents(plans: Sequence[Plan]) -> str:
 def _became(plan: Plan, counts: Counts) -> str:
     text = f"{plan.source.name}: {counted(counts['stored'], 'event')}"
     text += f" of {counted(len(plan.new), 'session')}" if plan.source.is_of_sessions else ""
-    text += f" stored, {counts['known']:,} known already"
+    return f"{text} stored{_others(counts)}"
+
+
+def _others(counts: Counts) -> str:
+    """Return in words what became of those that were not stored."""
+    text = f", {counts['known']:,} known already"
     for name, why in (
         ("excluded", "excluded or paused"),
         ("purged", "purged and left out"),

@@ -102,7 +102,7 @@ def _event(
         agent=_agent(payload),
         turn=turn,
         roots=(project,) if project else (),
-        dedup=_dedup(session, payload, body, turn),
+        dedup=key_of(session, payload, body, turn),
     )
 
 
@@ -112,7 +112,8 @@ def _agent(payload: Object) -> str:
     return f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else ""
 
 
-def _dedup(session: str, payload: Object, body: AnyBody, turn: str) -> str:
+def key_of(session: str, payload: Object, body: AnyBody, turn: str) -> str:
+    """Return what two reports of one event have in common, "" where nothing is known to be."""
     tool_use = text(payload, "tool_use_id")
     if tool_use:
         return f"tool:{session}:{tool_use}:after"
@@ -134,11 +135,6 @@ def read_call(payload: Object, *, failed: bool) -> tools.ToolCall:
         interrupted=failed and bool(flag(payload, "is_interrupt")),
         duration_ms=span_ms(payload, "duration_ms"),
     )
-
-
-def read_prompt(payload: Object) -> AnyBody:
-    """Return what the person asked, as it came."""
-    return Prompt(text=text(payload, "prompt"))
 
 
 def _subagent(payload: Object) -> AnyBody | None:
@@ -181,7 +177,7 @@ _READERS: Mapping[str, Reader] = {
         source=text(payload, "source"), model=text(payload, "model")
     ),
     "SessionEnd": lambda payload: SessionEnd(reason=text(payload, "reason")),
-    "UserPromptSubmit": read_prompt,
+    "UserPromptSubmit": lambda payload: Prompt(text=text(payload, "prompt")),
     "Stop": lambda payload: Reply(
         text=text(payload, "last_assistant_message"), usage=token_usage(inner(payload, "usage"))
     ),

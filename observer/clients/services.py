@@ -60,10 +60,8 @@ def _uninstall(
 
 def _is_of(context: InstallContext, content: bytes | None) -> bool:
     """Return True if a file is ours, of whatever version, for this home."""
-    return content is not None and _MARK in content and _home_in(content, context)
-
-
-def _home_in(content: bytes, context: InstallContext) -> bool:
+    if content is None or _MARK not in content:
+        return False
     forms = (_quoted(f"{ENV_HOME}={context.home.root}"), f"<string>{context.home.root}</string>")
     return any(form.encode("utf-8", "surrogateescape") in content for form in forms)
 

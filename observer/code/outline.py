@@ -262,7 +262,7 @@ def _indented(text: str, grammar: Grammar) -> RepairedFragment:
 _QUOTES = "\"'`"
 _OWNER = re.compile(r"\W*(?:\w+::)*(\w+)")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
-_DECORATORS = re.compile(r"(?:(?:@[\w.]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|#?\[[^\]]*\])\s*)+")
+_DECORATORS = re.compile(r"\A(?:(?:@[\w.]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|#?\[[^\]]*\])\s*)+")
 _SEPARATOR = re.compile(rb"[ \t]*[,;]")
 _NEWLINE = re.compile(rb"\n")
 _BREAK = re.compile(rb"[;{}]|\n\s*\n")
@@ -387,7 +387,7 @@ class _Nesting:
         signature = ""
         if found.kind == "function" or (found.kind in CALLED and found.body < found.end):
             signature = " ".join(_said(one, text, found.body).split())
-            signature = signature[_decorators(signature) :].rstrip(" :{;")
+            signature = _DECORATORS.sub("", signature, count=1).rstrip(" :{;")
         said = _said(one, text, found.end)
         is_indented = self._grammar.is_indented
         return Symbol(
@@ -434,11 +434,6 @@ def _said(one: _Open, text: bytes, end: int) -> str:
             at = max(at, behind)
     pieces.append(text[at:end])
     return b" ".join(pieces).decode("utf-8", "replace")
-
-
-def _decorators(signature: str) -> int:
-    match = _DECORATORS.match(signature)
-    return match.end() if match else 0
 
 
 def _text_lines(said: str) -> str:

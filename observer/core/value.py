@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Literal, TypeVar, dataclass_transform
 
 import msgspec
@@ -93,6 +94,23 @@ def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> 
             f"what is remembered of a {of} is damaged: {error}",
             hint="make it anew from the log with: observer doctor --rebuild",
         ) from error
+
+
+def chunks(
+    items: Iterable[_T], *, most: int, size_of: Callable[[_T], int], most_size: int
+) -> Iterator[list[_T]]:
+    """Yield items in lists of at most so many, and of at most that size where more than one."""
+    chunk: list[_T] = []
+    size = 0
+    for item in items:
+        added = size_of(item)
+        if chunk and (len(chunk) == most or size + added > most_size):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(item)
+        size += added
+    if chunk:
+        yield chunk
 
 
 def newest(entries: dict[_K, _V], at_most: int) -> dict[_K, _V]:

@@ -11,8 +11,6 @@ from observer.git.launch import PART_BYTES
 from observer.git.process import git_at
 from observer.git.repository import NoRepository
 
-BLOB_BYTES = 256 << 20
-"""A larger object is not read."""
 MOST_BYTES = 1 << 20
 """Of one file; larger ones are data."""
 MOST_NAME_CHARS = 10_000

@@ -158,18 +158,6 @@ def blocks(record: Record) -> list[Mapping[str, Json]]:
     return list(rows(message, "content"))
 
 
-def text_of(content: object) -> str:
-    """Return the text of a message's or a result's content."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(
-        text(part, "text")
-        for part in parts
-        if isinstance(part, dict) and part.get("type") == "text"
-    )
-
-
 def prompt_of(record: Record) -> str | None:
     """Return what the person typed, or None if the record is not a prompt."""
     # A turn that came through a channel is marked as the client's own, but for where it is from.

@@ -133,14 +133,14 @@ def files_below(path: Path, endings: tuple[str, ...] = SUFFIXES) -> Iterator[Pat
         yield from (Path(folder, name) for name in sorted(names) if name.endswith(endings))
 
 
-def time_of(record: Object) -> int | None:
-    """Return the `timestamp` of a record as UTC milliseconds; None if it says none.
+def time_of(record: Object, field: str = "timestamp") -> int | None:
+    """Return a time of a record as UTC milliseconds; None if it says none.
 
     It is a text in ISO 8601, or counts milliseconds.
     """
-    at_ms = number(record, "timestamp")
+    at_ms = number(record, field)
     if at_ms is None or at_ms < _FIRST_MS:
-        at_ms = iso_ms(text(record, "timestamp"))
+        at_ms = iso_ms(text(record, field))
     return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
 
 

@@ -172,12 +172,8 @@ def words_of(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    said = (text(part, "text") for part in parts if _is_said(part))
-    return "\n".join(filter(None, said))
-
-
-def _is_said(part: object) -> bool:
-    return isinstance(part, dict) and not part.get("thought")
+    said = [part for part in parts if isinstance(part, dict) and not part.get("thought")]
+    return "\n".join(filter(None, (text(part, "text") for part in said)))
 
 
 def _session(name: str, group: Sequence[tuple[Path, Opening]]) -> FoundSession:

@@ -33,10 +33,12 @@ def commits(folder: str) -> Iterator[Event]:
     place = detect_place(folder)
     if not place.git:
         raise NotFound(f"no git repository around {folder}", hint="name a folder of one")
-    return import_events(place, commit_history(place.root))
+    return import_events(place, commit_history(place.root), route=HISTORY_ROUTE)
 
 
 SHELF = "observer.importers.shelf"
+HISTORY_ROUTE = "history/git"
+"""Of commits that no hook brought: git's hooks have reported nothing by them."""
 
 
 @cache

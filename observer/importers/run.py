@@ -20,7 +20,7 @@ from observer.core.disk import replace
 from observer.core.errors import DaemonUnavailable, NotFound
 from observer.core.events import Command, Event
 from observer.core.paths import Home, is_inside, read_plain
-from observer.core.value import Value, decode_json
+from observer.core.value import Value, chunks, decode_json
 from observer.git.process import git_output
 from observer.importers.jsonl import Problems
 from observer.importers.source import FoundSession, SessionSource, events_of, groups
@@ -345,7 +345,7 @@ def import_planned(
     roots = known_roots(home)
 
     def sent(group: list[FoundSession], events: list[Event], marks: Mapping[str, str]) -> None:
-        for batch in _batches(events):
+        for batch in batches(events):
             counts.update(send(batch))
         finished.add(plan.source.name, marks)
         advance(len(group))
@@ -371,16 +371,10 @@ def import_planned(
     return counts
 
 
-def _batches(events: Iterable[Event]) -> Iterator[bytes]:
-    batch: list[bytes] = []
-    size_bytes = 0
-    for event in events:
-        batch.append(msgspec.json.encode(event))
-        size_bytes += len(batch[-1])
-        if len(batch) == BATCH or size_bytes > BATCH_BYTES:
-            yield b"[%b]" % b",".join(batch)
-            batch, size_bytes = [], 0
-    if batch:
+def batches(events: Iterable[Event]) -> Iterator[bytes]:
+    """Yield lists of events as JSON, each of which is stored in one transaction."""
+    encoded = map(msgspec.json.encode, events)
+    for batch in chunks(encoded, most=BATCH, size_of=len, most_size=BATCH_BYTES):
         yield b"[%b]" % b",".join(batch)
 
 
@@ -433,12 +427,15 @@ class Follower:
         """
         problems = Problems()
         files = dict(_states(self._paths))
-        changed = {_main(path) for path, one in files.items() if self._files.get(path) != one}
+        written = [path for path, one in files.items() if self._files.get(path) != one]
+        # What is in a write-ahead log is of its database.
+        changed = {path.with_name(path.name.removesuffix("-wal")) for path in written}
         self._files = files
         for one in self._found(changed, problems) if changed else ():
             is_new = one != self._sessions.get(one.id) and not changed.isdisjoint(one.paths)
             self._sessions[one.id] = one
-            if is_new and one.last_ms >= self._since_ms and not self._is_finished(one):
+            known = (self._source.name, one.id, one.fingerprint())
+            if is_new and one.last_ms >= self._since_ms and not self._finished.holds(*known):
                 self._due_ms[one.id] = max(at_ms, self._read_ms.get(one.id, 0) + LIVE_MS)
         due = [self._sessions[name] for name, when_ms in self._due_ms.items() if when_ms <= at_ms]
         for one in due:
@@ -453,9 +450,6 @@ class Follower:
                 self._due_ms[session.id] = session.last_ms + after_ms
                 return
 
-    def _is_finished(self, session: FoundSession) -> bool:
-        return self._finished.holds(self._source.name, session.id, session.fingerprint())
-
     def _found(self, changed: Collection[Path], problems: Problems) -> list[FoundSession]:
         """Return the sessions that changed files are of; all of them if a file is a new one."""
         known = {path: one for one in self._sessions.values() for path in one.paths}
@@ -466,11 +460,6 @@ class Follower:
         touched = {one.id: one for path, one in known.items() if path in named}
         paths = [path for one in touched.values() for path in (*one.paths, *one.before)]
         return [one for one in self._source.find(paths, problems) if one.id in touched]
-
-
-def _main(path: Path) -> Path:
-    """Return the database that a write-ahead log is of; any other file itself."""
-    return path.with_name(path.name.removesuffix("-wal"))
 
 
 def _states(paths: Iterable[Path]) -> Iterator[tuple[Path, _State]]:

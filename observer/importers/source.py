@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -12,6 +13,7 @@ from observer.core.config import Settings
 from observer.core.events import Custom, Event, Prompt, Remember, Reply, kind_of
 from observer.core.paths import is_inside
 from observer.core.routes import import_route
+from observer.core.value import chunks
 from observer.importers.jsonl import Problems
 
 MOST_SESSIONS = 20
@@ -94,17 +96,10 @@ class SessionSource(NamedTuple):
 
 
 def groups(found: Iterable[FoundSession]) -> Iterator[list[FoundSession]]:
-    """Yield sessions in the groups in which they are imported."""
-    group: list[FoundSession] = []
-    size_bytes = 0
-    for session in sorted(found, key=lambda one: (one.last_ms, one.id), reverse=True):
-        if group and (len(group) == MOST_SESSIONS or size_bytes + session.size_bytes > MOST_BYTES):
-            yield group
-            group, size_bytes = [], 0
-        group.append(session)
-        size_bytes += session.size_bytes
-    if group:
-        yield group
+    """Return sessions in the groups in which they are imported."""
+    newest = sorted(found, key=lambda one: (one.last_ms, one.id), reverse=True)
+    size_of = attrgetter("size_bytes")
+    return chunks(newest, most=MOST_SESSIONS, size_of=size_of, most_size=MOST_BYTES)
 
 
 def events_of(

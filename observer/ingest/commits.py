@@ -39,7 +39,9 @@ from observer.git.process import git_output
 ROUTE = "git/import"
 
 
-def import_events(place: Place, commits: Iterable[tuple[int, Commit]]) -> Iterator[Event]:
+def import_events(
+    place: Place, commits: Iterable[tuple[int, Commit]], *, route: str = ROUTE
+) -> Iterator[Event]:
     """Yield commits, each with its `committed_ms`, as events of the project at `place`.
 
     However often and on whichever way one comes, its `id` and `dedup` are the same.
@@ -54,7 +56,7 @@ def import_events(place: Place, commits: Iterable[tuple[int, Commit]]) -> Iterat
             client="git",
             body=replace(commit, action="import"),
             cwd=place.root,
-            route=ROUTE,
+            route=route,
             dedup=f"commit:{commit.hash}",
             author="person",
         )

@@ -405,13 +405,10 @@ def answer(
             if receipt.seq is not None
         ]
         for folder, seq, item in stored:
-            _write(folder, _read_back(writer, seq, item))
+            (recorded,) = writer.log(after_seq=seq - 1, limit=1)
+            made = None if item is None else writer.item(item)
+            _write(folder, Probed(recorded=recorded, item=made))
         raise _RollBack
-
-
-def _read_back(writer: Writer, seq: int, item: int | None) -> Probed:
-    (recorded,) = writer.log(after_seq=seq - 1, limit=1)
-    return Probed(recorded=recorded, item=None if item is None else writer.item(item))
 
 
 def _write(folder: str, probed: Probed) -> None:

@@ -20,6 +20,7 @@ from observer.core.config import Settings
 from observer.core.disk import SpoolEntry
 from observer.core.events import Event
 from observer.core.model import Place
+from observer.core.value import chunks
 from observer.ingest.prepare import EventPreparer
 from observer.local.spool import Spool
 from observer.observations.analysis import EventAnalysis, EventRecord, analyze
@@ -136,24 +137,14 @@ def pages(order: PrefetchRequest) -> Iterator[Page]:
     """Yield the backlog, oldest first, without what cannot be read, not analysed yet."""
     spool = Spool(Path(order.spool))
     preparer = EventPreparer(order.settings, spool, places=PlaceCache(), now_ms=now_ms)
-    for entries in _batches(entry for entry in spool.backlog() if entry.id not in order.in_hand):
+    backlog = (entry for entry in spool.backlog() if entry.id not in order.in_hand)
+    for entries in chunks(
+        backlog, most=PAGE, size_of=lambda entry: len(entry.data), most_size=PAGE_BYTES
+    ):
         preparer.clear_cache()
         page = _written(entries, preparer)
         if page.lines:
             yield page
-
-
-def _batches(entries: Iterable[SpoolEntry]) -> Iterator[list[SpoolEntry]]:
-    batch: list[SpoolEntry] = []
-    size_bytes = 0
-    for entry in entries:
-        batch.append(entry)
-        size_bytes += len(entry.data)
-        if len(batch) == PAGE or size_bytes > PAGE_BYTES:
-            yield batch
-            batch, size_bytes = [], 0
-    if batch:
-        yield batch
 
 
 def _written(entries: Iterable[SpoolEntry], preparer: EventPreparer) -> Page:

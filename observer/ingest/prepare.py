@@ -105,7 +105,7 @@ class EventPreparer:
         self._place_of = cache(self._look)
         self._work_tree_of = cache(work_tree_of)
         self._folder_of = partial(event_folder, work_tree_of=self._work_tree_of)
-        self._policy_of = cache(self._policy)
+        self._policy_of = cache(lambda folder: self._policies.of(self._place_of(folder)[0]))
         self._has_pauses = bool(self._pauses)
         SEEN.use(self._seen)
 
@@ -219,9 +219,6 @@ class EventPreparer:
         """Return the place of a folder as it is, and as it is kept."""
         place = self._places.at(folder) if folder else NOWHERE
         return place, msgspec.structs.replace(redact(place), name=self._policies.of(place).name)
-
-    def _policy(self, folder: str) -> Policy:
-        return self._policies.of(self._place_of(folder)[0])
 
     def _policy_around(self, path: str, here: str) -> Policy:
         return self._policy_of(self._work_tree_of(path, here))

@@ -255,7 +255,9 @@ def check(note: Note | Changes) -> None:
             calendar has; no Unicode text; the type of what only a person's yes makes.
         SecretRefused: it holds a secret; the message names the class.
     """
-    if note.content is not None and not any(map(_shows, note.content)):
+    if note.content is not None and not any(
+        c.isprintable() and not c.isspace() for c in note.content
+    ):
         raise BadInput("content is empty", hint="say what to remember")
     if len(note.content or "") > CONTENT_CHARS:
         raise BadInput(f"content is longer than {CONTENT_CHARS:,} characters", hint="part it")
@@ -397,7 +399,3 @@ def check_texts(texts: Iterable[str | None]) -> None:
                 hint="to keep it on purpose, put it where secrets belong (a password manager, or a"
                 " file that only you read), and remember that place",
             )
-
-
-def _shows(sign: str) -> bool:
-    return sign.isprintable() and not sign.isspace()

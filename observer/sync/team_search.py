@@ -35,7 +35,15 @@ from observer.store.reader import StoreReader
 from observer.store.shares import GONE
 from observer.store.writer import Writer
 from observer.sync.carriers import is_server, open_search
-from observer.sync.outgoing import BATCH, LOCAL, HomeSide, bare, leaving, share_called
+from observer.sync.outgoing import (
+    BATCH,
+    LOCAL,
+    HomeSide,
+    bare,
+    kept_apart,
+    leaving,
+    share_called,
+)
 
 if TYPE_CHECKING:
     from observer.sync.postgres_search import (

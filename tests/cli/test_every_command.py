@@ -12,7 +12,7 @@ import pytest
 
 from observer import __version__
 from observer.cli.app import observer
-from observer.cli.commands import COMMANDS, PURPOSES, RENAMED
+from observer.cli.commands import COMMANDS, PURPOSES
 from observer.core.events import Command
 from observer.observations.session_reducer import is_memory_use
 from tests.cli.conftest import Run
@@ -70,14 +70,6 @@ def test_the_help_of_every_command_fits_a_line_of_80_columns() -> None:
         assert command.hidden or len(command.help or "") <= HELP_CHARS, name
 
 
-@pytest.mark.parametrize("old", RENAMED)
-def test_an_old_name_runs_the_command_and_says_the_new_one(run: Run, old: str) -> None:
-    ran, today = run(*old.split(), "--help"), run(*RENAMED[old].split(), "--help")
-    assert ran.out == today.out
-    said = f"note: observer {old} is observer {RENAMED[old]} now; the old name goes with 0.2\n"
-    assert (ran.err, today.err) == (said, "")
-
-
 def test_every_option_says_what_it_does() -> None:
     for name, command in EVERY.items():
         options = [option for option in command.params if isinstance(option, click.Option)]
@@ -113,7 +105,7 @@ def test_the_version_is_printed(run: Run) -> None:
     assert run("--version").out == f"observer {__version__}\n"
 
 
-@pytest.mark.parametrize("name", sorted({*COMMANDS, *(old.split()[0] for old in RENAMED)}))
+@pytest.mark.parametrize("name", COMMANDS)
 def test_what_an_agent_asks_observer_counts_as_use_of_its_memory(name: str) -> None:
     assert is_memory_use(Command(command=f"observer {name}"))
 

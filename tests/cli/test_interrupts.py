@@ -42,10 +42,10 @@ finally:
     print(f"steps {seen}", file=sys.stderr)
 """
 COMMANDS = {
-    "rebuild": ("rebuild",),
+    "rebuild": ("doctor", "--rebuild"),
     "purge": ("purge", "--text", "login", "--yes"),
     "restore": ("restore", "{}", "--replace"),
-    "redact": ("redact", "--yes"),
+    "redact": ("purge", "--secrets", "--yes"),
 }
 
 

@@ -111,12 +111,12 @@ def test_a_session_is_named_by_our_id_or_the_clients_own(
     assert run("pause", "--session", "abc", "--project", ".").code == 2
 
 
-@pytest.mark.parametrize("command", ["pause", "resume"])
+@pytest.mark.parametrize("command", ["pause", "pause --end"])
 def test_an_agent_decides_nothing_about_it(
     run: Run, home: Home, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
-    ran = run(command)
+    ran = run(*command.split())
     assert ran.code != 0
     assert "ask the person" in ran.err
     assert scopes(home) == []

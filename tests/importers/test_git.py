@@ -41,7 +41,7 @@ def test_a_commit_becomes_an_event(shop: Path, git: Git) -> None:
         client="git",
         body=event.body,
         cwd=str(shop),
-        route="git/import",
+        route="history/git",
         dedup=f"commit:{head}",
         author="person",
     )

@@ -419,7 +419,7 @@ def test_compactions_errors_and_forks_of_opencode(tmp_path: Path) -> None:
     path = opencode(
         tmp_path / "opencode.db",
         {"s1": ""},
-        ("s1", 1, {**ASKED, "time": {"created": 1}}, said("of the session before")),
+        ("s1", 1, {**ASKED, "time": {"created": 1_779_999_999_000}}, said("of the session before")),
         ("s1", 2, ASKED, said("why?")),
         ("s1", 3, ANSWERED, [opencode_call("bash", "error", input={"command": "x"}, error="no")]),
         ("s1", 4, {**ANSWERED, "error": error}, []),

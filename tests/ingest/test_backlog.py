@@ -393,6 +393,6 @@ def test_a_store_that_cannot_write_ends_the_reading(
 
 @pytest.mark.measured
 def test_a_page_of_many_bytes_is_short(fill: Fill, order: PrefetchRequest) -> None:
-    said = msgspec.json.encode({"session_id": "s1", "prompt": "x" * (PAGE_BYTES // 2)})
+    said = msgspec.json.encode({"session_id": "s1", "prompt": "x" * (PAGE_BYTES // 3)})
     fill(3, payload=said)
     assert [len(page.lines) for page in pages(order)] == [2, 1]

@@ -203,7 +203,8 @@ def test_the_installed_wheel_measures_itself(installed: Run, home: Home) -> None
         "from observer.cli import main; from observer.cli.doctor import speed;"
         " speed.QUICK = 0.01; main()"
     )
-    shown = json.loads(installed("python", "-c", fewer, "bench", "hooks", "--quick", "--json"))
+    words = ("hooks", "--quick", "--json")
+    shown = json.loads(installed("python", "-c", fewer, "doctor", "speed", *words))
     found = {each["name"]: each["p50"] for each in shown["figures"]}
     assert found["hooks/post, daemon up"] > 0
 

@@ -93,7 +93,8 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
     done: list[tuple[FileEdit, int | None]] = []
     at_work = backups
     try:
-        kept = [_back_up(edit, backups, at_ms) for edit in changes if _has_others_text(edit)]
+        others = [edit for edit in changes if edit.before is not None and not edit.is_ours]
+        kept = [_back_up(edit, backups, at_ms) for edit in others]
         for edit in changes:
             at_work = edit.path
             done.append((edit, mode_of(edit.path)))
@@ -106,10 +107,6 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
             hint=f"nothing was changed; {do}, then repeat",
         ) from error
     return kept
-
-
-def _has_others_text(edit: FileEdit) -> bool:
-    return edit.before is not None and not edit.is_ours
 
 
 def _take_back(done: Sequence[tuple[FileEdit, int | None]]) -> None:

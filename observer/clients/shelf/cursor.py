@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
-from zlib import crc32
 
 import orjson
+from msgspec import structs
 
 from observer.clients import tools
+from observer.clients.claude_events import key_of
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
 from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import ConfigFile, HookEntries, Options, installer_of, scripts
 from observer.clients.payload import (
+    event_of,
     flag,
     inner,
     joined,
@@ -107,22 +109,16 @@ def _event_name(name: str) -> str:
 
 
 def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> Event:
-    session = _session(envelope, payload, body)
+    session, turn = _session(envelope, payload, body), text(payload, "generation_id")
     roots = words(payload, "workspace_roots") or tuple(
         filter(None, [envelope.env.get("CURSOR_PROJECT_DIR")])
     )
-    return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=NAME,
-        body=body,
-        session=session,
-        turn=text(payload, "generation_id"),
-        cwd=text(payload, "cwd") or next(iter(roots), ""),
+    cwd = text(payload, "cwd") or next(iter(roots), "")
+    return structs.replace(
+        event_of(envelope, body, client=NAME, session=session, cwd=cwd, name=name),
+        turn=turn,
         roots=roots,
-        host=envelope.host,
-        route=f"{envelope.client}/{name}",
-        dedup=_dedup(session, payload, body),
+        dedup=key_of(session, payload, body, turn),
         author="person" if name in _BY_A_PERSON else "agent",
     )
 
@@ -136,16 +132,6 @@ def _session(envelope: Envelope, payload: Object, body: AnyBody) -> str:
         or envelope.env.get("CURSOR_CONVERSATION_ID", "")
         or envelope.stand_in_session
     )
-
-
-def _dedup(session: str, payload: Object, body: AnyBody) -> str:
-    tool_use = text(payload, "tool_use_id")
-    if tool_use:
-        return f"tool:{session}:{tool_use}:after"
-    turn = text(payload, "generation_id")
-    if isinstance(body, Prompt) and turn:
-        return f"prompt:{session}:{turn}:{crc32(body.text.encode()):08x}"
-    return ""
 
 
 def _session_start(payload: Object) -> Bodies:

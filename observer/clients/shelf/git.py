@@ -98,8 +98,9 @@ def _post_checkout(envelope: Envelope) -> AnyBody | None:
 
 def _post_rewrite(envelope: Envelope) -> AnyBody | None:
     lines = envelope.payload.decode("utf-8", "replace").splitlines()
-    words = (line.split() for line in lines)
-    pairs = tuple((found[0], found[1]) for found in words if _is_pair(found))
+    words = (line.split()[:2] for line in lines)
+    hashes = (found for found in words if len(found) == 2 and all(map(_HASH.match, found)))
+    pairs = tuple((old, new) for old, new in hashes)
     if lines and not pairs:
         raise Undecodable("git post-rewrite without a line of two hashes")
     # A rebase also lists the commits that it kept as they were.
@@ -117,10 +118,6 @@ def _since(envelope: Envelope) -> str:
     if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
         since = _moved(envelope)[0]
     return since if _HASH.match(since) else ""
-
-
-def _is_pair(words: list[str]) -> bool:
-    return len(words) > 1 and all(_HASH.match(word) for word in words[:2])
 
 
 def _head(envelope: Envelope) -> str:
@@ -221,7 +218,9 @@ def _edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
             _ask(context, "config", "-f", str(copy), "--remove-section", name)
         for name, pairs in sections.items():
             if name in changed or name not in present:
-                for key, value in (*pairs, *_added_by_user(present.get(name, ()))):
+                # What a user added to a section of ours stays, such as `enabled = false`.
+                added = [pair for pair in present.get(name, ()) if pair[0] not in _OUR_KEYS]
+                for key, value in (*pairs, *added):
                     _ask(context, "config", "-f", str(copy), "--add", f"{name}.{key}", value)
         after = copy.read_bytes()
     if not after.strip() and (before is None or before.strip()):
@@ -235,11 +234,6 @@ def _post(context: InstallContext) -> str:
 
 def _runs(pairs: Pairs, post: str) -> bool:
     return any(key == "command" and post in value for key, value in pairs)
-
-
-def _added_by_user(pairs: Pairs) -> Pairs:
-    """Return what a user added to a section of ours, such as `enabled = false`."""
-    return tuple((key, value) for key, value in pairs if key not in _OUR_KEYS)
 
 
 def _is_as_wanted(present: Sections, sections: Sections, name: str) -> bool:

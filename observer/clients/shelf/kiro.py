@@ -79,10 +79,6 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     return _read_events(envelope, payload, client=NAME, readers=_READERS)
 
 
-def _read_cli(envelope: Envelope, payload: Object) -> Iterable[Event]:
-    return _read_events(envelope, payload, client=CLI, readers=_CLI_READERS)
-
-
 def _host(envelope: Envelope, payload: Object) -> str:
     """Return the harness that really ran the hook.
 
@@ -451,7 +447,7 @@ CLIENTS = (
     ),
     Client(
         name=CLI,
-        read=_read_cli,
+        read=partial(_read_events, client=CLI, readers=_CLI_READERS),
         host=_host,
         reports_twice=True,
         context_file="CONTEXT.kiro-cli.md",

@@ -86,18 +86,6 @@ _BLOCK = re.compile(
 )
 
 
-def _bash(context: InstallContext) -> Path:
-    return context.user_home / ".bashrc"
-
-
-def _zsh(context: InstallContext) -> Path:
-    return context.place("ZDOTDIR", ".") / ".zshrc"
-
-
-def _fish(context: InstallContext) -> Path:
-    return context.place("XDG_CONFIG_HOME", ".config") / "fish" / "conf.d" / "observer.fish"
-
-
 _PROFILES = (".bash_profile", ".bash_login", ".profile")
 
 
@@ -188,7 +176,14 @@ def _client(name: str, tried: str, start_up: str, path: PathOf) -> Client:
 
 
 CLIENTS = (
-    _client("bash", "5.2.15", ".bashrc", _bash),
-    _client("zsh", "5.9", ".zshrc", _zsh),
-    _client("fish", "3.6.0", ".config/fish", _fish),
+    _client("bash", "5.2.15", ".bashrc", lambda context: context.user_home / ".bashrc"),
+    _client("zsh", "5.9", ".zshrc", lambda context: context.place("ZDOTDIR", ".") / ".zshrc"),
+    _client(
+        "fish",
+        "3.6.0",
+        ".config/fish",
+        lambda context: (
+            context.place("XDG_CONFIG_HOME", ".config") / "fish" / "conf.d" / "observer.fish"
+        ),
+    ),
 )

@@ -31,11 +31,10 @@ from observer.importers.claude_records import (
     blocks,
     is_hook,
     prompt_of,
-    text_of,
     typed_prompt,
 )
 from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
-from observer.importers.records import HookCall, events_of_calls
+from observer.importers.records import HookCall, events_of_calls, words_of
 from observer.importers.source import FoundSession, SessionSource
 
 _SAME_START_MS = 5_000
@@ -219,7 +218,7 @@ class HookCalls:
         yield from self._agent_began(row, agent)
         if record.get("isCompactSummary"):
             trigger = self._triggers().get(text(record, "parentUuid"), "auto")
-            summary = text_of(inner(record, "message").get("content"))
+            summary = words_of(inner(record, "message").get("content"))
             fields: Object = {"trigger": trigger, "compact_summary": summary}
             yield self._call(row, "PostCompact", fields)
             return
@@ -269,7 +268,7 @@ class HookCalls:
     def _result(self, row: Row, answer: Row, block: Object, agent: Object) -> Iterator[HookCall]:
         """Yield the end of a call; `row` is the record that `answer`, the call's, came in."""
         call = self._calls.get(text(block, "tool_use_id"))
-        said = text_of(block.get("content"))
+        said = words_of(block.get("content"))
         if call is None:
             self._early[text(block, "tool_use_id")] = (row, answer, block, agent)
             return
@@ -306,7 +305,7 @@ class HookCalls:
             "agent_id": agent,
             "agent_type": _type_of(call),
             "agent_transcript_path": "",
-            "last_assistant_message": text_of(response.get("content")),
+            "last_assistant_message": words_of(response.get("content")),
         }
         yield self._call(row, "SubagentStop", fields, key=f"{call.id}/{agent}")
 

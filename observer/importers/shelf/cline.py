@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, number, prose, rows, text
-from observer.core.clock import LAST_MS
+from observer.clients.payload import inner, prose, rows, text
 from observer.importers.jsonl import Problems, read_object, time_of
 from observer.importers.records import (
     HookCall,
@@ -38,16 +37,12 @@ def _about(path: Path) -> Object:
 
 def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
     about = _about(path)
-    session, begun_ms = text(about, "session_id"), _time(about, "started_at")
+    session, begun_ms = text(about, "session_id"), time_of(about, "started_at")
     if not session or begun_ms is None:
         return None
-    ended_ms = _time(about, "ended_at")
+    ended_ms = time_of(about, "ended_at")
     written_ms = path.stat().st_mtime_ns // 1_000_000
     return Opening(session, text(about, "cwd"), begun_ms, ended_ms or written_ms)
-
-
-def _time(about: Object, name: str) -> int | None:
-    return time_of({"timestamp": about.get(name)})
 
 
 class _Calls(RecordCalls):
@@ -76,8 +71,7 @@ class _Calls(RecordCalls):
         return rows(read_object(path, problems) or {}, "messages")
 
     def time_of(self, record: Object) -> int | None:
-        at_ms = number(record, "ts")
-        return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
+        return time_of(record, "ts")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         key, parts = text(record, "id"), list(rows(record, "content"))

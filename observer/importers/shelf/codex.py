@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, number, rows, text
+from observer.clients.payload import inner, number, text
 from observer.clients.shelf.codex import HOOKS
 from observer.clients.tools import PATCHES
 from observer.core.config import Settings
@@ -42,7 +42,7 @@ from observer.importers.jsonl import (
     parse,
     time_of,
 )
-from observer.importers.records import HookCall, events_of_calls
+from observer.importers.records import HookCall, events_of_calls, words_of
 from observer.importers.source import FoundSession, SessionSource
 
 _OWN = re.compile(
@@ -183,7 +183,7 @@ class RolloutCalls:
         said = inner(payload, "item") if is_item else payload
         kind = text(said, "type")
         if kind in {"user_message", "UserMessage"}:
-            yield from self._asked(at_ms, text(said, "message") or said_in(said))
+            yield from self._asked(at_ms, text(said, "message") or words_of(said.get("content")))
         elif kind == "task_complete":
             yield from self._completed(at_ms, text(said, "last_agent_message"))
         elif kind == "CommandExecution":
@@ -234,7 +234,7 @@ class RolloutCalls:
         self._said = None
 
     def _message(self, at_ms: int, item: Object) -> Iterator[HookCall]:
-        role, said = text(item, "role"), said_in(item)
+        role, said = text(item, "role"), words_of(item.get("content"))
         if role == "user" and said.strip() and "prompt" not in self._has:
             yield from self._asked(at_ms, said)
         elif role == "assistant" and said.strip():
@@ -395,14 +395,6 @@ def events_in(path: Path) -> frozenset[str]:
         if len(found) == len(_MARKS):
             break
     return frozenset(found)
-
-
-def said_in(item: Object) -> str:
-    """Return the text of a message."""
-    content: Json = item.get("content")
-    if isinstance(content, str):
-        return content
-    return "\n".join(text(part, "text") for part in rows(item, "content"))
 
 
 # --- the sessions below a folder ------------------------------------------------------------------

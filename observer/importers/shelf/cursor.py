@@ -16,7 +16,6 @@ from urllib.parse import unquote, urlsplit
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
 from observer.core import json_text
-from observer.core.clock import LAST_MS
 from observer.importers.database import opened
 from observer.importers.jsonl import Problems, files_below, read_object, time_of
 from observer.importers.records import (
@@ -75,10 +74,10 @@ def _sessions(path: Path, problems: Problems) -> list[FoundSession]:
     size_bytes = path.stat().st_size // max(len(found), 1)
     sessions = []
     for value in found:
-        name, begun_ms = text(value, "composerId"), _time(value, "createdAt")
+        name, begun_ms = text(value, "composerId"), time_of(value, "createdAt")
         if not name or begun_ms is None or not any(rows(value, "fullConversationHeadersOnly")):
             continue
-        last_ms = max(begun_ms, _time(value, "lastUpdatedAt") or 0)
+        last_ms = max(begun_ms, time_of(value, "lastUpdatedAt") or 0)
         folder = folders.get(name, "")
         one = FoundSession(name, (path,), folder, begun_ms, last_ms, size_bytes)
         sessions.append(one._replace(state=f"{last_ms}"))
@@ -109,14 +108,6 @@ def _value(row: Object) -> Object:
     return {}
 
 
-def _time(value: Object, name: str) -> int | None:
-    """Return a time in UTC milliseconds that is a number or a text."""
-    at_ms = number(value, name)
-    if at_ms is None:
-        return time_of({"timestamp": value.get(name)})
-    return at_ms if 0 <= at_ms <= LAST_MS else None
-
-
 class _Calls(RecordCalls):
     """The calls of a conversation; a record is a message, one without a time has the last one's."""
 
@@ -143,7 +134,7 @@ class _Calls(RecordCalls):
                     key = f"bubbleId:{self.session}:{text(head, 'bubbleId')}"
                     for bubble in database.rows(_TABLE, key=key):
                         said = _value(bubble)
-                        at_ms = _time(said, "createdAt") or at_ms
+                        at_ms = time_of(said, "createdAt") or at_ms
                         yield {**said, "at": at_ms, "key": key}
 
     def time_of(self, record: Object) -> int | None:

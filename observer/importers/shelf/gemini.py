@@ -46,7 +46,7 @@ _DONE = frozenset({"success", "error"})
 def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
     known = list(islice(_records(path, Problems()), GLANCED))
     head = known[0] if known else {}
-    begun_ms = time_of({"timestamp": head.get("startTime")})
+    begun_ms = time_of(head, "startTime")
     session = text(head, "sessionId")
     if not session or begun_ms is None:
         return None

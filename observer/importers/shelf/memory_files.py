@@ -128,7 +128,13 @@ def changes(
     kept = {_key(name) for name, read_now in current.items() if read_now}
     below = frozenset(map(str, places))
     gone = [note for key, note in notes.items() if key not in kept and _below(note) in below]
-    return [*events, *(_forgetting(note, now_ms) for note in gone)]
+    return [
+        *events,
+        *(
+            _event(Forget(item=one.id), now_ms, _below(one), one.key, str(one.updated_ms))
+            for one in gone
+        ),
+    ]
 
 
 def _notes(reader: StoreReader, settings: Settings) -> list[Item]:
@@ -148,10 +154,6 @@ def _says(note: Item | None, event: Event) -> bool:
 
 def _below(note: Item) -> str:
     return text(json_text.object_in(note.metadata), "below")
-
-
-def _forgetting(note: Item, now_ms: int) -> Event:
-    return _event(Forget(item=note.id), now_ms, _below(note), note.key, str(note.updated_ms))
 
 
 def _event(body: Remember | Forget, at_ms: int, cwd: str, *name: str) -> Event:

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
-from observer.core.clock import LAST_MS
 from observer.importers.database import Database, opened
-from observer.importers.jsonl import Problems, files_below
+from observer.importers.jsonl import Problems, files_below, time_of
 from observer.importers.records import HookCall, RecordCalls, read_session
 from observer.importers.source import FoundSession, SessionSource
 
@@ -43,7 +42,7 @@ def _sessions(path: Path, problems: Problems) -> Iterator[FoundSession]:
 
 
 def _session(row: Object, path: Path, size_bytes: int, problems: Problems) -> FoundSession | None:
-    begun_ms, changed_ms = _time(row, "time_created"), _time(row, "time_updated")
+    begun_ms, changed_ms = time_of(row, "time_created"), time_of(row, "time_updated")
     name = text(row, "id")
     if begun_ms is None or changed_ms is None or not name:
         problems.add("session without an id or a time", path)
@@ -51,11 +50,6 @@ def _session(row: Object, path: Path, size_bytes: int, problems: Problems) -> Fo
     folder, last = text(row, "directory"), max(begun_ms, changed_ms)
     one = FoundSession(name, (path,), folder, begun_ms, last, size_bytes)
     return one._replace(state=f"{changed_ms}")
-
-
-def _time(row: Object, name: str) -> int | None:
-    at_ms = number(row, name)
-    return at_ms if at_ms is not None and 0 <= at_ms <= LAST_MS else None
 
 
 class _Calls(RecordCalls):
@@ -78,14 +72,14 @@ class _Calls(RecordCalls):
             parts[text(row, "message_id")].append(part)
         found = database.rows("message", session_id=self.session)
         for row in sorted(
-            found, key=lambda row: (_time(row, "time_created") or 0, text(row, "id"))
+            found, key=lambda row: (time_of(row, "time_created") or 0, text(row, "id"))
         ):
             name = text(row, "id")
             said: dict[str, Json] = {**inner(row, "data"), "id": name}
             yield {"at": row.get("time_created"), "message": said, "parts": parts[name]}
 
     def time_of(self, record: Object) -> int | None:
-        return _time(record, "at")
+        return time_of(record, "at")
 
     def model_of(self, record: Object) -> str:
         return text(inner(record, "message"), "modelID")
@@ -99,7 +93,7 @@ class _Calls(RecordCalls):
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
         message, parts = inner(record, "message"), list(rows(record, "parts"))
-        created_ms = _time(inner(message, "time"), "created")
+        created_ms = time_of(inner(message, "time"), "created")
         if created_ms is not None and created_ms < self._found.first_ms:
             return  # a copy, in a session that was forked from another
         if text(message, "role") == "user":
@@ -109,7 +103,7 @@ class _Calls(RecordCalls):
         for part in parts:
             if text(part, "type") == "tool":
                 yield from self._done(at_ms, part)
-        done_ms = _time(inner(message, "time"), "completed") or at_ms
+        done_ms = time_of(inner(message, "time"), "completed") or at_ms
         yield from self._said_in(done_ms, message, parts)
 
     def _asked(self, at_ms: int, message: Object, parts: list[Object]) -> Iterator[HookCall]:
@@ -121,7 +115,7 @@ class _Calls(RecordCalls):
 
     def _done(self, at_ms: int, part: Object) -> Iterator[HookCall]:
         state, call = inner(part, "state"), text(part, "callID")
-        ended_ms = _time(inner(state, "time"), "end") or at_ms
+        ended_ms = time_of(inner(state, "time"), "end") or at_ms
         if text(state, "status") == "error":
             failed: Json = {"sessionID": self.session, "part": dict(part)}
             yield self.call(ended_ms, "tool.error", {"properties": failed}, call)

@@ -45,7 +45,7 @@ def test_a_folder_is_followed_until_it_is_removed(
     [row] = json.loads(within("note", "folder", "--json").stdout)
     assert (row["name"], row["notes"], row["path"]) == ("vault", 2, str(vault.resolve()))
     item = str(json.loads(within("search", "marmalade", "--json").stdout)["observations"][0]["id"])
-    for words in (("forget", item, "--yes"), ("note", "history", item), ("note", "undo", item),
+    for words in (("forget", item, "--yes"), ("note", "history", item), ("undo", item),
                   ("note", "edit", item, "else"), ("purge", item, "--yes")):  # fmt: skip
         refused = within(*words)
         assert refused.returncode == 2, (words, refused.stdout)

@@ -162,10 +162,10 @@ def test_post_tells_of_a_folder_that_is_left_out(app: Path, within: Observer) ->
 def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer) -> None:
     _json(within("post", "custom", "name=deploy", "--wait", "--json"))
     kept = _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
-    (note,) = _json(within("recall", "redis", "--json"))["observations"]
+    (note,) = _json(within("search", "--notes", "redis", "--json"))["observations"]
     assert (note["id"], note["type"], note["project"]) == (kept["id"], "constraint", "app")
     assert _json(within("forget", str(kept["id"]), "--yes", "--json"))["deleted"]
-    assert _json(within("recall", "redis", "--json"))["observations"] == []
+    assert _json(within("search", "--notes", "redis", "--json"))["observations"] == []
     assert within("forget", str(kept["id"])).returncode == 3
 
 
@@ -204,6 +204,12 @@ def test_importing_twice_stores_nothing_twice(app: Path, within: Observer) -> No
     assert sorted(hit["title"] for hit in found) == ["Step 1", "Step 2"]
 
 
+def test_what_is_kept_out_of_a_history_is_not_called_known(app: Path, within: Observer) -> None:
+    within("config", "set", "exclude", str(app))
+    said = within("import", "git").stdout
+    assert said == "0 commits stored, 0 known already, 2 excluded or paused\n"
+
+
 def test_a_folder_without_history_is_an_error(tmp_path: Path, within: Observer) -> None:
     assert within("import", "git", str(tmp_path)).returncode == 3
 
@@ -214,7 +220,7 @@ def test_a_rebuild_derives_the_same_items(home: Home, app: Path, within: Observe
     for is_up in (True, False):
         if not is_up:
             client.stop(home)
-        assert _json(within("rebuild", "--json")) == {"events": 2, "redacted": 0}
+        assert _json(within("doctor", "--rebuild", "--json")) == {"events": 2, "redacted": 0}
         assert within("export").stdout == before
         assert client.is_running(home) is is_up
 
