@@ -117,25 +117,10 @@ class _Prompt(Params, kw_only=True):
 
 
 _Work = Callable[[Any, Sender], Awaitable[Json]]  # the first are the method's parameters
-_ARGUMENT = {
-    "description": "Name or folder; left out: where you are.",
-    "name": "project",
-    "required": False,
+_PROMPTS = {
+    "resume_work": ("Resume work", "Go on where the last sessions in this project stopped."),
+    "review": ("Review notes", "Settle which of the notes that are near each other still hold."),
 }
-_PROMPTS = [
-    {
-        "arguments": [_ARGUMENT],
-        "description": "Go on where the last sessions in this project stopped.",
-        "name": "resume_work",
-        "title": "Resume work",
-    },
-    {
-        "arguments": [_ARGUMENT],
-        "description": "Settle which of the notes that are near each other still hold.",
-        "name": "review",
-        "title": "Review notes",
-    },
-]
 
 
 class McpHandlers:
@@ -151,7 +136,7 @@ class McpHandlers:
         self._unknown_tool = METHOD_NOT_FOUND if speaks_json_rpc else INVALID_PARAMS
         self.lists: dict[str, Json] = {
             "tools/list": {"tools": [_listed(tool) for tool in tools.values()]},
-            "prompts/list": {"prompts": _PROMPTS},
+            "prompts/list": {"prompts": [_prompt(*each) for each in _PROMPTS.items()]},
             "resources/templates/list": {
                 "resourceTemplates": [
                     {"description": about, "mimeType": MARKDOWN, "name": name, "uriTemplate": uri}
@@ -235,9 +220,8 @@ class McpHandlers:
             raise RequestRefused(INVALID_PARAMS, f"no prompt {prompt.name[:MOST_REPEATED]!r}")
         project = (prompt.arguments or {}).get("project") or ""
         text = await self._written(partial(writers[prompt.name], project), asked=project)
-        description = {"resume_work": "Resume work", "review": "Review notes"}[prompt.name]
         message = {"content": _text(text), "role": "user"}
-        return {"description": description, "messages": [message]}
+        return {"description": _PROMPTS[prompt.name][0], "messages": [message]}
 
     async def _written(self, work: Callable[[], str], *, asked: str) -> str:
         try:
@@ -338,6 +322,13 @@ def _texts(tool: Tool, answer: ToolResult[Any], content: Json, echoes: Echoes) -
         return (dump(marked_content(content)).decode(),)
     about = filter(None, (f"{RECORDS} the JSON above.", answer.notice))
     return (defused(echoes.taken_out_of_json(answer.text)), "\n".join(about))
+
+
+def _prompt(name: str, shown: tuple[str, str]) -> Json:
+    title, about = shown
+    where = "Name or folder; left out: where you are."
+    project = {"description": where, "name": "project", "required": False}
+    return {"arguments": [project], "description": about, "name": name, "title": title}
 
 
 def _listed(tool: Tool) -> Json:
