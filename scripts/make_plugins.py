@@ -11,7 +11,6 @@ configuration, with the plugin's script in place of ours.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shlex
 import tempfile
@@ -98,7 +97,7 @@ def files() -> Files:
     found |= _below("plugins/agent-plugin", _agent_plugin())
     found |= _below("plugins/kiro", _kiro_power())
     found |= _below("plugins/mcpb", _mcpb())
-    found[f"observer/local/{CARRIED}"] = asyncio.run(_openings())
+    found[f"observer/local/{CARRIED}"] = _openings()
     return found | _marketplaces()
 
 
@@ -251,13 +250,13 @@ def _marketplaces() -> Files:
     }
 
 
-async def _openings() -> str:
+def _openings() -> str:
     """Return what `observer.local.pump.carried` reads: a line for each version and each toolset."""
     with tempfile.TemporaryDirectory() as folder:
         home = Home(Path(folder))
         store = SqliteStore(home.database)
         front = McpFront(reading(store, home, Settings()))
-        made = {name: await front.opening("", name, ()) for name in toolsets()}
+        made = {name: front.opening(name, front.instructions("", name)) for name in toolsets()}
         store.close()
     own = {
         name: {

@@ -270,7 +270,7 @@ class Daemon:
         servers = self._servers(http_listener)
         chores = self._begin_chores(servers)
         http = begin(**{server.name: server.serve() for server in servers}, web=self._web.run())
-        mcp = begin(mcp=self._mcp.serve(mcp_listener, after=servers[0].answers))
+        mcp = begin(mcp=self._mcp.serve(mcp_listener))
         stop = asyncio.create_task(self._stopping.wait(), name="stop")
         tasks = {stop, *chores, *mcp, *http}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import orjson
@@ -20,10 +20,8 @@ from observer.core.errors import BadInput
 from observer.core.paths import Home, make_private
 from observer.core.value import decode_json
 from observer.local.pump import hello, path_of
+from observer.serve.mcp.server import Hello, McpFront
 from observer.serve.worker import Health, Worker
-
-if TYPE_CHECKING:
-    from observer.serve.mcp.server import Hello, McpFront
 
 MOST = 32
 """Files that are kept; the one that was asked for longest ago goes first."""
@@ -52,7 +50,7 @@ class KeptOpenings(Worker):
         self._root = home.root
         self._folder = home.context / "mcp"
         self._asked: dict[Asked, str | None] = {}
-        """Oldest first, each with the rules that its file holds, None before it is written."""
+        """Oldest first, each with the instructions in its file, None before it is written."""
 
     def greeted(self, greeting: Hello) -> None:
         """Note that a client connected; called in the event loop's thread."""
@@ -82,13 +80,13 @@ class KeptOpenings(Worker):
         for asked, written in list(self._asked.items()):
             client = (asked.folder, asked.tools, asked.variables)
             try:
-                rules = await asyncio.to_thread(front.beside_guides, *client)
+                said = await asyncio.to_thread(front.instructions, *client)
             except BadInput:  # a toolset of a package that is gone
                 self._forget(asked)
                 continue
-            if rules != written:
-                self._write(asked, await front.opening(*client))
-                self._asked[asked] = rules
+            if said != written:
+                self._write(asked, await asyncio.to_thread(front.opening, asked.tools, said))
+                self._asked[asked] = said
 
     def _kept_before(self) -> list[Asked]:
         kept: list[Asked] = []

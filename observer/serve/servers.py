@@ -2,8 +2,8 @@
 
 Listeners are private Unix sockets, and a loopback TCP port if one is configured. Promises: only
 processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by a
-crash is replaced, but only by the holder of the home's lock. MCP is imported when a client first
-connects, in a thread, since that takes long and nothing else waits for it.
+crash is replaced, but only by the holder of the home's lock. MCP over HTTP is imported when it is
+first asked for, in a thread, since that takes long and nothing else waits for it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ from observer.core.paths import Home, read_plain
 from observer.local.client import PROTOCOL, peer_uid
 from observer.memory.api import Memory
 from observer.serve.kept_openings import KeptOpenings
+from observer.serve.mcp.server import McpFront
 from observer.tools.status import HttpConnections
+
+if TYPE_CHECKING:
+    from observer.serve.mcp.http import McpHttp
 
 BACKLOG = 512
 """HttpConnections that wait while the daemon is busy; twenty editors start at once."""
@@ -364,10 +368,6 @@ async def serve_lines(listener: socket.socket, converse: Converse) -> None:
         await asyncio.gather(*conversations, return_exceptions=True)
 
 
-if TYPE_CHECKING:
-    from observer.serve.mcp.server import Hello, McpFront, McpHttp
-
-
 GIVE_WAY_SHARE = 1.0
 """How long a thread waits for calls at most, as a share of its work: a backlog goes on at half its
 speed while somebody asks without a pause."""
@@ -375,50 +375,32 @@ GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
 """How long it waits at most at a time: several searches."""
 
 
-IMPORT_WITHIN_S = 10.0
-"""When MCP is imported if nobody connects: what waits in the spool goes first."""
-
-
 class LazyMcp:
-    """The MCP servers of one daemon; early requests wait for the import."""
+    """The MCP servers of one daemon; first requests over HTTP wait for the import of the SDK."""
 
     def __init__(self, memory: Memory, openings: KeptOpenings, rules_chars: int) -> None:
-        self._memory = memory
         self.openings = openings
-        self._rules_chars = rules_chars
-        self._front: McpFront | None = None
+        self._front = McpFront(memory, rules_chars=rules_chars, greeted=openings.greeted)
         self._asked = asyncio.Event()
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
         self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
 
-    async def serve(self, listener: socket.socket, *, after: asyncio.Event) -> None:
-        """Import at the first connection, and serve the socket and HTTP, until cancelled.
+    async def serve(self, listener: socket.socket) -> None:
+        """Serve the listening MCP socket and, once somebody asks there, HTTP, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(serve_lines(listener, self._front.serve_stream))
+            tasks.create_task(self.openings.run(self._front))
+            tasks.create_task(self._serve_http())
 
-        Args:
-            listener: the listening MCP socket.
-            after: set once the import may take the processor's time.
-        """
-        await after.wait()
-        await self._connection(listener)
-        work = partial(_import, self._memory, self._rules_chars, self.openings.greeted)
-        # The threads of chores have a low priority, and somebody may wait for this.
+    async def _serve_http(self) -> None:
+        await self._asked.wait()
+        # The threads of chores have a low priority, and somebody waits for this.
         with ThreadPoolExecutor(1) as thread:
-            front, http = await asyncio.get_running_loop().run_in_executor(thread, work)
-        self._front = front
-        async with http.running(), asyncio.TaskGroup() as tasks:
+            work = partial(_import, self._front)
+            http = await asyncio.get_running_loop().run_in_executor(thread, work)
+        async with http.running():
             self._http.set_result(http)
-            tasks.create_task(serve_lines(listener, front.serve_stream))
-            tasks.create_task(self.openings.run(front))
-
-    async def _connection(self, listener: socket.socket) -> None:
-        """Wait for the first connection, at most `IMPORT_WITHIN_S`."""
-        loop = asyncio.get_running_loop()
-        loop.add_reader(listener, self._asked.set)
-        try:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._asked.wait(), IMPORT_WITHIN_S)
-        finally:
-            loop.remove_reader(listener)
+            await asyncio.Event().wait()
 
     def leave(self) -> None:
         """End the connections that would last as long as their clients."""
@@ -427,7 +409,7 @@ class LazyMcp:
 
     def calls(self) -> int:
         """Return the number of calls that are being answered; safe from any thread."""
-        return self._front.calls() if self._front else 0
+        return self._front.calls()
 
     def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
         """Let calls that are being answered go first; for one thread that has much to do.
@@ -455,10 +437,7 @@ class LazyMcp:
         await endpoint(scope, receive, send)
 
 
-def _import(
-    memory: Memory, rules_chars: int, greeted: Callable[[Hello], None]
-) -> tuple[McpFront, McpHttp]:
-    from observer.serve.mcp import server  # noqa: PLC0415 - .4 s of processor time
+def _import(front: McpFront) -> McpHttp:
+    from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - .4 s of processor time, 60 MiB
 
-    front = server.McpFront(memory, rules_chars=rules_chars, greeted=greeted)
-    return front, server.McpHttp(front)
+    return McpHttp(front)

@@ -21,7 +21,8 @@ from observer.core.errors import Ambiguous, BadInput, StoreUnavailable
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.serve.http import BODY_BYTES, Guard, Handlers, ImportReceipt, PostReceipt, app
-from observer.serve.mcp.server import McpFront, McpHttp
+from observer.serve.mcp.http import McpHttp
+from observer.serve.mcp.server import McpFront
 from observer.tools.registry import tools_of, toolsets
 
 TOKEN = "not-a-" + "real-token"

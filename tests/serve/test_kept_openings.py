@@ -85,7 +85,7 @@ def test_the_folders_of_other_toolsets_are_answered_too(keeping: Keeping, tmp_pa
 def test_the_package_carries_what_a_daemon_without_rules_answers(
     memory: Memory, tmp_path: Path, tools: str
 ) -> None:
-    shown = asyncio.run(McpFront(memory).opening("", tools, ()))
+    shown = McpFront(memory).opening(tools, McpFront(memory).instructions("", tools))
     assert carried(str(tmp_path / "no home"), tools) == shown
 
 

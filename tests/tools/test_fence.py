@@ -7,15 +7,13 @@ import re
 import sys
 from typing import Any
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from mcp import types
 
 from observer.memory.api import Memory
-from observer.serve.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.serve.mcp.handlers import CallThreads, McpHandlers
 from observer.tools.documents import Documents
 from observer.tools.fence import (
     _LOOKS_LIKE,
@@ -126,22 +124,12 @@ def tell_json() -> ToolResult[Shown]:
 
 
 def called(memory: Memory, run: Any, **options: Any) -> tuple[list[str], dict[str, Any]]:
-    kept: list[dict[str, Any]] = []
-
-    class Keeping(ResultPassthrough):
-        def keep(self, content: dict[str, Any]) -> dict[str, Any]:
-            kept.append(content)
-            return {}
-
-    face = McpHandlers(
-        {"x": Tool(run=run, title="", **options)},
-        Documents(memory, str),
-        anyio.CapacityLimiter(1),
-        Keeping(),
-    )
+    tools = {"x": Tool(run=run, title="", **options)}
+    face = McpHandlers(tools, Documents(memory, str), CallThreads(1))
     nobody: Any = None
-    answer = asyncio.run(face.call_tool(nobody, types.CallToolRequestParams(name="x")))
-    return [part.text for part in answer.content if isinstance(part, types.TextContent)], kept[0]
+    answer = asyncio.run(face.answer("tools/call", {"name": "x"}, nobody))
+    texts = [part["text"] for part in answer["content"] if part["type"] == "text"]
+    return texts, answer["structuredContent"]
 
 
 def test_what_a_tool_answers_is_marked_as_data(memory: Memory) -> None:

@@ -16,9 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import anyio
 import pytest
-from mcp import types
 
 from observer.core.events import (
     AnyBody,
@@ -38,7 +36,7 @@ from observer.core.events import (
 from observer.core.model import Item, Project
 from observer.core.paths import Home
 from observer.index import Index
-from observer.serve.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.serve.mcp.handlers import CallThreads, McpHandlers
 from observer.store.database import SqliteStore
 from observer.store.stemmer import stemmer
 from observer.tools import hook_output
@@ -134,14 +132,8 @@ class World:
         index = Index(home.index, stem=stemmer(), is_owner=False)
         self.memory = memory_over(self.store, index, NOW_MS)
         self.documents = Documents(self.memory, str)
-        self._kept: list[dict[str, Any]] = []
-        bypass: Any = type("Keeping", (ResultPassthrough,), {"keep": self._keep})()
         tools = tools_of(("core", "browse"), self.memory, str)
-        self._face = McpHandlers(tools, self.documents, anyio.CapacityLimiter(1), bypass)
-
-    def _keep(self, content: dict[str, Any]) -> dict[str, Any]:
-        self._kept.append(content)
-        return {}
+        self._face = McpHandlers(tools, self.documents, CallThreads(1))
 
     def visit(self, number: int, text: str, *, said: str = "a plain word") -> Place:
         """Let a text come by every route, in a project of its own where agents wrote `said`."""
@@ -207,17 +199,16 @@ class World:
 
     def call(self, tool: str, arguments: dict[str, Any]) -> str:
         """Return the text of an answer, after a look at its JSON."""
-        params = types.CallToolRequestParams(name=tool, arguments=arguments)
+        params = {"name": tool, "arguments": arguments}
         nobody: Any = None
-        answer = asyncio.run(self._face.call_tool(nobody, params))
-        (part,) = answer.content
-        assert isinstance(part, types.TextContent)
-        if not answer.is_error:
-            content = self._kept.pop()
+        answer = asyncio.run(self._face.answer("tools/call", params, nobody))
+        (part,) = answer["content"]
+        if not answer["isError"]:
+            content = answer["structuredContent"]
             assert next(iter(content.items())) == (MARK, MARKED)
             shown = json.dumps(content, ensure_ascii=False)
             assert defused(shown) == shown
-        return part.text
+        return str(part["text"])
 
 
 @pytest.fixture(scope="module")

@@ -1,29 +1,22 @@
-"""Handlers of MCP requests: tools, resources, the prompt, and questions to the person.
+"""Answers to MCP requests: tools, resources, prompts, and questions to the person, as plain JSON.
 
-The SDK validates requests and the frame of answers. A tool's result bypasses it, since the SDK
-would validate and copy it three times: it is built from typed rows and joins the frame at the end.
-For an answer of 25 KB that saves a third of the protocol's cost.
-
-The client shows the question and sends the person's answer; no agent answers it. Clients of the
-revision of 2026-07-28 are asked by the answer to their call, which they then repeat; earlier ones
-by a request of ours meanwhile.
+Knows no transport and no version of the protocol but the one difference in how a person is asked:
+clients of the revision of 2026-07-28 are asked by the answer to their call, which they then repeat;
+earlier ones by a request of ours meanwhile. The client shows the question and sends the person's
+answer; no agent answers it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable, KeysView, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-import anyio
 import msgspec
-from mcp import types
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.shared.exceptions import MCPError
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from observer.core.errors import ObserverError
 from observer.core.json_text import dump
@@ -48,94 +41,146 @@ from observer.tools.tool import (
 
 logger = logging.getLogger(__name__)
 
-FIELD = "approve"
-
-
-async def consent(
-    context: ServerRequestContext[Any],
-    params: types.CallToolRequestParams,
-    question: PersonQuestion,
-) -> bool | types.InputRequiredResult:
-    """Return whether the person said yes, or what asks the client to ask them.
-
-    False too where the client cannot ask anybody.
-    """
-    capabilities = context.session.client_capabilities
-    if capabilities is None or capabilities.elicitation is None:
-        return False
-    schema = {
-        "type": "object",
-        "properties": {FIELD: {"type": "boolean", "title": question.label}},
-        "required": [FIELD],
-    }
-    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        given = (params.input_responses or {}).get(question.key)
-        if given is not None:
-            return _is_yes(given)
-        form = types.ElicitRequestFormParams(message=question.text, requested_schema=schema)
-        return types.InputRequiredResult(
-            input_requests={question.key: types.ElicitRequest(params=form)}
-        )
-    if not context.session.can_send_request:
-        return False
-    try:
-        said = await context.session.elicit_form(question.text, schema, context.request_id)
-    except (MCPError, ValidationError) as error:
-        logger.info("the client did not ask: %r", error)
-        return False
-    return _is_yes(said)
-
-
-def _is_yes(said: object) -> bool:
-    if not isinstance(said, types.ElicitResult) or said.action != "accept":
-        return False
-    return (said.content or {}).get(FIELD) is True
-
-
-Context = ServerRequestContext[Any]  # holds the SDK's lifespan value, which we have none of
+Json = dict[str, Any]  # an object, as the protocol describes it
 T = TypeVar("T")
+P = TypeVar("P", bound=msgspec.Struct)
 
+INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32600, -32601, -32602
+INTERNAL_ERROR, PARSE_ERROR = -32603, -32700
+"""Codes of JSON-RPC 2.0."""
+FIELD = "approve"
+ELICIT = "elicitation/create"
 MARKDOWN = "text/markdown"
 
 
+class RequestRefused(Exception):
+    """What a request is answered instead of a result: the error object of JSON-RPC."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
+
+
+class Sender(NamedTuple):
+    """Who sent a request: whether it shows questions to a person, and how it is asked to.
+
+    One that `repeats` is asked by the answer to its call, which it then repeats. Otherwise `ask`
+    sends it the form, and returns what it answers or raises `RequestRefused`.
+    """
+
+    asks: bool
+    repeats: bool
+    ask: Callable[[Json], Awaitable[Json]]
+
+
+class CallThreads:
+    """Threads that answer calls, `most` at once; more would only wait for each other."""
+
+    def __init__(self, most: int) -> None:
+        self._pool = ThreadPoolExecutor(most, "mcp")
+        self.calls = 0
+        """Calls that are being answered."""
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do work in a thread, in the context of the current task."""
+        self.calls += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, copy_context().run, work)
+        finally:
+            self.calls -= 1
+
+
+class Params(msgspec.Struct, rename="camel"):
+    """What every method takes; what else there is, is another version's."""
+
+    meta: Json | None = msgspec.field(name="_meta", default=None)
+
+
+class _List(Params):
+    cursor: str | None = None
+
+
+class _Call(Params, kw_only=True):
+    name: str
+    arguments: Json | None = None
+    input_responses: Json | None = None
+
+
+class _Read(Params, kw_only=True):
+    uri: str
+
+
+class _Prompt(Params, kw_only=True):
+    name: str
+    arguments: dict[str, str] | None = None
+
+
+_Work = Callable[[Any, Sender], Awaitable[Json]]  # the first are the method's parameters
+_PROMPTS = {
+    "resume_work": ("Resume work", "Go on where the last sessions in this project stopped."),
+    "review": ("Review notes", "Settle which of the notes that are near each other still hold."),
+}
+
+
 class McpHandlers:
-    """The handlers of one server; they run the work in threads, `limiter` many at once."""
+    """The handlers for some toolsets."""
 
     def __init__(
-        self,
-        tools: Mapping[str, Tool],
-        documents: Documents,
-        limiter: anyio.CapacityLimiter,
-        passthrough: ResultPassthrough,
+        self, tools: Mapping[str, Tool], documents: Documents, threads: CallThreads
     ) -> None:
         self._tools = tools
-        self._passthrough = passthrough
-        self._listed = [_listed(tool) for tool in tools.values()]
-        speaks_json_rpc = any(tool.refusal for tool in tools.values())
-        self._unknown_tool = types.METHOD_NOT_FOUND if speaks_json_rpc else types.INVALID_PARAMS
         self._documents = documents
-        self._limiter = limiter
+        self._in_thread = threads.run
+        speaks_json_rpc = any(tool.refusal for tool in tools.values())
+        self._unknown_tool = METHOD_NOT_FOUND if speaks_json_rpc else INVALID_PARAMS
+        self.lists: dict[str, Json] = {
+            "tools/list": {"tools": [_listed(tool) for tool in tools.values()]},
+            "prompts/list": {"prompts": [_prompt(*each) for each in _PROMPTS.items()]},
+            "resources/templates/list": {
+                "resourceTemplates": [
+                    {"description": about, "mimeType": MARKDOWN, "name": name, "uriTemplate": uri}
+                    for uri, name, about in documents.KINDS
+                ]
+            },
+        }
+        """What depends on the toolsets alone, by method."""
+        self._methods: dict[str, tuple[type[Params], _Work]] = {
+            **{method: (_List, _giving(listed)) for method, listed in self.lists.items()},
+            "tools/call": (_Call, self._call_tool),
+            "resources/list": (_List, self._list_resources),
+            "resources/read": (_Read, self._read_resource),
+            "prompts/get": (_Prompt, self._get_prompt),
+        }
 
-    async def list_tools(
-        self, _context: Context, _params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        """List all tools, in the order of their toolsets."""
-        return types.ListToolsResult(tools=self._listed)
+    @property
+    def methods(self) -> KeysView[str]:
+        """Return what is answered."""
+        return self._methods.keys()
 
-    async def call_tool(
-        self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
+    async def answer(self, method: str, params: Mapping[str, Any], client: Sender) -> Json:
+        """Return the result of a request.
+
+        Raises:
+            RequestRefused: by the method, or there is none that takes these parameters.
+        """
+        if method not in self._methods:
+            raise RequestRefused(METHOD_NOT_FOUND, "Method not found", method)
+        shape, work = self._methods[method]
+        return await work(typed(params, shape), client)
+
+    async def _call_tool(self, call: _Call, client: Sender) -> Json:
         """Run a tool; errors are answered in the format of its toolset."""
-        tool = self._tools.get(params.name)
+        tool = self._tools.get(call.name)
         if tool is None:
-            raise MCPError(self._unknown_tool, f"no tool {params.name[:MOST_REPEATED]!r}")
-        arguments = params.arguments or {}
+            raise RequestRefused(self._unknown_tool, f"no tool {call.name[:MOST_REPEATED]!r}")
+        arguments = call.arguments or {}
         try:
-            call = partial(tool.call, arguments)
-            question, done = await self._in_thread(partial(_run, tool, call, arguments))
+            work = partial(tool.call, arguments)
+            question, done = await self._in_thread(partial(_run, tool, work, arguments))
             if question:
-                said = await consent(context, params, question)
-                if isinstance(said, types.InputRequiredResult):
+                said = await _consent(client, call, question)
+                if isinstance(said, dict):
                     return said
                 if said:
                     _, done = await self._in_thread(partial(_run, tool, question.yes, arguments))
@@ -147,106 +192,107 @@ class McpHandlers:
                 f"{tool.name} failed inside observer", hint="see the daemon's log"
             )
             return _failed(tool, unforeseen)
-        return types.CallToolResult(
-            content=[
-                *(types.TextContent(type="text", text=text) for text in done.texts),
-                *(types.ImageContent(type="image", mime_type=m, data=d) for m, d in done.images),
-            ],
-            structured_content=self._passthrough.keep(done.content),
-            is_error=done.is_error,
-        )
+        images = [{"data": data, "mimeType": kind, "type": "image"} for kind, data in done.images]
+        return {
+            "content": [*map(_text, done.texts), *images],
+            "isError": done.is_error,
+            "structuredContent": done.content,
+        }
 
-    async def list_resources(
-        self, _context: Context, _params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
+    async def _list_resources(self, _list: _List, _client: Sender) -> Json:
         """List the context of the client's project and the summaries of its last sessions."""
         documents = await self._in_thread(self._documents.suggested)
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(uri=uri, name=name, title=title, mime_type=MARKDOWN)
+        return {
+            "resources": [
+                {"mimeType": MARKDOWN, "name": name, "title": title, "uri": uri}
                 for uri, name, title in documents
             ]
-        )
-
-    async def list_templates(
-        self, _context: Context, _params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        """List the URI templates of documents."""
-        templates = [
-            types.ResourceTemplate(
-                uri_template=template, name=name, description=about, mime_type=MARKDOWN
-            )
-            for template, name, about in self._documents.KINDS
-        ]
-        return types.ListResourceTemplatesResult(resource_templates=templates)
-
-    async def read_resource(
-        self, _context: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        """Return a document."""
-        uri = str(params.uri)
-        text = await self._text(partial(self._documents.read, uri), asked=uri)
-        contents = types.TextResourceContents(uri=uri, text=text, mime_type=MARKDOWN)
-        return types.ReadResourceResult(contents=[contents])
-
-    async def list_prompts(
-        self, _context: Context, _params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        """List the prompts."""
-        project = types.PromptArgument(
-            name="project", description="Name or folder; left out: where you are.", required=False
-        )
-        prompt = types.Prompt(
-            name="resume_work",
-            title="Resume work",
-            description="Go on where the last sessions in this project stopped.",
-            arguments=[project],
-        )
-        review = types.Prompt(
-            name="review",
-            title="Review notes",
-            description="Settle which of the notes that are near each other still hold.",
-            arguments=[project],
-        )
-        return types.ListPromptsResult(prompts=[prompt, review])
-
-    async def get_prompt(
-        self, _context: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        """Return a prompt with what is known about the project."""
-        prompts = {
-            "resume_work": ("Resume work", self._documents.resume),
-            "review": ("Review notes", self._documents.review),
         }
-        if params.name not in prompts:
-            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name[:200]!r}")
-        description, write = prompts[params.name]
-        project = (params.arguments or {}).get("project") or ""
-        text = await self._text(partial(write, project), asked=project)
-        content = types.TextContent(type="text", text=text)
-        return types.GetPromptResult(
-            description=description, messages=[types.PromptMessage(role="user", content=content)]
-        )
 
-    async def _text(self, work: Callable[[], str], *, asked: str) -> str:
+    async def _read_resource(self, read: _Read, _client: Sender) -> Json:
+        text = await self._written(partial(self._documents.read, read.uri), asked=read.uri)
+        return {"contents": [{"mimeType": MARKDOWN, "text": text, "uri": read.uri}]}
+
+    async def _get_prompt(self, prompt: _Prompt, _client: Sender) -> Json:
+        """Return a prompt with what is known about the project."""
+        writers = {"resume_work": self._documents.resume, "review": self._documents.review}
+        if prompt.name not in writers:
+            raise RequestRefused(INVALID_PARAMS, f"no prompt {prompt.name[:MOST_REPEATED]!r}")
+        project = (prompt.arguments or {}).get("project") or ""
+        text = await self._written(partial(writers[prompt.name], project), asked=project)
+        message = {"content": _text(text), "role": "user"}
+        return {"description": _PROMPTS[prompt.name][0], "messages": [message]}
+
+    async def _written(self, work: Callable[[], str], *, asked: str) -> str:
         try:
             return await self._in_thread(work)
         except ObserverError as error:
             short = render.error(explained(error, {"": asked}))
-            raise MCPError(types.INVALID_PARAMS, short) from error
-
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+            raise RequestRefused(INVALID_PARAMS, short) from error
 
 
-Content = dict[str, Any]  # JSON, as the tool's schema describes it
+def typed(params: object, shape: type[P]) -> P:
+    """Return the parameters of a request.
+
+    Raises:
+        RequestRefused: they have another shape.
+    """
+    try:
+        return msgspec.convert(params, shape)
+    except msgspec.ValidationError as error:
+        raise RequestRefused(INVALID_PARAMS, "Invalid request parameters", str(error)) from error
+
+
+def _giving(result: Json) -> _Work:
+    async def give(_params: Params, _client: Sender) -> Json:
+        return result
+
+    return give
+
+
+def _text(text: str) -> Json:
+    return {"text": text, "type": "text"}
+
+
+async def _consent(client: Sender, call: _Call, question: PersonQuestion) -> bool | Json:
+    """Return whether the person said yes, or the answer that asks the client to ask them.
+
+    False too where the client cannot ask anybody.
+    """
+    if not client.asks:
+        return False
+    schema = {
+        "type": "object",
+        "properties": {FIELD: {"type": "boolean", "title": question.label}},
+        "required": [FIELD],
+    }
+    form = {"message": question.text, "mode": "form", "requestedSchema": schema}
+    if client.repeats:
+        given = (call.input_responses or {}).get(question.key)
+        if given is not None:
+            return _is_yes(given)
+        asking = {"method": ELICIT, "params": form}
+        return {"inputRequests": {question.key: asking}, "resultType": "input_required"}
+    try:
+        said = await client.ask(form)
+    except RequestRefused as error:
+        logger.info("the client did not ask: %s", error)
+        return False
+    return _is_yes(said)
+
+
+def _is_yes(said: object) -> bool:
+    match said:
+        case {"action": "accept", "content": {"approve": True}}:
+            return True
+    return False
 
 
 class _Answer(NamedTuple):
     """What a tool answered, marked as data."""
 
     texts: tuple[str, ...]
-    content: Content
+    content: Json
     is_error: bool
     images: list[tuple[str, str]]
 
@@ -267,9 +313,7 @@ def _run(
     return answer.question, _Answer(texts, shown, answer.is_error, images)
 
 
-def _texts(
-    tool: Tool, answer: ToolResult[Any], content: Content, echoes: Echoes
-) -> tuple[str, ...]:
+def _texts(tool: Tool, answer: ToolResult[Any], content: Json, echoes: Echoes) -> tuple[str, ...]:
     """Return the texts of an answer, marked as data; a JSON list gets its mark in a second text."""
     if not answer.is_json:
         text = echoes.taken_out("\n\n".join(filter(None, (answer.text, answer.notice))))
@@ -280,54 +324,40 @@ def _texts(
     return (defused(echoes.taken_out_of_json(answer.text)), "\n".join(about))
 
 
-def _listed(tool: Tool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.is_read_only,
-            destructive_hint=tool.is_destructive,
-            idempotent_hint=tool.is_read_only,
-            open_world_hint=False,
-        ),
-        _meta={"anthropic/alwaysLoad": True} if tool.is_always_loaded else None,
-    )
+def _prompt(name: str, shown: tuple[str, str]) -> Json:
+    title, about = shown
+    where = "Name or folder; left out: where you are."
+    project = {"description": where, "name": "project", "required": False}
+    return {"arguments": [project], "description": about, "name": name, "title": title}
 
 
-def _failed(tool: Tool, error: ObserverError) -> types.CallToolResult:
+def _listed(tool: Tool) -> Json:
+    shown = {
+        "annotations": {
+            "destructiveHint": tool.is_destructive,
+            "idempotentHint": tool.is_read_only,
+            "openWorldHint": False,
+            "readOnlyHint": tool.is_read_only,
+            "title": tool.title,
+        },
+        "description": tool.description,
+        "inputSchema": _ordered(tool.input_schema),
+        "name": tool.name,
+        "outputSchema": _ordered(tool.output_schema),
+        "title": tool.title,
+    }
+    return {"_meta": {"anthropic/alwaysLoad": True}, **shown} if tool.is_always_loaded else shown
+
+
+def _ordered(schema: Json) -> Json:
+    """Return a schema as clients have always had it: they may keep the list by its text."""
+    first = ("properties", "required", "type")
+    return {key: schema[key] for key in first if key in schema} | schema
+
+
+def _failed(tool: Tool, error: ObserverError) -> Json:
     """Return the error as text that says what to do, or raise it as the protocol's own."""
     if tool.refusal:
         refusal = tool.refusal(error)
-        raise MCPError(refusal.code, refusal.message, refusal.data) from error
-    text = types.TextContent(type="text", text=defused(render.error(error)))
-    return types.CallToolResult(content=[text], is_error=True)
-
-
-_FIELD = "structuredContent"
-
-
-class ResultPassthrough:
-    """A middleware of the SDK's server that inserts the content given to `keep` into answers."""
-
-    def __init__(self) -> None:
-        self._kept: ContextVar[list[Content]] = ContextVar("kept")
-
-    async def __call__(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        """Handle a request or a notification."""
-        kept: list[Content] = []
-        self._kept.set(kept)
-        answer = await call_next(ctx)
-        if kept and isinstance(answer, dict):
-            return {**answer, _FIELD: kept.pop()}
-        return answer
-
-    def keep(self, content: Content) -> Content:
-        """Keep the content of the current task's answer; return a placeholder for the SDK."""
-        self._kept.get().append(content)
-        return {}
+        raise RequestRefused(refusal.code, refusal.message, refusal.data) from error
+    return {"content": [_text(defused(render.error(error)))], "isError": True}

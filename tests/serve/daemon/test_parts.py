@@ -26,6 +26,7 @@ from observer.serve import servers
 from observer.serve.daemon import DaemonLog, SecretlessFormatter
 from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
 from observer.serve.http import ImportReceipt
+from observer.serve.kept_openings import KeptOpenings
 from observer.serve.lazy_store import LazyStore, RequestStore
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
@@ -427,9 +428,9 @@ class Front:
         return max(self.left, 0)
 
 
-def lazy(front: Front | None) -> LazyMcp:
+def lazy(front: Front) -> LazyMcp:
     async def made() -> LazyMcp:
-        return LazyMcp(cast("Any", None), cast("Any", None), 0)
+        return LazyMcp(cast("Any", None), KeptOpenings(Home(Path("/none")), Health()), 0)
 
     mcp = asyncio.run(made())
     mcp._front = cast("Any", front)
@@ -471,9 +472,3 @@ def test_it_hurries_where_somebody_waits_for_itself(monkeypatch: pytest.MonkeyPa
     mcp._may_wait_s = 60.0
     mcp.give_way(lambda: True)
     assert front.looks == 1
-
-
-def test_before_the_first_connection_it_does_not_wait() -> None:
-    mcp = lazy(None)
-    mcp.give_way()
-    assert mcp._front is None

@@ -9,16 +9,16 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import anyio
 import pytest
-from mcp import types
-from mcp.shared.exceptions import MCPError
+from mcp.types import version
 
 from observer.core.errors import NotFound, ObserverError
 from observer.core.paths import Home
 from observer.local.journal import LINE_BYTES
+from observer.local.pump import VERSION
 from observer.memory.api import Memory
-from observer.serve.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.serve.mcp import conversation
+from observer.serve.mcp.handlers import METHOD_NOT_FOUND, CallThreads, McpHandlers, RequestRefused
 from observer.tools.documents import Documents
 from observer.tools.tool import JsonRpcError, ResultRow, Tool, ToolResult
 
@@ -218,7 +218,7 @@ def test_a_cancelled_request_does_not_keep_a_leaving_client(wire: Callable[..., 
     assert client.lines.read().count(b"\n") <= 1
 
 
-ANY: Any = None  # no handler of ours looks at the SDK's context
+NOBODY: Any = None
 
 
 class Nothing(ResultRow):
@@ -242,24 +242,26 @@ def missing() -> ToolResult[Nothing]:
 @pytest.fixture
 def face(memory: Memory) -> McpHandlers:
     tools = {"crash": Tool(run=crash, title="Crash")}
-    return McpHandlers(tools, Documents(memory, str), anyio.CapacityLimiter(1), ResultPassthrough())
+    return McpHandlers(tools, Documents(memory, str), CallThreads(1))
+
+
+def answered(face: McpHandlers, method: str, **params: Any) -> Any:
+    return asyncio.run(face.answer(method, params, NOBODY))
 
 
 def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
     face: McpHandlers, caplog: pytest.LogCaptureFixture
 ) -> None:
-    params = types.CallToolRequestParams(name="crash")
-    result = asyncio.run(face.call_tool(ANY, params))
-    (content,) = result.content
-    assert result.is_error
-    assert isinstance(content, types.TextContent)
-    assert content.text == "crash failed inside observer\nhint: see the daemon's log"
+    result = answered(face, "tools/call", name="crash")
+    (content,) = result["content"]
+    assert result["isError"]
+    assert content["text"] == "crash failed inside observer\nhint: see the daemon's log"
     assert "RuntimeError: inside" in caplog.text
 
 
 def test_an_unknown_tool_is_a_protocol_error(face: McpHandlers) -> None:
-    with pytest.raises(MCPError, match="no tool 'x'"):
-        asyncio.run(face.call_tool(ANY, types.CallToolRequestParams(name="x")))
+    with pytest.raises(RequestRefused, match="no tool 'x'"):
+        answered(face, "tools/call", name="x")
 
 
 @pytest.mark.parametrize(
@@ -271,36 +273,203 @@ def test_an_unknown_tool_is_a_protocol_error(face: McpHandlers) -> None:
 )
 def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -> None:
     tools = {run.__name__: Tool(run=run, title="", refusal=refused) for run in (missing, crash)}
-    speaking = McpHandlers(
-        tools, Documents(memory, str), anyio.CapacityLimiter(1), ResultPassthrough()
-    )
-    with pytest.raises(MCPError) as shown:
-        asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name=tool)))
+    speaking = McpHandlers(tools, Documents(memory, str), CallThreads(1))
+    with pytest.raises(RequestRefused) as shown:
+        answered(speaking, "tools/call", name=tool)
     assert (shown.value.code, shown.value.message, shown.value.data) == (
         -32603,
         message,
         {"type": "X"},
     )
-    with pytest.raises(MCPError) as unknown:
-        asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name="x")))
-    assert unknown.value.code == types.METHOD_NOT_FOUND
+    with pytest.raises(RequestRefused) as unknown:
+        answered(speaking, "tools/call", name="x")
+    assert unknown.value.code == METHOD_NOT_FOUND
 
 
 def test_each_prompt_takes_a_project(face: McpHandlers) -> None:
-    prompts = asyncio.run(face.list_prompts(ANY, None)).prompts
-    assert [prompt.name for prompt in prompts] == ["resume_work", "review"]
-    assert [(prompt.arguments or [])[0].name for prompt in prompts] == ["project", "project"]
+    prompts = answered(face, "prompts/list")["prompts"]
+    assert [prompt["name"] for prompt in prompts] == ["resume_work", "review"]
+    assert [prompt["arguments"][0]["name"] for prompt in prompts] == ["project", "project"]
 
 
 def test_an_unknown_prompt_is_a_protocol_error(face: McpHandlers) -> None:
-    with pytest.raises(MCPError, match="no prompt 'x'"):
-        asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="x")))
+    with pytest.raises(RequestRefused, match="no prompt 'x'"):
+        answered(face, "prompts/get", name="x")
 
 
 def test_a_prompt_without_a_project_names_the_fix(face: McpHandlers) -> None:
-    with pytest.raises(MCPError, match=r"name one, such as .*observer status --projects"):
-        asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="resume_work")))
+    with pytest.raises(RequestRefused, match=r"name one, such as .*observer status --projects"):
+        answered(face, "prompts/get", name="resume_work")
 
 
 def test_nothing_is_at_hand_where_no_project_is_known(face: McpHandlers) -> None:
-    assert asyncio.run(face.list_resources(ANY, None)).resources == []
+    assert answered(face, "resources/list") == {"resources": []}
+
+
+def test_the_versions_are_those_of_the_sdk() -> None:
+    assert conversation.HANDSHAKE_VERSIONS == version.HANDSHAKE_PROTOCOL_VERSIONS
+    assert conversation.MODERN_VERSIONS == version.MODERN_PROTOCOL_VERSIONS
+
+
+@pytest.mark.parametrize(
+    "identifier", ["null", "true", "1.5", "[]", "{}"], ids=["null", "bool", "float", "list", "dict"]
+)
+def test_a_request_with_an_id_that_is_none_is_refused(
+    wire: Callable[..., Wire], identifier: str
+) -> None:
+    client = begun(wire())
+    client.send(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}\n' % identifier.encode())
+    shown = client.hear()
+    assert (shown["id"], shown["error"]["code"]) == (None, -32600)
+
+
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("meta", "code"),
+    [
+        pytest.param({}, -32602, id="no version"),
+        pytest.param({**MODERN, VERSION: "2027-01-01"}, -32022, id="unknown version"),
+        pytest.param({VERSION: "2026-07-28"}, -32602, id="no capabilities"),
+        pytest.param({**MODERN, VERSION: 3}, -32602, id="no text"),
+    ],
+)
+def test_each_request_of_the_modern_era_describes_its_client(
+    wire: Callable[..., Wire], meta: dict[str, Any], code: int
+) -> None:
+    client = wire()
+    client.send(request(1, "tools/list", _meta=MODERN))
+    assert client.hear()["result"]["resultType"] == "complete"
+    client.send(request(2, "tools/list", _meta=meta))
+    assert client.hear()["error"]["code"] == code
+
+
+def test_the_first_request_decides_the_era(wire: Callable[..., Wire]) -> None:
+    modern, older = wire(), begun(wire())
+    modern.send(request(1, "ping", _meta=MODERN))
+    assert modern.hear()["error"]["code"] == -32601
+    modern.ask(2)
+    assert modern.hear()["error"]["code"] == -32022
+    older.send(request(3, "tools/list", _meta=MODERN))
+    assert older.hear()["error"]["code"] == -32600
+
+
+def test_nothing_is_answered_before_the_opening(wire: Callable[..., Wire]) -> None:
+    client = wire()
+    client.ask(1, "ping")
+    assert client.hear()["result"] == {}
+    client.ask(2, "tools/list")
+    assert client.hear()["error"]["code"] == -32602
+
+
+class Slow:
+    """A tool that waits until it is let go, and how often it ran."""
+
+    def __init__(self) -> None:
+        self.ran, self.begun, self.go = 0, threading.Event(), threading.Event()
+
+    def wait(self) -> ToolResult[Nothing]:
+        """Wait."""
+        self.ran += 1
+        self.begun.set()
+        assert self.go.wait(10)
+        return ToolResult("done", Nothing())
+
+
+class Stream(Wire):
+    """A connection to handlers of a test."""
+
+    def __init__(self, memory: Memory, tool: Any, documents: Documents | None = None) -> None:
+        ours, theirs = socket.socketpair()
+        ours.settimeout(20)
+        self.socket, self.lines = ours, ours.makefile("rb")
+        tools = {"wait": Tool(run=tool, title="")}
+        documents = documents or Documents(memory, str)
+        self._handlers = McpHandlers(tools, documents, CallThreads(1))
+        self._thread = threading.Thread(target=asyncio.run, args=(self._serve(theirs),))
+        self._thread.start()
+
+    async def _serve(self, theirs: socket.socket) -> None:
+        reader, writer = await asyncio.open_unix_connection(sock=theirs)
+        await conversation.Conversation(self._handlers, "", writer).run(
+            conversation.LineReader(reader)
+        )
+        writer.close()
+        self.tasks_left = len(asyncio.all_tasks()) - 1
+
+    def close(self) -> None:
+        super().close()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def slow(memory: Memory) -> Iterator[tuple[Slow, Stream]]:
+    tool = Slow()
+    stream = Stream(memory, tool.wait)
+    yield tool, stream
+    tool.go.set()
+    stream.close()
+
+
+def cancelled(identifier: object) -> bytes:
+    params = {"requestId": identifier, "reason": "enough"}
+    message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+    return json.dumps(message).encode() + b"\n"
+
+
+def test_a_cancelled_request_stops_and_is_not_answered(slow: tuple[Slow, Stream]) -> None:
+    tool, stream = slow
+    begun(stream)
+    for number in (1, "2"):
+        stream.send(request(number, "tools/call", name="wait"))
+    assert tool.begun.wait(10)
+    stream.send(cancelled(1) + cancelled(2))
+    for number in (2, 3):  # once the second is answered, the event loop has been round
+        stream.ask(number, "ping")
+        assert stream.hear()["id"] == number
+    tool.go.set()
+    stream.send(request(4, "tools/call", name="wait"))
+    assert stream.hear()["id"] == 4
+    assert tool.ran == 2  # the second one had not begun
+
+
+def test_a_client_that_dies_leaves_nothing_behind(slow: tuple[Slow, Stream]) -> None:
+    tool, stream = slow
+    begun(stream)
+    stream.send(request(1, "tools/call", name="wait"))
+    assert tool.begun.wait(10)
+    stream.close()
+    assert stream.tasks_left == 0
+
+
+class Broken(Documents):
+    """Documents that cannot be listed."""
+
+    def suggested(self) -> Any:
+        raise RuntimeError("inside")
+
+
+def test_what_fails_inside_is_an_internal_error(memory: Memory) -> None:
+    stream = begun(Stream(memory, crash, Broken(memory, str)))
+    stream.ask(1, "resources/list")
+    assert stream.hear()["error"] == {"code": -32603, "message": "Internal server error"}
+    stream.close()
+
+
+def test_an_answer_that_nobody_waits_for_is_ignored(wire: Callable[..., Wire]) -> None:
+    client = begun(wire())
+    client.send(b'{"jsonrpc":"2.0","id":7,"result":{}}\n{"jsonrpc":"2.0","error":{}}\n')
+    client.ask(1, "ping")
+    assert client.hear()["id"] == 1
+
+
+def test_sixty_four_clients_are_answered_at_once(wire: Callable[..., Wire]) -> None:
+    clients = [begun(wire()) for _ in range(64)]
+    for client in clients:
+        client.send(request(1, "tools/call", name="search", arguments={"query": "jwt"}))
+    assert all(client.hear()["result"]["structuredContent"] for client in clients)

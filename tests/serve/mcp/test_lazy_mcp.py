@@ -1,4 +1,4 @@
-"""A daemon imports MCP when somebody connects, or once what waited in the spool had its time."""
+"""The MCP socket is served at once; the SDK is imported for who asks over HTTP."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 
 from observer.core.paths import Home
 from observer.memory.api import Memory
-from observer.serve import servers
 from observer.serve.kept_openings import KeptOpenings
 from observer.serve.servers import LazyMcp, listen
 from observer.serve.worker import Health
@@ -25,49 +24,33 @@ def listener(tmp_path: Path) -> Iterator[socket.socket]:
         yield made
 
 
-async def _serve(memory: Memory, home: Home, listener: socket.socket, *, connects: bool) -> None:
-    mcp = LazyMcp(memory, KeptOpenings(home, Health()), 1_000)
-    ready = asyncio.Event()
-    ready.set()
-    serving = asyncio.create_task(mcp.serve(listener, after=ready))
-    for _ in range(10):
-        await asyncio.sleep(0)
-    if connects:
-        assert not mcp._asked.is_set()
-        with socket.socket(socket.AF_UNIX) as client:
-            client.connect(listener.getsockname())
-            await mcp._http
-    else:
-        await mcp._http
-    serving.cancel()
-    await asyncio.wait([serving])
-
-
-@pytest.mark.parametrize(
-    ("within_s", "connects"),
-    [pytest.param(3600.0, True, id="connection"), pytest.param(0.0, False, id="time")],
-)
-def test_mcp_is_served_from_the_first_connection_or_the_time_on(
-    memory: Memory,
-    home: Home,
-    listener: socket.socket,
-    monkeypatch: pytest.MonkeyPatch,
-    within_s: float,
-    connects: bool,
+def test_the_first_request_over_http_starts_its_server(
+    memory: Memory, home: Home, listener: socket.socket
 ) -> None:
-    monkeypatch.setattr(servers, "IMPORT_WITHIN_S", within_s)
-    asyncio.run(_serve(memory, home, listener, connects=connects))
+    async def asked() -> int:
+        mcp = LazyMcp(memory, KeptOpenings(home, Health()), 1_000)
+        serving = asyncio.create_task(mcp.serve(listener))
+        said = []
+
+        async def receive() -> dict[str, object]:
+            return {"type": "http.request", "body": b"no json", "more_body": False}
+
+        async def send(message: dict[str, object]) -> None:
+            said.append(message.get("status"))
+
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": []}
+        await mcp(scope, receive, send)
+        serving.cancel()
+        await asyncio.wait([serving])
+        return int(str(said[0]))
+
+    assert 400 <= asyncio.run(asked()) < 500
 
 
-def _said(code: str) -> str:
-    return subprocess.check_output([sys.executable, "-c", code], text=True).strip()
-
-
-def test_of_the_sdk_no_client_is_imported() -> None:
-    code = "import observer.serve.mcp.server, sys; print('mcp.client.session' in sys.modules)"
-    assert _said(code) == "False"
-
-
-def test_all_of_the_sdk_is_there_for_who_imports_it_later() -> None:
-    code = "import observer.serve.mcp.server, mcp; print(mcp.ClientSession.__name__)"
-    assert _said(code) == "ClientSession"
+def test_the_socket_needs_no_sdk() -> None:
+    code = """if True:
+        import sys
+        import observer.serve.daemon
+        print(sorted({"mcp", "mcp_types", "pydantic"} & sys.modules.keys()))
+    """
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"

@@ -1,0 +1,390 @@
+"""One client's requests on a stream of lines, as JSON-RPC 2.0 and both eras of MCP want them.
+
+The SDK would do the same with models, streams and tasks of its own: that costs a millisecond of
+processor time a request and 60 MiB, so it serves HTTP only.
+
+A client's first request says whether it opens by `initialize` or describes itself in each request;
+that cannot change. Promises: a line that is too long or is not JSON-RPC is answered with an error,
+a client that does not read its answers is not read either, a cancelled request is never answered,
+and a client that closes its end still gets the answers to its requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from observer import __version__
+from observer.core.json_text import dump, load, repair_encoding
+from observer.core.value import decode_json
+from observer.local.journal import LINE_BYTES, Lines
+from observer.local.pump import DISCOVERY, METHODS, OPENING, VERSION
+from observer.serve.mcp.handlers import (
+    ELICIT,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Json,
+    McpHandlers,
+    Params,
+    RequestRefused,
+    Sender,
+    typed,
+)
+
+logger = logging.getLogger(__name__)
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MODERN_VERSIONS = ("2026-07-28",)
+UNSUPPORTED_VERSION = -32022
+READ_BYTES = 1 << 16
+MOST_OPEN = 64
+"""Unanswered requests of one client at which reading from it pauses."""
+DRAIN_S = 1.0
+"""How long a client that closed its end is kept for its outstanding answers."""
+IDENTITY = {
+    "name": "observer",
+    "title": "observer: memory of earlier work",
+    "version": __version__,
+}
+_SPACE = VERSION.partition("/")[0]
+_CAPABILITIES = {
+    "prompts": {"listChanged": False},
+    "resources": {"listChanged": False, "subscribe": False},
+    "tools": {"listChanged": False},
+}
+_NOT_KEPT = (*METHODS, DISCOVERY, "resources/list", "resources/read")
+"""Methods whose results say in the modern era how long they may be kept."""
+
+
+class LineReader(AsyncIterator[bytes | None]):
+    """The lines that a client sends, without line ends; None for each line that was too long."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+        self._lines = Lines()
+        self._ready: list[bytes | None] = []
+
+    async def __anext__(self) -> bytes | None:
+        """Return the next line."""
+        while not self._ready:
+            chunk = await self._reader.read(READ_BYTES)
+            if not chunk:
+                raise StopAsyncIteration
+            dropped = self._lines.dropped
+            self._ready.extend(self._lines.feed(chunk))
+            self._ready.extend([None] * (self._lines.dropped - dropped))
+        return self._ready.pop(0)
+
+
+class _Message(msgspec.Struct):
+    """A request, a notification (no id), or the answer to a request of ours (no method)."""
+
+    jsonrpc: Literal["2.0"]
+    id: int | str | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    params: Json | None = None
+    result: Json | UnsetType = UNSET
+    error: Json | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Refuse what is none of these.
+
+        Raises:
+            ValueError: the decoder's for a shape that does not fit.
+        """
+        if self.method is UNSET and self.result is UNSET and self.error is UNSET:
+            raise ValueError("no method, no result and no error")
+
+
+class _Implementation(msgspec.Struct):
+    name: str
+    version: str
+
+
+class _Opening(Params, kw_only=True):
+    protocol_version: str
+    capabilities: Json
+    client_info: _Implementation
+
+
+class _Envelope(msgspec.Struct, rename=lambda name: f"{_SPACE}/{name}"):
+    """What a request says of its client where none opened the conversation."""
+
+    protocolVersion: str  # noqa: N815 - as it is sent
+    clientCapabilities: Json  # noqa: N815 - as above
+    clientInfo: _Implementation | None = None  # noqa: N815 - as above
+
+
+class Conversation:
+    """What is said on one stream.
+
+    Args:
+        handlers: what answers.
+        instructions: for the client's model.
+        writer: where answers go.
+    """
+
+    def __init__(
+        self, handlers: McpHandlers, instructions: str, writer: asyncio.StreamWriter
+    ) -> None:
+        self._handlers = handlers
+        self._instructions = instructions
+        self._writer = writer
+        self._is_modern: bool | None = None
+        self._is_open = False
+        self._client = Sender(asks=False, repeats=False, ask=self._ask)
+        self._running: dict[asyncio.Task[None], int | str] = {}
+        self._asked: dict[int, asyncio.Future[Json]] = {}
+        self._questions = 0
+
+    async def run(self, lines: LineReader) -> None:
+        """Answer until one side closes the stream.
+
+        Raises:
+            OSError: it broke.
+        """
+        try:
+            async for line in lines:
+                self._take(line)
+                await self._writer.drain()
+                while len(self._running) > MOST_OPEN:
+                    await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+            for asked in self._asked.values():
+                if not asked.done():
+                    asked.set_exception(RequestRefused(INVALID_REQUEST, "the client left"))
+            if self._running:
+                await asyncio.wait(self._running, timeout=DRAIN_S)
+        finally:
+            for task in self._running:
+                task.cancel()
+            await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _take(self, line: bytes | None) -> None:
+        """Answer a line, or begin to."""
+        try:
+            message = _message(line)
+        except RequestRefused as error:
+            self._refuse(error, _id_in(line))
+            return
+        if message.method is UNSET:
+            self._hear(message)
+        elif message.id is UNSET:
+            self._note(message.method, message.params or {})
+        else:
+            self._begin(message.id, message.method, message.params or {})
+
+    def _begin(self, identifier: int | str, method: str, params: Json) -> None:
+        try:
+            client = self._sender(method, params)
+            if (result := self._own(method, params)) is not None:
+                self._answer(identifier, method, result)
+                return
+        except RequestRefused as error:
+            self._refuse(error, identifier)
+            return
+        work = self._work(identifier, method, params, client)
+        task = asyncio.get_running_loop().create_task(work)
+        self._running[task] = _key(identifier)
+        task.add_done_callback(self._running.pop)
+
+    async def _work(self, identifier: int | str, method: str, params: Json, client: Sender) -> None:
+        try:
+            self._answer(identifier, method, await self._handlers.answer(method, params, client))
+        except RequestRefused as error:
+            self._refuse(error, identifier)
+        except Exception:  # the door of a front: one request fails, the connection stays
+            logger.exception("%s failed", method)
+            self._refuse(RequestRefused(INTERNAL_ERROR, "Internal server error"), identifier)
+
+    def _sender(self, method: str, params: Json) -> Sender:
+        """Return who sends a request.
+
+        Raises:
+            RequestRefused: it is of the other era, or comes before the conversation was opened.
+        """
+        meta = params.get("_meta")
+        has_envelope = isinstance(meta, dict) and VERSION in meta and method != OPENING
+        if self._is_modern is None:
+            self._is_modern = has_envelope
+        if self._is_modern:
+            if method == OPENING:
+                raise _unsupported(params.get("protocolVersion"))
+            return self._described(meta)
+        if has_envelope:
+            raise RequestRefused(INVALID_REQUEST, "this conversation was opened by initialize")
+        if method in self._handlers.methods and not self._is_open:
+            raise RequestRefused(
+                INVALID_PARAMS, "Invalid request parameters", "initialize comes first"
+            )
+        return self._client
+
+    def _described(self, meta: object) -> Sender:
+        envelope = typed(meta, _Envelope)
+        if envelope.protocolVersion not in MODERN_VERSIONS:
+            raise _unsupported(envelope.protocolVersion)
+        return Sender(_asks(envelope.clientCapabilities), repeats=True, ask=self._ask)
+
+    def _own(self, method: str, params: Json) -> Json | None:
+        """Return the result of what the era itself asks for; None for all else."""
+        if self._is_modern:
+            return discovered(self._instructions) if method == DISCOVERY else None
+        if method == OPENING:
+            opening = typed(params, _Opening)
+            self._client = self._client._replace(asks=_asks(opening.capabilities))
+            self._is_open = True
+            return opened(self._instructions, opening.protocol_version)
+        return {} if method == "ping" else None
+
+    def _note(self, method: str, params: Json) -> None:
+        if method == "notifications/initialized":
+            self._is_open = True
+        elif method == "notifications/cancelled":
+            cancelled = params.get("requestId")
+            if isinstance(cancelled, int | str):
+                for task, identifier in self._running.items():
+                    if identifier == _key(cancelled):
+                        task.cancel()
+
+    async def _ask(self, form: Json) -> Json:
+        """Have the client ask its person, and return what was said.
+
+        Raises:
+            RequestRefused: the client refuses, or leaves.
+        """
+        self._questions += 1
+        identifier = self._questions
+        asked: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._asked[identifier] = asked
+        self._write({"id": identifier, "method": ELICIT, "params": form})
+        try:
+            return await asked
+        except asyncio.CancelledError:
+            no_more = {"requestId": identifier, "reason": "the call was cancelled"}
+            self._write({"method": "notifications/cancelled", "params": no_more})
+            raise
+        finally:
+            del self._asked[identifier]
+
+    def _hear(self, answer: _Message) -> None:
+        """Take an answer to a question of ours; others are of questions that were given up."""
+        identifier = UNSET if answer.id is UNSET else _key(answer.id)
+        asked = self._asked.get(identifier) if isinstance(identifier, int) else None
+        if asked is None or asked.done():
+            return
+        if answer.result is UNSET:
+            asked.set_exception(RequestRefused(INVALID_REQUEST, "the client refused"))
+        else:
+            asked.set_result(answer.result)
+
+    def _answer(self, identifier: int | str, method: str, result: Json) -> None:
+        self._write(
+            {"id": identifier, "result": framed(method, result) if self._is_modern else result}
+        )
+
+    def _refuse(self, error: RequestRefused, identifier: int | str | None) -> None:
+        shown = {"code": error.code, "message": error.message, "data": error.data}
+        if error.data is None:
+            del shown["data"]
+        self._write({"id": identifier, "error": shown})
+
+    def _write(self, message: Mapping[str, Any]) -> None:
+        self._writer.write(dump({"jsonrpc": "2.0", **message}) + b"\n")
+
+
+def _message(line: bytes | None) -> _Message:
+    """Return the message on a line.
+
+    Raises:
+        RequestRefused: it is none.
+    """
+    if line is None:
+        raise RequestRefused(INVALID_REQUEST, f"line longer than {LINE_BYTES} bytes dropped")
+    with suppress(msgspec.DecodeError):
+        return decode_json(line, _Message)
+    with suppress(msgspec.DecodeError):
+        return decode_json(repair_encoding(line), _Message)
+    code = PARSE_ERROR if _parsed(line) is None else INVALID_REQUEST
+    raise RequestRefused(code, "line is not a JSON-RPC message")
+
+
+def _parsed(line: bytes) -> Json | None:
+    """Return the object on a line, an empty one for other JSON."""
+    try:
+        found = load(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else {}
+
+
+def _id_in(line: bytes | None) -> int | str | None:
+    """Return the id of a malformed request, whose sender waits for an answer."""
+    found = _parsed(line) if line else None
+    identifier = found.get("id") if found and "method" in found else None
+    is_one = isinstance(identifier, str | int) and not isinstance(identifier, bool)
+    return identifier if is_one else None
+
+
+def _key(identifier: int | str) -> int | str:
+    """Return the id of a request by which an answer is known, which may hold it as text."""
+    with suppress(ValueError):
+        return int(identifier)
+    return identifier
+
+
+def _asks(capabilities: Json) -> bool:
+    return isinstance(capabilities.get("elicitation"), dict)
+
+
+def _unsupported(version: object) -> RequestRefused:
+    data = {"supported": list(MODERN_VERSIONS), "requested": version}
+    return RequestRefused(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+
+
+def opened(instructions: str, version: str) -> Json:
+    """Return the result of `initialize`."""
+    return {
+        "capabilities": _CAPABILITIES,
+        "instructions": instructions,
+        "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
+        "serverInfo": IDENTITY,
+    }
+
+
+def discovered(instructions: str) -> Json:
+    """Return the result of `server/discover`."""
+    return {
+        "capabilities": _CAPABILITIES,
+        "instructions": instructions,
+        "supportedVersions": list(MODERN_VERSIONS),
+    }
+
+
+def framed(method: str, result: Json) -> Json:
+    """Return a result as it is in the modern era."""
+    kept = {"cacheScope": "private", "ttlMs": 0} if method in _NOT_KEPT else {}
+    parts = {"resultType": "complete", **kept, **result}
+    return {**dict(sorted(parts.items())), "_meta": {f"{_SPACE}/serverInfo": IDENTITY}}
+
+
+def before_calls(lists: Mapping[str, Json], instructions: str) -> dict[str, dict[str, Json]]:
+    """Return what a client is answered before it calls a tool, by version and method."""
+    listed = {method: lists[method] for method in METHODS}
+    modern = {DISCOVERY: discovered(instructions), **listed}
+    return {
+        **{
+            version: {OPENING: opened(instructions, version), **listed}
+            for version in HANDSHAKE_VERSIONS
+        },
+        **{
+            version: {method: framed(method, result) for method, result in modern.items()}
+            for version in MODERN_VERSIONS
+        },
+    }
