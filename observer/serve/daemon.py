@@ -394,7 +394,8 @@ class Daemon:
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
         workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
-        for each in (*workers, self._heads, self._llm, self._watch, self._shares):
+        others = (self._heads, self._llm, self._watch, self._shares, self._maintenance)
+        for each in (*workers, *others):
             each.touch(touched)
 
     def _noted(self, projects: Iterable[int | None]) -> None:

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -312,6 +313,11 @@ class MaintenanceWorker(Worker):
         chores = (self._keep(), integrity.run(), backups.run(), self._retention.run())
         await asyncio.gather(*chores)
 
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Note that something was stored, as `Worker.touch`."""
+        if self._retention:
+            self._retention.touch(projects)
+
     async def _keep(self) -> None:
         try:
             make_private(self._home.logs)
@@ -393,7 +399,9 @@ class RetentionWorker(Worker):
         self._look_at_s = self._order_at_s = self._search_at_s = 0.0
         self._ordered_seq = -1
         self._is_wiped = True
-        self._is_over = False
+        self._is_woken = self._is_over = False
+        self._searched = SEEN.state
+        """What was known when all that is stored was searched for it, as far as is remembered."""
         self.redacting = 0
         """Events that are being redacted since a value in them was recognised."""
 
@@ -402,16 +410,31 @@ class RetentionWorker(Worker):
         try:
             await heard(self._news, within_s=RETENTION_AFTER_S)
             while True:
-                is_woken = self._news.is_set()
+                is_woken, self._is_woken = self._is_woken, False
                 self._news.clear()
                 if is_woken or time.monotonic() >= self._order_at_s:
                     await self._attempt("import order", self.put_in_order)
-                if is_woken or not self._is_wiped or time.monotonic() >= self._look_at_s:
+                is_due = time.monotonic() >= min(self._look_at_s, self._search_due_s())
+                if is_woken or not self._is_wiped or is_due:
                     self._look_at_s = time.monotonic() + RETENTION_EVERY_S
                     await self._attempt("retention", lambda: self.look(now_ms()))
-                await heard(self._news, within_s=ORDER_EVERY_S if self._is_wiped else AGAIN_AFTER_S)
+                is_calm = self._is_wiped and self._search_due_s() == math.inf
+                await heard(self._news, within_s=ORDER_EVERY_S if is_calm else AGAIN_AFTER_S)
         finally:
             self._is_over = True
+
+    def wake(self) -> None:
+        """Look soon, whatever was looked at lately."""
+        self._is_woken = True
+        super().wake()
+
+    def touch(self, _projects: Iterable[int | None]) -> None:
+        """Search what is stored soon if values became known; it may have held them before."""
+        if SEEN.state != self._searched:
+            self._news.set()
+
+    def _search_due_s(self) -> float:
+        return self._search_at_s if SEEN.state != self._searched else math.inf
 
     async def look(self, at_ms: int) -> int:
         """Remove expired events unless events wait in the spool; return how many.
@@ -470,13 +493,20 @@ class RetentionWorker(Worker):
 
         What a killed daemon left is derived first.
         """
-        known = SEEN.state
         begun_s = time.monotonic()
-        seqs = await asyncio.to_thread(self._found) if begun_s >= self._search_at_s else None
+        if begun_s < self._search_at_s:
+            return
+        self.redacting = 0
+        known, after_seq = SEEN.state, await asyncio.to_thread(self._unsearched)
+        while after_seq is not None:
+            parts = (self._store, after_seq, self._pace)
+            seqs, reached = await asyncio.to_thread(recognised.found, *parts)
+            self.redacting += len(seqs)
+            redact = recognised.redact_found
+            await self._writer.run(redact, self._store, seqs, known, reached)
+            after_seq = reached or None
+        self._searched = known
         self._search_at_s = begun_s + (1 + RESTS) * (time.monotonic() - begun_s)
-        if seqs:
-            self.redacting = len(seqs)
-            await self._writer.run(recognised.redact_found, self._store, seqs)
         with self._store.read() as reader:
             projects = recognised.underived(reader)
         if projects:
@@ -487,16 +517,14 @@ class RetentionWorker(Worker):
             )
             await asyncio.to_thread(redact_files, self._home)
             self._on_change(projects)
+        if self.redacting:
             log.info("%d events held values that were recognised after them", self.redacting)
         self.redacting = 0
-        if seqs is not None:
-            await self._writer.run(take_out.put_fact, self._store, recognised.SEARCHED, known)
 
-    def _found(self) -> list[int] | None:
-        """Return the events that hold known values, None if nothing is known since the last."""
+    def _unsearched(self) -> int | None:
+        """Return behind which event the search for known values goes on, None if it is over."""
         with self._store.read() as reader:
-            is_behind = recognised.is_behind(reader)
-        return recognised.found(self._store, self._pace) if is_behind else None
+            return recognised.searched(reader) if recognised.is_behind(reader) else None
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)
