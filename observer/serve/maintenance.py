@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import re
 import shutil
 import time
@@ -361,7 +360,7 @@ RESTS = 20
 again: a session that is followed brings a little each minute."""
 AGAIN_AFTER_S = 5.0
 """Where somebody read the database, so that its log could not be emptied."""
-REST_EVERY, REST_S = 50, 0.005
+PAUSE_EVERY, PAUSE_S = 50, 0.005
 """After so many derived events, so long a pause: half of the time is left to others."""
 
 
@@ -414,11 +413,11 @@ class RetentionWorker(Worker):
                 self._news.clear()
                 if is_woken or time.monotonic() >= self._order_at_s:
                     await self._attempt("import order", self.put_in_order)
-                is_due = time.monotonic() >= min(self._look_at_s, self._search_due_s())
-                if is_woken or not self._is_wiped or is_due:
+                due_s = self._look_at_s if SEEN.state == self._searched else self._search_at_s
+                if is_woken or not self._is_wiped or time.monotonic() >= due_s:
                     self._look_at_s = time.monotonic() + RETENTION_EVERY_S
                     await self._attempt("retention", lambda: self.look(now_ms()))
-                is_calm = self._is_wiped and self._search_due_s() == math.inf
+                is_calm = self._is_wiped and SEEN.state == self._searched
                 await heard(self._news, within_s=ORDER_EVERY_S if is_calm else AGAIN_AFTER_S)
         finally:
             self._is_over = True
@@ -432,9 +431,6 @@ class RetentionWorker(Worker):
         """Search what is stored soon if values became known; it may have held them before."""
         if SEEN.state != self._searched:
             self._news.set()
-
-    def _search_due_s(self) -> float:
-        return self._search_at_s if SEEN.state != self._searched else math.inf
 
     async def look(self, at_ms: int) -> int:
         """Remove expired events unless events wait in the spool; return how many.
@@ -496,35 +492,21 @@ class RetentionWorker(Worker):
         begun_s = time.monotonic()
         if begun_s < self._search_at_s:
             return
-        self.redacting = 0
-        known, after_seq = SEEN.state, await asyncio.to_thread(self._unsearched)
-        while after_seq is not None:
-            parts = (self._store, after_seq, self._pace)
-            seqs, reached = await asyncio.to_thread(recognised.found, *parts)
-            self.redacting += len(seqs)
-            redact = recognised.redact_found
-            await self._writer.run(redact, self._store, seqs, known, reached)
-            after_seq = reached or None
+        known = SEEN.state
+        parts = (self._store, self._writer.call, self._pace)
+        self.redacting = await asyncio.to_thread(recognised.catch_up, *parts)
         self._searched = known
         self._search_at_s = begun_s + (1 + RESTS) * (time.monotonic() - begun_s)
         with self._store.read() as reader:
             projects = recognised.underived(reader)
         if projects:
             await self._derive_without(frozenset(), projects)
-            await self._writer.run(take_out.put_fact, self._store, take_out.UNFINISHED, "1")
-            await self._writer.run(
-                take_out.put_fact, self._store, recognised.UNDERIVED_PROJECTS, ""
-            )
+            await self._writer.run(take_out.note_rederived, self._store)
             await asyncio.to_thread(redact_files, self._home)
             self._on_change(projects)
         if self.redacting:
             log.info("%d events held values that were recognised after them", self.redacting)
         self.redacting = 0
-
-    def _unsearched(self) -> int | None:
-        """Return behind which event the search for known values goes on, None if it is over."""
-        with self._store.read() as reader:
-            return recognised.searched(reader) if recognised.is_behind(reader) else None
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)
@@ -614,5 +596,5 @@ class RetentionWorker(Worker):
         if self._is_over:
             raise _Stopped
         self._derived += count
-        if self._derived % REST_EVERY == 0:
-            time.sleep(REST_S)
+        if self._derived % PAUSE_EVERY == 0:
+            time.sleep(PAUSE_S)

@@ -104,6 +104,27 @@ def redact_found(store: OwnedStore, seqs: Collection[int], known: str, reached: 
         writer.put_meta(SEARCHED, f"{known}{_UP_TO}{reached}" if reached else known)
 
 
+def catch_up(
+    store: OwnedStore, write: Callable[..., object], advance: Callable[[int], object]
+) -> int:
+    """Redact all that holds what is known by now, and return how many events did.
+
+    `write` carries out each stretch where the store is written; it goes on where it was stopped.
+    """
+    known = SEEN.state
+    with store.read() as reader:
+        if not is_behind(reader):
+            return 0
+        after_seq = searched(reader)
+    count = 0
+    while True:
+        seqs, after_seq = found(store, after_seq, advance)
+        write(redact_found, store, seqs, known, after_seq)
+        count += len(seqs)
+        if not after_seq:
+            return count
+
+
 def underived(reader: StoreReader) -> frozenset[int]:
     """Return the projects that have to be derived anew."""
     return frozenset(map(int, reader.meta(UNDERIVED_PROJECTS).split()))
