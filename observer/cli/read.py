@@ -164,7 +164,7 @@ def why_command(*, target: str) -> None:
 @limit_option(3, "Most items of each sort.")
 @json_option
 def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
-    """Show what hangs on a file, symbol, package, error, person or entity."""
+    """Show what hangs on a file, symbol, package, error or person."""
     ask("related", **options)
 
 
