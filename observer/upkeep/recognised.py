@@ -105,7 +105,9 @@ def redact_found(store: OwnedStore, seqs: Collection[int], known: str, reached: 
 
 
 def catch_up(
-    store: OwnedStore, write: Callable[..., object], advance: Callable[[int], object]
+    store: OwnedStore,
+    write: Callable[..., object],
+    advance: Callable[[int], object] = lambda _: None,
 ) -> int:
     """Redact all that holds what is known by now, and return how many events did.
 
