@@ -71,7 +71,7 @@ def tools() -> None:
         for other in sorted({toolset for toolset in at.values() if toolset}):
             alike = ", ".join(f"`{tool}`" for tool in at if at[tool] == other)
             print(f"\nAs in `{other}`: {alike}.")
-        found = [tool for tool in found if not at[tool.name]]
+        found = tuple(tool for tool in found if not at[tool.name])
         described.update({(tool.name, tool.description): name for tool in found})
         taken = {tool.name: list(_parameters(tool.input_schema)) for tool in found}
         counts = Counter(each for parameters in taken.values() for each in parameters)
@@ -126,8 +126,7 @@ def status_fields() -> None:
     for name, shape in shapes.items():
         if name != Status.__name__:
             print(f"\n`{name}`: {_line(shape.get('description', ''))}\n")
-            rows = ((f"`{n}`", _type(of)) for n, of in shape["properties"].items())
-            table(("field", "type"), rows)
+            print("\n".join(f"- `{n}` ({_type(of)})" for n, of in shape["properties"].items()))
 
 
 def event_context() -> None:
@@ -147,13 +146,7 @@ def event_fields() -> None:
     for kind, body in generic.KINDS.items():
         shape = msgspec.json.schema_components([body])[1][body.__name__]
         print(f"\n### `{kind}`\n\n{_block(body.__doc__ or '')}\n")
-        required = shape.get("required", [])
-        rows = (
-            (f"`{name}`", _type(of), "required" if name in required else _default(of))
-            for name, of in shape["properties"].items()
-            if name != "kind"
-        )
-        table(("field", "type", "default"), rows)
+        print("\n".join(line for name, line in _parameters(shape) if name != "`kind`"))
 
 
 def routes() -> None:
@@ -205,8 +198,8 @@ def schema() -> None:
             found[name] = [("", engine, "virtual table, derived")]
     for name, columns in found.items():
         print(f"\n### `{name}`\n")
-        rows = ((f"`{column}`" if column else "", of, text) for column, of, text in columns)
-        table(("column", "type", "meaning"), rows)
+        for column, of, meaning in columns:
+            print(f"- `{column}` {of}: {meaning}" if column else f"{of}: {meaning}")
 
 
 POSIX_PARTS = {
@@ -361,7 +354,7 @@ def _quoted(text: str) -> str:
 
 
 def _parameters(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield a name and its line of a list, for each parameter of a tool."""
+    """Yield a name and its line of a list, for each parameter of a tool or field of an event."""
     required = schema.get("required", [])
     for name, described in schema["properties"].items():
         default = _default(described)
