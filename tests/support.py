@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hypothesis import strategies as st
+
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Receipt
@@ -25,6 +27,22 @@ Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 """What fixtures of all tests give."""
 Clock = Callable[[], int] | int
 """Milliseconds; a number for a clock that stands."""
+SHORT = st.text(max_size=8)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | SHORT
+
+
+def json_of(
+    leaves: st.SearchStrategy[Any] = SCALARS,
+    names: st.SearchStrategy[str] = SHORT,
+    *,
+    most: int = 8,
+) -> st.SearchStrategy[Any]:
+    """Return JSON of at most so many leaves, lists and objects with three entries at most."""
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+        max_leaves=most,
+    )
 
 
 def pipeline_over(store: SqliteStore, at: Home | Spool, now_ms: Clock, **parts: Any) -> Pipeline:
