@@ -14,8 +14,7 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.jsonl import Problems
 from observer.importers.registry import sources
-from tests.importers.test_memex import NOTES
-from tests.importers.test_peers import MEM0, MEMORY, claude_mem, database, kiro_memory
+from tests.importers.test_peers import MEM0, MEMORY, NOTES, claude_mem, database, kiro_memory
 from tests.importers.test_shells import AT_S, atuin
 from tests.support import SCALARS, json_of
 
