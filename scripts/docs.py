@@ -85,15 +85,6 @@ def tools() -> None:
             print("\n".join(own + [f"- {', '.join(also)}: see above"] * bool(also)))
 
 
-def tools_overview() -> None:
-    """Print one line for each toolset."""
-    rows = []
-    for name, toolset in toolsets().items():
-        found = toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
-        rows.append((f"`{name}`", ", ".join(f"`{tool.name}`" for tool in found)))
-    table(("toolset", "tools"), rows)
-
-
 def offered(choice: str) -> None:
     """Print what a choice of toolsets costs, as `observer mcp list` prints it."""
     done = CliRunner().invoke(observer, ["mcp", "list", choice], catch_exceptions=False)
