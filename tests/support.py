@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -61,6 +63,22 @@ def memory_over(store: SqliteStore, at: Home | Index, now_ms: Clock, **parts: An
 
 def clock(now_ms: Clock) -> Callable[[], int]:
     return now_ms if callable(now_ms) else lambda: now_ms
+
+
+async def run_until(holds: Callable[[], Any], *work: Awaitable[None]) -> None:
+    """Run tasks until a condition holds, 20 seconds at most; none may end before."""
+    tasks = [asyncio.ensure_future(each) for each in work]
+    deadline = time.monotonic() + 20
+    try:
+        while not holds():
+            assert time.monotonic() < deadline, "waited too long"
+            for task in tasks:
+                assert not task.done(), task.exception()
+            await asyncio.sleep(0.01)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def record_by(pipeline: Pipeline) -> Callable[[Sequence[Event], int | None], Sequence[Receipt]]:
