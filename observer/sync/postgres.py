@@ -76,7 +76,11 @@ class PostgresCarrier:
         """Return at most `limit` records of a higher sequence than `since` has of their origin."""
         known = {"origins": list(since), "sequences": list(since.values()), "limit": limit}
         with self._connection() as connection:
-            return Pulled([_record(row) for row in connection.execute(_statement("pull"), known)])
+            records = [_record(row) for row in connection.execute(_statement("pull"), known)]
+            origins = sorted({one.origin for one in records})
+            people = connection.execute(_statement("people"), (origins,)).fetchall()
+            me = cast("str", _value(connection, "me"))
+        return Pulled(records, people=dict(cast("list[tuple[str, str]]", people)), me=me)
 
     def withhold(self, uuids: Collection[str]) -> None:
         """Destroy what this person's records hold of items; the records go on as withheld."""

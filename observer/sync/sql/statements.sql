@@ -56,6 +56,13 @@ CROSS JOIN LATERAL (
 ORDER BY r.origin, r.sequence
 LIMIT %(limit)s;
 
+-- name: people
+SELECT o.origin, m.person FROM observer.origin o JOIN observer.member m USING (role)
+WHERE o.origin = ANY(%s);
+
+-- name: me
+SELECT person FROM observer.member WHERE role = current_user;
+
 -- name: mine
 SELECT origin, sequence, previous, kind, uuid, project, author, visibility, at_ms, body
 FROM observer.record WHERE role = current_user AND kind = 'item' AND uuid = ANY(%s);
