@@ -82,6 +82,8 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
         address(value)  # a password in it must not reach the file
     if name in config.LIMITS:
         _agreed(name, value, yes=yes)
+    if name == "mem0_scope":
+        refuse_agents("an agent gives no memories away")
     before = getattr(config.written(home()), name)
     is_running = put_in_force(home(), name, value)
     if as_json({name: value}):
