@@ -73,13 +73,18 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 @click.option("--notes", is_flag=True, help="Only notes.")
 @click.option("--category", default="", help="Only notes of this category.")
 @click.option("--weak", is_flag=True, help="Weak hits too, which are only counted otherwise.")
-@click.option("--team", is_flag=True, help="Also ask the servers of shares, of all projects.")
+@click.option(
+    "--scope",
+    type=click.Choice(["home", "team"]),
+    default="home",
+    help="team: ask the servers of shares too.",
+)
 @click.option("--explain", is_flag=True, help="Show the score and signals of each hit.")
 @json_option
 def search_command(*, query: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - the options above
     """Find earlier work; without a query list the newest."""
     options["files"] = list(options["files"])
-    options["everywhere"] |= options["team"] and not options["project"]
+    options["everywhere"] |= options["scope"] == "team" and not options["project"]
     ask("search", query=" ".join(query), **options)
 
 
@@ -159,7 +164,7 @@ def why_command(*, target: str) -> None:
 @limit_option(3, "Most items of each sort.")
 @json_option
 def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
-    """Show what hangs on a file, symbol, package, error, person or entity."""
+    """Show what hangs on a file, symbol, package, error or person."""
     ask("related", **options)
 
 

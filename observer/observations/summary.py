@@ -70,7 +70,9 @@ def title_of(session: Session, known: SessionState) -> str:
     said = text.first_line(known.turn.asked, TITLE) if known.turn else ""
     first = next(iter(asks), said if said.startswith("/") else "")
     if not stems(first) & did and asks.get(first) != "document":  # a greeting, or another matter
-        first = max(asks, key=lambda ask: len(stems(ask) & did), default=first)
+        idle = known.turn.title if known.turn and not turns.did_work(known.turn) else ""
+        of_work = [ask for ask in asks if ask != idle]
+        first = max(of_work, key=lambda ask: len(stems(ask) & did), default=first)
     if act := _act(session, known, first):
         return _joined(first, act)
     asked = next((ask for ask in asks if asks[ask] == "document" or names(ask)), first)

@@ -87,6 +87,11 @@ class Turn(Value):
     is_replied: bool = False
 
 
+def did_work(turn: Turn) -> bool:
+    """Return True if something was changed, committed or delegated in a turn."""
+    return bool(turn.files or turn.commits or turn.reports)
+
+
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     """Return the turn that a prompt begins; `before` is the one that it ends."""
     where, words = where_of(recorded), prompts.words_of(body.text)

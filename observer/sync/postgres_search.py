@@ -225,7 +225,7 @@ def install(connection: _Connection, members: str) -> bool:
     except psycopg.Error as error:
         raise ShareUnavailable(
             f"the server has no pgvector: {str(error).splitlines()[0]}",
-            hint="install pgvector 0.8 or later on it, then: observer sync add URL --create",
+            hint="have a superuser CREATE EXTENSION vector (0.8 or later), then repeat this",
         ) from error
     vector = _schema_of_pgvector(connection)
     is_new = not _value(connection, "is_there")

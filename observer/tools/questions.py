@@ -205,15 +205,15 @@ def _search(  # noqa: PLR0913 - one of each option
     notes: bool,
     weak: bool,
     explain: bool,
-    team: bool = False,
+    scope: str = "home",
     **filters: Any,  # noqa: ANN401 - as `parse_filters` takes them
 ) -> CommandReply:
     """Answer a search; a number of hits that is asked for is filled up with weak ones."""
     wanted = parse_filters(**filters, now_ms=now_ms())
-    if team and (notes or wanted.category):
-        raise BadInput("--team finds all kinds", hint="leave out --notes and --category")
+    if scope == "team" and (notes or wanted.category):
+        raise BadInput("--scope team finds all kinds", hint="leave out --notes and --category")
     find = memory.recall if notes or wanted.category else memory.search
-    find = memory.search_team if team else find
+    find = memory.search_team if scope == "team" else find
     found = find(query, project=project, limit=limit or USUAL, narrow=wanted)
     found = replace(found, hits=found.hits[: limit or USUAL])
     name = memory.project_names()

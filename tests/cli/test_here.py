@@ -130,7 +130,7 @@ def test_a_table_has_a_line_for_each_toolset_and_tool(run: Run) -> None:
     lines = run("mcp", "list", "core").out.splitlines()
     rows = [re.split(" {2,}", line) for line in lines]
     assert rows[0] == ["toolset", "tool", "tokens", "what for"]
-    assert rows[1][:2] == ["core", "(6 in all)"]
+    assert rows[1][:2] == ["core", "(7 in all)"]
     assert rows[2][:2] == ["core", "search"]
 
 

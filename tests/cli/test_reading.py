@@ -422,10 +422,10 @@ def test_times_are_in_utc_where_that_is_asked_for(run: Run) -> None:
 
 def test_a_search_of_the_team_without_a_server_is_one_of_this_home(run: Run, filled: Home) -> None:
     del filled
-    ran = run("search", "cart", "--team")
+    ran = run("search", "cart", "--scope", "team")
     assert (ran.code, "searched here alone: no share is on a server" in ran.out) == (0, True)
 
 
 def test_a_search_of_the_team_finds_all_kinds(run: Run, filled: Home) -> None:
     del filled
-    assert "--team finds all kinds" in run("search", "cart", "--team", "--notes").err
+    assert "--scope team finds all kinds" in run("search", "cart", "--scope", "team", "--notes").err

@@ -76,7 +76,7 @@ def test_a_share_on_a_server_is_founded_and_joined_by_its_address(
     assert ben.finds("lock")
     assert [one["unsearched"] for one in ana("sync", "now")] == [""]
     assert ana.finds("pnpm")
-    assert ana("search", "pnpm", "--team")["observations"]
+    assert ana("search", "pnpm", "--scope", "team")["observations"]
     (row,) = ben("sync", "status")
     assert logins[1].split("@")[0].rpartition(":")[2] not in row["url"]
 

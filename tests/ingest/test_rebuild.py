@@ -220,7 +220,7 @@ def test_it_is_one_line_a_field_of_bounded_length(tell: Tell, store: Store) -> N
 
 
 def test_it_holds_no_secret(tell: Tell, store: Store) -> None:
-    tell(*WORK, written(text="the key is AKIA" + "IOSFODNN7EXAMPLE"))
+    tell(*WORK, written(text="the key is AKIA" + "Q3EGRIHJ7KXW2M4T"))
     wrote = items(store)[SUMMARY].enrichment
     assert wrote
     assert "AKIA" not in wrote.narrative

@@ -336,7 +336,7 @@ def test_an_owner_who_is_no_superuser_founds_and_invites(server: Server, chain: 
         ask(connection, f"CREATE ROLE {name} LOGIN CREATEROLE")
         ask(connection, f"CREATE DATABASE {name} OWNER {name}")
     with psycopg.connect(server.url(name), autocommit=True) as connection:
-        ask(connection, "CREATE EXTENSION vector")
+        ask(connection, "CREATE EXTENSION vector")  # what only a superuser may
     owner = server.url(name, name)
     postgres.create(owner)
     team, records = ServerTeam(owner), chain("a", 2)

@@ -113,7 +113,7 @@ def test_a_list_says_in_json_what_it_says_in_text(tools: dict[str, Tool]) -> Non
 
 
 def test_the_tools_cost_few_tokens(tools: dict[str, Tool]) -> None:
-    """1,400 tokens of two real tokenizers are about 5,900 characters of such JSON: 1,550 here."""
+    """1,400 tokens of two real tokenizers are about 5,900 characters of such JSON: 1,560 here."""
     offered = [
         {
             "name": tool.name,
@@ -123,7 +123,7 @@ def test_the_tools_cost_few_tokens(tools: dict[str, Tool]) -> None:
         }
         for tool in tools.values()
     ]
-    assert len(msgspec.json.encode(offered)) < 6_500
+    assert len(msgspec.json.encode(offered)) < 6_600
 
 
 def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
