@@ -132,15 +132,22 @@ def create(url: str) -> None:
             raise _too_old(connection)
         database = hashlib.sha256(connection.info.dbname.encode()).hexdigest()[:8]
         members = f"observer_members_{database}"
-        schema = (_SQL / "schema.sql").read_text(encoding="utf-8")
-        is_new = not _value(connection, "is_there")
-        if is_new:
+        if not _value(connection, "is_there"):
             try:
-                connection.execute(schema.replace("{members}", members))
+                connection.execute(_filled("schema.sql", members))
             except (errors.DuplicateSchema, errors.DuplicateObject) as error:
                 raise BadInput("the database holds a share, or held one") from error
-        if not (install(connection, members) or is_new):
+        can_withhold = _value(connection, "can_withhold")
+        if not can_withhold:
+            connection.execute(_filled("withhold.sql", members))
+        if not install(connection, members) and can_withhold:
             raise BadInput("the database holds a share, which is up to date")
+
+
+def _filled(name: str, members: str) -> LiteralString:
+    """Return statements of ours for a share whose members have that role, a name made of digits."""
+    text = (_SQL / name).read_text(encoding="utf-8")
+    return cast("LiteralString", text.replace("{members}", members))
 
 
 class ServerTeam:
@@ -282,7 +289,7 @@ def _plainly() -> Iterator[None]:
     except psycopg.Error as error:
         raise ShareUnavailable(
             f"the server cannot be used: {_said(error)}",
-            hint="look whether it runs, and at its address",
+            hint="look whether it runs, at its address, and whether its owner took the login away",
         ) from error
 
 

@@ -10,6 +10,9 @@ WHERE r.rolname = current_user;
 -- name: is_there
 SELECT to_regclass('observer.record') IS NOT NULL;
 
+-- name: can_withhold
+SELECT to_regprocedure('observer.withhold(text, bigint, text)') IS NOT NULL;
+
 -- name: format
 SELECT version FROM observer.format;
 
