@@ -138,8 +138,10 @@ def is_server(url: str) -> bool:
 
 def without_login(url: str) -> str:
     """Return the address of a share as it may be shown: a server's without its login."""
-    login = urlsplit(url).netloc.rpartition("@")[0] if is_server(url) else ""
-    return url.replace(f"//{login}@", "//", 1) if login else url
+    if not is_server(url):
+        return url
+    login = urlsplit(url).netloc.rpartition("@")[0]
+    return re.sub(r"(?<=[?&]password=)[^&]*", "", url.replace(f"//{login}@", "//", 1))
 
 
 def is_git(url: str) -> bool:
