@@ -79,8 +79,9 @@ class PostgresCarrier:
             records = [_record(row) for row in connection.execute(_statement("pull"), known)]
             origins = sorted({one.origin for one in records})
             people = connection.execute(_statement("people"), (origins,)).fetchall()
-            me = cast("str", _value(connection, "me"))
-        return Pulled(records, people=dict(cast("list[tuple[str, str]]", people)), me=me)
+            me = _value(connection, "me")
+        whose = dict(cast("list[tuple[str, str]]", people))
+        return Pulled(records, people=whose, me=cast("str", me))
 
     def withhold(self, uuids: Collection[str]) -> None:
         """Destroy what this person's records hold of items; the records go on as withheld."""

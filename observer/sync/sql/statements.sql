@@ -52,11 +52,12 @@ LEFT JOIN unnest(%(origins)s::text[], %(sequences)s::bigint[]) AS known (origin,
     USING (origin)
 CROSS JOIN LATERAL (
     SELECT * FROM observer.record one
-    -- A chain has no gaps, so this is at most `limit` rows, however the planner finds them.
+    -- Bounded and in order for each origin: else all records may be read to find that none is new.
     WHERE one.origin = o.origin AND one.sequence > coalesce(known.sequence, 0)
         AND one.sequence <= coalesce(known.sequence, 0) + %(limit)s
+    ORDER BY one.origin, one.sequence LIMIT %(limit)s
 ) r
-ORDER BY r.origin, r.sequence
+ORDER BY o.origin, r.sequence
 LIMIT %(limit)s;
 
 -- name: people
