@@ -145,10 +145,10 @@ def create(url: str) -> None:
             raise BadInput("the database holds a share, which is up to date")
 
 
-def _filled(name: str, members: str) -> LiteralString:
+def _filled(name: str, members: str) -> str:
     """Return statements of ours for a share whose members have that role, a name made of digits."""
     text = (_SQL / name).read_text(encoding="utf-8")
-    return cast("LiteralString", text.replace("{members}", members))
+    return text.replace("{members}", members)
 
 
 class ServerTeam:
