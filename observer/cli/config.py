@@ -80,8 +80,7 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
     if name == "llm_url" and value:
         address(value)  # a password in it must not reach the file
-    if name in config.LIMITS:
-        _agreed(name, value, yes=yes)
+    _agreed(name, value, yes=yes)
     before = getattr(config.written(home()), name)
     is_running = put_in_force(home(), name, value)
     if as_json({name: value}):
@@ -103,6 +102,8 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
 def _agreed(name: str, value: object, *, yes: bool) -> None:
     """Show what a limit deletes, together with the others, and ask, unless that is nothing.
 
+    What gives memories away is a person's choice too; other settings need no agreement.
+
     Raises:
         CapturedUserOnly: an agent runs this.
         BadInput: there is nobody to ask.
@@ -110,6 +111,10 @@ def _agreed(name: str, value: object, *, yes: bool) -> None:
     """
     from observer.cli.space import show_going  # noqa: PLC0415 - of limits only
 
+    if name == "mem0_scope":
+        refuse_agents("an agent gives no memories away")
+    if name not in config.LIMITS:
+        return
     refuse_agents("an agent sets no limit by which memory is deleted")
     given = msgspec.to_builtins(config.written(home())) | {name: value}
     wanted = config.check(given, source="the command line")

@@ -163,7 +163,7 @@ def invite_command(*, name: str, person: str) -> None:
     with closing(carrier):
         code = carrier.invite(person)
     adds = code if is_server(url) else f"{url} --code {code}"
-    if not as_json({"name": name, "person": person, "code": code}):
+    if not as_json({"name": without_login(name), "person": person, "code": code}):
         say("on the other machine, in the project:")
         say(f"observer sync add {adds}", is_exact=True)  # a fold would break it
 
@@ -188,7 +188,7 @@ def expel_command(*, name: str, member: str) -> None:
     refuse_agents("an agent removes nobody")
     with closing(_team(name)[1]) as carrier:
         carrier.remove(member)
-    respond({"name": name, "removed": member}, f"{member} gets nothing more")
+    respond({"name": without_login(name), "removed": member}, f"{member} gets nothing more")
 
 
 @sync_command.command("rotate", epilog="Example: observer sync rotate memory")

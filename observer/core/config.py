@@ -95,6 +95,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         forget_grace_hours: Hours until a note that an agent deletes through `memory forget` or the
             mem0 tools leaves log, index and copies too; until then it can be brought back. 0: at
             once.
+        mem0_scope: Whose the memories of the mem0 tools are: `personal`, and they stay in this
+            home, or `team`: notes of the team, which go with their project to every share of it.
         log_level: How much the daemon writes to its log: debug, info, warning or error.
     """
 
@@ -126,6 +128,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     retention_by_folder: tuple[Annotated[str, Meta(pattern=FOLDER_PATTERN)], ...] = ()
     max_home_mb: Annotated[int, Meta(ge=0, le=1 << 30)] = 0
     forget_grace_hours: Annotated[int, Meta(ge=0, le=8760)] = 24
+    mem0_scope: Literal["personal", "team"] = "personal"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 

@@ -75,6 +75,7 @@ class Memory:
         files: the note folders; none without.
         grace_ms: how long what is deleted for good can still be brought back.
         team: asks the servers of shares; none without.
+        mem0_scope: whose the memories of the mem0 tools are: "personal", or "team".
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -91,8 +92,10 @@ class Memory:
         files: NoteFiles | None = None,
         grace_ms: int = GRACE_MS,
         team: Callable[[], TeamSearch] | None = None,
+        mem0_scope: str = "personal",
     ) -> None:
         self._team = team
+        self.mem0_scope = mem0_scope
         self.extract = extract
         self.files = files or NoteFiles(store)
         self._store: Store = store
@@ -148,6 +151,7 @@ class Memory:
             files=self.files,
             grace_ms=self.notes.grace_ms,
             team=self._team,
+            mem0_scope=self.mem0_scope,
         )
 
     def owner_of(self, handle: int | str) -> Memory:

@@ -249,6 +249,7 @@ class Daemon:
             ),
             grace_ms=self._settings.forget_grace_hours * 3_600_000,
             team=team_of(model),
+            mem0_scope=self._settings.mem0_scope,
         )
 
     def _reading(self, model: LazyModel) -> Memory:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync.record import Carrier
@@ -138,9 +138,10 @@ def is_server(url: str) -> bool:
 
 def without_login(url: str) -> str:
     """Return the address of a share as it may be shown: a server's without its login."""
-    parts = urlsplit(url)
-    where = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=where)) if is_server(url) else url
+    if not is_server(url):
+        return url
+    login = urlsplit(url).netloc.rpartition("@")[0]
+    return re.sub(r"(?<=[?&]password=)[^&]*", "", url.replace(f"//{login}@", "//", 1))
 
 
 def is_git(url: str) -> bool:

@@ -85,7 +85,9 @@ class FolderCarrier:
         with self._writing() as (mine, members):
             self._heard = self._names()
             segments, refused = self._segments(members)
-            refused = [_of_person(one, members, mine) for one in refused]
+        people = keys.people_of(members, mine)
+        refused = [one._replace(person=people.get(one.origin, "")) for one in refused]
+        whose = {one.origin: people[one.id] for one in members.values() if one.origin}
         records: list[Record] = []
         for origin, theirs in sorted(segments.items()):
             known = since.get(origin, 0)
@@ -93,11 +95,10 @@ class FolderCarrier:
                 for batch in self._read(theirs, members, mine, known=known):
                     records += batch
                     if len(records) >= limit:
-                        return Pulled(records[:limit], refused)
+                        return Pulled(records[:limit], refused, whose, people[mine.id])
             except _Stopped as stop:
-                person = keys.person_of(members[theirs[0].machine], mine)
-                refused.append(Refused(origin, stop.sequence, str(stop), person))
-        return Pulled(records, refused)
+                refused.append(Refused(origin, stop.sequence, str(stop), whose[origin]))
+        return Pulled(records, refused, whose, people[mine.id])
 
     def wake(self, timeout_s: float) -> bool:
         """Wait until a segment has come or gone; return False if none has."""
@@ -123,7 +124,8 @@ class FolderCarrier:
     def members(self) -> list[tuple[str, str]]:
         """Return the machines that are in, as (id, person)."""
         with self._writing() as (mine, members):
-            return [(m.id, keys.person_of(m, mine)) for m in members.values() if not m.end]
+            people = keys.people_of(members, mine)
+        return [(one.id, people[one.id]) for one in members.values() if not one.end]
 
     def rotate(self) -> None:
         """Give this machine fresh keys; the old ones sign and read nothing from now on."""
@@ -379,12 +381,6 @@ def _first_claims(members: Iterable[Member], known: Mapping[str, str]) -> dict[s
 
 def _with_own_origin(one: Member, origins: Mapping[str, str]) -> Member:
     return one if origins.get(one.origin) == one.root else replace(one, origin="")
-
-
-def _of_person(one: Refused, members: Mapping[str, Member], mine: Identity) -> Refused:
-    """Return what was refused of a machine with the name of its person, if it is or was in."""
-    by = members.get(one.origin)
-    return one._replace(person=keys.person_of(by, mine)) if by else one
 
 
 def _why_not(segment: SegmentName, by: Member | None) -> str:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.events import Event, Scope, Shared
-from observer.core.filters import OWN, RECORDED_KINDS
+from observer.core.filters import RECORDED_KINDS
 from observer.core.model import UNASSIGNED, Item, Project, item_uuid
 from observer.core.value import decode_json, newest
 from observer.store.reader import StoreReader
@@ -44,7 +44,7 @@ from observer.sync.outgoing import (
     key_of,
     share_called,
 )
-from observer.sync.record import Carrier, ProjectKey, Record, Refused, chained
+from observer.sync.record import Carrier, ProjectKey, Pulled, Record, Refused, chained
 
 VERSIONS = "versions"
 """The fact which notes were changed on two machines apart, by uuid."""
@@ -76,8 +76,9 @@ def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
         if is_back and any(one.origin == share.origin for one in broken):
             _as_another(home, share, own)
             continue
+        broken = [one._replace(person=pulled.whose(one.origin)) for one in broken]
         fresh = [one for one in (*broken, *pulled.refused) if one.origin not in stuck]
-        bad = _take_in(home, share, good)
+        bad = _take_in(home, share, pulled._replace(records=good))
         if is_back:
             _catch_up(home, share, mine[-1])
         if good or fresh:
@@ -165,8 +166,9 @@ def _as_another(home: HomeSide, share: ShareState, own: tuple[int, str]) -> None
     home.write(work)
 
 
-def _take_in(home: HomeSide, share: ShareState, records: Sequence[Record]) -> list[Refused]:
+def _take_in(home: HomeSide, share: ShareState, pulled: Pulled) -> list[Refused]:
     """Store records as events, in their order; return those that cannot be read."""
+    records = pulled.records
     with home.store.read() as reader:
         known = reader.by_uuid(one.uuid for one in records)
         gone = _gone(home, reader, share, records)
@@ -175,13 +177,14 @@ def _take_in(home: HomeSide, share: ShareState, records: Sequence[Record]) -> li
     bad: list[Refused] = []
     wanted: list[tuple[int, Event]] = []
     for record in records:
+        person = pulled.whose(record.origin)
         if record.kind == "withheld" or (record.kind == "item" and record.uuid in gone):
             continue  # not even its text is kept
         try:
-            event = _event(home, share, record, is_new=record.uuid not in known)
+            event = _event(home, share, record, person, is_new=record.uuid not in known)
         except (msgspec.MsgspecError, ValueError) as error:
             why = f"it is no item: {error}"
-            bad.append(Refused(record.origin, record.sequence, why, record.author))
+            bad.append(Refused(record.origin, record.sequence, why, person))
             continue
         project = places.of(record)
         if project is not None:
@@ -273,8 +276,10 @@ class _Places:
         self._found[key] = found
 
 
-def _event(home: HomeSide, share: ShareState, record: Record, *, is_new: bool) -> Event:
-    """Return the event that a record becomes.
+def _event(
+    home: HomeSide, share: ShareState, record: Record, person: str, *, is_new: bool
+) -> Event:
+    """Return the event that a record becomes; person: whose it is.
 
     Raises:
         ValueError, MsgspecError: it holds no item that may be shared.
@@ -294,7 +299,7 @@ def _event(home: HomeSide, share: ShareState, record: Record, *, is_new: bool) -
             origin=record.origin,
             sequence=record.sequence,
             uuid=record.uuid,
-            person=OWN if record.author == home.person else record.author or "somebody",
+            person=person,
             item=None if item is None else msgspec.to_builtins(bare(item)),
         ),
     )

@@ -337,13 +337,13 @@ def join(folder: Path, home: Path, code: str) -> Identity:
         raise ShareUnavailable("the invitation has not arrived", hint="wait for it; or ask anew")
     if members[guest.id].end:
         raise BadInput("the code was used or taken back", hint="ask for a new one")
-    return _succeed(folder, home, guest, person_of(members[guest.id], guest), last=0)
+    return _succeed(folder, home, guest, _name_of(members[guest.id], guest), last=0)
 
 
 def rotate(folder: Path, home: Path, mine: Identity, *, last: int) -> Identity:
     """Give this machine fresh keys; last: the greatest sequence that it has sent."""
     members = members_of(folder, mine.share, seen_in(home, mine.share))
-    return _succeed(folder, home, mine, person_of(members[mine.id], mine), last=last)
+    return _succeed(folder, home, mine, _name_of(members[mine.id], mine), last=last)
 
 
 def remove(folder: Path, home: Path, mine: Identity, one: str, *, last: int) -> None:
@@ -375,8 +375,26 @@ def claim(folder: Path, mine: Identity, origin: str) -> None:
     )
 
 
-def person_of(member: Member, mine: Identity) -> str:
-    """Return the name of a member's person, '' if it cannot be read."""
+def people_of(members: Mapping[str, Member], mine: Identity) -> dict[str, str]:
+    """Return whose each machine is by its id, '' if the name cannot be read.
+
+    The founder names people, and everybody names himself for his further machines. Of whom others
+    let in it is said who did: he could have let in himself as somebody else.
+    """
+    names = {one.id: _name_of(one, mine) for one in members.values()}
+    found: dict[str, str] = {}
+    for one in members.values():  # whoever let a machine in stands before it
+        name, by = names[one.id], one.card.by
+        if by != one.id and (one.card.succeeds or name == names[by]):
+            name = found[by]
+        elif name and members[by].root != mine.share:
+            name = f"{name}, let in by {found[by]}"
+        found[one.id] = name
+    return found
+
+
+def _name_of(member: Member, mine: Identity) -> str:
+    """Return the name on a member's card, '' if it cannot be read."""
     try:
         return unseal(base64.b64decode(member.card.person), [mine.names]).decode("utf-8", "replace")
     except (Unreadable, ValueError):

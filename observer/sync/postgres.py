@@ -76,7 +76,12 @@ class PostgresCarrier:
         """Return at most `limit` records of a higher sequence than `since` has of their origin."""
         known = {"origins": list(since), "sequences": list(since.values()), "limit": limit}
         with self._connection() as connection:
-            return Pulled([_record(row) for row in connection.execute(_statement("pull"), known)])
+            records = [_record(row) for row in connection.execute(_statement("pull"), known)]
+            origins = sorted({one.origin for one in records})
+            people = connection.execute(_statement("people"), (origins,)).fetchall()
+            me = _value(connection, "me")
+        whose = dict(cast("list[tuple[str, str]]", people))
+        return Pulled(records, people=whose, me=cast("str", me))
 
     def withhold(self, uuids: Collection[str]) -> None:
         """Destroy what this person's records hold of items; the records go on as withheld."""
@@ -128,15 +133,22 @@ def create(url: str) -> None:
             raise _too_old(connection)
         database = hashlib.sha256(connection.info.dbname.encode()).hexdigest()[:8]
         members = f"observer_members_{database}"
-        schema = (_SQL / "schema.sql").read_text(encoding="utf-8")
-        is_new = not _value(connection, "is_there")
-        if is_new:
+        if not _value(connection, "is_there"):
             try:
-                connection.execute(schema.replace("{members}", members))
+                connection.execute(_filled("schema.sql", members))
             except (errors.DuplicateSchema, errors.DuplicateObject) as error:
                 raise BadInput("the database holds a share, or held one") from error
-        if not (install(connection, members) or is_new):
+        can_withhold = _value(connection, "can_withhold")
+        if not can_withhold:
+            connection.execute(_filled("withhold.sql", members))
+        if not install(connection, members) and can_withhold:
             raise BadInput("the database holds a share, which is up to date")
+
+
+def _filled(name: str, members: str) -> str:
+    """Return statements of ours for a share whose members have that role, a name made of digits."""
+    text = (_SQL / name).read_text(encoding="utf-8")
+    return text.replace("{members}", members)
 
 
 class ServerTeam:
@@ -278,7 +290,7 @@ def _plainly() -> Iterator[None]:
     except psycopg.Error as error:
         raise ShareUnavailable(
             f"the server cannot be used: {_said(error)}",
-            hint="look whether it runs, and at its address",
+            hint="look whether it runs, at its address, and whether its owner took the login away",
         ) from error
 
 

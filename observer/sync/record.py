@@ -15,9 +15,12 @@ import msgspec
 
 from observer.core.errors import ShareUnavailable
 from observer.core.events import Scope
+from observer.core.filters import OURS, OWN
+from observer.core.text import one_line
 from observer.core.value import Value
 
 HASH_DIGITS = 64
+PERSON_CHARS = 60
 RecordKind = Literal["item", "tombstone", "withheld"]
 
 
@@ -40,9 +43,9 @@ class Record(Value):
     goes on, and nothing else of it is there.
 
     `origin` is the uuid of a home, `sequence` counts its records in this share from 1 without
-    gaps, `previous` is the hash of the one before ('' of the first). `author` is a person's name,
-    `visibility` who may see it. `body` is the item as JSON, without ids and times that only its
-    machine knows; a tombstone has none.
+    gaps, `previous` is the hash of the one before ('' of the first). `author` is what its sender
+    calls himself: whose it is, the carrier says. `visibility` is who may see it. `body` is the item
+    as JSON, without ids and times that only its machine knows; a tombstone has none.
     """
 
     origin: str
@@ -76,10 +79,21 @@ class Refused(NamedTuple):
 
 
 class Pulled(NamedTuple):
-    """What a carrier had: records in order of each origin, and what of it cannot be trusted."""
+    """What a carrier had: records in order of each origin, and what of it cannot be trusted.
+
+    `people` has for each origin as whom its machine or login was let in, `me` is who asks: nobody
+    is believed who he is by what he writes.
+    """
 
     records: Sequence[Record]
     refused: Sequence[Refused] = ()
+    people: Mapping[str, str] = {}
+    me: str = ""
+
+    def whose(self, origin: str) -> str:
+        """Return whose the records of an origin are, as it is shown."""
+        person = self.people.get(origin, "")
+        return OWN if person and person == self.me else shown_name(person)
 
 
 class Carrier(Protocol):
@@ -102,6 +116,12 @@ class Carrier(Protocol):
 
     def close(self) -> None:
         """Let go of connections and files."""
+
+
+def shown_name(person: str) -> str:
+    """Return the name of another person in one line; none passes for the owner's."""
+    name = one_line(person, PERSON_CHARS)
+    return "somebody" if name in OURS else name
 
 
 def withheld(record: Record) -> Record:
@@ -139,7 +159,7 @@ def chained(
         is_next = (record.sequence, record.previous) == (sequence + 1, digest)
         if not is_next or len(own) != HASH_DIGITS:
             why = f"does not continue record {sequence}"
-            refused[record.origin] = Refused(record.origin, record.sequence, why, record.author)
+            refused[record.origin] = Refused(record.origin, record.sequence, why)
             continue
         taken.append(record)
         known[record.origin] = (record.sequence, own)

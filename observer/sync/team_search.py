@@ -22,7 +22,6 @@ from msgspec.structs import replace
 from observer.core.errors import ObserverError
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
-from observer.core.text import one_line
 from observer.core.value import decode_json
 from observer.index.tokens import SEPARATOR, Codes, Stem
 from observer.redaction.redact import redact
@@ -44,6 +43,7 @@ from observer.sync.outgoing import (
     leaving,
     share_called,
 )
+from observer.sync.record import shown_name
 
 if TYPE_CHECKING:
     from observer.sync.postgres_search import (
@@ -58,7 +58,6 @@ PATIENCE_S = 0.3
 """How long a search waits for servers."""
 FETCH_S = 5.0
 """How long one item is waited for."""
-PERSON_CHARS = 60
 MOST = 60
 """Candidates by words, and by meaning, as at home."""
 ALONE = "searched here alone"
@@ -321,7 +320,7 @@ def _item(found: Candidate) -> Item | None:
     if item.scope == "personal":
         return None
     kept = replace(redact(bare(item)), uuid=found.uuid, content_hash=item.content_hash)
-    return replace(kept, person=one_line(found.person or "somebody", PERSON_CHARS))
+    return replace(kept, person=shown_name(found.person))
 
 
 def _degraded(found: SearchHits, problems: Sequence[str]) -> SearchHits:

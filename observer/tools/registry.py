@@ -45,10 +45,7 @@ BUILT_IN = {
     "story": Toolset(story.GUIDE, lambda memory, here: story.StoryTools(memory, here).tools()),
     "browse": Toolset(story.BROWSE_GUIDE, lambda memory, here: story.Browse(memory, here).tools()),
     "memex": Toolset(memex.GUIDE, memex.tools, memex.greeting, is_fenced=False),
-    "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools(), is_fenced=False),
-    "mem0-team": Toolset(
-        mem0.TEAM_GUIDE, lambda memory, here: mem0.Mem0(memory, here).tools(), is_fenced=False
-    ),
+    "mem0": Toolset(mem0.GUIDE, mem0.tools, mem0.greeting, is_fenced=False),
     "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools, is_fenced=False),
     "kiro": Toolset(
         kiro.GUIDE, lambda memory, here: kiro.Kiro(memory, here).tools(), is_fenced=False

@@ -253,6 +253,14 @@ def test_an_agent_sets_no_limit(run: Run, spacious: Home, monkeypatch: pytest.Mo
     assert not spacious.config.exists()
 
 
+def test_an_agent_does_not_choose_that_memories_are_the_teams(
+    run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert "gives no memories away" in run("config", "set", "mem0_scope", "team").err
+    assert not spacious.config.exists()
+
+
 def test_a_policy_waits_and_the_status_names_the_command(run: Run, spacious: Home) -> None:
     with closing(SqliteStore(spacious.database, read_only=True)) as store, store.read() as reader:
         (root,) = next(one.roots for one in reader.projects() if one.roots)

@@ -69,7 +69,7 @@ def test_a_share_on_a_server_is_founded_and_joined_by_its_address(
     owner = server.url("desks")
     ana("sync", "add", owner, "--create", "--yes")
     logins = [ana("sync", "invite", owner, one)["code"] for one in ("ana", "ben")]
-    ana("remember", "The cart needs a lock.", "--project", str(ana.shop))
+    kept = ana("remember", "The cart needs a lock.", "--project", str(ana.shop))
     ben("remember", "Use pnpm.", "--project", str(ben.shop))
     ana("sync", "add", logins[0], "--name", "team", "--all", "--yes")
     ben("sync", "add", logins[1], "--name", "team", "--all", "--yes")
@@ -77,6 +77,17 @@ def test_a_share_on_a_server_is_founded_and_joined_by_its_address(
     assert [one["unsearched"] for one in ana("sync", "now")] == [""]
     assert ana.finds("pnpm")
     assert ana("search", "pnpm", "--scope", "team")["observations"]
+    ana("sync", "now")
+    with psycopg.connect(owner) as there:
+        rows = "SELECT count(*) FROM observer.entry"
+        assert there.execute(rows).fetchone() == (2,)
+        ana("purge", str(kept["id"]), "--yes")
+        ana("sync", "now")
+        assert there.execute(rows).fetchone() == (1,)
+        held = there.execute("SELECT body FROM observer.record").fetchall()
+    assert not any("lock" in body for (body,) in held)
+    ben("sync", "now")
+    assert not ben.finds("lock")
     (row,) = ben("sync", "status")
     assert logins[1].split("@")[0].rpartition(":")[2] not in row["url"]
 

@@ -180,6 +180,15 @@ def test_what_is_withheld_is_gone_and_the_chain_goes_on(machine: Machine, chain:
     assert all_of(machine("desktop"))["a"][3:] == chain("a", 4)[3:]
 
 
+def test_who_writes_as_another_is_named_as_who_he_is(machine: Machine, chain: Chain) -> None:
+    ana, ben = machine("Ana"), machine("Ben")
+    ana.push(chain("a", 1))
+    ben.push(chain("b", 1))
+    assert {one.author for one in chain("b", 1)} == {"Ana"}
+    pulled = ana.pull({}, limit=9)
+    assert (pulled.me, pulled.people) == ("Ana", {"a": "Ana", "b": "Ben"})
+
+
 def test_what_others_sent_is_not_withheld(machine: Machine, chain: Chain) -> None:
     records = chain("a", 2)
     machine("laptop").push(records)

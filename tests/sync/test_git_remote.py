@@ -77,7 +77,7 @@ def test_what_was_written_while_the_remote_was_away_goes_later(
         ana.push(chain("a", 2))
     (tmp_path / "away").rename(bare)
     ana.push(chain("a", 2))
-    assert ben.pull({}, limit=10) == (chain("a", 2), [])
+    assert ben.pull({}, limit=10)[:2] == (chain("a", 2), [])
 
 
 @pytest.mark.parametrize(

@@ -325,6 +325,16 @@ def test_the_owner_makes_a_share_by_its_address(server: Any) -> None:
     assert [person for _, person in team.members()] == ["Ana"]
 
 
+@pytest.mark.parametrize(("url", "shown"), [
+    ("postgresql://ana:pw@db.example/team", "postgresql://db.example/team"),
+    ("postgresql://ana@/team?host=/run", "postgresql:///team?host=/run"),
+    ("postgres://db/t?password=pw&user=ana", "postgres://db/t?password=&user=ana"),
+    ("git@example.com:team.git", "git@example.com:team.git"),
+])  # fmt: skip
+def test_an_address_is_shown_without_its_login(url: str, shown: str) -> None:
+    assert carriers.without_login(url) == shown
+
+
 def test_a_server_takes_no_code(share: ServerShare) -> None:
     with pytest.raises(BadInput, match="takes no code"):
         carriers.join_share(share.owner, Path("/nowhere"), "code")

@@ -10,6 +10,9 @@ WHERE r.rolname = current_user;
 -- name: is_there
 SELECT to_regclass('observer.record') IS NOT NULL;
 
+-- name: can_withhold
+SELECT to_regprocedure('observer.withhold(text, bigint, text)') IS NOT NULL;
+
 -- name: format
 SELECT version FROM observer.format;
 
@@ -49,12 +52,20 @@ LEFT JOIN unnest(%(origins)s::text[], %(sequences)s::bigint[]) AS known (origin,
     USING (origin)
 CROSS JOIN LATERAL (
     SELECT * FROM observer.record one
-    -- A chain has no gaps, so this is at most `limit` rows, however the planner finds them.
+    -- Bounded and in order for each origin: else all records may be read to find that none is new.
     WHERE one.origin = o.origin AND one.sequence > coalesce(known.sequence, 0)
         AND one.sequence <= coalesce(known.sequence, 0) + %(limit)s
+    ORDER BY one.origin, one.sequence LIMIT %(limit)s
 ) r
-ORDER BY r.origin, r.sequence
+ORDER BY o.origin, r.sequence
 LIMIT %(limit)s;
+
+-- name: people
+SELECT o.origin, m.person FROM observer.origin o JOIN observer.member m USING (role)
+WHERE o.origin = ANY(%s);
+
+-- name: me
+SELECT person FROM observer.member WHERE role = current_user;
 
 -- name: mine
 SELECT origin, sequence, previous, kind, uuid, project, author, visibility, at_ms, body

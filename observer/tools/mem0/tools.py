@@ -1,6 +1,7 @@
 """The mem0 toolset: memories of users and agents, apart from each other, by seven tools.
 
-A memory is a personal note, its owner's name the user's or the agent's; names, parameters, texts
+A memory is a personal note, its owner's name the user's or the agent's, or a note of the team in
+the client's project, if the person has set `mem0_scope` so; names, parameters, texts
 and errors are those that clients of mem0 servers know. The docstrings are what models read.
 """
 
@@ -66,9 +67,17 @@ MemoryId = Annotated[str, Meta(description="Exact id, as search_memories returns
 OwnerCheck = Annotated[str, Meta(description="Refuse if the memory is not theirs.")]
 
 
-TEAM_GUIDE = f"""\
-{GUIDE} They are the team's: everybody in this project's share can read and change them.\
-"""
+TEAM = "These memories are the team's: everybody in a share of this project reads and changes them."
+
+
+def tools(memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
+    """Return the tools of a memory."""
+    return Mem0(memory, here).tools()
+
+
+def greeting(memory: Memory) -> str:
+    """Return who reads the memories, if others do."""
+    return TEAM if memory.mem0_scope == "team" else ""
 
 
 class Mem0:
@@ -76,12 +85,16 @@ class Mem0:
 
     Args:
         memory: where memories are.
-        here: returns the folder of the project whose team they are; without it each is personal.
+        here: returns the folder of the project whose team they are, if they are a team's.
     """
 
-    def __init__(self, memory: Memory, here: Callable[[], str] | None = None) -> None:
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
         self._memory = memory
         self._here = here
+
+    @property
+    def _is_team(self) -> bool:
+        return self._memory.mem0_scope == "team"
 
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools, in the order in which clients list them."""
@@ -141,7 +154,7 @@ class Mem0:
             texts, metadata = found.facts, {**metadata, rows.MODEL: found.model}
         steps = plan or [PlanStep(event="ADD", text=text) for text in texts]
         like = self._like(whose, metadata)
-        folder = self._here() if self._here else ""
+        folder = self._here() if self._is_team else ""
         done = apply_plan(self._of(whose).notes, steps, like, folder=folder)
         return self._added(done, whose)
 
@@ -162,7 +175,7 @@ class Mem0:
             raise BadInput("query is empty", hint="say what to look for")
         whose = owner(user_id, agent_id, otherwise=self._memory.owner)
         memory, narrow = self._of(whose), self._options(whose)
-        find = memory.search_team if self._here else memory.recall
+        find = memory.search_team if self._is_team else memory.recall
         found = find(query, limit=limit, narrow=narrow)
         memories = [rows.shown(hit.item, score=round(hit.score, 2)) for hit in found.hits]
         lines = [
@@ -303,7 +316,7 @@ class Mem0:
         Raises:
             NotFound: there is no such item, or it does not belong to the user or agent named.
         """
-        if self._here:
+        if self._is_team:
             return self._memory, self._kept_by_team(memory_id, user_id, agent_id)
         try:
             owner_memory = self._memory.owner_of(rows.uuid_of(memory_id))
@@ -326,18 +339,18 @@ class Mem0:
 
     def _of(self, whose: Owner) -> Memory:
         """Return the memory as an owner sees it; what is the team's everybody sees."""
-        return self._memory if self._here else self._memory.of(whose.key)
+        return self._memory if self._is_team else self._memory.of(whose.key)
 
     def _like(self, whose: Owner, metadata: dict[str, Any]) -> Note:
         """Return what new memories of an owner are made of."""
-        if not self._here:
+        if not self._is_team:
             return Note(content="", scope="personal", metadata=metadata or None, tags=whose.tags)
         tags = (rows.owner_tag(whose.key), *whose.tags, *filter(None, [whose.tag]))
         kept = {**metadata, rows.OWNER: whose.key}
         return Note(content="", scope="team", metadata=kept, tags=tags, key=whose.key)
 
     def _options(self, whose: Owner) -> SearchOptions:
-        if not self._here:
+        if not self._is_team:
             return SearchOptions(
                 kinds=("note",), scope="personal", tags=whose.tags, owner_tag=whose.tag
             )

@@ -53,6 +53,7 @@ OTHER = {
     "retention_by_folder": "/srv/shop=90",
     "max_home_mb": "5000",
     "forget_grace_hours": "1",
+    "mem0_scope": "team",
     "log_level": "debug",
 }
 """A value of each setting that is not its default; of `http_port` one that is free."""

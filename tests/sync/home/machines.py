@@ -32,6 +32,7 @@ class LinesCarrier:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self.me = ""
 
     def push(self, records: Sequence[Record]) -> None:
         """Append what is not there yet."""
@@ -43,8 +44,10 @@ class LinesCarrier:
 
     def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
         """Return what is later, in the order in which it came."""
-        later = (one for one in self.records() if one.sequence > since.get(one.origin, 0))
-        return Pulled(list(later)[:limit])
+        records = self.records()
+        later = [one for one in records if one.sequence > since.get(one.origin, 0)]
+        people = {one.origin: one.origin.removeprefix("o-") for one in records}
+        return Pulled(later[:limit], people=people, me=self.me)
 
     def withhold(self, uuids: Collection[str]) -> None:
         """Put stubs in the place of the records of items."""

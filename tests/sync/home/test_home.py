@@ -15,6 +15,7 @@ from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
 from observer.sync.home import Round, failed, sync_once
 from observer.sync.incoming import changed_apart
+from observer.sync.record import Pulled
 from observer.tools import note_api
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
@@ -38,9 +39,25 @@ def test_what_came_from_ones_own_machine_names_it(
 ) -> None:
     laptop = machine("laptop")
     ana.note("one")
-    for home in (ana.home, laptop.home._replace(person="ana")):
-        sync_once(home, NAME, carrier)
+    carrier.me = "ana"
+    for one in (ana, laptop):
+        sync_once(one.home, NAME, carrier)
     assert laptop.only().person == OWN
+
+
+def test_nobody_is_believed_who_he_is_by_what_he_writes(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    bob.home = bob.home._replace(person="ana")
+    bob.note("one")
+    carrier.me = "ana"
+    sync(bob, ana)
+    assert ana.only().person == "bob"
+
+
+@pytest.mark.parametrize("name", ["", OWN, f" {OWN}\n", "\n"])
+def test_no_name_passes_for_the_owners(name: str) -> None:
+    assert Pulled((), people={"o": name}, me="ana").whose("o") == "somebody"
 
 
 def test_what_came_does_not_leave_again(

@@ -10,9 +10,10 @@ import pytest
 
 from observer.core.errors import NotFound
 from observer.index.index import Index
+from observer.memory.api import Memory
 from observer.store.stemmer import stemmer
 from observer.tools.mem0.rows import Message, PlanStep
-from observer.tools.mem0.tools import Mem0
+from observer.tools.mem0.tools import Mem0, greeting
 from tests.support import memory_over, record_by
 from tests.sync.home.machines import Machine
 
@@ -20,13 +21,19 @@ Ask = Callable[..., Any]
 TEA = "I drink green tea"
 
 
-def tools_at(machine: Machine) -> Ask:
-    """Return a function that calls a tool of a machine by its name."""
-    index = Index(Path("/nowhere"), stem=stemmer(), is_owner=False)
-    memory = memory_over(
-        machine.store, index, lambda: machine.now_ms, record=record_by(machine.pipeline)
+def memory_at(machine: Machine, mem0_scope: str) -> Memory:
+    return memory_over(
+        machine.store,
+        Index(Path("/nowhere"), stem=stemmer(), is_owner=False),
+        lambda: machine.now_ms,
+        record=record_by(machine.pipeline),
+        mem0_scope=mem0_scope,
     )
-    tools = Mem0(memory, lambda: str(machine.shop))
+
+
+def tools_at(machine: Machine, mem0_scope: str = "team") -> Ask:
+    """Return a function that calls a tool of a machine by its name."""
+    tools = Mem0(memory_at(machine, mem0_scope), lambda: str(machine.shop))
 
     def ask(name: str, **arguments: Any) -> Any:
         machine.now_ms += 1000
@@ -138,3 +145,15 @@ def test_a_note_of_the_team_is_no_memory(ana: Machine, here: Ask) -> None:
     uuid = ana.only().uuid
     with pytest.raises(NotFound, match="Memory not found"):
         here("get_memory", memory_id=uuid)
+
+
+def test_until_a_person_chooses_memories_are_personal_and_stay(ana: Machine, sync: Any) -> None:
+    personal = tools_at(ana, mem0_scope="personal")
+    add(personal, TEA, user_id="alice")
+    assert [one.sent for one in sync(ana)] == [0]
+    assert (ana.only().scope, all_of(tools_at(ana), user_id="alice")) == ("personal", [])
+
+
+@pytest.mark.parametrize(("scope", "is_said"), [("team", True), ("personal", False)])
+def test_who_else_reads_the_memories_is_said(ana: Machine, scope: str, *, is_said: bool) -> None:
+    assert ("everybody in a share" in greeting(memory_at(ana, scope))) == is_said

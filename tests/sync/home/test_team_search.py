@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 from psycopg import errors
 
-from observer.core.errors import ShareUnavailable
+from observer.core.errors import BadInput, ShareUnavailable
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import ModelInfo, find
 from observer.memory.api import Memory
@@ -364,6 +364,21 @@ def test_the_owner_brings_an_older_share_up_to_date(ana: Member, postgres_share:
     undo_search(postgres_share)
     postgres.create(postgres_share.owner)
     open_search(ana.url).close()
+
+
+def test_the_owner_brings_a_share_of_the_first_schema_up_to_date(
+    ana: Member, postgres_share: Any
+) -> None:
+    undo_search(postgres_share)
+    rows(postgres_share, "DROP FUNCTION observer.withhold")
+    rows(postgres_share, "DROP POLICY owner_withhold ON observer.record")
+    rows(postgres_share, "DROP POLICY owner_read ON observer.record")
+    postgres.create(postgres_share.owner)
+    with closing(carriers.open_carrier(ana.url, Path("/nowhere"))) as carrier:
+        carrier.withhold([ana.machine.only().uuid])
+        assert [one.kind for one in carrier.pull({}, limit=9).records] == ["withheld"]
+    with pytest.raises(BadInput, match="up to date"):
+        postgres.create(postgres_share.owner)
 
 
 def undo_search(share: Any) -> None:
