@@ -18,6 +18,13 @@ was a tenth of the daemon's start and an eighth of a drain."""
 
 def main() -> None:
     """Run the command that the process was started with, and exit with its code."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # while modules are imported; `cli.app` has the rest
+        sys.exit(130)
+
+
+def _run() -> None:
     _have_streams()
     gc.set_threshold(YOUNG_OBJECTS)
     # Its products are small: a second thread would cost 20 MB and half of the time to import numpy.

@@ -39,16 +39,16 @@ ROOT = Path(__file__).parents[1]
 HELP_COLUMNS = 88
 EVERYWHERE = {"json", "utc"}
 """Options of all commands: with `--help` said once, above the commands."""
+SHARED = 3
+"""Least tools of a toolset that take a parameter for it to be described above them all."""
 SQL_TYPES = "TEXT|INTEGER|REAL|BLOB|ANY"
 
 
 def commands() -> None:
-    """Print every command by purpose, then the help of each and of its subcommands."""
+    """Print the names of commands by purpose, then the help of each and of its subcommands."""
     for purpose, names in PURPOSES.items():
-        found = [(name, _command(name)) for name in names if not _command(name).hidden]
-        print(f"\n**{purpose}**\n")
-        rows = ((f"[`observer {n}`](#observer-{n})", _line(c.help or "")) for n, c in found)
-        table(("command", "description"), rows)
+        shown = (name for name in names if not _command(name).hidden)
+        print(f"- {purpose}: " + ", ".join(f"[`{name}`](#observer-{name})" for name in shown))
     root = click.Context(
         observer,
         info_name="observer",
@@ -62,26 +62,27 @@ def commands() -> None:
 
 
 def tools() -> None:
-    """Print the tools of every toolset with their parameters."""
+    """Print the tools of every toolset with their parameters; once, what several have alike."""
+    described: dict[tuple[str, str], str] = {}
     for name, toolset in toolsets().items():
         found = toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
         print(f"\n## Toolset `{name}`\n\n{_quoted(toolset.guide)}")
+        at = {tool.name: described.get((tool.name, tool.description)) for tool in found}
+        for other in sorted({toolset for toolset in at.values() if toolset}):
+            alike = ", ".join(f"`{tool}`" for tool in at if at[tool] == other)
+            print(f"\nAs in `{other}`: {alike}.")
+        found = tuple(tool for tool in found if not at[tool.name])
+        described.update({(tool.name, tool.description): name for tool in found})
+        taken = {tool.name: list(_parameters(tool.input_schema)) for tool in found}
+        counts = Counter(each for parameters in taken.values() for each in parameters)
+        shared = [each for each, count in counts.items() if count >= SHARED]
+        if shared:
+            print("\nSeveral of its tools take:\n\n" + "\n".join(text for _, text in shared))
         for tool in found:
             print(f"\n### `{tool.name}`\n\n{_block(tool.description)}\n")
-            rows = list(_parameters(tool.input_schema))
-            if rows:
-                table(("parameter", "type", "default", "description"), rows)
-            else:
-                print("No parameters.")
-
-
-def tools_overview() -> None:
-    """Print one line for each toolset."""
-    rows = []
-    for name, toolset in toolsets().items():
-        found = toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
-        rows.append((f"`{name}`", ", ".join(f"`{tool.name}`" for tool in found)))
-    table(("toolset", "tools"), rows)
+            own = [text for name, text in taken[tool.name] if (name, text) not in shared]
+            also = [name for name, text in taken[tool.name] if (name, text) in shared]
+            print("\n".join(own + [f"- {', '.join(also)}: see above"] * bool(also)))
 
 
 def offered(choice: str) -> None:
@@ -116,8 +117,7 @@ def status_fields() -> None:
     for name, shape in shapes.items():
         if name != Status.__name__:
             print(f"\n`{name}`: {_line(shape.get('description', ''))}\n")
-            rows = ((f"`{n}`", _type(of)) for n, of in shape["properties"].items())
-            table(("field", "type"), rows)
+            print("\n".join(f"- `{n}` ({_type(of)})" for n, of in shape["properties"].items()))
 
 
 def event_context() -> None:
@@ -137,13 +137,7 @@ def event_fields() -> None:
     for kind, body in generic.KINDS.items():
         shape = msgspec.json.schema_components([body])[1][body.__name__]
         print(f"\n### `{kind}`\n\n{_block(body.__doc__ or '')}\n")
-        required = shape.get("required", [])
-        rows = (
-            (f"`{name}`", _type(of), "required" if name in required else _default(of))
-            for name, of in shape["properties"].items()
-            if name != "kind"
-        )
-        table(("field", "type", "default"), rows)
+        print("\n".join(line for name, line in _parameters(shape) if name != "`kind`"))
 
 
 def routes() -> None:
@@ -195,8 +189,8 @@ def schema() -> None:
             found[name] = [("", engine, "virtual table, derived")]
     for name, columns in found.items():
         print(f"\n### `{name}`\n")
-        rows = ((f"`{column}`" if column else "", of, text) for column, of, text in columns)
-        table(("column", "type", "meaning"), rows)
+        for column, of, meaning in columns:
+            print(f"- `{column}` {of}: {meaning}" if column else f"{of}: {meaning}")
 
 
 POSIX_PARTS = {
@@ -279,17 +273,15 @@ def recorded_calls() -> None:
 
 
 def promises(document: str) -> None:
-    """Print what a document promises of its tools: first what observer does otherwise, and why."""
+    """Print how many promises a document makes, and what observer does otherwise, and why."""
     path = ROOT / "tests" / "data" / "promises" / f"{document}.toml"
     found = tomllib.loads(path.read_text())["row"]
-    kept = [row["says"] for row in found if row["status"] == "holds"]
-    print(f"{len(found)} promises, {len(kept)} of them kept.\n")
     others = [row for row in found if row["status"] != "holds"]
+    print(f"{len(found)} promises, {len(found) - len(others)} of them kept.")
     if others:
+        print()
         rows = ((row["says"], f"**{row['status']}**: {row['why']}") for row in others)
         table(("the document promises", "observer"), rows)
-        print("\nKept:\n")
-    print("\n".join(f"- {says}" for says in kept))
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
@@ -319,6 +311,10 @@ def _command(name: str) -> click.Command:
     return found
 
 
+_SUBCOMMANDS = re.compile(r"\nCommands:\n(?: +\S.*\n)+")
+"""The list of subcommands in the help of a group: each has a section of its own."""
+
+
 def _print_help(command: click.Command, parent: click.Context) -> None:
     for option in command.params:
         if isinstance(option, click.Option) and option.name in EVERYWHERE:
@@ -326,7 +322,8 @@ def _print_help(command: click.Command, parent: click.Context) -> None:
     context = click.Context(command, info_name=command.name, parent=parent)
     path = context.command_path
     print(f"\n{'#' * len(path.split())} `{path}`\n")
-    print(f"```text\n{command.get_help(context).rstrip()}\n```")
+    text = _SUBCOMMANDS.sub("", command.get_help(context)).rstrip()
+    print(f"```text\n{text}\n```")
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
@@ -347,11 +344,14 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in _block(text).splitlines())
 
 
-def _parameters(schema: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _parameters(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield a name and its line of a list, for each parameter of a tool or field of an event."""
     required = schema.get("required", [])
     for name, described in schema["properties"].items():
-        default = "required" if name in required else _default(described)
-        yield f"`{name}`", _type(described), default, described.get("description", "")
+        default = _default(described)
+        state = ", required" if name in required else f", default {default}" if default else ""
+        text = described.get("description", "")
+        yield f"`{name}`", f"- `{name}` ({_type(described)}{state})" + (f": {text}" if text else "")
 
 
 def _default(described: dict[str, Any]) -> str:

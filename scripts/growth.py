@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile, takewhile
+from itertools import takewhile
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -27,8 +27,8 @@ Points = Sequence[tuple[float, float]]
 
 def rows(page: str) -> tuple[list[str], list[list[float]]]:
     """Return the heads of the first table of a page, and the numbers of each row."""
-    after = dropwhile(lambda line: not line.startswith("|"), page.splitlines())
-    lines = list(takewhile(lambda line: line.startswith("|"), after))
+    first = page[page.index("\n|") + 1 :].splitlines()
+    lines = takewhile(lambda line: line.startswith("|"), first)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     numbers = [
         [float(_NUMBER.findall(cell)[0].replace(",", "")) for cell in row] for row in cells[2:]

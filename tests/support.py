@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+
+from hypothesis import strategies as st
 
 from observer.core.config import Settings
 from observer.core.events import Event
@@ -25,6 +29,22 @@ Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 """What fixtures of all tests give."""
 Clock = Callable[[], int] | int
 """Milliseconds; a number for a clock that stands."""
+SHORT = st.text(max_size=8)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | SHORT
+
+
+def json_of(
+    leaves: st.SearchStrategy[Any] = SCALARS,
+    names: st.SearchStrategy[str] = SHORT,
+    *,
+    most: int = 8,
+) -> st.SearchStrategy[Any]:
+    """Return JSON of at most so many leaves, lists and objects with three entries at most."""
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+        max_leaves=most,
+    )
 
 
 def pipeline_over(store: SqliteStore, at: Home | Spool, now_ms: Clock, **parts: Any) -> Pipeline:
@@ -43,6 +63,22 @@ def memory_over(store: SqliteStore, at: Home | Index, now_ms: Clock, **parts: An
 
 def clock(now_ms: Clock) -> Callable[[], int]:
     return now_ms if callable(now_ms) else lambda: now_ms
+
+
+async def run_until(holds: Callable[[], Any], *work: Awaitable[None]) -> None:
+    """Run tasks until a condition holds, 20 seconds at most; none may end before."""
+    tasks = [asyncio.ensure_future(each) for each in work]
+    deadline = time.monotonic() + 20
+    try:
+        while not holds():
+            assert time.monotonic() < deadline, "waited too long"
+            for task in tasks:
+                assert not task.done(), task.exception()
+            await asyncio.sleep(0.01)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def record_by(pipeline: Pipeline) -> Callable[[Sequence[Event], int | None], Sequence[Receipt]]:

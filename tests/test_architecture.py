@@ -62,7 +62,7 @@ HOMES = {
     "pyrage": ("observer.sync.keys",),
     "tree_sitter": ("observer.code",),
     "watchfiles": ("observer.serve",),
-    "uvicorn": ("observer.serve.servers",),
+    "uvicorn": ("observer.serve.http",),
     "mcp": ("observer.serve.mcp.http",),
     "anyio": ("observer.serve.mcp.http",),
     "pydantic": ("observer.serve.mcp.http",),

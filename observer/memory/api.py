@@ -226,8 +226,7 @@ class Memory:
                 name = local
             else:
                 find = partial(search, sources, query, asked, limit=limit, now_ms=self._now_ms())
-                names = {one.id: one.name for one in sources.reader.projects()}
-                name = names[asked.project_id] if asked.project_id else ""
+                name = sources.reader.project_names().get(asked.project_id, "")
             if self._team is None:
                 return find()
             from observer.sync.team_search import TeamQuestion  # noqa: PLC0415 - seldom wanted
@@ -411,7 +410,8 @@ class Memory:
 
     def project_names(self) -> Callable[[int | None], str]:
         """Return a function from a project's id to its name; the name of no project is empty."""
-        names: dict[int | None, str] = {project.id: project.name for project in self.projects()}
+        with self._store.read() as reader:
+            names = reader.project_names()
         return lambda project_id: names.get(project_id, "")
 
     def sessions(

@@ -71,14 +71,6 @@ SECRET_NAMES = tuple(
 ASCII_NAMES = tuple(each for each in SECRET_NAMES if each.gate.isascii())
 
 
-def is_about_secret(text: str, at: int, tail: re.Match[str]) -> bool:
-    """Return True if a name only describes a secret, counts it, or names something public."""
-    words = [each.lower() for each in SHAPES.humps.findall(tail["more"])]
-    if words and (words[-1] in ABOUT or tail["more"][0].islower()):
-        return True
-    return is_no_secret(text, at, tail.end())
-
-
 def is_no_secret(text: str, at: int, end: int) -> bool:
     """Return True if the name around a word is of something public, a type, or no name at all."""
     if "[redacted:" in text[max(0, at - 32) : at].rpartition("]")[2]:
@@ -173,13 +165,6 @@ class _Key(NamedTuple):
         return bool(self.head["quote"] or self.head["element"])
 
     @property
-    def is_weak(self) -> bool:
-        """Whether it may name anything; a value must look random."""
-        if self.head["call"] and not _IS.sets.match(self.text):
-            return True
-        return self.word.is_weak or _IS.weak.match(self.text) is not None
-
-    @property
     def lead(self) -> str:
         """The character before it."""
         return self.before[-1:] or "\n"
@@ -188,11 +173,6 @@ class _Key(NamedTuple):
     def is_option(self) -> bool:
         """Whether it is a command-line option."""
         return self.text.startswith("--")
-
-    @property
-    def takes_next(self) -> bool:
-        """Whether the next of a list is its value: behind an option, or in `define("X", …)`."""
-        return self.is_option or _IS.pairs.search(self.before) is not None
 
     @property
     def is_environment(self) -> bool:
@@ -232,7 +212,8 @@ def _key_of(text: str, found: re.Match[str], *, word: SecretName, head: re.Match
 def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
     """Return where what a key is set to starts and ends, None if nothing is set."""
     head = key.head
-    is_next = head["listed"] and (not key.takes_next or text.startswith("-", head.end()))
+    takes_next = key.is_option or _IS.pairs.search(key.before)  # `define("X", …)`
+    is_next = head["listed"] and (not takes_next or text.startswith("-", head.end()))
     if is_next or (head["option"] and not key.is_option):
         return None
     if _IS.call.match(text, head.end()) and not (key.is_quoted or key.is_environment):
@@ -260,7 +241,8 @@ def _is_secret(key: _Key, value: str) -> bool:
         is_known = _IS.known_tail.fullmatch(key.tail) is not None
         return is_known and is_random(value.partition(".")[0], at_least=16)
     least = 4 if key.word.is_password else 8
-    if len(value) < least or key.is_weak or _is_code(key, value):
+    is_read = key.head["call"] and not _IS.sets.match(key.text)
+    if len(value) < least or is_read or _IS.weak.match(key.text) or _is_code(key, value):
         return False
     is_whole = key.is_quoted or key.is_environment
     return (_is_literal if is_whole else _is_bare_secret)(key, value)
@@ -322,7 +304,7 @@ _ENDS = ".,:;)]}>"
 def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     """Return the value that stands close to a secret's name; None if none does."""
     tail = _IS.name_tail.match(text, found.end())
-    if tail is None or is_about_secret(text, found.start(), tail) or _is_no_name(text, found):
+    if tail is None or _is_no_name(text, found.start(), tail):
         return None
     gap = _IS.direct.match(text, tail.end())
     if gap is not None and (gap[0].strip() or word.gate != "auth"):
@@ -341,9 +323,16 @@ def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     return _behind(text, tail.end(), word) or _before(text, found.start(), word)
 
 
-def _is_no_name(text: str, found: re.Match[str]) -> bool:
-    """Return True for a statement of Python, a test's result and what stands in encoded data."""
-    start = found.start()
+def _is_no_name(text: str, start: int, tail: re.Match[str]) -> bool:
+    """Return True for what only describes a secret, counts it, or names something public.
+
+    So it does for a statement of Python, a test's result and what stands in encoded data.
+    """
+    words = [each.lower() for each in SHAPES.humps.findall(tail["more"])]
+    if words and (words[-1] in ABOUT or tail["more"][0].islower()):
+        return True
+    if is_no_secret(text, start, tail.end()):
+        return True
     if start >= _DATA_LENGTH and _IS.data.match(text, start - _DATA_LENGTH):
         return True
     return bool(_IS.statement.match(text, start - 1) or _IS.result.match(text, start))

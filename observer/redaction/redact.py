@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Literal, TypeVar, get_args, get_origin
 
@@ -20,12 +20,11 @@ from observer.redaction.issued import context_secrets, key_file_secrets, long_ru
 from observer.redaction.named import named_secrets
 from observer.redaction.plain import plain_reading
 from observer.redaction.seen import SEEN
-from observer.redaction.shapes import Span, is_random
+from observer.redaction.shapes import SHAPES, Span
 from observer.redaction.unnamed import typed_secrets, unnamed_secrets
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
-_SHORTEST_REPEATED, _LONGEST_REPEATED = 10, 256
 _SHORT = 160
 _MOST_KEPT = 4096
 _harmless: dict[str, int] = {}
@@ -64,7 +63,9 @@ def redact_text(text: str) -> str:
     while (cleaned := _once(text)) != text:
         text = cleaned
     if len(text) <= _SHORT:
-        _keep_in_mind(text)
+        if len(_harmless) >= _MOST_KEPT:
+            _harmless.clear()
+        _harmless[text] = SEEN.version
     return text
 
 
@@ -76,25 +77,18 @@ def redact_bytes(data: bytes) -> bytes:
 
 def secret_class(text: str) -> str | None:
     """Return the class of the first secret in a text, for refusing an explicit write."""
-    spans = _merged(_secrets(text, _lower(text)))
+    spans = _merged(_secrets(text))
     return spans[0].name if spans else None
 
 
 # --- text ----------------------------------------------------------------------------------------
 
 
-def _keep_in_mind(harmless: str) -> None:
-    if len(_harmless) >= _MOST_KEPT:
-        _harmless.clear()
-    _harmless[harmless] = SEEN.version
-
-
 def _once(text: str) -> str:
     low = _lower(text)
     if "private>" in low or "private\\u003e" in low:
         text = _without_private(text, low)
-        low = _lower(text)
-    spans = _secrets(text, low)
+    spans = _secrets(text)
     if not spans:
         return text
     parts = []
@@ -111,31 +105,14 @@ def _lower(text: str) -> str:
     return low if len(low) == len(text) else text.replace("\u0130", "i").lower()
 
 
-def _secrets(text: str, low: str) -> list[Span]:
+def _secrets(text: str, readings: int = 2) -> list[Span]:
+    """Return the secrets of a text, and of what it and its plain reading hide in escapes."""
     runs = long_runs(text)
-    found = _found(text, low, runs)
-    # What escapes hide may hide again, as JSON in JSON in a URL does; deeper is nobody's form.
-    if reading := plain_reading(text, runs):
-        inner = reading.text
-        spans = _found(inner, _lower(inner), long_runs(inner))
-        if again := plain_reading(inner, ""):
-            deep = _found(again.text, _lower(again.text), long_runs(again.text))
-            spans += again.located(deep)
-        found += reading.located(spans)
-    return [*found, *_repeated(text, found)]
-
-
-def _repeated(text: str, found: Iterable[Span]) -> Iterator[Span]:
-    """Yield what was recognised once and stands bare elsewhere in the text.
-
-    Only what looks drawn: a word is not hidden everywhere since it is a password somewhere.
-    """
-    for value, name in {(text[each.start : each.end], each.name) for each in found}:
-        if _SHORTEST_REPEATED <= len(value) <= _LONGEST_REPEATED and is_random(value):
-            at = text.find(value)
-            while at >= 0:
-                yield Span(at, at + len(value), name)
-                at = text.find(value, at + len(value))
+    found = _found(text, _lower(text), runs)
+    # JSON in JSON in a URL hides twice; deeper is nobody's form, and nobody encodes a line twice.
+    if readings and (reading := plain_reading(text, runs if readings > 1 else "")):
+        found += reading.located(_secrets(reading.text, readings - 1))
+    return found
 
 
 def _found(text: str, low: str, runs: str) -> list[Span]:
@@ -188,7 +165,6 @@ def _without_private(text: str, low: str) -> str:
 
 _KEPT = frozenset({"id"})
 _IDENTITIES = frozenset({"session", "agent", "turn", "dedup", "route", "parent_session", "key"})
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @cache
@@ -226,7 +202,7 @@ def _clean(value: object) -> object:
 
 def _clean_uuid(value: object) -> object:
     """Return what names an item in all homes; whatever else stands in its place is cleaned."""
-    return value if isinstance(value, str) and _UUID.fullmatch(value) else _clean(value)
+    return value if isinstance(value, str) and SHAPES.uuid.fullmatch(value) else _clean(value)
 
 
 def _clean_identity(value: object) -> object:

@@ -16,7 +16,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from observer.redaction.patterns import Patterns
-from observer.redaction.shapes import SHAPES, Span, is_name, is_placeholder, is_random, is_unspoken
+from observer.redaction.shapes import (
+    BREAKS,
+    SHAPES,
+    Span,
+    is_name,
+    is_placeholder,
+    is_random,
+    is_unspoken,
+)
 
 _IS = Patterns("seen")
 
@@ -48,9 +56,8 @@ _LEAST_CHANGES = 3
 """Between kinds of signs inside the words of a value: names and versions have fewer."""
 _SHORT_WORDS = 3
 """Mean length of the words of a name that may be the key of a message: `mustBeAtLeast6Chars`."""
-_BREAKS = b" \t\n\r\v\f\"'`<>|,;(){}[]\\"
 _SHAPES = bytes(
-    32 if code in _BREAKS or code < 32 else 48 if chr(code).isdigit() else 97 for code in range(256)
+    32 if code in BREAKS or code < 32 else 48 if chr(code).isdigit() else 97 for code in range(256)
 )
 
 

@@ -54,11 +54,14 @@ def is_placeholder(value: str) -> bool:
     return is_form is not None or any(map(low.__contains__, _STAND_INS))
 
 
+_SIGNS = "!#$%&*+-./:=?@^_~"
 _KINDS = bytes.maketrans(
-    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-    b"a" * 26 + b"A" * 26 + b"0" * 10,
+    (string.ascii_lowercase + string.ascii_uppercase + string.digits + _SIGNS).encode(),
+    b"a" * 26 + b"A" * 26 + b"0" * 10 + b"-" * len(_SIGNS),
 )
 _HEX = "0123456789abcdef"
+BREAKS = b" \t\n\r\v\f\"'`<>|,;(){}[]\\"
+"""Between words of a text, whatever it is."""
 _SEPARATORS = b"-_./+=:~ "
 
 
@@ -82,11 +85,6 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
 _LONG_HEX = 20
 
 
-_SIGNS = "!#$%&*+-./:=?@^_~"
-_ALL_KINDS = str.maketrans(
-    string.ascii_lowercase + string.ascii_uppercase + string.digits + _SIGNS,
-    26 * "a" + 26 * "A" + 10 * "0" + len(_SIGNS) * "-",
-)
 _JUMBLED, _MANY_SIGNS = 12, 3
 _CHANGING, _DISTINCT = 0.6, 0.75
 """Shares of places where the kind changes, and of characters that are no second ones."""
@@ -98,10 +96,10 @@ def is_jumbled(value: str) -> bool:
     different = set(value)
     if len(different.intersection(_SIGNS)) < _MANY_SIGNS or len(value) < _JUMBLED:
         return False
-    kinds = value.translate(_ALL_KINDS)
+    kinds = value.encode("ascii", "replace").translate(_KINDS)
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
     is_mixed = changes >= _CHANGING * len(value) and len(different) >= _DISTINCT * len(value)
-    return is_mixed and len(set(kinds) & set("aA0")) > 1 and set(kinds) <= set("aA0-")
+    return is_mixed and len(set(kinds) & set(b"aA0")) > 1 and set(kinds) <= set(b"aA0-")
 
 
 def is_unspoken(value: str) -> bool:
@@ -120,21 +118,12 @@ _JOINTS = str.maketrans("", "", "-_./+=")
 def is_drawn_letters(value: str) -> bool:
     """Return True if letters, and what joins them, change between a and A too often for words."""
     letters = value[:64].translate(_JOINTS)
-    return (
-        len(letters) >= 10
-        and letters.isalpha()
-        and letters.isascii()
-        and (
-            (_swings(letters) and not is_name(letters))
-            or (len(letters) >= 14 and not letters.islower() and is_unspoken(letters))
-        )
-    )
-
-
-def _swings(letters: str) -> bool:
-    """Return True if letters change between a and A too often for words."""
+    if len(letters) < 10 or not (letters.isalpha() and letters.isascii()):
+        return False
     changes = sum(a.isupper() != b.isupper() for a, b in pairwise(letters))
-    return changes * 3 >= len(letters)
+    if changes * 3 >= len(letters) and not is_name(letters):
+        return True
+    return len(letters) >= 14 and not letters.islower() and is_unspoken(letters)
 
 
 _WORD_LENGTH = 4

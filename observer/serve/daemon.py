@@ -19,7 +19,9 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from logging.handlers import RotatingFileHandler
+from typing import Any
 
 import msgspec
 
@@ -46,7 +48,6 @@ from observer.redaction.redact import redact_text
 from observer.serve import requests, unreported
 from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
-from observer.serve.http import Guard, Handlers, app
 from observer.serve.index import IndexWorker
 from observer.serve.kept_openings import KeptOpenings
 from observer.serve.lazy_llm import LazyLlm
@@ -56,6 +57,7 @@ from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.servers import (
     HttpServer,
     LazyMcp,
+    LoopbackSocket,
     ensure_token,
     listen,
     listen_tcp,
@@ -269,7 +271,7 @@ class Daemon:
         self._obey_signals()
         self._spool.prepare(reader=decoders())
         servers = self._servers(http_listener)
-        chores = self._begin_chores(servers)
+        chores = self._begin_chores()
         http = begin(**{server.name: server.serve() for server in servers}, web=self._web.run())
         mcp = begin(mcp=self._mcp.serve(mcp_listener))
         stop = asyncio.create_task(self._stopping.wait(), name="stop")
@@ -292,7 +294,7 @@ class Daemon:
         await self._close()
         return 1 if failed else 0
 
-    def _begin_chores(self, servers: Sequence[HttpServer]) -> Tasks:
+    def _begin_chores(self) -> Tasks:
         spool, drain = self._home.spool, self._drain
         wakes: Wakes = {
             spool / "new": lambda _: drain.wake(),
@@ -312,7 +314,7 @@ class Daemon:
             resting=self._index_worker.run_resting(),
             staleness=self._staleness.run(),
             heads=self._heads.run(),
-            llm=self._llm.run(after=servers[0].answers),
+            llm=self._llm.run(),
             watching=self._watch.run(),
             notes=self._notes.run(),
             shares=self._shares.run(),
@@ -346,7 +348,7 @@ class Daemon:
         )
 
     def _servers(self, http_listener: socket.socket) -> list[HttpServer]:
-        servers = [HttpServer(app(self._handlers(), self._mcp), http_listener, name="http")]
+        servers = [HttpServer(self._app, http_listener, name="http")]
         if port := self._settings.http_port:
             try:
                 token = ensure_token(self._home)
@@ -355,15 +357,17 @@ class Daemon:
                 what = error.filename or f"port {port}"
                 self._health.degrade("http", f"{what} cannot be used: {error.strerror}")
             else:
-                guard = Guard(token=token, port=port, admit=listener.admit)
-                served = app(self._handlers(), self._mcp, guard=guard)
-                servers.append(HttpServer(served, listener, name="http on TCP"))
+                guarded = partial(self._app, listener, token)
+                servers.append(HttpServer(guarded, listener, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"
                 self._connections = listener.connections
         return servers
 
-    def _handlers(self) -> Handlers:
-        return Handlers(
+    def _app(self, port: LoopbackSocket | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
+        """Return what the Unix socket serves, or a port, where requests show a token."""
+        from observer.serve.http import Guard, Handlers, app  # noqa: PLC0415 - as in `HttpServer`
+
+        handlers = Handlers(
             memory=self._memory,
             status=self._status,
             post=lambda body: requests.post_events(body, self._record),
@@ -376,6 +380,10 @@ class Daemon:
             web=lambda ends: self._web.logout() if ends else self._web.link(),
             stop=self._stopping.set,
         )
+        if port is None:
+            return app(handlers, self._mcp)
+        guard = Guard(token=token, port=port.getsockname()[1], admit=port.admit)
+        return app(handlers, self._mcp, guard=guard)
 
     def _recall(self, envelope: bytes) -> bytes:
         """Answer `hooks/recall`, in the thread of a request."""
@@ -395,7 +403,8 @@ class Daemon:
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
         workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
-        for each in (*workers, self._heads, self._llm, self._watch, self._shares):
+        others = (self._heads, self._llm, self._watch, self._shares, self._maintenance)
+        for each in (*workers, *others):
             each.touch(touched)
 
     def _noted(self, projects: Iterable[int | None]) -> None:

@@ -10,15 +10,17 @@ change; `/mcp` has a protocol of its own.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import msgspec
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
@@ -30,9 +32,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from observer.core.errors import BadInput, ObserverError, StoreUnavailable
-from observer.core.value import Value
 from observer.memory.api import Memory
 from observer.serve import note_requests
+from observer.serve.requests import ImportReceipt, PostReceipt
 
 logger = logging.getLogger(__name__)
 
@@ -64,35 +66,6 @@ CODE_OF = {
 }
 
 T = TypeVar("T")
-
-
-class PostReceipt(Value):
-    """The outcome for a posted event; `stored` is false if it was known already.
-
-    `id` is its id in the log; empty if nothing is recorded in its folder, if it was `purged`, or if
-    it is `expired`, older than such events are kept. `ignored` are its fields that its kind does
-    not have.
-    """
-
-    id: str
-    stored: bool
-    ignored: tuple[str, ...] = ()
-    purged: bool = False
-    expired: bool = False
-
-
-class ImportReceipt(Value):
-    """The outcome for the events of an import, in numbers of them.
-
-    `known` were stored before, `purged` taken out for good, `expired` are older than is kept, and
-    `excluded` by settings, a policy or a pause.
-    """
-
-    stored: int = 0
-    known: int = 0
-    purged: int = 0
-    expired: int = 0
-    excluded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +173,43 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
     }
     gate = Middleware(_Gate, guard=guard)
     return Starlette(routes=listed, middleware=[gate], exception_handlers=errors, lifespan=lifespan)
+
+
+FAREWELL_S = 3
+"""How long a request in progress may take once the daemon stops."""
+
+
+class Uvicorn(uvicorn.Server):
+    """uvicorn without its signal handlers and its ten ticks a second.
+
+    Args:
+        app: the ASGI application.
+        leaving: set when it is to accept no more requests, finish those in progress, and end.
+    """
+
+    def __init__(self, app: ASGIApp, leaving: asyncio.Event) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                ws="none",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=FAREWELL_S,
+            )
+        )
+        self._leaving = leaving
+
+    async def main_loop(self) -> None:
+        """Wait until it is to leave."""
+        await self._leaving.wait()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the daemon."""
+        yield
 
 
 class _Routes:

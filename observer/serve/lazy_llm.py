@@ -69,14 +69,9 @@ class LazyLlm:
         asking = self._extracting.extracted(messages)
         return asyncio.run_coroutine_threadsafe(asking, self._loop).result(MOST_WAIT_S)
 
-    async def run(self, *, after: asyncio.Event) -> None:
-        """Run the workers until cancelled; only sleep without a usable model.
-
-        Args:
-            after: set once the import may take the processor's time.
-        """
+    async def run(self) -> None:
+        """Run the workers until cancelled; only sleep without a usable model."""
         if self._settings.llm_url:
-            await after.wait()
             try:
                 made = await asyncio.to_thread(self._made)
             except ConfigInvalid as error:

@@ -20,7 +20,7 @@ import logging
 import re
 import shutil
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -312,6 +312,11 @@ class MaintenanceWorker(Worker):
         chores = (self._keep(), integrity.run(), backups.run(), self._retention.run())
         await asyncio.gather(*chores)
 
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Note that something was stored, as `Worker.touch`."""
+        if self._retention:
+            self._retention.touch(projects)
+
     async def _keep(self) -> None:
         try:
             make_private(self._home.logs)
@@ -355,7 +360,7 @@ RESTS = 20
 again: a session that is followed brings a little each minute."""
 AGAIN_AFTER_S = 5.0
 """Where somebody read the database, so that its log could not be emptied."""
-REST_EVERY, REST_S = 50, 0.005
+PAUSE_EVERY, PAUSE_S = 50, 0.005
 """After so many derived events, so long a pause: half of the time is left to others."""
 
 
@@ -393,7 +398,9 @@ class RetentionWorker(Worker):
         self._look_at_s = self._order_at_s = self._search_at_s = 0.0
         self._ordered_seq = -1
         self._is_wiped = True
-        self._is_over = False
+        self._is_woken = self._is_over = False
+        self._searched = SEEN.state
+        """What was known when all that is stored was searched for it, as far as is remembered."""
         self.redacting = 0
         """Events that are being redacted since a value in them was recognised."""
 
@@ -402,16 +409,28 @@ class RetentionWorker(Worker):
         try:
             await heard(self._news, within_s=RETENTION_AFTER_S)
             while True:
-                is_woken = self._news.is_set()
+                is_woken, self._is_woken = self._is_woken, False
                 self._news.clear()
                 if is_woken or time.monotonic() >= self._order_at_s:
                     await self._attempt("import order", self.put_in_order)
-                if is_woken or not self._is_wiped or time.monotonic() >= self._look_at_s:
+                due_s = self._look_at_s if SEEN.state == self._searched else self._search_at_s
+                if is_woken or not self._is_wiped or time.monotonic() >= due_s:
                     self._look_at_s = time.monotonic() + RETENTION_EVERY_S
                     await self._attempt("retention", lambda: self.look(now_ms()))
-                await heard(self._news, within_s=ORDER_EVERY_S if self._is_wiped else AGAIN_AFTER_S)
+                is_calm = self._is_wiped and SEEN.state == self._searched
+                await heard(self._news, within_s=ORDER_EVERY_S if is_calm else AGAIN_AFTER_S)
         finally:
             self._is_over = True
+
+    def wake(self) -> None:
+        """Look soon, whatever was looked at lately."""
+        self._is_woken = True
+        super().wake()
+
+    def touch(self, _projects: Iterable[int | None]) -> None:
+        """Search what is stored soon if values became known; it may have held them before."""
+        if SEEN.state != self._searched:
+            self._news.set()
 
     async def look(self, at_ms: int) -> int:
         """Remove expired events unless events wait in the spool; return how many.
@@ -470,33 +489,24 @@ class RetentionWorker(Worker):
 
         What a killed daemon left is derived first.
         """
-        known = SEEN.state
         begun_s = time.monotonic()
-        seqs = await asyncio.to_thread(self._found) if begun_s >= self._search_at_s else None
+        if begun_s < self._search_at_s:
+            return
+        known = SEEN.state
+        parts = (self._store, self._writer.call, self._pace)
+        self.redacting = await asyncio.to_thread(recognised.catch_up, *parts)
+        self._searched = known
         self._search_at_s = begun_s + (1 + RESTS) * (time.monotonic() - begun_s)
-        if seqs:
-            self.redacting = len(seqs)
-            await self._writer.run(recognised.redact_found, self._store, seqs)
         with self._store.read() as reader:
             projects = recognised.underived(reader)
         if projects:
             await self._derive_without(frozenset(), projects)
-            await self._writer.run(take_out.put_fact, self._store, take_out.UNFINISHED, "1")
-            await self._writer.run(
-                take_out.put_fact, self._store, recognised.UNDERIVED_PROJECTS, ""
-            )
+            await self._writer.run(take_out.note_rederived, self._store)
             await asyncio.to_thread(redact_files, self._home)
             self._on_change(projects)
+        if self.redacting:
             log.info("%d events held values that were recognised after them", self.redacting)
         self.redacting = 0
-        if seqs is not None:
-            await self._writer.run(take_out.put_fact, self._store, recognised.SEARCHED, known)
-
-    def _found(self) -> list[int] | None:
-        """Return the events that hold known values, None if nothing is known since the last."""
-        with self._store.read() as reader:
-            is_behind = recognised.is_behind(reader)
-        return recognised.found(self._store, self._pace) if is_behind else None
 
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)
@@ -586,5 +596,5 @@ class RetentionWorker(Worker):
         if self._is_over:
             raise _Stopped
         self._derived += count
-        if self._derived % REST_EVERY == 0:
-            time.sleep(REST_S)
+        if self._derived % PAUSE_EVERY == 0:
+            time.sleep(PAUSE_S)

@@ -22,12 +22,11 @@ from observer.core.errors import BadInput
 from observer.core.events import Event
 from observer.core.model import Receipt
 from observer.core.paths import Home
-from observer.core.value import decode_json
+from observer.core.value import Value, decode_json
 from observer.ingest.decode import UPCOMING, decode, decode_upcoming
 from observer.memory.api import Memory
 from observer.notes.values import Record
 from observer.redaction.redact import redact
-from observer.serve.http import ImportReceipt, PostReceipt
 from observer.tools.asking import CommandReply as Reply
 from observer.tools.asking import CommandRequest, surroundings
 from observer.tools.hook_output import printed
@@ -65,6 +64,35 @@ class CommandAnswers:
         if config.load(self._home) != self._settings:
             raise BadInput("the settings have changed", hint="restart the daemon")
         return reply(self._memory, asked)
+
+
+class PostReceipt(Value):
+    """The outcome for a posted event; `stored` is false if it was known already.
+
+    `id` is its id in the log; empty if nothing is recorded in its folder, if it was `purged`, or if
+    it is `expired`, older than such events are kept. `ignored` are its fields that its kind does
+    not have.
+    """
+
+    id: str
+    stored: bool
+    ignored: tuple[str, ...] = ()
+    purged: bool = False
+    expired: bool = False
+
+
+class ImportReceipt(Value):
+    """The outcome for the events of an import, in numbers of them.
+
+    `known` were stored before, `purged` taken out for good, `expired` are older than is kept, and
+    `excluded` by settings, a policy or a pause.
+    """
+
+    stored: int = 0
+    known: int = 0
+    purged: int = 0
+    expired: int = 0
+    excluded: int = 0
 
 
 MOST_EVENTS = 5_000

@@ -2,14 +2,13 @@
 
 Listeners are private Unix sockets, and a loopback TCP port if one is configured. Promises: only
 processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by a
-crash is replaced, but only by the holder of the home's lock. MCP over HTTP is imported when it is
-first asked for, in a thread, since that takes long and nothing else waits for it.
+crash is replaced, but only by the holder of the home's lock. HTTP is imported when somebody first
+connects, and MCP over HTTP when it is first asked for, each in a thread.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import os
 import secrets
@@ -24,10 +23,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
-import uvicorn
 
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
@@ -38,7 +36,10 @@ from observer.serve.mcp.server import McpFront
 from observer.tools.status import HttpConnections
 
 if TYPE_CHECKING:
+    from observer.serve.http import Uvicorn
     from observer.serve.mcp.http import McpHttp
+
+T = TypeVar("T")
 
 BACKLOG = 512
 """HttpConnections that wait while the daemon is busy; twenty editors start at once."""
@@ -297,56 +298,53 @@ def _clear(inside: Path) -> None:
         shutil.rmtree(inside)
 
 
-FAREWELL_S = 3
-"""How long a request in progress may take once the daemon stops."""
 Converse = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
 
-class HttpServer(uvicorn.Server):
-    """uvicorn without its signal handlers and its ten ticks a second.
+class HttpServer:
+    """uvicorn on a listener. It is imported for the first who connects, as is what it serves.
 
     Args:
-        app: the ASGI application.
+        app: makes the ASGI application; called in a thread.
         listener: a listening socket; closed at the end.
         name: for the log.
     """
 
-    def __init__(self, app: Any, listener: socket.socket, *, name: str) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is api.http
-        super().__init__(
-            uvicorn.Config(
-                app,
-                ws="none",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                date_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=FAREWELL_S,
-            )
-        )
+    def __init__(self, app: Callable[[], Any], listener: socket.socket, *, name: str) -> None:
+        # ASGI is starlette's, whose home is `serve.http`.
         self.name = name
+        self._app = app
         self._listener = listener
-        self._leaving = asyncio.Event()
-        self.answers = asyncio.Event()
-        """Set once requests are answered."""
+        self._woken, self._leaving = asyncio.Event(), asyncio.Event()
 
-    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+    async def serve(self) -> None:
         """Serve on the listener until `leave`."""
-        await super().serve([*(sockets or []), self._listener])
+        loop = asyncio.get_running_loop()
+        with self._listener:
+            loop.add_reader(self._listener, self._woken.set)
+            try:
+                await self._woken.wait()
+            finally:
+                loop.remove_reader(self._listener)
+            if not self._leaving.is_set():
+                server = await _in_a_hurry(self._made)
+                await server.serve([self._listener])
 
-    async def main_loop(self) -> None:
-        """Set `answers`, and wait for `leave`."""
-        self.answers.set()
-        await self._leaving.wait()
+    def _made(self) -> Uvicorn:
+        from observer.serve.http import Uvicorn  # noqa: PLC0415 - 60 ms with the application
 
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the daemon."""
-        yield
+        return Uvicorn(self._app(), self._leaving)
 
     def leave(self) -> None:
         """Accept no more requests, finish those in progress, and end."""
         self._leaving.set()
+        self._woken.set()
+
+
+async def _in_a_hurry(work: Callable[[], T]) -> T:
+    """Run an import in a thread: those of chores have a low priority, and somebody waits."""
+    with ThreadPoolExecutor(1) as thread:
+        return await asyncio.get_running_loop().run_in_executor(thread, work)
 
 
 async def serve_lines(listener: socket.socket, converse: Converse) -> None:
@@ -394,10 +392,7 @@ class LazyMcp:
 
     async def _serve_http(self) -> None:
         await self._asked.wait()
-        # The threads of chores have a low priority, and somebody waits for this.
-        with ThreadPoolExecutor(1) as thread:
-            work = partial(_import, self._front)
-            http = await asyncio.get_running_loop().run_in_executor(thread, work)
+        http = await _in_a_hurry(partial(_import, self._front))
         async with http.running():
             self._http.set_result(http)
             await asyncio.Event().wait()

@@ -81,7 +81,7 @@ class WebDoor:
                 leaving=self._leaving,
             )
         )
-        server = HttpServer(pages, listener, name="pages")
+        server = HttpServer(lambda: pages, listener, name="pages")
         served = asyncio.create_task(server.serve())
         await self._leaving.wait()
         server.leave()

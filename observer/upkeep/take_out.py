@@ -438,6 +438,13 @@ def wipe(store: OwnedStore) -> bool:
     return True
 
 
+def note_rederived(store: OwnedStore) -> None:
+    """Note that all is derived from what was redacted; what it was is still to be wiped."""
+    with store.write() as writer:
+        writer.put_meta(UNFINISHED, "1")
+        writer.put_meta(recognised.UNDERIVED_PROJECTS, "")
+
+
 def put_fact(store: OwnedStore, name: str, value: str) -> None:
     """Write one of the facts above."""
     with store.write() as writer:

@@ -130,11 +130,7 @@ class Product:
             self._index.refresh(reader)
 
     def _redact_known(self) -> None:
-        with self._store.read() as reader:
-            is_behind = recognised.is_behind(reader)
-        seqs = recognised.found(self._store) if is_behind else []
-        if seqs:
-            recognised.redact_found(self._store, seqs)
+        if recognised.catch_up(self._store, lambda work, *given: work(*given)):
             self._pipeline.rebuild()
             self._store.compact()
 

@@ -99,6 +99,26 @@ def test_a_purge_that_is_ended_goes_on_at_the_next_start(running: Home) -> None:
     assert events_of_daemon(running) in {1, 3}
 
 
+WHILE_IMPORTING = """
+import runpy, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+runpy.run_module("observer", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "observer.cli", "observer.core.errors"])
+def test_an_interrupt_while_modules_are_imported_says_nothing(module: str) -> None:
+    argv = [sys.executable, "-c", WHILE_IMPORTING, module]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")
+
+
 def test_who_interrupts_is_told_that_the_daemon_runs(running: Home, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "never")
     argv = [sys.executable, "-m", "observer", "restore", str(tmp_path / "never")]

@@ -46,12 +46,6 @@ def test_every_field_has_its_place() -> None:
     )
 
 
-@given(st.binary())
-def test_any_bytes_parse_or_are_undecodable(data: bytes) -> None:
-    with contextlib.suppress(Undecodable):
-        assert parse("e", data, AT_MS).client
-
-
 @given(st.lists(st.binary(max_size=12).filter(lambda part: b"\0" not in part)), st.binary())
 def test_any_fields_parse_or_are_undecodable(fields: list[bytes], payload: bytes) -> None:
     fields = [b"client=c", b"event=e", *filter(None, fields)]

@@ -21,6 +21,7 @@ from observer.core.events import (
     FileWrite,
     kind_of,
 )
+from tests.support import SCALARS, json_of
 
 NOW_MS = 1_763_715_600_000
 LEAST: dict[str, dict[str, Any]] = {
@@ -37,13 +38,7 @@ LEAST: dict[str, dict[str, Any]] = {
     "commit": {"hash": "a" * 40},
     "custom": {"name": "n"},
 }
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+JSON = json_of(SCALARS | st.floats(), most=6)
 FIELDS = sorted(
     {name for of in KINDS.values() for name in of.__struct_fields__} | {"at", "id", "cwd"}
 )

@@ -28,6 +28,7 @@ from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 from tests.clients.conftest import files_of, path_of_new_git
 from tests.clients.facts import facts_of
+from tests.support import json_of
 
 pytestmark = pytest.mark.slow
 
@@ -116,11 +117,7 @@ scalars = (
     | st.text(st.characters(codec="utf-8"), max_size=12)
     | st.sampled_from(["// no comment", "/* nor this */", "a,}", '"', "\\", "http://x/y"])
 )
-anything = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
-    max_leaves=6,
-)
+anything = json_of(scalars, names, most=6)
 
 
 def like(value: Json) -> st.SearchStrategy[Json]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -93,3 +94,18 @@ def test_it_is_installed_by_its_name(context: InstallContext) -> None:
 
 def test_a_toolset_of_another_package_can_be_chosen() -> None:
     assert toolsets()["quills"].guide == "Use it for quills."
+
+
+def test_a_package_in_an_archive_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ZipFile(tmp_path / "quill.zip", "w") as archive:
+        for file in ("quill_client.py", "quill-1.dist-info/METADATA"):
+            archive.write(tmp_path / file, file)
+        archive.writestr("quill-1.dist-info/entry_points.txt", ENTRIES.replace("quills", "zipped"))
+    monkeypatch.syspath_prepend(tmp_path / "quill.zip")
+    toolsets.cache_clear()
+    assert "zipped" in toolsets()
+
+
+def test_a_list_of_entry_points_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    (tmp_path / "pen-1.dist-info" / "entry_points.txt").mkdir(parents=True)
+    assert "quill" in clients()

@@ -19,9 +19,9 @@ from observer.importers.source import SessionSource, events_of, groups
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import out_of_order
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.upkeep.take_out import Rederivation
+from tests.support import pipeline_over
 
 
 class Filled(NamedTuple):
@@ -94,13 +94,7 @@ def filled(folder: Path) -> Filled:
     spool = Spool(folder / "spool")
     spool.prepare()
     store = SqliteStore(folder / "observer.db")
-    pipeline = Pipeline(
-        store,
-        spool,
-        settings=Settings(),
-        places=PlaceCache(),
-        now_ms=lambda: time.time_ns() // 1_000_000,
-    )
+    pipeline = pipeline_over(store, spool, lambda: time.time_ns() // 1_000_000)
     return Filled(store, spool, pipeline, Home(folder))
 
 

@@ -21,6 +21,7 @@ from observer.importers.shelf.claude_code import find, read
 from observer.importers.source import groups
 from tests.importers.conftest import Memories
 from tests.importers.played import BEGUN_MS, Played, fixed_bug
+from tests.support import json_of
 
 DAY_MS = 86_400_000
 
@@ -437,18 +438,8 @@ def test_no_input_ends_an_import(tmp_path: Path, parts: list[bytes | int], end: 
     assert prompts[0].body == Prompt(text="why does the cart total differ by a cent?")
 
 
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["type", "message", "content", "id", "text", "data", "name", "input"]),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
-)
+_NAMES = ["type", "message", "content", "id", "text", "data", "name", "input"]
+_JSON = json_of(names=st.sampled_from(_NAMES))
 
 
 @given(st.data())

@@ -32,6 +32,7 @@ from observer.core.value import TokenUsage
 from observer.importers.jsonl import Problems
 from observer.importers.shelf.codex import find, read
 from tests.importers.conftest import Memories
+from tests.support import json_of
 
 BEGUN_MS = 1_780_000_000_000
 PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-total = 1\n+total = 2\n*** End Patch"
@@ -531,14 +532,7 @@ def test_no_input_ends_an_import(tmp_path: Path, parts: list[bytes | int]) -> No
     assert kinds[1:3] == [Prompt, Command]
 
 
-_JSON = st.recursive(
-    st.none() | st.integers() | st.text(max_size=6),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["type", "name", "text", "cmd"]), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
+_JSON = json_of(names=st.sampled_from(["type", "name", "text", "cmd"]))
 
 
 @given(st.data())

@@ -14,9 +14,9 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.jsonl import Problems
 from observer.importers.registry import sources
-from tests.importers.test_memex import NOTES
-from tests.importers.test_peers import MEM0, MEMORY, claude_mem, database, kiro_memory
+from tests.importers.test_peers import MEM0, MEMORY, NOTES, claude_mem, database, kiro_memory
 from tests.importers.test_shells import AT_S, atuin
+from tests.support import SCALARS, json_of
 
 AT_NS = AT_S * 10**9
 
@@ -62,13 +62,7 @@ def test_no_damage_ends_an_import(tmp_path: Path, name: str, data: st.DataObject
     assert len({event.id for event in read}) == len(read)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
+JSON = json_of(SCALARS | st.floats(), most=6)
 
 
 @pytest.mark.parametrize(

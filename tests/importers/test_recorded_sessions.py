@@ -24,6 +24,7 @@ from observer.importers.registry import sources
 from observer.importers.source import events_of
 from tests.importers.conftest import Filled, Memories
 from tests.importers.recorded import SAMPLES, keep, reports
+from tests.support import SCALARS, json_of
 
 BETTER_KNOWN: Mapping[str, Collection[str]] = {
     "cline": {"prompt", "turn", "summary"},
@@ -159,11 +160,7 @@ def events_in(client: str, *paths: Path, problems: Problems | None = None) -> li
     return events_of(source, source.find(paths, problems), Settings(), problems)
 
 
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.just("0001-01-01T00:00Z"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner),
-    max_leaves=8,
-)
+_JSON = json_of(SCALARS | st.just("0001-01-01T00:00Z"))
 
 
 def _with_another_value(value: Any, data: st.DataObject) -> Any:

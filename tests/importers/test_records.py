@@ -34,6 +34,7 @@ from observer.core.events import (
 from observer.importers.jsonl import OBJECT_BYTES, Problems
 from observer.importers.registry import sources
 from observer.importers.source import events_of
+from tests.support import SCALARS, json_of
 
 Record = dict[str, Any]
 
@@ -549,18 +550,8 @@ def test_the_database_of_cursor_has_names_of_its_own_for_tools(
     assert about in repr(body)
 
 
-_JSON = st.recursive(
-    st.none() | st.integers() | st.floats() | st.text(max_size=6) | st.just("b0"),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["bubbleId", "type", "text", "name", "status", "rawArgs", "createdAt"]),
-            inner,
-            max_size=3,
-        )
-    ),
-    max_leaves=8,
-)
+_NAMES = ["bubbleId", "type", "text", "name", "status", "rawArgs", "createdAt"]
+_JSON = json_of(SCALARS | st.floats() | st.just("b0"), st.sampled_from(_NAMES))
 
 
 @settings(max_examples=40)

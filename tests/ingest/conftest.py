@@ -10,16 +10,14 @@ from typing import Any
 
 import pytest
 
-from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Item
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
-from observer.projects import PlaceCache
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from tests.support import Git
+from tests.support import Git, pipeline_over
 
 NOW_MS = 1_790_000_000_000
 
@@ -63,9 +61,8 @@ def spool(home: Home) -> Spool:
 @pytest.fixture
 def make_pipeline(store: Store, spool: Spool) -> Make:
     def make(**parts: Any) -> Pipeline:
-        given = {"store": store, "spool": spool, "settings": Settings(), "places": PlaceCache()}
-        given |= {"now_ms": lambda: NOW_MS} | parts
-        return Pipeline(given.pop("store"), given.pop("spool"), **given)
+        given = {"store": store, "at": spool, "now_ms": NOW_MS} | parts
+        return pipeline_over(**given)
 
     return make
 

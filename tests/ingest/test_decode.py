@@ -39,17 +39,12 @@ from observer.ingest.decode import (
     decoders,
     truncate,
 )
+from tests.support import json_of
 
 AT_MS = 1_763_715_600_000
 CAP = 65_536
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
+JSON = json_of()
 FIELDS = st.sampled_from(
     [
         *("hook_event_name", "tool_name", "tool_input", "tool_response", "tool_output", "error"),

@@ -459,9 +459,7 @@ def test_a_thread_of_a_front_waits_for_the_answer(
 
     async def ask() -> Extracted:
         made = late(home, parts, llm_url=model.url, llm_model="tiny")
-        is_up = asyncio.Event()
-        is_up.set()
-        keeping = asyncio.create_task(made.run(after=is_up))
+        keeping = asyncio.create_task(made.run())
         try:
             async with asyncio.timeout(20):
                 while True:

@@ -74,6 +74,15 @@ def test_what_is_known_by_its_place_alone_is_not_remembered() -> None:
     assert len(SEEN) == 0
 
 
+def test_a_line_too_short_to_be_of_a_value_stays() -> None:
+    redact_text(NAMED)
+    assert redact_text(f"ab\n{VALUE}") == "ab\n[redacted:known-secret]"
+
+
+def test_a_value_goes_from_the_text_in_which_it_was_recognised() -> None:
+    assert VALUE not in redact_text(f"{NAMED}\nlogin as {VALUE}, or ask")
+
+
 def test_a_value_of_many_parts_goes_as_a_word() -> None:
     value = "a1B+c2D/e3F+g4H/i5J+k6L"
     SEEN.learn([value])

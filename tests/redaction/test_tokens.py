@@ -33,6 +33,7 @@ def test_every_pattern_is_used_and_every_one_used_is_there() -> None:
     for part, rows in table("patterns.toml").items():
         of_all = (re.findall(r"\bSHAPES\.(\w+)", source) for source in modules.values())
         of_one = re.findall(r"\b_IS\.(\w+)", modules[part])
+        of_one += rows.keys() & re.findall(r'"(\w+)"', modules[part])  # by `getattr`
         used = {name for names in of_all for name in names} if part == "shapes" else set(of_one)
         assert set(rows) == used, part
 

@@ -28,6 +28,7 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
     "text",
     [
         "toolu_01Xk39dLq0Zp7TbW2mRv5cQ7",
+        "echo 3f9a1c07b2d84e65",
         "see toolu_01Xk39dLq0Zp7TbW2mRv5cQ7 there",
         "Xk39dLq0Zp7TbW2mRv5cQ7sT1vW4yZ7b",
         "const getTimeToNextL2OutputAt9 = 1",

@@ -29,7 +29,7 @@ from observer.search.eligible import is_stale, outranked, staleness_factor
 from observer.search.handles import located, meant, named, session_id
 from observer.search.query import plan
 from observer.search.rank import HALF_LIFE_MS, Hit, HitSignals, clamped, composite, fit, recency
-from observer.search.snippet import held_whole, snippet
+from observer.search.snippet import held_whole, sentences, snippet
 from observer.store.database import SqliteStore
 
 Filled = Callable[..., Sources]
@@ -244,6 +244,11 @@ def test_a_passage_never_exceeds_its_limit_and_never_parts_a_word(
 
 
 _NEAR_WORDS = st.text("ab_1é\u0301 .", max_size=12)
+
+
+@given(st.text("ab.!?; \n\t\r", max_size=40))
+def test_a_text_in_ascii_is_cut_where_any_other_is(text: str) -> None:
+    assert [each.replace("a", "é") for each in sentences(text)] == sentences(text.replace("a", "é"))
 
 
 @given(_NEAR_WORDS, st.text("ab_1é", min_size=1, max_size=3))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from msgspec.structs import replace
 
-from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
     Command,
@@ -30,19 +29,17 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Link, Validity, item_id
-from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.observations.open_failures import FORGOTTEN_MS
-from observer.projects import PlaceCache
 from observer.search.recent_sessions import OLD_MS
 from observer.search.start import MOST_DIRTY, CardFact, StartRequest, start
 from observer.store.database import SqliteStore
+from tests.support import Git, pipeline_over
 
 from .conftest import stand
 
 NOW_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000
-Git = Callable[..., str]
 
 RED = Command(
     command="pytest -q",
@@ -61,9 +58,7 @@ class Shop:
     def __init__(self, store: SqliteStore, root: Path, home: Path) -> None:
         self._store = store
         self._root = root
-        self._pipeline = Pipeline(
-            store, Spool(home), settings=Settings(), places=PlaceCache(), now_ms=lambda: NOW_MS
-        )
+        self._pipeline = pipeline_over(store, Spool(home), NOW_MS)
         self._numbers = itertools.count()
 
     def tell(

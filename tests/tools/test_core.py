@@ -184,7 +184,7 @@ def test_an_anchor_may_be_called_anchor(tools: dict[str, Tool]) -> None:
 
 def test_an_unknown_anchor_is_an_error(tools: dict[str, Tool]) -> None:
     for anchor in (9999, 2**53 - 1):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match=f"no item '{anchor}'"):
             ask(tools, "timeline", anchor_id=anchor)
 
 

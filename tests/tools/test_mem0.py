@@ -148,7 +148,8 @@ def test_invalid_arguments_are_invalid_params(
 
 def test_a_secret_is_refused_by_its_class(refused: Ask) -> None:
     error = refused(*add(f"my key is {SECRET}", user_id="user_123"))
-    assert (error.code, error.data["type"]) == (-32603, "SecretRefusedError")
+    assert (error.code, error.data["type"]) == (-32602, "SecretRefusedError")
+    assert error.message.startswith("content looks like it holds a secret (")
     assert SECRET not in error.message
 
 

@@ -59,18 +59,20 @@ def edited(scene: Scene) -> str:
     return scene.before_edit(OLD, NEW)
 
 
-def test_what_a_colleague_changed_is_said_before_the_next_edit_of_it(scene: Scene) -> None:
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        pytest.param({}, "ana changed `settle_invoice` in cart.py", id="its symbols"),
+        pytest.param({"facts": ("M cart.py +3 -1",)}, "ana changed cart.py", id="else its file"),
+        pytest.param({"person": OWN}, f"{OWN} changed `settle_invoice` in cart.py", id="ones own"),
+    ],
+)
+def test_what_was_changed_elsewhere_is_said_before_the_next_edit_of_it(
+    scene: Scene, fields: dict[str, Any], said: str
+) -> None:
     scene.reads()
-    scene.shares()
-    assert edited(scene).endswith(
-        "ana changed `settle_invoice` in cart.py on branch fees 4 minutes ago. #36000"
-    )
-
-
-def test_of_a_change_without_symbols_the_file_is_named(scene: Scene) -> None:
-    scene.reads()
-    scene.shares(facts=("M cart.py +3 -1",))
-    assert "ana changed cart.py on branch fees 4 minutes ago" in edited(scene)
+    scene.shares(**fields)
+    assert edited(scene).endswith(f"{said} on branch fees 4 minutes ago. #36000")
 
 
 def test_what_another_session_changed_on_another_branch_is_said(scene: Scene) -> None:
@@ -146,12 +148,6 @@ def test_another_work_tree_of_the_project_is_elsewhere(scene: Scene, tmp_path: P
     assert "another session (claude-code) changed `total` in cart.py on branch main" in edited(
         scene
     )
-
-
-def test_ones_own_other_machine_is_named_as_such(scene: Scene) -> None:
-    scene.reads()
-    scene.shares(person=OWN)
-    assert f"{OWN} changed" in edited(scene)
 
 
 def test_names_of_others_are_quoted_and_cut_and_no_sentence_is_a_symbol(scene: Scene) -> None:

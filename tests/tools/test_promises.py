@@ -276,14 +276,3 @@ def test_a_path_that_is_refused_is_named(quay: Say, tool: str, given: dict[str, 
     answer = quay(tool, **given)
     assert answer.is_error
     assert "'../../etc" in answer.text
-
-
-@pytest.mark.parametrize(
-    ("toolset", "tool"), [("kiro", "search"), ("memex", "search_notes"), ("chatgpt", "search")]
-)
-def test_a_parameter_that_no_tool_has_is_ignored_with_a_word(
-    say: Say, toolset: str, tool: str
-) -> None:
-    answer = say(toolset, tool, query="zebra", colour="red")
-    assert not answer.is_error
-    assert "ignored: colour" in answer.text

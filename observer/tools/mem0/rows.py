@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from observer.core.errors import BadInput, Incomplete, NotFound, ObserverError
+from observer.core.errors import BadInput, Incomplete, NotFound, ObserverError, SecretRefused
 from observer.core.model import Item, iso
 from observer.core.relations import relations_of
 from observer.notes.notes import Notes
@@ -97,17 +97,19 @@ INTERNAL_ERROR = -32603
 
 def refusal(error: ObserverError) -> JsonRpcError:
     """Return an error as a JSON-RPC error; its hint is in the details."""
-    code, what = INTERNAL_ERROR, "Internal error"
+    code, what = INTERNAL_ERROR, "Internal error: "
     name = type(error).__name__.removesuffix("Error") + "Error"
     if isinstance(error, Incomplete):
-        code, what, name = INVALID_REQUEST, "Invalid request", "InvalidRequestError"
+        code, what, name = INVALID_REQUEST, "Invalid request: ", "InvalidRequestError"
     elif isinstance(error, BadInput):
-        code, what, name = INVALID_PARAMS, "Invalid params", "InvalidParamsError"
+        code, what, name = INVALID_PARAMS, "Invalid params: ", "InvalidParamsError"
+    elif isinstance(error, SecretRefused):
+        code, what = INVALID_PARAMS, ""
     elif isinstance(error, NotFound):
         name = "MemoryNotFoundError"
     return JsonRpcError(
         code=code,
-        message=f"{what}: {error.message}",
+        message=f"{what}{error.message}",
         data={"type": name, "details": error.hint},
     )
 

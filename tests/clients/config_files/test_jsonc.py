@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.clients.config_files import jsonc
+from tests.support import json_of
 
 COMMENTED = """\
 // mine
@@ -124,13 +125,7 @@ def test_at_reads_past_comments(path: jsonc.Path, value: object) -> None:
 
 
 scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8)
-values = st.recursive(
-    scalars,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
+values = json_of(scalars, st.text(max_size=4), most=12)
 objects = st.dictionaries(st.text(max_size=4), values, max_size=4)
 layouts = st.sampled_from([0, 1, 2, 4, -1])
 NOISE = ["/* c */", "// c\n", " ", "\n", "\t"]

@@ -25,6 +25,7 @@ from observer.notes.folders.grammar import (
 )
 from observer.notes.folders.items import MANY, NoteParser, ParsedNote, main, parsed
 from tests.notes.folders.conftest import Vault
+from tests.support import json_of
 
 CLAIMS: list[tuple[str, tuple[str, str, tuple[str, ...], str] | None]] = [
     (
@@ -189,11 +190,7 @@ TEXTS = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp"), exclude_characters="\ufeff"),
     max_size=30,
 )
-VALUES: st.SearchStrategy[Field] = st.recursive(
-    TEXTS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
-    max_leaves=6,
-)
+VALUES: st.SearchStrategy[Field] = json_of(TEXTS, NAMES, most=6)
 BODIES = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
 
 

@@ -26,7 +26,7 @@ from observer.store.database import SqliteStore
 from observer.store.interface import Store
 from observer.store.stemmer import stemmer
 from observer.upkeep.home_guard import HomeGuard
-from tests.support import Until, pipeline_over
+from tests.support import Until, pipeline_over, run_until
 
 
 def items(count: int, *, start: int = 1) -> list[Item]:
@@ -68,22 +68,8 @@ class Bench:
 
     def run(self, *work: Callable[[], Awaitable[None]], until: Callable[[], Any]) -> None:
         """Run tasks until a condition holds; none may end before."""
-        asyncio.run(self._run(work, until))
+        asyncio.run(run_until(until, *(each() for each in work)))
         self._writer.close()
-
-    async def _run(self, work: Any, until: Callable[[], Any]) -> None:
-        tasks = [asyncio.ensure_future(each()) for each in work]
-        deadline = time.monotonic() + 20
-        try:
-            while not until():
-                assert time.monotonic() < deadline, "waited too long"
-                for task in tasks:
-                    assert not task.done(), task.exception()
-                await asyncio.sleep(0.01)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     def vectors(self) -> dict[str, int]:
         with self.store.read() as reader:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from observer.serve.staleness import StalenessWorker
 from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
 from observer.upkeep.home_guard import HomeGuard
-from tests.support import Git, Observer, Until, pipeline_over
+from tests.support import Git, Observer, Until, pipeline_over, run_until
 
 
 def _commit(git: Git, folder: Path, text: str, message: str) -> None:
@@ -72,21 +71,10 @@ class Bench:
         return heads.get(str(root)) == self._git(root, "rev-parse", "HEAD")
 
     def run(self, until: Callable[[], bool]) -> None:
-        asyncio.run(self._run(until))
-
-    async def _run(self, until: Callable[[], bool]) -> None:
         truth = StalenessWorker(
             self._store, self._writer, health=self.health, on_change=lambda _: None
         )
-        task = asyncio.create_task(truth.run())
-        deadline = time.monotonic() + 20
-        try:
-            while not until():
-                assert time.monotonic() < deadline, "waited too long"
-                await asyncio.sleep(0.02)
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        asyncio.run(run_until(until, truth.run()))
 
 
 @pytest.mark.measured

@@ -17,6 +17,7 @@ from msgspec import to_builtins
 
 from observer.core.errors import Ambiguous, BadInput, NoteConflict, NotFound, ObserverError
 from observer.tools.basic_memory.tools import OTHERWISE
+from tests.support import SCALARS, json_of
 from tests.tools.basic_memory.conftest import Folders
 
 ROOT = Path(__file__).parents[3]
@@ -508,11 +509,7 @@ ODD = st.sampled_from(
     ]
 )
 TEXT = ODD | st.text(max_size=30)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
-    max_leaves=6,
-)
+JSON = json_of(SCALARS | TEXT, TEXT, most=6)
 CALLS: dict[str, dict[str, Any]] = {
     "write_note": {
         "title": TEXT,

@@ -11,12 +11,15 @@ import pytest
 from observer.core.events import Command, Prompt
 from observer.core.paths import Home
 from observer.redaction.seen import SEEN
+from observer.serve.maintenance import RetentionWorker
+from observer.serve.worker import end
 from observer.store.database import SqliteStore
 from observer.upkeep import recognised
 from tests.upkeep.purge.conftest import NOW_MS, holding, retaining
 
 VALUE = "Xkdlqzptbwmrvc39"
 BARE = Command(command="make", output=f"try {VALUE} again")
+LATER = "Qw7Rt2Yu9Pl4Ks8Jd3"
 NAMED = Prompt(text=f"API_KEY={VALUE}")
 OTHER = Prompt(text="mend the cart")
 
@@ -45,11 +48,51 @@ def test_it_goes_from_log_items_and_copies(copied: Home) -> None:
 
 def test_the_next_daemon_derives_what_a_killed_one_redacted(copied: Home) -> None:
     with retaining(copied, OTHER, BARE, NAMED), closing(SqliteStore(copied.database)) as store:
-        recognised.redact_found(store, recognised.found(store))
+        recognised.redact_found(store, recognised.found(store)[0], SEEN.state, 0)
     assert holding(copied, VALUE)
     with retaining(copied) as worker:
         asyncio.run(worker.look(NOW_MS))
     assert holding(copied, VALUE) == []
+
+
+@pytest.mark.slow(waits=True)
+def test_it_goes_soon_after_it_is_recognised(home: Home) -> None:
+    async def gone(worker: RetentionWorker, value: str) -> None:
+        SEEN.learn([value])
+        worker.touch([1])
+        while holding(home, value):  # noqa: ASYNC110 - files are no events
+            await asyncio.sleep(0.1)
+
+    async def go(worker: RetentionWorker) -> None:
+        looks = asyncio.create_task(worker.run())
+        async with asyncio.timeout(50):  # the next look of its own accord is ten minutes away
+            await gone(worker, VALUE)
+            await gone(worker, LATER)
+        await end([looks])
+
+    with retaining(home, OTHER, BARE, Prompt(text=f"is it {LATER} ?")) as worker:
+        asyncio.run(go(worker))
+
+
+def test_a_search_goes_on_where_a_killed_daemon_was(home: Home) -> None:
+    with retaining(home, OTHER, BARE), closing(SqliteStore(home.database)) as store:
+        SEEN.learn([VALUE])
+        recognised.redact_found(store, [], SEEN.state, 1)
+        with store.read() as reader:
+            assert recognised.searched(reader) == 1
+            SEEN.learn([LATER])
+            assert recognised.searched(reader) == 0
+
+
+def test_what_a_killed_daemon_redacted_is_not_counted_as_none(
+    copied: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    with retaining(copied, OTHER, BARE, NAMED), closing(SqliteStore(copied.database)) as store:
+        recognised.redact_found(store, recognised.found(store)[0], SEEN.state, 0)
+    with retaining(copied) as worker:
+        asyncio.run(worker.look(NOW_MS))
+    assert "events held values" not in caplog.text
 
 
 def test_without_news_nothing_is_searched(home: Home) -> None:
@@ -57,7 +100,7 @@ def test_without_news_nothing_is_searched(home: Home) -> None:
         asyncio.run(worker.look(NOW_MS))
         with closing(SqliteStore(home.database)) as store, store.read() as reader:
             assert not recognised.is_behind(reader)
-            SEEN.learn(["Qw7Rt2Yu9Pl4Ks8Jd3"])
+            SEEN.learn([LATER])
             assert recognised.is_behind(reader)
 
 
