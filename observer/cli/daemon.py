@@ -27,8 +27,9 @@ def daemon_command() -> int:
         return 0
     _refresh_hooks(home())
     # By name: losers of a race leave before, and the command line knows nothing of the daemon.
-    run: Callable[[Home], int] = resolve_name("observer.serve.daemon:run")
-    code = run(home())
+    run: Callable[[Home, object], int] = resolve_name("observer.serve.daemon:run")
+    pages: Callable[[Home], object] = resolve_name("observer.web.site:HomePages")
+    code = run(home(), pages(home()))
     if code and home().damage.exists():
         # Damage is repaired at a start; nobody has to ask for it.
         os.execv(sys.executable, [sys.executable, "-P", "-m", "observer", "daemon"])  # noqa: S606 - ourselves

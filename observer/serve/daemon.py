@@ -65,7 +65,7 @@ from observer.serve.sharing import ShareWorker
 from observer.serve.staleness import StalenessWorker
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.web import WebDoor
+from observer.serve.web import Pages, WebDoor
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
 from observer.tools.status import (
@@ -140,7 +140,7 @@ CHORES = 6
 """Threads for what workers do; requests have others."""
 
 
-def run(home: Home) -> int:
+def run(home: Home, pages: Pages) -> int:
     """Run the daemon until it is asked to stop; return the exit code. The caller holds the lock.
 
     Raises:
@@ -152,10 +152,10 @@ def run(home: Home) -> int:
     sys.setswitchinterval(SWITCH_S)
     settings = config.load(home)
     start_log(home, level=settings.log_level)
-    return asyncio.run(_live(home, settings))
+    return asyncio.run(_live(home, settings, pages))
 
 
-async def _live(home: Home, settings: config.Settings) -> int:
+async def _live(home: Home, settings: config.Settings, pages: Pages) -> int:
     asyncio.get_running_loop().set_default_executor(background(CHORES, "chore"))
     make_run_folder(home)
     with (
@@ -163,7 +163,7 @@ async def _live(home: Home, settings: config.Settings) -> int:
         listen(home.mcp_socket) as mcp_listener,
         requests.link_interpreter(home),
     ):
-        daemon = Daemon(home, settings)
+        daemon = Daemon(home, settings, pages)
         log.info("observer %s is up, home %s", __version__, home.root)
         code = await daemon.live(http_listener, mcp_listener)
     log.info("observer is down")
@@ -173,7 +173,7 @@ async def _live(home: Home, settings: config.Settings) -> int:
 class Daemon:
     """The parts of one daemon and the tasks that drive them; create it inside the event loop."""
 
-    def __init__(self, home: Home, settings: config.Settings) -> None:
+    def __init__(self, home: Home, settings: config.Settings, pages: Pages) -> None:
         self._home = home
         self._settings = settings
         self._started_ms = now_ms()
@@ -212,7 +212,7 @@ class Daemon:
         self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
         self._shares = self._sharing(pipeline)
-        self._web = WebDoor(home, self._memory, self._status)
+        self._web = WebDoor(pages, self._memory, self._status)
 
     def _sharing(self, pipeline: Pipeline) -> ShareWorker:
         return ShareWorker(

@@ -35,8 +35,9 @@ from observer.core.errors import (
 from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
+from observer.web.site import Site
 from observer.web.text import markdown, marked, shown
-from observer.web.view import Handler, Query, Site, WebPage, WebRequest
+from observer.web.view import Handler, Query, WebPage, WebRequest
 
 logger = logging.getLogger(__name__)
 

@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
 from observer.memory.api import Memory
-from observer.tools.status import Status
-from observer.web.access import Access
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """What the pages are made of.
-
-    Args:
-        memory: what is shown and changed, by a person.
-        status: the daemon's own.
-        access: who may look.
-        port: where the pages are served.
-        admit: called with the address of a connection that has shown a cookie.
-        leaving: set once the daemon ends.
-    """
-
-    memory: Memory
-    status: Callable[[], Status]
-    access: Access
-    port: int
-    admit: Callable[[tuple[str, int]], None] = lambda _: None
-    leaving: asyncio.Event = field(default_factory=asyncio.Event)
+from observer.web.site import Site
 
 
 @dataclass(frozen=True, slots=True)
