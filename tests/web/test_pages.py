@@ -23,7 +23,16 @@ from tests.tools.conftest import APP, ITEMS, NOW_MS, SESSION, an_item
 from tests.web.conftest import Browser
 
 EVERY = (
-    *("/", "/search", "/search?q=jwt", "/timeline", "/sessions", "/session/14", "/item/48"),
+    *(
+        "/",
+        "/search",
+        "/search?q=jwt",
+        "/timeline",
+        "/sessions",
+        "/session/14",
+        "/item/48",
+        "/edits/14",
+    ),
     *("/project", f"/project/{APP.uuid}", "/session/14?as=markdown"),
     *("/notes", "/review", "/given", "/why", "/privacy", "/health"),
 )
