@@ -76,7 +76,7 @@ from observer.tools.status import (
     with_store,
     without_store,
 )
-from observer.upkeep.home_guard import HomeGuard
+from observer.upkeep.home_guard import ANEW, HomeGuard
 
 SIZE_BYTES = 2 << 20
 KEPT_FILES = 3
@@ -132,6 +132,8 @@ log = logging.getLogger(__name__)
 LAST_DRAIN_S = 15.0
 """How long a daemon that was asked to stop goes on storing; the rest stays in the spool."""
 LAST_REQUESTS_S = 5.0
+ANSWER_S = 0.3
+"""How long a daemon that is asked to stop by a page goes on, so that the page is shown."""
 SWITCH_S = 0.0005
 """The interpreter's switch interval. A search needs the interpreter after each page it reads:
 beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
@@ -179,6 +181,7 @@ class Daemon:
         self._started_ms = now_ms()
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
+        self._code = 0
         self._http: str | None = None
         self._connections: Callable[[], HttpConnections | None] = lambda: None
         self._health = Health()
@@ -212,7 +215,7 @@ class Daemon:
         self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
         self._shares = self._sharing(pipeline)
-        self._web = WebDoor(pages, self._memory, self._status)
+        self._web = WebDoor(pages, self._memory, self._status, self._leave_soon)
 
     def _sharing(self, pipeline: Pipeline) -> ShareWorker:
         return ShareWorker(
@@ -287,7 +290,7 @@ class Daemon:
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
         await end([*http, *mcp])
         await self._close()
-        return 1 if failed else 0
+        return 1 if failed else self._code
 
     def _begin_chores(self, servers: Sequence[HttpServer]) -> Tasks:
         spool, drain = self._home.spool, self._drain
@@ -436,6 +439,11 @@ class Daemon:
         if self._stopping.is_set():  # the second signal: nothing is lost, the spool keeps it
             os._exit(1)
         self._stopping.set()
+
+    def _leave_soon(self) -> None:
+        """Begin anew once the request that asks for it is answered; called in any thread."""
+        self._code = ANEW
+        self._loop.call_soon_threadsafe(self._loop.call_later, ANSWER_S, self._stopping.set)
 
     def _put_in_home(self, name: str) -> None:
         if name in {self._home.note_folders.name, ""}:

@@ -59,8 +59,15 @@ class Pages(Protocol):
 class WebDoor:
     """Serves the pages of one daemon; all but `run` return at once."""
 
-    def __init__(self, pages: Pages, memory: Memory, status: Callable[[], Status]) -> None:
+    def __init__(
+        self,
+        pages: Pages,
+        memory: Memory,
+        status: Callable[[], Status],
+        restart: Callable[[], object] = lambda: None,
+    ) -> None:
         self._pages = pages
+        self._restart = restart
         self._memory = memory
         self._status = status
         self._wanted = asyncio.Event()
@@ -107,6 +114,7 @@ class WebDoor:
             port=listener.getsockname()[1],
             admit=listener.admit,
             leaving=self._leaving,
+            restart=self._restart,
         )
         server = HttpServer(pages, listener, name="pages")
         served = asyncio.create_task(server.serve())

@@ -241,13 +241,19 @@ def _cookie(request: Request, name: str) -> str:
 
 
 async def _form(request: Request) -> dict[str, str] | None:
-    """Return the fields of a form, None if it is larger than any of ours."""
+    """Return the fields of a form, None if it is larger than any of ours.
+
+    The values of fields of one name are joined with blanks, as the marks of a list are.
+    """
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > BODY_BYTES:
             return None
-    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
+        found[name] = f"{found[name]} {value}" if name in found else value
+    return found
 
 
 @lru_cache(maxsize=1)

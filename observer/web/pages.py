@@ -33,9 +33,10 @@ from observer.tools import render
 from observer.tools.parse_filters import parse_filters
 from observer.tools.questions import explained, given
 from observer.tools.rows import why
-from observer.tools.status import paused, paused_text, status_rows
+from observer.tools.status import paused, paused_text
 from observer.web.diffs import diffs_in
 from observer.web.sessions import edits, session
+from observer.web.upkeep import health, mend, purge, purged
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
 HITS = 30
@@ -279,13 +280,6 @@ def code(view: WebRequest) -> WebPage:
     return WebPage("code.html", "Why", values)
 
 
-def health(view: WebRequest) -> WebPage:
-    """Show how the daemon is, and what it keeps."""
-    status = view.site.status()
-    values = {"rows": status_rows(status), "degraded": status.degraded}
-    return WebPage("health.html", "Health", values)
-
-
 def privacy(view: WebRequest) -> WebPage:
     """Show what is recorded, pauses, and a box in which redaction can be tried."""
     pauses = [paused(one) for one in Spool(home().spool).pauses.now(now_ms())]
@@ -373,9 +367,12 @@ PAGES: dict[str, Handler] = {
     "why": code,
     "health": health,
     "privacy": privacy,
+    "purged": purged,
 }
 CHANGES: dict[str, Handler] = {
     "privacy": privacy,
+    "purge": purge,
+    "mend": mend,
     "pause": pause,
     "resume": resume,
     "logout": logout,

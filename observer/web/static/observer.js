@@ -79,6 +79,13 @@
   reveal(document);
   const here = $(".top nav [aria-current]");
   if (here) here.parentNode.scrollLeft = here.offsetLeft - here.parentNode.clientWidth / 2;
+  // What waits for a daemon that begins anew asks until it answers.
+  const waits = $("[data-waits]");
+  if (waits) setInterval(() => {
+    fetch(waits.dataset.waits).then((answer) => answer.text()).then((text) => {
+      if (!text.includes("data-waits")) location.replace(waits.dataset.waits);
+    }, () => {});
+  }, 1000);
   const login = $("form[data-submit]");
   if (login) login.requestSubmit();
 })();
