@@ -36,9 +36,11 @@ RETAINED = (
 sessions) settles what these began, and stays as long as the longest of them."""
 RETENTION_PATTERN = rf"^({'|'.join(RETAINED)})=([0-9]|[1-9][0-9]{{1,4}})$"
 FOLDER_PATTERN = "^/.*=([0-9]|[1-9][0-9]{1,4})$"
+PRICE_PATTERN = r"^[^=,]{1,100}=[0-9]{1,6}(\.[0-9]{1,6})?(/[0-9]{1,6}(\.[0-9]{1,6})?){3}$"
 LISTS = {
     "exclude": os.pathsep,
     "follow": ",",
+    "prices": ",",
     "retention_by_type": ",",
     "retention_by_folder": os.pathsep,
 }
@@ -95,6 +97,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         forget_grace_hours: Hours until a note that an agent deletes through `memory forget` or the
             mem0 tools leaves log, index and copies too; until then it can be brought back. 0: at
             once.
+        prices: What models cost, such as `opus=5/25/0.5/6.25`: a million tokens read, written, read
+            from the cache and written to it, in your currency; a name is part of the model's.
+            Without it no cost is shown.
         log_level: How much the daemon writes to its log: debug, info, warning or error.
     """
 
@@ -126,6 +131,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     retention_by_folder: tuple[Annotated[str, Meta(pattern=FOLDER_PATTERN)], ...] = ()
     max_home_mb: Annotated[int, Meta(ge=0, le=1 << 30)] = 0
     forget_grace_hours: Annotated[int, Meta(ge=0, le=8760)] = 24
+    prices: tuple[Annotated[str, Meta(pattern=PRICE_PATTERN)], ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 

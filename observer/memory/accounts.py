@@ -19,6 +19,7 @@ from observer.core.model import Item, Project, Recorded
 from observer.core.paths import is_inside
 from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
+from observer.memory.spending import Spent, spent
 from observer.projects.gone import from_windows
 from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
@@ -79,6 +80,16 @@ class Accounts:
         """
         with self._store.read() as reader:
             return events_of(reader, handle, kinds, from_ms=from_ms, to_ms=to_ms)
+
+    def spent(self, since_ms: int, *, project: str | None = None) -> list[Spent]:
+        """Return what the turns since a time used, each once.
+
+        Raises:
+            NotFound, Ambiguous: the project.
+        """
+        with self._store.read() as reader:
+            asked = named(reader.projects(), from_windows(project)).id if project else None
+            return list(spent(reader, since_ms, project_id=asked))
 
     def patch(self, commit: Item) -> str:
         """Return what a commit changed, as git's patch; empty where its repository is gone."""

@@ -37,6 +37,7 @@ from observer.tools.status import paused, paused_text
 from observer.web.diffs import diffs_in
 from observer.web.sessions import edits, session
 from observer.web.upkeep import health, mend, purge, purged
+from observer.web.usage import usage
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
 HITS = 30
@@ -366,6 +367,7 @@ PAGES: dict[str, Handler] = {
     "given": given_page,
     "why": code,
     "health": health,
+    "usage": usage,
     "privacy": privacy,
     "purged": purged,
 }

@@ -34,7 +34,7 @@ EVERY = (
         "/edits/14",
     ),
     *("/project", f"/project/{APP.uuid}", "/session/14?as=markdown"),
-    *("/notes", "/review", "/given", "/why", "/privacy", "/health", "/purged"),
+    *("/notes", "/review", "/given", "/why", "/privacy", "/health", "/purged", "/usage"),
 )
 
 

@@ -3,7 +3,7 @@
 (() => {
   const $ = (pattern) => document.querySelector(pattern);
   const say = (text) => { const said = $("#said"); if (said) said.textContent = text; };
-  const PAGES = { n: "/", t: "/timeline", s: "/sessions", o: "/project", k: "/notes", v: "/given", p: "/privacy", h: "/health" };
+  const PAGES = { n: "/", t: "/timeline", s: "/sessions", o: "/project", k: "/notes", v: "/given", u: "/usage", p: "/privacy", h: "/health" };
   let leading = 0;
 
   function step(by) {
