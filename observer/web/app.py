@@ -36,7 +36,7 @@ from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
 from observer.web.site import Site
-from observer.web.text import markdown, marked, shown
+from observer.web.text import markdown, marked, shown, unlinked
 from observer.web.view import Handler, Query, WebPage, WebRequest
 
 logger = logging.getLogger(__name__)
@@ -203,7 +203,8 @@ class WebApp:
         text = _templates().get_template(page.template).render(given)
         if page.file:
             kept = {"Content-Disposition": f'attachment; filename="{page.file}"'}
-            return Response(redact_text(text), headers=kept, media_type="text/markdown")
+            kind = "text/html" if page.file.endswith(".html") else "text/markdown"
+            return Response(redact_text(text), headers=kept, media_type=kind)
         return Response(text, page.status, media_type="text/html")
 
 
@@ -266,6 +267,6 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"markdown": markdown, "marked": marked}
+    made.filters |= {"markdown": markdown, "marked": marked, "unlinked": unlinked}
     made.filters |= {"minute": moment.minute, "localised": moment.localised}
     return made

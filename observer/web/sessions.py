@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from observer.core.events import Command
@@ -36,7 +37,12 @@ def session(view: WebRequest) -> WebPage:
     values = {**shared(memory), "found": found, "session": one, "turns": turns, "limit": most}
     if view.query["as"] == "markdown":
         return WebPage("session.md", title, values, file=f"session-{one.id}.md")
-    return WebPage("session.html", title, {**values, **_done(memory, found)})
+    values |= _done(memory, found)
+    if view.query["as"] == "html":
+        sheet = Path(__file__).parent / "static" / "observer.css"
+        values["sheet"] = sheet.read_text(encoding="utf-8")
+        return WebPage("session-file.html", title, values, file=f"session-{one.id}.html")
+    return WebPage("session.html", title, values)
 
 
 def _turns(rows: Sequence[Nested]) -> list[dict[str, Any]]:
