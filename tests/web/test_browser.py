@@ -237,7 +237,7 @@ def test_a_session_is_replayed_step_by_step(live: Live, enter: Callable[..., Wat
         live.hook("PostToolUse", session="seven", tool_name="Write", tool_input=given)
     live.hook("Stop", session="seven", last_assistant_message="Listed.")
     watched = enter()
-    expect(watched.page.get_by_text("List the plums").first).to_be_visible(timeout=15_000)
+    expect(watched.page.get_by_text("Changed second.py").first).to_be_visible(timeout=15_000)
     page = watched.open("/sessions")
     page.locator("[data-row] a").first.click()
     expect(page.locator(".steps > li")).to_have_count(2)
