@@ -15,7 +15,7 @@ from observer.search.dates import day_start_ms
 from observer.tools.questions import explained, given
 from observer.web.view import WebPage, WebRequest, projects, shared
 
-SPANS = (7, 30, 90)
+SPANS = (7, 30, 90, 365)
 """Days that are looked at."""
 SESSIONS = 30
 MILLION = 1_000_000
