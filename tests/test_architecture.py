@@ -43,8 +43,8 @@ FLOORS = {
     "tools": 8,
     "cli": 9,
     "web": 9,
-    "serve": 10,
-    "__main__": 11,
+    "serve": 9,
+    "__main__": 10,
 }
 HOMES = {
     "apsw": ("observer.store",),

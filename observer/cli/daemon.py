@@ -16,7 +16,7 @@ from observer.cli.output import note
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError
 from observer.core.paths import Home, home
-from observer.upkeep.home_guard import take
+from observer.upkeep.home_guard import ANEW, take
 
 
 @click.command("daemon", hidden=True, epilog="Example: observer daemon")
@@ -27,12 +27,18 @@ def daemon_command() -> int:
         return 0
     _refresh_hooks(home())
     # By name: losers of a race leave before, and the command line knows nothing of the daemon.
-    run: Callable[[Home], int] = resolve_name("observer.serve.daemon:run")
-    code = run(home())
-    if code and home().damage.exists():
-        # Damage is repaired at a start; nobody has to ask for it.
+    run: Callable[[Home, object], int] = resolve_name("observer.serve.daemon:run")
+    pages: Callable[..., object] = resolve_name("observer.web.site:HomePages")
+    code = run(home(), pages(home(), _doctor))
+    if code == ANEW or (code and home().damage.exists()):
+        # Damage is repaired, and a purge that a page asked for carried out, at a start.
         os.execv(sys.executable, [sys.executable, "-P", "-m", "observer", "daemon"])  # noqa: S606 - ourselves
     return code
+
+
+def _doctor() -> object:
+    """Return what looks at the home for the page Health; imported when somebody asks."""
+    return resolve_name("observer.cli.doctor.command:HomeDoctor")()
 
 
 def _refresh_hooks(here: Home) -> None:

@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import zip_longest
@@ -137,11 +137,6 @@ def fields(rows: Collection[tuple[str, str]]) -> None:
 def clean(text: str) -> str:
     """Return text without terminal control characters, and with line feeds only."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
-
-
-def breakdown(counts: Mapping[str, int]) -> str:
-    """Return ``": 3 edit, 1 prompt"``, to follow a total; "" for no counts."""
-    return ": " + ", ".join(f"{count} {name}" for name, count in counts.items()) if counts else ""
 
 
 def table(

@@ -6,8 +6,7 @@ The daemon stops for as long as that takes; hooks go on spooling.
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from typing import Any
 
@@ -16,7 +15,6 @@ from msgspec.structs import asdict
 
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.output import (
-    breakdown,
     confirm_once,
     emit,
     json_option,
@@ -31,18 +29,16 @@ from observer.cli.session import open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
-from observer.core.model import seq_of
 from observer.core.moment import moment_ms
 from observer.core.paths import Home, home
-from observer.core.text import counted, listed, one_line
+from observer.core.text import breakdown, counted
 from observer.core.value import Value
-from observer.notes.folders.folders import NoteFolders, places_holding
+from observer.memory.purging import PurgePreview, in_notes, kept_in_text, planned
 from observer.redaction.seen import SEEN
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, PurgeReceipt, carry_out
-from observer.upkeep.choose import DEPENDS, Criteria, chosen, kept_files, on_branch, reasons
+from observer.upkeep.choose import Criteria, chosen
 from observer.upkeep.redact import files_with_secrets, secrets_in, with_secrets
-from observer.upkeep.shred import finder, left
 
 
 class RedactPreview(Value):
@@ -123,28 +119,6 @@ def _copies(left: Iterable[str]) -> list[str]:
     return [f"a secret stays in {name}, a copy of a file of yours" for name in left]
 
 
-SHOWN = 10
-TITLE_CHARS = 90
-
-
-class PurgePreview(Value):
-    """What would be purged: events by kind and by why, items by type with the first titles, files.
-
-    `on_branch` counts the events that hold the text only as the name of their branch, and stay;
-    `note_files` are places in note folders, which stay as they are.
-    """
-
-    events: int
-    kinds: dict[str, int]
-    why: dict[str, int]
-    on_branch: int
-    items: int
-    types: dict[str, int]
-    titles: tuple[str, ...]
-    files: tuple[str, ...]
-    note_files: tuple[str, ...]
-
-
 @click.command("purge", epilog='Example: observer purge --text "the customer\'s name" --dry-run')
 @click.argument("ids", nargs=-1, metavar="[ID|UUID]...")
 @click.option("--text", default="", help="Whatever holds this text; - asks for it, or reads stdin.")
@@ -176,16 +150,17 @@ def purge_command(
         redact(here, dry_run=dry_run, yes=yes)
         return
     asked = _criteria(ids, **options)
-    shown = _preview(here, asked)
+    with reading(here) as reader:
+        shown, _ = planned(reader, here, asked)
     is_all = dry_run or not (shown.events or shown.files or (asked.text and shown.note_files))
-    if _looked(shown, _described(shown), ends=is_all, dry_run=dry_run):
+    if _looked(shown, shown.lines(), ends=is_all, dry_run=dry_run):
         return
     if not yes:
         confirm_once("Purge it for good?", refusal="nothing was purged")
     receipt = _purged(here, asked)
-    kept = _kept_in_text(here, asked)
+    kept = kept_in_text(here, asked)
     done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"
-    text = "\n".join((done, *_became(receipt, "deleted"), *_in_notes(kept)))
+    text = "\n".join((done, *_became(receipt, "deleted"), *in_notes(kept)))
     remarks = [f"still held by {name}, which is left as it is" for name in receipt.left]
     remarks.append(
         "copies outside of the home are as they were; one put in its place is cleaned at the start"
@@ -219,45 +194,6 @@ def _criteria(
     )
 
 
-def _preview(here: Home, asked: Criteria) -> PurgePreview:
-    text = finder([asked.text] if asked.text else [])
-    files = tuple(left(here, text)) if text else ()
-    with reading(here) as reader:
-        why = reasons(reader, asked)
-        kinds = Counter(one.kind for one in reader.stored_events() if one.seq in why)
-        made = reader.items_from(why.keys())
-        stays = on_branch(reader, asked)
-        kept = _kept_in_text(here, asked)
-        if not asked.text:
-            kept = tuple(kept_files(reader, asked))
-    return PurgePreview(
-        events=len(why),
-        kinds=dict(kinds.most_common()),
-        why=dict(Counter(why.values()).most_common()),
-        on_branch=stays,
-        items=len(made),
-        types=dict(Counter(one.type for one in made).most_common()),
-        titles=tuple(
-            # The id of a summary is made of its session's, not of an event's.
-            f"#{one.id} {one_line(one.title, TITLE_CHARS)} ({reason})"
-            for one in made[:SHOWN]
-            for reason in [DEPENDS if one.kind == "summary" else why.get(seq_of(one.id), DEPENDS)]
-        ),
-        files=files,
-        note_files=kept,
-    )
-
-
-def _kept_in_text(here: Home, asked: Criteria) -> tuple[str, ...]:
-    """Return where in note folders the text stands that is to be purged."""
-    text = finder([asked.text] if asked.text else [])
-    if text is None:
-        return ()
-    exclude = config.load(here).exclude
-    folders = NoteFolders(here).all()
-    return tuple(places_holding(folders, text, exclude=exclude, now_ms=now_ms))
-
-
 def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
     with alone_and_drained(here):
         store = open_here(here.database, here.backups)
@@ -268,27 +204,3 @@ def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
         order.begin(here, todo)
         with progress("purging", kept) as advance:
             return carry_out(here, todo, open_here, advance=advance)
-
-
-def _described(shown: PurgePreview) -> Iterator[str]:
-    """Yield what would be purged, a line each."""
-    if shown.on_branch:
-        stays = f"{counted(shown.on_branch, 'event')} happened on the branch of that name"
-        yield f"{stays}, and stay; nothing else of them holds it"
-    if not (shown.events or shown.files or shown.note_files):
-        yield "nothing is stored of it; look what is: observer search --all"
-        return
-    yield f"{counted(shown.events, 'event')}{breakdown(shown.kinds)}"
-    yield f"why: {', '.join(f'{why} ({count:,})' for why, count in shown.why.items())}"
-    yield f"{counted(shown.items, 'item')}{breakdown(shown.types)}"
-    yield from (f"  {title}" for title in shown.titles)
-    if shown.items > len(shown.titles):
-        yield f"  and {shown.items - len(shown.titles):,} more"
-    if shown.files:
-        yield f"held by: {', '.join(shown.files)}"
-    yield from _in_notes(shown.note_files)
-
-
-def _in_notes(files: Sequence[str]) -> list[str]:
-    line = f"in your notes, which stay: {listed(files, SHOWN + 1)}"
-    return [line, "change these files: what they hold is read from them again"] if files else []

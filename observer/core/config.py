@@ -36,9 +36,11 @@ RETAINED = (
 sessions) settles what these began, and stays as long as the longest of them."""
 RETENTION_PATTERN = rf"^({'|'.join(RETAINED)})=([0-9]|[1-9][0-9]{{1,4}})$"
 FOLDER_PATTERN = "^/.*=([0-9]|[1-9][0-9]{1,4})$"
+PRICE_PATTERN = r"^[^=,]{1,100}=[0-9]{1,6}(\.[0-9]{1,6})?(/[0-9]{1,6}(\.[0-9]{1,6})?){3}$"
 LISTS = {
     "exclude": os.pathsep,
     "follow": ",",
+    "prices": ",",
     "retention_by_type": ",",
     "retention_by_folder": os.pathsep,
 }
@@ -97,6 +99,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             once.
         mem0_scope: Whose the memories of the mem0 tools are: `personal`, and they stay in this
             home, or `team`: notes of the team, which go with their project to every share of it.
+        prices: What models cost, such as `opus=5/25/0.5/6.25`: a million tokens read, written, read
+            from the cache and written to it, in your currency; a name is part of the model's.
+            Without it no cost is shown.
         log_level: How much the daemon writes to its log: debug, info, warning or error.
     """
 
@@ -129,6 +134,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_home_mb: Annotated[int, Meta(ge=0, le=1 << 30)] = 0
     forget_grace_hours: Annotated[int, Meta(ge=0, le=8760)] = 24
     mem0_scope: Literal["personal", "team"] = "personal"
+    prices: tuple[Annotated[str, Meta(pattern=PRICE_PATTERN)], ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 

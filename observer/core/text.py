@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 ENDS = ".!?\u061f\u0964"
@@ -100,6 +100,11 @@ def first_line(text: str, limit: int) -> str:
 def counted(number: int, noun: str) -> str:
     """Return ``"1 line"``, ``"12 lines"``, ``"1,024 files"``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def breakdown(counts: Mapping[str, int]) -> str:
+    """Return ``": 3 edit, 1 prompt"``, to follow a total; "" for no counts."""
+    return ": " + ", ".join(f"{count} {name}" for name, count in counts.items()) if counts else ""
 
 
 def size_text(size_bytes: int) -> str:

@@ -19,6 +19,7 @@ from observer.git.configuration import is_partial_clone, read_config
 from observer.git.patch import FIELDS, RECORD, CommitParser
 from observer.git.process import git_output, repository_at, stream_lines
 from observer.git.repository import repository_settings
+from observer.redaction.redact import redact_text
 
 _LOG = (
     *("log", "--format=tformat:%x00" + "".join(f"%{field}%x00" for field in FIELDS)),
@@ -31,6 +32,8 @@ _PATCH = (
     *("--no-ext-diff", "--no-textconv", "--submodule=short", "--diff-algorithm=default"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
+PATCH_CHARS = 100_000
+"""Longest part of a patch that is shown."""
 _NAMES = ("--no-renames",)
 """For commits whose files are not available: only the names of files, no counts or symbols."""
 
@@ -50,6 +53,16 @@ def read_commit(root: str, rev: str) -> Commit:
         except ObserverError:
             continue  # files of a partial clone are missing, or there is no such commit
     raise NotFound(f"no commit {rev} in {root}", hint="see: git log")
+
+
+def commit_patch(root: str, commit: str) -> str:
+    """Return what a commit changed beside its first parent, redacted; "" where git cannot say."""
+    words = ("log", "--format=", "--no-color", "--diff-merges=first-parent", *_PATCH)
+    shown = ("--unified=2", "--no-walk", "--end-of-options", commit, "--")
+    try:
+        return redact_text((git_output(root, *words, *shown) or "")[:PATCH_CHARS])
+    except ObserverError:
+        return ""
 
 
 def commit_history(

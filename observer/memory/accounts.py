@@ -6,6 +6,7 @@ committed is asked of git at the moment of the answer; sessions only say which f
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -14,9 +15,11 @@ import msgspec
 
 from observer.core.errors import NotFound
 from observer.core.filters import Filters, is_visible
-from observer.core.model import Item, Project
+from observer.core.model import Item, Project, Recorded
 from observer.core.paths import is_inside
+from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
+from observer.memory.spending import Spent, spent
 from observer.projects.gone import from_windows
 from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
@@ -30,6 +33,7 @@ from observer.search.timeline import (
     account,
     as_of_now,
     course,
+    events_of,
 )
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
@@ -65,6 +69,35 @@ class Accounts:
         """
         with self._store.read() as reader:
             return course(reader, handle, owner=self._owner, limit=limit)
+
+    def events(
+        self, handle: str, *kinds: str, from_ms: int = 0, to_ms: int = sys.maxsize
+    ) -> list[Recorded]:
+        """Return what hooks reported of some kinds of a session, its sub-agents' too, by time.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        with self._store.read() as reader:
+            return events_of(reader, handle, kinds, from_ms=from_ms, to_ms=to_ms)
+
+    def spent(self, since_ms: int, *, project: str | None = None) -> list[Spent]:
+        """Return what the turns since a time used, each once.
+
+        Raises:
+            NotFound, Ambiguous: the project.
+        """
+        with self._store.read() as reader:
+            asked = named(reader.projects(), from_windows(project)).id if project else None
+            return list(spent(reader, since_ms, project_id=asked))
+
+    def patch(self, commit: Item) -> str:
+        """Return what a commit changed, as git's patch; empty where its repository is gone."""
+        with self._store.read() as reader:
+            homes = [one for one in reader.projects() if one.id == commit.project_id]
+        hash_ = commit.commit
+        roots = reversed(homes[0].roots if homes and hash_ else ())
+        return next(filter(None, (commit_patch(root, hash_) for root in roots)), "")
 
     def recent(self, *types: str, project: str | None, limit: int) -> list[Item]:
         """Return observations and notes of some types, newest first.

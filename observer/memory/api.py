@@ -53,7 +53,11 @@ from observer.store.interface import Store
 from observer.store.reader import StoreReader, Totals
 
 if TYPE_CHECKING:
+    from observer.core.paths import Home
+    from observer.memory.purging import PurgePreview
     from observer.sync.team_search import TeamSearch
+    from observer.upkeep.carry_out import PurgeOrder
+    from observer.upkeep.choose import Criteria
     from observer.upkeep.take_out import Deleted
 
 MOST_IDS = 50
@@ -178,6 +182,13 @@ class Memory:
 
         with self._store.read() as reader:
             return list(deleted(reader))
+
+    def purge_plan(self, here: Home, asked: Criteria) -> tuple[PurgePreview, PurgeOrder]:
+        """Return what a purge would take, and the order that takes it; raises as `planned`."""
+        from observer.memory.purging import planned  # noqa: PLC0415 - as `deleted`
+
+        with self._store.read() as reader:
+            return planned(reader, here, asked)
 
     def search(
         self,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Reply
 from observer.core.filters import Filters
-from observer.core.model import Item, Session, item_id
+from observer.core.model import Item, Recorded, Session, item_id
 from observer.core.value import TokenUsage, Value
 from observer.observations import project_state, session_state, summary
 from observer.observations.drafts import FAILED
@@ -284,9 +284,7 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
     Raises:
         NotFound: there is none, or none is named.
     """
-    session = reader.session(session_id(reader, handle) or 0)
-    if session is None:
-        raise NotFound("no session is named", hint="see: observer sessions")
+    session = _named_session(reader, handle)
     children = _descendants(reader, session)
     ids = [_ids_of(reader, one, owner=owner) for one in (session, *children)]
     items = [item for some in ids for item in reader.items(some[:limit])]
@@ -298,6 +296,30 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
         children=tuple(children),
         usage=_usage(reader, session),
     )
+
+
+def events_of(
+    reader: StoreReader, handle: str, kinds: Iterable[str], *, from_ms: int, to_ms: int
+) -> list[Recorded]:
+    """Return the events of some kinds of a session and its sub-agents, by time; raises as `course`.
+
+    Both times are included.
+    """
+    session = _named_session(reader, handle)
+    found = [
+        event
+        for one in (session, *_descendants(reader, session))
+        for kind in kinds
+        for event in reader.recorded_near(one.id, from_ms=from_ms, to_ms=to_ms, kind=kind)
+    ]
+    return sorted(found, key=lambda one: (one.event.at_ms, one.seq))
+
+
+def _named_session(reader: StoreReader, handle: str) -> Session:
+    session = reader.session(session_id(reader, handle) or 0)
+    if session is None:
+        raise NotFound("no session is named", hint="see: observer sessions")
+    return session
 
 
 def _descendants(reader: StoreReader, session: Session) -> list[Session]:

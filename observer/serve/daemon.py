@@ -67,7 +67,7 @@ from observer.serve.sharing import ShareWorker
 from observer.serve.staleness import StalenessWorker
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.web import WebDoor
+from observer.serve.web import Pages, WebDoor
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
 from observer.tools.status import (
@@ -78,7 +78,7 @@ from observer.tools.status import (
     with_store,
     without_store,
 )
-from observer.upkeep.home_guard import HomeGuard
+from observer.upkeep.home_guard import ANEW, HomeGuard
 
 SIZE_BYTES = 2 << 20
 KEPT_FILES = 3
@@ -134,6 +134,8 @@ log = logging.getLogger(__name__)
 LAST_DRAIN_S = 15.0
 """How long a daemon that was asked to stop goes on storing; the rest stays in the spool."""
 LAST_REQUESTS_S = 5.0
+ANSWER_S = 0.3
+"""How long a daemon that is asked to stop by a page goes on, so that the page is shown."""
 SWITCH_S = 0.0005
 """The interpreter's switch interval. A search needs the interpreter after each page it reads:
 beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
@@ -142,7 +144,7 @@ CHORES = 6
 """Threads for what workers do; requests have others."""
 
 
-def run(home: Home) -> int:
+def run(home: Home, pages: Pages) -> int:
     """Run the daemon until it is asked to stop; return the exit code. The caller holds the lock.
 
     Raises:
@@ -154,10 +156,10 @@ def run(home: Home) -> int:
     sys.setswitchinterval(SWITCH_S)
     settings = config.load(home)
     start_log(home, level=settings.log_level)
-    return asyncio.run(_live(home, settings))
+    return asyncio.run(_live(home, settings, pages))
 
 
-async def _live(home: Home, settings: config.Settings) -> int:
+async def _live(home: Home, settings: config.Settings, pages: Pages) -> int:
     asyncio.get_running_loop().set_default_executor(background(CHORES, "chore"))
     make_run_folder(home)
     with (
@@ -165,7 +167,7 @@ async def _live(home: Home, settings: config.Settings) -> int:
         listen(home.mcp_socket) as mcp_listener,
         requests.link_interpreter(home),
     ):
-        daemon = Daemon(home, settings)
+        daemon = Daemon(home, settings, pages)
         log.info("observer %s is up, home %s", __version__, home.root)
         code = await daemon.live(http_listener, mcp_listener)
     log.info("observer is down")
@@ -175,12 +177,13 @@ async def _live(home: Home, settings: config.Settings) -> int:
 class Daemon:
     """The parts of one daemon and the tasks that drive them; create it inside the event loop."""
 
-    def __init__(self, home: Home, settings: config.Settings) -> None:
+    def __init__(self, home: Home, settings: config.Settings, pages: Pages) -> None:
         self._home = home
         self._settings = settings
         self._started_ms = now_ms()
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
+        self._code = 0
         self._http: str | None = None
         self._connections: Callable[[], HttpConnections | None] = lambda: None
         self._health = Health()
@@ -214,7 +217,7 @@ class Daemon:
         self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
         self._shares = self._sharing(pipeline)
-        self._web = WebDoor(home, self._memory, self._status)
+        self._web = WebDoor(pages, self._memory, self._status, self._leave_soon)
 
     def _sharing(self, pipeline: Pipeline) -> ShareWorker:
         return ShareWorker(
@@ -292,7 +295,7 @@ class Daemon:
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
         await end([*http, *mcp])
         await self._close()
-        return 1 if failed else 0
+        return 1 if failed else self._code
 
     def _begin_chores(self) -> Tasks:
         spool, drain = self._home.spool, self._drain
@@ -448,6 +451,11 @@ class Daemon:
         if self._stopping.is_set():  # the second signal: nothing is lost, the spool keeps it
             os._exit(1)
         self._stopping.set()
+
+    def _leave_soon(self) -> None:
+        """Begin anew once the request that asks for it is answered; called in any thread."""
+        self._code = ANEW
+        self._loop.call_soon_threadsafe(self._loop.call_later, ANSWER_S, self._stopping.set)
 
     def _put_in_home(self, name: str) -> None:
         if name in {self._home.note_folders.name, ""}:

@@ -33,6 +33,9 @@ from observer.local import client
 if TYPE_CHECKING:
     from observer.upkeep.restore import Progress
 
+ANEW = 75
+"""A daemon's exit code where another is to follow; as EX_TEMPFAIL of sysexits.h."""
+
 
 class HomeLost(DaemonUnavailable):
     """The home is no longer this daemon's; it must exit without touching its files."""

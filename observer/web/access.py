@@ -21,7 +21,6 @@ from observer.core.errors import ObserverError
 from observer.core.paths import make_private, read_plain
 from observer.core.value import Value, decode_json
 
-LINK_MS = 60_000
 COOKIE_MS = 24 * 3_600_000
 TRIES, TRIES_MS = 10, 60_000
 """Wrong links within that time, from which on none is looked at."""
@@ -64,17 +63,22 @@ class Access:
         """Whether somebody may have a cookie that still holds."""
         return self.state.until_ms > self._now_ms()
 
+    @property
+    def port(self) -> int:
+        """The port of before, 0 for none."""
+        return self.state.port
+
     def keep_port(self, port: int) -> None:
         """Note the port, so that the addresses of pages stay what they are."""
         if port != self.state.port:
             self._keep(replace(self.state, port=port))
 
-    def link(self) -> str:
-        """Return a word that logs in once, within `LINK_MS`."""
+    def link(self, seconds: int) -> str:
+        """Return a word that logs in once, within so many seconds."""
         now = self._now_ms()
         self._links = {one: until for one, until in self._links.items() if until > now}
         word = secrets.token_urlsafe(32)
-        self._links[_digest(word)] = now + LINK_MS
+        self._links[_digest(word)] = now + seconds * 1000
         return word
 
     def login(self, word: str) -> str:

@@ -35,8 +35,9 @@ from observer.core.errors import (
 from observer.redaction.redact import redact_text
 from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
-from observer.web.text import markdown, marked, shown
-from observer.web.view import Handler, Query, Site, WebPage, WebRequest
+from observer.web.site import Site
+from observer.web.text import markdown, marked, shown, unlinked
+from observer.web.view import Handler, Query, WebPage, WebRequest
 
 logger = logging.getLogger(__name__)
 
@@ -202,7 +203,8 @@ class WebApp:
         text = _templates().get_template(page.template).render(given)
         if page.file:
             kept = {"Content-Disposition": f'attachment; filename="{page.file}"'}
-            return Response(redact_text(text), headers=kept, media_type="text/markdown")
+            kind = "text/html" if page.file.endswith(".html") else "text/markdown"
+            return Response(redact_text(text), headers=kept, media_type=kind)
         return Response(text, page.status, media_type="text/html")
 
 
@@ -240,13 +242,19 @@ def _cookie(request: Request, name: str) -> str:
 
 
 async def _form(request: Request) -> dict[str, str] | None:
-    """Return the fields of a form, None if it is larger than any of ours."""
+    """Return the fields of a form, None if it is larger than any of ours.
+
+    The values of fields of one name are joined with blanks, as the marks of a list are.
+    """
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > BODY_BYTES:
             return None
-    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
+        found[name] = f"{found[name]} {value}" if name in found else value
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -259,6 +267,6 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"markdown": markdown, "marked": marked}
+    made.filters |= {"markdown": markdown, "marked": marked, "unlinked": unlinked}
     made.filters |= {"minute": moment.minute, "localised": moment.localised}
     return made

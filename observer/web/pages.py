@@ -18,7 +18,7 @@ import msgspec
 from observer.clients.registry import clients
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.core.model import ASKED, UNASSIGNED, Item, Project, Session, item_id
+from observer.core.model import Item, Session, item_id
 from observer.core.moment import coming_ms, day
 from observer.core.paths import home
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
@@ -28,22 +28,23 @@ from observer.notes.pairs import Settlement
 from observer.notes.values import Changes
 from observer.redaction.redact import redact_text
 from observer.search.dates import day_start_ms
-from observer.search.timeline import Share, nested
+from observer.search.timeline import Share
 from observer.tools import render
-from observer.tools.labels import labels
 from observer.tools.parse_filters import parse_filters
 from observer.tools.questions import explained, given
 from observer.tools.rows import why
-from observer.tools.status import paused, paused_text, status_rows
-from observer.web.view import Handler, WebPage, WebRequest
+from observer.tools.status import paused, paused_text
+from observer.web.diffs import diffs_in
+from observer.web.sessions import edits, session
+from observer.web.upkeep import health, mend, purge, purged
+from observer.web.usage import usage
+from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
 HITS = 30
 ROWS = 60
 """Items of one page of the timeline."""
 LISTED = 100
 """Sessions of a list."""
-STEPS = 400
-"""Items of a session that are shown at first."""
 LANE = 6
 """Newest items of a session that goes on."""
 PAIRS = 20
@@ -60,13 +61,13 @@ def now(view: WebRequest) -> WebPage:
     memory = view.memory
     account = memory.accounts.since(day_start_ms(now_ms=now_ms(), ago=0))
     lanes = []
-    for session in memory.sessions(active=True, limit=12):
-        found = memory.accounts.of_session(f"s{session.id}", limit=LANE)
-        lanes.append({"session": session, "ran": found.ran, "items": found.items[::-1]})
+    for one in memory.sessions(active=True, limit=12):
+        found = memory.accounts.of_session(f"s{one.id}", limit=LANE)
+        lanes.append({"session": one, "ran": found.ran, "items": found.items[::-1]})
     recent = memory.sessions(limit=5) if not (lanes or account.shares) else []
     ran = [run.session for share in account.shares for run in share.sessions]
     values = {
-        **_shared(memory),
+        **shared(memory),
         "lanes": lanes,
         "shares": account.shares,
         "recent": recent,
@@ -97,7 +98,7 @@ def search(view: WebRequest) -> WebPage:
                 "types": Counter(hit.item.type for hit in strong.hits),
                 "weak": len(found.hits) - len(strong.hits),
             }
-    return WebPage("search.html", "Search", {"weak": 0, **_shared(memory), **values})
+    return WebPage("search.html", "Search", {"weak": 0, **shared(memory), **values})
 
 
 _SIGNALS = {"semantic": "meaning", "fts5": "words", "words_rank": "place by words"}
@@ -132,7 +133,7 @@ def timeline(view: WebRequest) -> WebPage:
     found = memory.accounts.happened(wanted, project=asked.get("project"), limit=ROWS + 1)
     rows, before = _page_of(found)
     days = [(name, list(items)) for name, items in groupby(rows, lambda one: day(one.created_ms))]
-    return WebPage("timeline.html", "Timeline", {**_shared(memory), "days": days, "before": before})
+    return WebPage("timeline.html", "Timeline", {**shared(memory), "days": days, "before": before})
 
 
 def _page_of(found: Sequence[Item]) -> tuple[Sequence[Item], int]:
@@ -153,7 +154,7 @@ def sessions(view: WebRequest) -> WebPage:
         project=view.query.get("project"), active="active" in view.query, limit=LISTED
     )
     values = {"sessions": found, "titles": _titles(view.memory, found)}
-    return WebPage("sessions.html", "Sessions", {**_shared(view.memory), **values})
+    return WebPage("sessions.html", "Sessions", {**shared(view.memory), **values})
 
 
 def _titles(memory: Memory, found: Sequence[Session]) -> dict[int, str]:
@@ -166,28 +167,6 @@ def _titles(memory: Memory, found: Sequence[Session]) -> dict[int, str]:
     return titles
 
 
-def session(view: WebRequest) -> WebPage:
-    """Show one session: its prompts at the side, and turn by turn what was done."""
-    memory = view.memory
-    limit = view.query.get("limit", "")
-    most = min(int(limit[:6]), 20_000) if limit.isdecimal() else STEPS
-    found = memory.accounts.of_session(f"s{view.name.removeprefix('s')}", limit=most)
-    one = found.ran.session
-    turns: list[dict[str, Any]] = []
-    for row in nested(found.items, [one, *found.children]):
-        if row.item.type == "turn" or not turns:
-            turns.append({"turn": row.item if row.item.type == "turn" else None, "steps": []})
-        if row.item.type != "turn":
-            turns[-1]["steps"].append(row)
-    summary = found.ran.summary
-    asked = summary.title if summary else one.first_prompt
-    title = render.one_line(asked, 120) or f"Session s{one.id}"
-    values = {**_shared(memory), "found": found, "session": one, "turns": turns, "limit": most}
-    if view.query["as"] == "markdown":
-        return WebPage("session.md", title, values, file=f"session-{one.id}.md")
-    return WebPage("session.html", title, values)
-
-
 def item(view: WebRequest) -> WebPage:
     """Show everything that is known of one item, and what happened around it."""
     memory = view.memory
@@ -197,7 +176,14 @@ def item(view: WebRequest) -> WebPage:
         raise NotFound(f"there is no item {view.name[:80]}", hint="search for it")
     one = found[0]
     around = memory.timeline(one.id, before=4, after=4).entries
-    values = {**_shared(memory), "item": one, "around": around, "said": render.said(one)}
+    diffs = list(diffs_in(memory.accounts.patch(one))) if one.type == "commit" else []
+    values = {
+        **shared(memory),
+        "item": one,
+        "around": around,
+        "said": render.said(one),
+        "diffs": diffs,
+    }
     return WebPage("item.html", render.one_line(one.title, 80), values)
 
 
@@ -208,27 +194,27 @@ def notes(view: WebRequest) -> WebPage:
     wanted = msgspec.structs.replace(parse_filters(**options, now_ms=now_ms()), kinds=("note",))
     found = memory.accounts.happened(wanted, project=asked.get("project"), limit=200)
     waiting = [note for note in found if note.approval == "provisional"]
-    values = {**_shared(memory), "notes": found, "waiting": waiting}
+    values = {**shared(memory), "notes": found, "waiting": waiting}
     return WebPage("notes.html", "Knowledge", values)
 
 
 def review(view: WebRequest) -> WebPage:
     """Show near pairs of notes of a project side by side, to be settled."""
     memory = view.memory
-    known = _projects(memory)
+    known = projects(memory)
     if not known:
-        return WebPage("review.html", "Review", {**_shared(memory), "project": None, "open": None})
+        return WebPage("review.html", "Review", {**shared(memory), "project": None, "open": None})
     handle = view.query.get("project")
     project = memory.project(handle) if handle else known[0]
     found = memory.pairs.open(project, limit=PAIRS)
-    return WebPage("review.html", "Review", {**_shared(memory), "project": project, "open": found})
+    return WebPage("review.html", "Review", {**shared(memory), "project": project, "open": found})
 
 
 def project(view: WebRequest) -> WebPage:
     """Show one project: its last month, what is worked on, what stands and what is open."""
     memory = view.memory
     if not view.name:
-        return WebPage("project.html", "Projects", {**_shared(memory), "project": None})
+        return WebPage("project.html", "Projects", {**shared(memory), "project": None})
     one = memory.project(view.name)
     since_ms = day_start_ms(now_ms=now_ms(), ago=DAYS - 1)
     shares = memory.accounts.since(since_ms, project=one.uuid).shares
@@ -236,7 +222,7 @@ def project(view: WebRequest) -> WebPage:
     recent = memory.sessions(project=one.uuid, limit=10)
     summaries = [(each, memory.summary(each.id)) for each in recent[:OPEN]]
     values = {
-        **_shared(memory),
+        **shared(memory),
         "project": one,
         "share": share,
         "days": _activity(share),
@@ -265,12 +251,12 @@ def _activity(share: Share | None) -> list[tuple[str, int]]:
 def given_page(view: WebRequest) -> WebPage:
     """Show what a client's next session in a project is given, line by line, with its cost."""
     memory, asked = view.memory, view.query
-    known = _projects(memory)
+    known = projects(memory)
     handle = asked.get("project") or (known[0].uuid if known else "")
     client = asked.get("client", "")
     found = explained(given(memory, "/", project=handle, client=client)) if handle else None
     values = {
-        **_shared(memory),
+        **shared(memory),
         "found": found,
         "project": memory.project(handle) if handle else None,
         "clients": sorted(clients()),
@@ -291,15 +277,8 @@ def code(view: WebRequest) -> WebPage:
             found = memory.why(target, roots[-1] if roots else "/")
         except ObserverError as error:
             problem = error
-    values = {**_shared(memory), "found": found, "problem": problem}
+    values = {**shared(memory), "found": found, "problem": problem}
     return WebPage("code.html", "Why", values)
-
-
-def health(view: WebRequest) -> WebPage:
-    """Show how the daemon is, and what it keeps."""
-    status = view.site.status()
-    values = {"rows": status_rows(status), "degraded": status.degraded}
-    return WebPage("health.html", "Health", values)
 
 
 def privacy(view: WebRequest) -> WebPage:
@@ -311,7 +290,7 @@ def privacy(view: WebRequest) -> WebPage:
         "tried": tried,
         "redacted": redact_text(tried) if tried else "",
     }
-    return WebPage("privacy.html", "Privacy", {**_shared(view.memory), **values})
+    return WebPage("privacy.html", "Privacy", {**shared(view.memory), **values})
 
 
 def pause(view: WebRequest) -> str:
@@ -337,14 +316,14 @@ def logout(view: WebRequest) -> str:
 def change_note(view: WebRequest, act: str) -> str:
     """Forget, bring back or approve a note, as a person."""
     change = getattr(view.memory.notes, act)
-    handle = _number(view, "id")
+    handle = number_in(view, "id")
     change(handle, author="person")
     return "/notes" if act == "forget" else f"/item/{handle}"
 
 
 def edit(view: WebRequest) -> str:
     """Change the words of a note, as a person."""
-    notes, number = view.memory.notes, _number(view, "id")
+    notes, number = view.memory.notes, number_in(view, "id")
     known = notes.get(number)
     title = view.form.get("title", "").strip()
     content = view.form.get("content", "").replace("\r\n", "\n").strip()
@@ -368,38 +347,10 @@ def settle(view: WebRequest) -> str:
     return f"/review?project={quote(view.form.get('project', ''), safe='')}"
 
 
-def _number(view: WebRequest, field: str) -> int:
-    text = view.form.get(field, "")
-    if not text.isdecimal():
-        raise BadInput("no item is named", hint="go back, and choose one")
-    return int(text[:18])
-
-
 def _filters(asked: Mapping[str, str]) -> dict[str, Any]:
     named = {name: asked.get(name, "") for name in ("type", "branch", "session", "since", "until")}
     files = [asked["file"]] if asked.get("file") else []
     return {**named, "files": files, "failed": bool(asked.get("failed"))}
-
-
-def _projects(memory: Memory) -> list[Project]:
-    return [one for one in memory.projects() if one.id != UNASSIGNED]
-
-
-def _shared(memory: Memory) -> dict[str, Any]:
-    """Return what templates of items need: names of projects, labels, the parts of a turn."""
-    return {
-        "projects": _projects(memory),
-        "name": memory.project_names(),
-        "labels": partial(labels, whole=True),
-        "excerpt": render.excerpt,
-        "parts": _parts,
-    }
-
-
-def _parts(turn: Item) -> tuple[str, str]:
-    """Return what was asked in a turn, and what was replied."""
-    reply, _, asked = f"\n\n{turn.narrative}".partition(ASKED)
-    return asked.strip() or turn.title, reply.strip()
 
 
 PAGES: dict[str, Handler] = {
@@ -408,6 +359,7 @@ PAGES: dict[str, Handler] = {
     "timeline": timeline,
     "sessions": sessions,
     "session": session,
+    "edits": edits,
     "item": item,
     "notes": notes,
     "project": project,
@@ -415,10 +367,14 @@ PAGES: dict[str, Handler] = {
     "given": given_page,
     "why": code,
     "health": health,
+    "usage": usage,
     "privacy": privacy,
+    "purged": purged,
 }
 CHANGES: dict[str, Handler] = {
     "privacy": privacy,
+    "purge": purge,
+    "mend": mend,
     "pause": pause,
     "resume": resume,
     "logout": logout,

@@ -68,6 +68,27 @@ def marked(text: str, words: Iterable[str]) -> Markup:
     )
 
 
+_CLASSES = {"+": "add", "-": "gone", " ": "same", "@": "between"}
+
+
+def coloured(lines: Iterable[tuple[str, str]]) -> Markup:
+    """Return the lines of a diff, each with its sign (@: what lies between is left out)."""
+    return Markup("").join(
+        Markup('<span class="{}">{}{}</span>').format(
+            _CLASSES[sign], "⋯" if sign == "@" else sign, plain(text)
+        )
+        for sign, text in lines
+    )
+
+
+_LINK = re.compile(r'<a (?:[^>]* )?href="[/#][^>]*>(.*?)</a>', re.DOTALL)
+
+
+def unlinked(html: str) -> Markup:
+    """Return HTML of ours without its links to pages, which a file that is kept does not have."""
+    return Markup(_LINK.sub(r"\1", str(html)))  # noqa: S704 - as it came, with less
+
+
 def shown(value: object) -> object:
     """Return what a template prints: every text of others goes through `plain`."""
     return plain(value) if type(value) is str else value

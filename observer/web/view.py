@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
+from observer.core.errors import BadInput
+from observer.core.model import ASKED, UNASSIGNED, Item, Project
 from observer.memory.api import Memory
-from observer.tools.status import Status
-from observer.web.access import Access
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """What the pages are made of.
-
-    Args:
-        memory: what is shown and changed, by a person.
-        status: the daemon's own.
-        access: who may look.
-        port: where the pages are served.
-        admit: called with the address of a connection that has shown a cookie.
-        leaving: set once the daemon ends.
-    """
-
-    memory: Memory
-    status: Callable[[], Status]
-    access: Access
-    port: int
-    admit: Callable[[tuple[str, int]], None] = lambda _: None
-    leaving: asyncio.Event = field(default_factory=asyncio.Event)
+from observer.tools import render
+from observer.tools.labels import labels
+from observer.web.site import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +58,37 @@ class WebRequest:
 
 
 Handler = Callable[[WebRequest], "WebPage | str"]
+
+
+def shared(memory: Memory) -> dict[str, Any]:
+    """Return what templates of items need: names of projects, labels, the parts of a turn."""
+    return {
+        "projects": projects(memory),
+        "name": memory.project_names(),
+        "labels": partial(labels, whole=True),
+        "excerpt": render.excerpt,
+        "parts": parts,
+    }
+
+
+def projects(memory: Memory) -> list[Project]:
+    """Return the projects that have a name."""
+    return [one for one in memory.projects() if one.id != UNASSIGNED]
+
+
+def parts(turn: Item) -> tuple[str, str]:
+    """Return what was asked in a turn, and what was replied."""
+    reply, _, asked = f"\n\n{turn.narrative}".partition(ASKED)
+    return asked.strip() or turn.title, reply.strip()
+
+
+def number_in(view: WebRequest, field: str) -> int:
+    """Return the id that a field of a form names.
+
+    Raises:
+        BadInput: it names none.
+    """
+    text = view.form.get(field, "")
+    if not text.isdecimal():
+        raise BadInput("no item is named", hint="go back, and choose one")
+    return int(text[:18])

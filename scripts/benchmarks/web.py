@@ -25,7 +25,7 @@ CORE = Aim(most=3.0)
 
 PAGES = (
     *("/", "/search?q=total+of+the+cart", "/timeline", "/timeline?type=commit", "/sessions"),
-    *("/notes", "/review", "/given", "/privacy", "/health"),
+    *("/notes", "/review", "/given", "/usage", "/privacy", "/health"),
 )
 
 

@@ -13,7 +13,7 @@ import pytest
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit, FileChange
 from observer.git.blame import UNCOMMITTED, blame_lines, last_commits
-from observer.git.log import commit_history, count_commits, read_commit
+from observer.git.log import commit_history, commit_patch, count_commits, read_commit
 from observer.git.patch import MOST_FILES
 from tests.support import Git
 
@@ -70,6 +70,19 @@ def test_a_commit_tells_all(shop: Path, git: Git) -> None:
             ),
         ),
     )
+
+
+def test_a_patch_is_of_the_commit_alone_and_redacted(shop: Path, git: Git) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    write(shop, "cart.py", "net = 1\n")
+    first = commit(git, shop).hash
+    write(shop, "cart.py", f"net = 2\ntoken = '{secret}'\n")
+    patch = commit_patch(str(shop), commit(git, shop).hash)
+    assert "-net = 1\n+net = 2\n" in patch
+    assert secret not in patch
+    assert "+net = 1" in commit_patch(str(shop), first)
+    assert commit_patch(str(shop), "a" * 40) == ""
+    assert commit_patch(str(shop / "gone"), first) == ""
 
 
 def test_a_change_names_its_function(shop: Path, git: Git) -> None:

@@ -13,7 +13,7 @@ from observer.memory.api import Memory
 from observer.tools.status import from_disk
 from observer.web.access import Access
 from observer.web.app import WebApp
-from observer.web.view import Site
+from observer.web.site import Site
 from tests.tools.conftest import memory, store
 
 __all__ = ["memory", "store"]
@@ -56,7 +56,7 @@ class Browser(TestClient):
         self.headers |= {"sec-fetch-site": "same-origin", "sec-fetch-dest": "document"}
 
     def log_in(self) -> Browser:
-        answer = self.post("/login", data={"link": self.site.access.link()})
+        answer = self.post("/login", data={"link": self.site.access.link(60)})
         assert answer.status_code == 303
         return self
 

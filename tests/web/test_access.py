@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from observer.web.access import COOKIE_MS, LINK_MS, TRIES, Access, TooManyTries
+from observer.web.access import COOKIE_MS, TRIES, Access, TooManyTries
 from tests.web.conftest import OWN, Browser, Clock
 
 
 def test_a_link_opens_once(access: Access) -> None:
-    word = access.link()
+    word = access.link(60)
     assert access.holds(access.login(word))
     assert access.login(word) == ""
 
 
 def test_a_link_opens_for_a_minute(access: Access, clock: Clock) -> None:
-    word = access.link()
-    clock.now_ms += LINK_MS
+    word = access.link(60)
+    clock.now_ms += 60_000
     assert access.login(word) == ""
 
 
 def test_a_cookie_holds_for_a_day(access: Access, clock: Clock) -> None:
-    cookie = access.login(access.link())
+    cookie = access.login(access.link(60))
     clock.now_ms += COOKIE_MS - 1
     assert access.holds(cookie)
     clock.now_ms += 1
@@ -37,7 +37,7 @@ def test_a_made_up_cookie_opens_nothing(access: Access, cookie: str) -> None:
 
 
 def test_a_cookie_cannot_be_made_to_last(access: Access, clock: Clock) -> None:
-    until, *rest = access.login(access.link()).split(".")
+    until, *rest = access.login(access.link(60)).split(".")
     assert not access.holds(".".join((str(int(until) + 1), *rest)))
 
 
@@ -52,7 +52,7 @@ def test_cookies_outlive_the_daemon_and_end_with_a_logout(tmp_path: Path, clock:
 
 def _logged_in(file: Path, clock: Clock) -> str:
     access = Access(file, clock)
-    return access.login(access.link())
+    return access.login(access.link(60))
 
 
 def test_a_cookie_of_another_home_opens_nothing(
@@ -64,9 +64,9 @@ def test_a_cookie_of_another_home_opens_nothing(
 def test_guesses_are_counted(access: Access, clock: Clock) -> None:
     assert [access.login("guess") for _ in range(TRIES)] == [""] * TRIES
     with pytest.raises(TooManyTries):
-        access.login(access.link())
+        access.login(access.link(60))
     clock.now_ms += 60_000
-    assert access.login(access.link())
+    assert access.login(access.link(60))
 
 
 def test_the_key_is_the_users_alone(tmp_path: Path, clock: Clock) -> None:
@@ -89,14 +89,14 @@ def test_without_a_cookie_nothing_is_shown(stranger: Browser) -> None:
 
 
 def test_the_cookie_is_for_this_site_and_no_script(stranger: Browser) -> None:
-    answer = stranger.post("/login", data={"link": stranger.site.access.link()})
+    answer = stranger.post("/login", data={"link": stranger.site.access.link(60)})
     said = answer.headers["set-cookie"].lower()
     assert all(part in said for part in ("httponly", "samesite=strict", "max-age=86400", "path=/"))
 
 
 def test_opening_a_link_uses_nothing_up(stranger: Browser) -> None:
     """What looks ahead, as a mail program does, opens links too."""
-    word = stranger.site.access.link()
+    word = stranger.site.access.link(60)
     assert word in stranger.get(f"/login?link={word}").text
     assert stranger.site.access.login(word)
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 PAGES = (
     *("/", "/search?q=cart", "/timeline", "/sessions", "/notes", "/review", "/given"),
-    *("/why", "/privacy", "/health", "/nowhere"),
+    *("/why", "/usage", "/privacy", "/health?look=1", "/nowhere"),
 )
 HOSTILE = "<img src=x onerror=window.ran=1><script>window.ran=1</script> [x](javascript:ran=1)"
 
@@ -134,7 +134,7 @@ def test_every_page_is_accessible_and_fits(
 ) -> None:
     watched = enter(width=width, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce")
     first = watched.open("/sessions").locator("[data-row] a").first.get_attribute("href")
-    for path in (*PAGES, str(first)):
+    for path in (*PAGES, str(first), str(first).replace("session", "edits")):
         page = watched.open(path)
         watched.heard = [one for one in watched.heard if "404 (Not Found)" not in one]
         page.add_script_tag(content=axe)
@@ -228,3 +228,23 @@ def test_the_session_is_read_by_its_prompts(enter: Callable[..., Watched]) -> No
     page.get_by_role("navigation", name="Prompts").get_by_role("link").first.click()
     expect(page.locator(".turn:target")).to_be_in_viewport()
     expect(page.locator(".reply strong").first).to_have_text("summed")
+
+
+def test_a_session_is_replayed_step_by_step(live: Live, enter: Callable[..., Watched]) -> None:
+    live.hook("UserPromptSubmit", session="seven", prompt="List the plums")
+    for name in ("first", "second"):
+        given = {"file_path": f"{name}.py", "content": f"{name} = 1"}
+        live.hook("PostToolUse", session="seven", tool_name="Write", tool_input=given)
+    live.hook("Stop", session="seven", last_assistant_message="Listed.")
+    watched = enter()
+    expect(watched.page.get_by_text("Changed second.py").first).to_be_visible(timeout=15_000)
+    page = watched.open("/sessions")
+    page.locator("[data-row] a").first.click()
+    expect(page.locator(".steps > li")).to_have_count(2)
+    page.keyboard.press("r")
+    expect(page.locator(".steps > li:visible")).to_have_count(0)
+    page.keyboard.press("j")
+    expect(page.locator(".steps > li:visible")).to_have_count(1)
+    expect(page.locator(".lines .add:visible")).to_have_text("+first = 1")
+    page.keyboard.press("r")
+    expect(page.locator(".steps > li:visible")).to_have_count(2)

@@ -25,6 +25,7 @@ from observer.serve.servers import listen_tcp
 from observer.serve.web import WebDoor
 from observer.tools.status import from_disk
 from observer.web.access import Access
+from observer.web.site import HomePages
 from tests.support import Observer
 from tests.web.conftest import memory, store
 
@@ -100,7 +101,7 @@ def test_another_user_is_turned_away() -> None:
 
 
 async def door_of(home: Home, memory: Memory) -> WebDoor:
-    return WebDoor(home, memory, lambda: from_disk(home))
+    return WebDoor(HomePages(home), memory, lambda: from_disk(home))
 
 
 def test_a_taken_port_is_given_up_for_another(home: Home, memory: Memory) -> None:

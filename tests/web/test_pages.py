@@ -23,9 +23,18 @@ from tests.tools.conftest import APP, ITEMS, NOW_MS, SESSION, an_item
 from tests.web.conftest import Browser
 
 EVERY = (
-    *("/", "/search", "/search?q=jwt", "/timeline", "/sessions", "/session/14", "/item/48"),
+    *(
+        "/",
+        "/search",
+        "/search?q=jwt",
+        "/timeline",
+        "/sessions",
+        "/session/14",
+        "/item/48",
+        "/edits/14",
+    ),
     *("/project", f"/project/{APP.uuid}", "/session/14?as=markdown"),
-    *("/notes", "/review", "/given", "/why", "/privacy", "/health"),
+    *("/notes", "/review", "/given", "/why", "/privacy", "/health", "/purged", "/usage"),
 )
 
 
@@ -209,6 +218,19 @@ def test_a_session_is_saved_as_one_file(browser: Browser, store: SqliteStore) ->
     assert secret not in answer.text
     assert answer.headers["content-disposition"] == 'attachment; filename="session-14.md"'
     assert answer.headers["content-type"].startswith("text/markdown")
+
+
+def test_a_session_is_saved_as_one_page(browser: Browser, store: SqliteStore) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    said = f"It works with {secret}.\n\nAsked: Make <it> work"
+    with store.write() as writer:
+        writer.put_session(RAN)
+        writer.put_items([an_item(20, "Make it", type="turn", narrative=said, session_id=14)])
+    answer = browser.get("/session/14?as=html")
+    assert "Make &lt;it&gt; work" in answer.text
+    assert secret not in answer.text
+    assert answer.headers["content-disposition"] == 'attachment; filename="session-14.html"'
+    assert Seen(answer.text).fetched == Seen(answer.text).links == set()
 
 
 def test_a_project_shows_what_stands_and_what_is_open(browser: Browser) -> None:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import click
+from msgspec.structs import replace
 
 from observer.cli.commands import Group
 from observer.cli.doctor.diagnosis import (
+    RESTARTING,
     Diagnosis,
     apply_fix,
     client_checks,
@@ -73,6 +75,24 @@ def doctor_command(context: click.Context, /, *, fixes: bool, rebuilds: bool, qu
     if wanted and not fixes:
         say("observer doctor --fix does what is safe of this")
     return 0 if is_well else 1
+
+
+class HomeDoctor:
+    """What `observer doctor` does, for the page of the daemon."""
+
+    def look(self) -> list[Diagnosis]:
+        """Return all checks but probes; what only mends without the daemon is named in the hint."""
+        found = _checks(home(), quick=True)
+        return [
+            replace(one, fix="", hint=f"{one.hint}; mend it with: observer doctor --fix")
+            if one.fix in RESTARTING
+            else one
+            for one in found
+        ]
+
+    def mend(self, fix: str) -> str:
+        """Return what was done, or why it was not."""
+        return apply_fix(fix, current_context(home()))
 
 
 def _checks(here: Home, *, quick: bool) -> Iterator[Diagnosis]:

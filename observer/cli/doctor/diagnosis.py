@@ -396,6 +396,8 @@ def _git_hooks(context: InstallContext) -> Iterator[Diagnosis]:
 
 
 START_S = 20.0
+RESTARTING = ("index", "daemon")
+"""Fixes that stop the daemon."""
 
 
 def apply_fix(fix: str, context: InstallContext) -> str:

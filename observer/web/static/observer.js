@@ -3,16 +3,39 @@
 (() => {
   const $ = (pattern) => document.querySelector(pattern);
   const say = (text) => { const said = $("#said"); if (said) said.textContent = text; };
-  const PAGES = { n: "/", t: "/timeline", s: "/sessions", o: "/project", k: "/notes", v: "/given", p: "/privacy", h: "/health" };
+  const PAGES = { n: "/", t: "/timeline", s: "/sessions", o: "/project", k: "/notes", v: "/given", u: "/usage", p: "/privacy", h: "/health" };
   let leading = 0;
 
-  function step(by) {
-    const rows = [...document.querySelectorAll("[data-row]")];
+  function step(by, pattern = "[data-row]") {
+    const rows = [...document.querySelectorAll(pattern)];
     if (!rows.length) return;
-    const here = rows.findIndex((row) => row.contains(document.activeElement) || row === document.activeElement);
+    const here = rows.findLastIndex((row) => row.contains(document.activeElement));
     const next = rows[here < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(Math.max(here + by, 0), rows.length - 1)];
     const to = next.matches("[tabindex]") ? next : next.querySelector("a, button");
+    if (document.body.classList.contains("is-replaying")) reach(next);
     if (to) { to.focus(); next.scrollIntoView({ block: "nearest" }); }
+  }
+
+  // A replay shows a session up to one step, with what stands below that step unfolded.
+  function reach(row) {
+    let later = false;
+    for (const one of document.querySelectorAll(".turn[data-row], .turn [data-row], .turn > .reply")) {
+      const steps = one.matches(".reply") ? one.parentNode.querySelectorAll("[data-row]") : [];
+      const after = one.matches(".reply") ? steps[steps.length - 1] || one.parentNode : null;
+      one.classList.toggle("is-later", later && after !== row);
+      if (one === row) later = true;
+      if (one.matches("li")) one.querySelectorAll(":scope > details").forEach((fold) => { fold.open = one === row; });
+    }
+  }
+
+  function replay() {
+    const rows = [...document.querySelectorAll(".turn[data-row], .turn [data-row]")];
+    if (!rows.length) return;
+    const starts = document.body.classList.toggle("is-replaying");
+    if (!starts) { document.querySelectorAll(".is-later").forEach((one) => one.classList.remove("is-later")); return; }
+    const here = rows.findLast((row) => row.contains(document.activeElement)) || rows[0];
+    reach(here);
+    here.focus();
   }
 
   function pressed(event) {
@@ -28,6 +51,9 @@
       "/": () => { const field = $("[data-search]"); if (field) field.focus(); else location.assign("/search"); },
       "j": () => step(1),
       "k": () => step(-1),
+      "J": () => step(1, ".turn[data-row]"),
+      "K": () => step(-1, ".turn[data-row]"),
+      "r": replay,
       "?": () => { const keys = $("#keys"); if (keys && !keys.open) keys.showModal(); },
     };
     if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
@@ -79,6 +105,13 @@
   reveal(document);
   const here = $(".top nav [aria-current]");
   if (here) here.parentNode.scrollLeft = here.offsetLeft - here.parentNode.clientWidth / 2;
+  // What waits for a daemon that begins anew asks until it answers.
+  const waits = $("[data-waits]");
+  if (waits) setInterval(() => {
+    fetch(waits.dataset.waits).then((answer) => answer.text()).then((text) => {
+      if (!text.includes("data-waits")) location.replace(waits.dataset.waits);
+    }, () => {});
+  }, 1000);
   const login = $("form[data-submit]");
   if (login) login.requestSubmit();
 })();

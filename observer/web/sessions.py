@@ -1,0 +1,122 @@
+"""The pages of one session: its course turn by turn, and its edits as diffs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from observer.core.events import Command
+from observer.core.model import Item, item_id
+from observer.memory.api import Memory
+from observer.search.timeline import Nested, SessionTimeline, nested
+from observer.tools import render
+from observer.web.diffs import FileDiff, diffs_in, diffs_of
+from observer.web.view import WebPage, WebRequest, shared
+
+STEPS = 400
+"""Items of a session that are shown at first."""
+INLINE = 1_200
+"""Lines of diffs that stand in the page of a session; those of other edits stand on their own."""
+MOST_DIFFS = 300
+OUTPUT_CHARS = 6_000
+"""Of an output its end is shown, where it says how it went."""
+
+
+def session(view: WebRequest) -> WebPage:
+    """Show one session: its prompts at the side, and turn by turn what was done."""
+    memory = view.memory
+    limit = view.query.get("limit", "")
+    most = min(int(limit[:6]), 20_000) if limit.isdecimal() else STEPS
+    found = memory.accounts.of_session(f"s{view.name.removeprefix('s')}", limit=most)
+    one = found.ran.session
+    turns = _turns(nested(found.items, [one, *found.children]))
+    summary = found.ran.summary
+    asked = summary.title if summary else one.first_prompt
+    title = render.one_line(asked, 120) or f"Session s{one.id}"
+    values = {**shared(memory), "found": found, "session": one, "turns": turns, "limit": most}
+    if view.query["as"] == "markdown":
+        return WebPage("session.md", title, values, file=f"session-{one.id}.md")
+    values |= _done(memory, found)
+    if view.query["as"] == "html":
+        sheet = Path(__file__).parent / "static" / "observer.css"
+        values["sheet"] = sheet.read_text(encoding="utf-8")
+        return WebPage("session-file.html", title, values, file=f"session-{one.id}.html")
+    return WebPage("session.html", title, values)
+
+
+def _turns(rows: Sequence[Nested]) -> list[dict[str, Any]]:
+    """Return what was done turn by turn; what came before the first has none."""
+    turns: list[dict[str, Any]] = []
+    for row in rows:
+        if row.item.type == "turn" or not turns:
+            turns.append({"turn": row.item if row.item.type == "turn" else None, "steps": []})
+        if row.item.type != "turn":
+            turns[-1]["steps"].append(row)
+    return turns
+
+
+def _done(memory: Memory, found: SessionTimeline) -> dict[str, Any]:
+    """Return what stands below steps, by their id: diffs, outputs, and what mended a failure."""
+    from_ms = found.items[0].created_ms if found.items and found.left_out else 0
+    handle = f"s{found.ran.session.id}"
+    events = memory.accounts.events(handle, "file-write", "command", from_ms=from_ms)
+    outputs = {
+        item_id(one.seq): one.event.body.output[-OUTPUT_CHARS:]
+        for one in events
+        if isinstance(one.event.body, Command) and one.event.body.output.strip()
+    }
+    mended = {
+        link.target: item for item in found.items for link in item.links if link.kind == "fixes"
+    }
+    by_step = _by_step(found.items, list(diffs_of(events)))
+    return {"diffs": by_step, "outputs": outputs, "mended": mended}
+
+
+def _by_step(items: Sequence[Item], diffs: Sequence[FileDiff]) -> dict[int, list[FileDiff]]:
+    """Return diffs by the record that they are part of: their own, or the last one of their file.
+
+    From `INLINE` lines on they are left out.
+    """
+    ids = {item.id for item in items}
+    last: dict[str, int] = {}
+    found: dict[int, list[FileDiff]] = {}
+    lines = 0
+    for diff in diffs:
+        step = last[diff.path] = diff.item if diff.item in ids else last.get(diff.path, 0)
+        lines += len(diff.lines)
+        if step and lines <= INLINE:
+            found.setdefault(step, []).append(diff)
+    return found
+
+
+def edits(view: WebRequest) -> WebPage:
+    """Show what a session or a turn changed, in all files or one; git's word where needed."""
+    memory, asked = view.memory, view.query
+    handle = f"s{view.name.removeprefix('s')}"
+    ran = memory.accounts.of_session(handle, limit=STEPS)
+    turn = next((one for one in ran.items if str(one.id) == asked["turn"]), None)
+    span = {}
+    if turn:
+        span = {"from_ms": turn.created_ms, "to_ms": max(turn.updated_ms, turn.created_ms + 1)}
+    diffs = list(diffs_of(memory.accounts.events(handle, "file-write", **span)))
+    of_git = [
+        one
+        for one in ran.items
+        if one.type == "commit" and (not turn or turn.created_ms <= one.created_ms <= span["to_ms"])
+    ]
+    is_of_git = not diffs and bool(of_git)
+    if is_of_git:
+        diffs = [diff for one in of_git for diff in diffs_in(memory.accounts.patch(one))]
+    files = dict.fromkeys(diff.path for diff in diffs)
+    chosen = [diff for diff in diffs if asked["file"] in {"", diff.path}]
+    values = {
+        **shared(memory),
+        "session": ran.ran.session,
+        "turn": turn,
+        "files": {path: [one for one in diffs if one.path == path] for path in files},
+        "diffs": chosen[:MOST_DIFFS],
+        "left_out": max(len(chosen) - MOST_DIFFS, 0),
+        "of_git": is_of_git,
+    }
+    return WebPage("edits.html", f"Edits of s{ran.ran.session.id}", values)

@@ -1,0 +1,95 @@
+"""What models used: tokens by session, project, day and model, and what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.moment import day
+from observer.core.paths import home
+from observer.core.value import TokenUsage
+from observer.memory.spending import Spent
+from observer.search.dates import day_start_ms
+from observer.tools.questions import explained, given
+from observer.web.view import WebPage, WebRequest, projects, shared
+
+SPANS = (7, 30, 90, 365)
+"""Days that are looked at."""
+SESSIONS = 30
+MILLION = 1_000_000
+
+
+def usage(view: WebRequest) -> WebPage:
+    """Show what turns used in some days, and what a session's start is given costs."""
+    memory, asked = view.memory, view.query
+    span = int(asked["days"]) if asked["days"] in {str(days) for days in SPANS} else 30
+    since_ms = day_start_ms(now_ms=now_ms(), ago=span - 1)
+    project = asked.get("project", "")
+    found = memory.accounts.spent(since_ms, project=project or None)
+    prices = prices_of(config.load(home()).prices)
+    names = memory.project_names()
+    known = projects(memory)
+    days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(span))]
+    by_day = {row["name"]: row for row in _rows(found, lambda one: day(one.at_ms), prices)}
+    handle = project or (known[0].uuid if known else "")
+    values = {
+        **shared(memory),
+        "span": span,
+        "spans": SPANS,
+        "total": _row("", found, prices),
+        "days": [(name, by_day[name]["tokens"] if name in by_day else 0) for name in days],
+        "tables": {
+            "Model": _rows(found, lambda one: one.model or "not named by the client", prices),
+            "Project": _rows(found, lambda one: names(one.session.project_id), prices),
+        },
+        "sessions": _rows(found, lambda one: one.session, prices)[:SESSIONS],
+        "has_prices": bool(prices),
+        "given": explained(given(memory, "/", project=handle, client="")) if handle else None,
+        "given_to": memory.project(handle).name if handle else "",
+    }
+    return WebPage("usage.html", "Usage", values)
+
+
+def prices_of(lines: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Return prices by the name of a model, longest name first: the one that fits best counts."""
+    parts = (line.rpartition("=") for line in lines)
+    found = {name: tuple(float(one) for one in prices.split("/")) for name, _, prices in parts}
+    return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+def _cost(one: Spent, prices: dict[str, tuple[float, ...]]) -> float | None:
+    """Return what a turn cost, None where its model has no price."""
+    price = next((prices[name] for name in prices if name in one.model), None)
+    used = one.usage
+    counts = (used.input, used.output, used.cache_read, used.cache_write)
+    return sum(a * b for a, b in zip(counts, price, strict=True)) / MILLION if price else None
+
+
+def _row(
+    name: object, some: Sequence[Spent], prices: dict[str, tuple[float, ...]]
+) -> dict[str, Any]:
+    fields = TokenUsage.__struct_fields__
+    total = {field: sum(getattr(one.usage, field) for one in some) for field in fields}
+    costs = [_cost(one, prices) for one in some]
+    return {
+        "name": name,
+        "turns": len(some),
+        "tokens": sum(total.values()),
+        "read": total["input"] + total["cache_write"] + total["cache_read"],
+        **total,
+        "cost": sum(one for one in costs if one is not None),
+        "unpriced": sum(one is None for one in costs),
+    }
+
+
+def _rows(
+    found: Iterable[Spent], key: Callable[[Spent], Any], prices: dict[str, tuple[float, ...]]
+) -> list[dict[str, Any]]:
+    """Return the rows of a table, that with the most tokens first."""
+    grouped: dict[Any, list[Spent]] = {}
+    for one in found:
+        grouped.setdefault(key(one), []).append(one)
+    rows = [_row(name, some, prices) for name, some in grouped.items()]
+    return sorted(rows, key=lambda row: -int(row["tokens"]))

@@ -1,0 +1,91 @@
+"""What models used: each turn once, for the session that it counts for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from observer.core.clock import now_ms
+from observer.core.events import Event, Prompt, Reply, SessionStart
+from observer.core.paths import Home, make_private
+from observer.core.value import TokenUsage
+from observer.memory.spending import spent
+from observer.store.database import SqliteStore
+from observer.web.usage import prices_of
+from tests.support import pipeline_over, record_by
+from tests.web.conftest import Browser
+
+USED = TokenUsage(input=100, output=20, cache_read=3_000, cache_write=400)
+
+
+class Work:
+    """Sessions that report what their turns used."""
+
+    def __init__(self, folder: Path, store: SqliteStore, home: Home) -> None:
+        self._folder = str(folder)
+        self._record = record_by(pipeline_over(store, home, now_ms))
+        self._store = store
+        self._began_ms = now_ms() - 60_000
+
+    def turn(self, session: str, at: int, usage: TokenUsage | None, **start: str) -> None:
+        began = SessionStart(**start)  # type: ignore[arg-type] - its texts
+        bodies = (began, Prompt(f"do {session} {at}"), Reply(f"done {at}", usage=usage))
+        for place, body in enumerate(bodies):
+            event = Event(
+                id=f"{session}-{at}-{place}",
+                at_ms=self._began_ms + 10 * at + place,
+                client="claude-code",
+                body=body,
+                session=session,
+                cwd=self._folder,
+            )
+            self._record([event], None)
+
+    def spent(self) -> list[tuple[str, str, int]]:
+        with self._store.read() as reader:
+            return [(one.session.external, one.model, one.usage.input) for one in spent(reader, 0)]
+
+
+@pytest.fixture
+def work(tmp_path: Path, store: SqliteStore, home: Home) -> Work:
+    return Work(tmp_path, store, home)
+
+
+def test_a_turn_counts_once_in_a_session_that_was_forked(work: Work) -> None:
+    for session in ("one", "fork"):
+        work.turn(session, 1, USED)
+    work.turn("fork", 2, TokenUsage(input=7))
+    assert sorted(count for *_, count in work.spent()) == [7, 100]
+
+
+def test_a_turn_that_says_nothing_counts_nothing(work: Work) -> None:
+    work.turn("one", 1, None)
+    assert work.spent() == []
+
+
+def test_a_sub_agent_counts_for_who_handed_the_work_over(work: Work) -> None:
+    work.turn("one", 1, USED, model="opus-4")
+    work.turn("below", 2, TokenUsage(input=7), parent_session="one")
+    assert sorted(work.spent()) == [("one", "", 7), ("one", "opus-4", 100)]
+
+
+def test_the_longest_name_that_fits_is_the_price() -> None:
+    prices = prices_of(["opus=1/2/3/4", "opus-4=5/6/7/8"])
+    assert list(prices) == ["opus-4", "opus"]
+    assert prices["opus-4"] == (5.0, 6.0, 7.0, 8.0)
+
+
+def test_what_nobody_reported_says_so(browser: Browser) -> None:
+    assert "No client reported tokens" in browser.get("/usage?days=7").text
+
+
+def test_cost_is_shown_where_prices_are_set(browser: Browser, work: Work, home: Home) -> None:
+    work.turn("one", 1, USED, model="opus-4")
+    page = "/usage?days=90"
+    assert "observer config set prices" in browser.get(page).text
+    make_private(home.root)
+    home.config.write_text('prices = ["opus=10000/100000/1000/0"]\n')
+    text = browser.get(page).text
+    assert "<strong>6.00</strong> cost" in text
+    assert "opus-4" in text
