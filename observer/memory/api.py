@@ -204,8 +204,7 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            local = from_windows(project) if project else None
-            asked = scoped(self._store, sources.reader, narrow, project=local, owner=self._owner)
+            asked = self._scoped(sources.reader, narrow, project)
             return search(sources, query, asked, limit=limit, now_ms=self._now_ms())
 
     def search_team(
@@ -223,18 +222,14 @@ class Memory:
         Raises:
             NotFound, Ambiguous: the project, or the session.
         """
-        local = from_windows(project) if project else None
         find: Callable[[], SearchHits] = SearchHits
         with self._sources() as sources:
             try:
-                asked = scoped(
-                    self._store, sources.reader, narrow, project=local, owner=self._owner
-                )
+                asked = self._scoped(sources.reader, narrow, project)
             except NotFound:
-                if not local or narrow.session:
+                if not project or narrow.session:
                     raise
-                asked = scoped(self._store, sources.reader, narrow, project=None, owner=self._owner)
-                name = local
+                asked, name = self._scoped(sources.reader, narrow, None), project
             else:
                 find = partial(search, sources, query, asked, limit=limit, now_ms=self._now_ms())
                 name = sources.reader.project_names().get(asked.project_id, "")
@@ -271,8 +266,7 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            local = from_windows(project) if project else None
-            asked = scoped(self._store, sources.reader, narrow, project=local, owner=self._owner)
+            asked = self._scoped(sources.reader, narrow, project)
             filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
@@ -315,8 +309,7 @@ class Memory:
             BadInput: the name has no word.
         """
         with self._store.read() as reader:
-            local = from_windows(project) if project else None
-            asked = scoped(self._store, reader, SearchOptions(), project=local, owner=self._owner)
+            asked = self._scoped(reader, SearchOptions(), project)
             with_global = msgspec.structs.replace(asked, with_global=True)
             return related(reader, name, with_global, limit=limit)
 
@@ -479,6 +472,10 @@ class Memory:
     def _sources(self) -> Iterator[Sources]:
         with self._store.read() as reader, self._index.view(reader) as view:
             yield Sources(reader, view, self._encode)
+
+    def _scoped(self, reader: StoreReader, narrow: SearchOptions, project: str | None) -> Filters:
+        local = from_windows(project) if project else None
+        return scoped(self._store, reader, narrow, project=local, owner=self._owner)
 
     def _visible(self, reader: StoreReader, ids: Sequence[int]) -> list[Item]:
         possible = [item for item in ids if abs(item) <= LARGEST_ID]
