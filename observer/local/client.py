@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
@@ -87,8 +87,6 @@ def ensure_daemon(home: Home, *, wait_s: float = 10.0) -> None:
     deadline = time.monotonic() + wait_s
     starter = _Starter(home)
     while True:
-        if starter.has_come_up():
-            return
         found = _version(home, deadline)
         if found is not None and _fits(found, home):
             return
@@ -213,15 +211,6 @@ class _Starter:
         if time.monotonic() >= self._next_start and not is_running(self._home):
             self._start()
             self._next_start = time.monotonic() + STARTS_EVERY_S
-
-    def has_come_up(self) -> bool:
-        """Say whether the daemon that was started here listens: it is of this version."""
-        if self._child is None or daemon_pid(self._home) != self._child.pid:
-            return False
-        with suppress(OSError), closing(_Connection(self._home, POLL_S)) as connection:
-            connection.connect()
-            return True
-        return False
 
     def _start(self) -> None:
         try:

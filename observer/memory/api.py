@@ -184,7 +184,11 @@ class Memory:
             return list(deleted(reader))
 
     def purge_plan(self, here: Home, asked: Criteria) -> tuple[PurgePreview, PurgeOrder]:
-        """Return what a purge would take, and the order that takes it; raises as `planned`."""
+        """Return what a purge would take, and the order that takes it.
+
+        Raises:
+            NotFound, BadInput, ConfigInvalid: of `planned`.
+        """
         from observer.memory.purging import planned  # noqa: PLC0415 - as `deleted`
 
         with self._store.read() as reader:

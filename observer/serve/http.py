@@ -47,6 +47,7 @@ STATUS_OF = {
     "bad-input": 400,
     "past-immutable": 403,
     "rule-user-only": 403,
+    "captured-user-only": 403,
     "undecodable": 400,
     "config-invalid": 400,
     "not-found": 404,

@@ -54,6 +54,7 @@ OTHER = {
     "max_home_mb": "5000",
     "forget_grace_hours": "1",
     "mem0_scope": "team",
+    "prices": "opus=5/25/0.5/6.25",
     "log_level": "debug",
 }
 """A value of each setting that is not its default; of `http_port` one that is free."""

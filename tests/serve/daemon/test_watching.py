@@ -97,7 +97,7 @@ def test_a_save_of_another_editor_is_shown_with_its_change(
 
 
 def _secret() -> str:
-    return '"AKIA' + 'IOSFODNN7EXAMPLE"'
+    return '"AKIA' + 'Q3EGRIHJ7KXW2M4T"'
 
 
 def test_what_hooks_shown_is_not_shown_again_and_what_they_tell_late_is_taken_back(

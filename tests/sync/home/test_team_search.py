@@ -363,7 +363,8 @@ def test_an_older_share_says_who_brings_it_up_to_date(ana: Member, postgres_shar
 def test_the_owner_brings_an_older_share_up_to_date(ana: Member, postgres_share: Any) -> None:
     undo_search(postgres_share)
     postgres.create(postgres_share.owner)
-    open_search(ana.url).close()
+    with closing(open_search(ana.url)), pytest.raises(BadInput, match="up to date"):
+        postgres.create(postgres_share.owner)
 
 
 def test_the_owner_brings_a_share_of_the_first_schema_up_to_date(

@@ -72,6 +72,8 @@ def test_it_goes_soon_after_it_is_recognised(home: Home) -> None:
 
     with retaining(home, OTHER, BARE, Prompt(text=f"is it {LATER} ?")) as worker:
         asyncio.run(go(worker))
+    assert not holding(home, VALUE)
+    assert not holding(home, LATER)
 
 
 def test_a_search_goes_on_where_a_killed_daemon_was(home: Home) -> None:
