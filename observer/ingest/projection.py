@@ -144,8 +144,9 @@ class Projection:
                 self._items[one.id] = replace(one, kind="record")
                 continue
             self._items[one.id] = conversation.done_in(one, taken[one.id])
-            if one.session_id:
-                self._fold_of(one.session_id).decide(one)
+        done = [one for one in there if one and one.id in taken]
+        for session, one in [(one.session_id, one) for one in done if one.session_id]:
+            self._fold_of(session).decide(one)
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""

@@ -85,6 +85,14 @@ def test_a_patch_is_of_the_commit_alone_and_redacted(shop: Path, git: Git) -> No
     assert commit_patch(str(shop / "gone"), first) == ""
 
 
+def test_without_git_there_is_no_patch(
+    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = commit(git, shop).hash
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert commit_patch(str(shop), first) == ""
+
+
 def test_a_change_names_its_function(shop: Path, git: Git) -> None:
     source = "class Cart:\n    def total(self):\n        x = 1\n        y = 2\n        return x\n"
     write(shop, "cart.py", source)

@@ -190,6 +190,11 @@ def test_a_depth_out_of_range_is_refused(filled: Filled, before: int, after: int
         timeline(filled("a").reader, 4, owner="", before=before, after=after)
 
 
+def test_an_item_that_is_not_there_has_no_neighbours(filled: Filled) -> None:
+    with pytest.raises(NotFound, match="there is no item 404"):
+        timeline(filled("a").reader, 404, owner="")
+
+
 AT_MS = 1_800_000_000_000
 COMMAND = Item(id=1, uuid="c", kind="observation", type="command", title="make", created_ms=AT_MS)
 
