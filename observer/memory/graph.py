@@ -100,11 +100,11 @@ def related(reader: StoreReader, name: str, filters: Filters, *, limit: int) -> 
     kinds = {one.id: _kinds(one, wanted) for one in items.values()}
     found = Counter(chain.from_iterable(kinds.values()))
     # A person's name is part of paths and prose that have nothing to do with them.
-    is_mentioned = _mentions if not found["person"] else _never
+    may_mention = not found["person"]
     naming = [
         one
         for one in items.values()
-        if kinds[one.id] or one.id in saying or is_mentioned(one, wanted)
+        if kinds[one.id] or one.id in saying or (may_mention and _mentions(one, wanted))
     ]
     naming.sort(key=lambda one: (one.created_ms, one.id), reverse=True)
     found["entity"] = len(relations)
@@ -180,10 +180,6 @@ def _mentions(item: Item, name: str) -> bool:
     if item.type == "command":
         texts = tuple(fact for fact in item.facts if not fact.startswith("$ "))
     return any(_holds(text, name) for text in texts)
-
-
-def _never(_item: Item, _name: str) -> bool:
-    return False
 
 
 def _holds(text: str, name: str) -> bool:

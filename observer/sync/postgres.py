@@ -7,11 +7,9 @@ shares. The server's rules are in `sql/schema.sql`.
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import LiteralString, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -23,7 +21,7 @@ from psycopg.conninfo import make_conninfo
 
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.value import decode_json
-from observer.sync.postgres_search import install
+from observer.sync.postgres_search import install, statements, value_of
 from observer.sync.record import ProjectKey, Pulled, Record
 
 FORMAT = 1
@@ -63,9 +61,9 @@ class PostgresCarrier:
                 return
             origin = records[0].origin
             connection.execute(_statement("claim"), (origin,))
-            if not _value(connection, "is_own", origin):
+            if not value_of(connection, _statement("is_own"), origin):
                 raise BadInput(f"{origin} is not the origin of this machine in the share")
-            last = cast("int", _value(connection, "last", origin))
+            last = cast("int", value_of(connection, _statement("last"), origin))
             fresh = [one for one in records if one.sequence > last]
             if fresh and fresh[0].sequence != last + 1:
                 raise BadInput(f"record {fresh[0].sequence} does not follow {last}")
@@ -79,7 +77,7 @@ class PostgresCarrier:
             records = [_record(row) for row in connection.execute(_statement("pull"), known)]
             origins = sorted({one.origin for one in records})
             people = connection.execute(_statement("people"), (origins,)).fetchall()
-            me = _value(connection, "me")
+            me = value_of(connection, _statement("me"))
         whose = dict(cast("list[tuple[str, str]]", people))
         return Pulled(records, people=whose, me=cast("str", me))
 
@@ -133,12 +131,12 @@ def create(url: str) -> None:
             raise _too_old(connection)
         database = hashlib.sha256(connection.info.dbname.encode()).hexdigest()[:8]
         members = f"observer_members_{database}"
-        if not _value(connection, "is_there"):
+        if not value_of(connection, _statement("is_there")):
             try:
                 connection.execute(_filled("schema.sql", members))
             except (errors.DuplicateSchema, errors.DuplicateObject) as error:
                 raise BadInput("the database holds a share, or held one") from error
-        can_withhold = _value(connection, "can_withhold")
+        can_withhold = value_of(connection, _statement("can_withhold"))
         if not can_withhold:
             connection.execute(_filled("withhold.sql", members))
         if not install(connection, members) and can_withhold:
@@ -188,7 +186,7 @@ class ServerTeam:
             NotFound: no such role is in.
         """
         with _plainly(), _owner(self._url) as connection:
-            if not _value(connection, "remove", role):
+            if not value_of(connection, _statement("remove"), role):
                 raise NotFound(f"no member {role} is in the share", hint="list the members")
 
     def close(self) -> None:
@@ -226,7 +224,7 @@ def _check(connection: _Connection) -> None:
             f"the login {connection.info.user} is {why}: the server would keep nothing from it",
             hint="make one for each person with: observer sync invite URL PERSON",
         )
-    version = _value(connection, "format")
+    version = value_of(connection, _statement("format"))
     if cast("int", version) > FORMAT:
         raise ShareUnavailable(
             f"the share has format {version}, this observer knows {FORMAT}", hint="update observer"
@@ -256,20 +254,8 @@ def _record(row: tuple[object, ...]) -> Record:
     return msgspec.convert(found, Record)
 
 
-def _value(connection: _Connection, name: str, *values: object) -> object:
-    row = connection.execute(_statement(name), values).fetchone()
-    return row[0] if row else None
-
-
-@cache
-def _statements() -> dict[str, LiteralString]:
-    text = (_SQL / "statements.sql").read_text(encoding="utf-8")
-    parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
-
-
 def _statement(name: str) -> LiteralString:
-    return _statements()[name]
+    return statements("statements.sql")[name]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Asking a share on a PostgreSQL server for what may answer a search, and telling it of items.
+"""Asking a share on a PostgreSQL server for what may answer a search, and giving it items.
 
 The server finds candidates, by words and by meaning; which of them answer best is decided where the
 question was asked, as for items of the home. What it knows of an item is a row that the home made
@@ -228,25 +228,25 @@ def install(connection: _Connection, members: str) -> bool:
             hint="have a superuser CREATE EXTENSION vector (0.8 or later), then repeat this",
         ) from error
     vector = _schema_of_pgvector(connection)
-    is_new = not _value(connection, "is_there")
+    is_new = not value_of(connection, _statement("is_there"))
     if is_new:
         text = (_SQL / "search.sql").read_text(encoding="utf-8")
         filled = text.replace("{members}", members).replace("{vector}", vector)
         connection.execute(filled)
     found = {row[0] for row in connection.execute(_statement("dimensions"))}
     for dimensions in sorted(found | {USUAL_DIMENSIONS}):
-        if not _value(connection, "has_index", vector=vector, dimensions=dimensions):
+        if not value_of(connection, _statement("has_index", vector, dimensions)):
             connection.execute(_statement("create_index", vector, dimensions))
     return is_new
 
 
 def _check(connection: _Connection) -> None:
-    if not _value(connection, "is_there"):
+    if not value_of(connection, _statement("is_there")):
         raise ShareUnavailable(
             "the share cannot be searched as a whole yet",
             hint="its owner makes it so: observer sync add URL --create",
         )
-    version = _value(connection, "version")
+    version = value_of(connection, _statement("version"))
     if version != VERSION:
         raise ShareUnavailable(
             f"the share is searched by version {version}, this observer knows {VERSION}",
@@ -325,14 +325,18 @@ def _restricted(asked: SearchAsked) -> dict[str, object]:
     }
 
 
-def _value(connection: _Connection, name: str, *, vector: str = "", dimensions: int = 0) -> object:
-    row = connection.execute(_statement(name, vector, dimensions)).fetchone()
+def value_of(
+    connection: psycopg.Connection[Any], statement: LiteralString, *values: object
+) -> object:
+    """Return the first column of the first row of an answer, None if there is none."""
+    row = connection.execute(statement, values or None).fetchone()
     return row[0] if row else None
 
 
 @cache
-def _statements() -> dict[str, LiteralString]:
-    text = (_SQL / "search_statements.sql").read_text(encoding="utf-8")
+def statements(file: str) -> dict[str, LiteralString]:
+    """Return the statements of a file of SQL, by their names."""
+    text = (_SQL / file).read_text(encoding="utf-8")
     parts = re.split(r"^-- name: (\w+)\n", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
 
@@ -340,5 +344,5 @@ def _statements() -> dict[str, LiteralString]:
 @cache
 def _statement(name: str, vector: str = "", dimensions: int = 0) -> LiteralString:
     """Return a statement; `vector` is as the server quotes it, so nobody's text."""
-    text = _statements()[name].replace("{vector}", vector)
+    text = statements("search_statements.sql")[name].replace("{vector}", vector)
     return text.replace("{dimensions}", str(dimensions))

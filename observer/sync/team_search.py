@@ -31,7 +31,7 @@ from observer.search.find import SearchHits
 from observer.search.query import QueryPlan, plan
 from observer.search.rank import Hit
 from observer.store.reader import StoreReader
-from observer.store.shares import GONE
+from observer.store.shares import GONE, ShareState
 from observer.store.writer import Writer
 from observer.sync.carriers import is_server, open_search
 from observer.sync.outgoing import (
@@ -101,7 +101,7 @@ def fill(home: HomeSide, name: str, server: ServerSearch, model: ItemModel) -> i
             noted = reader.meta(key)
             after = int(noted.removeprefix(begin)) if noted.startswith(begin) else 0
             changes = reader.changes(after=after, model=model.id, limit=BATCH)
-            entries = list(_entries(home, reader, name, changes, model, codes))
+            entries = list(_entries(home, reader, share, changes, model, codes))
         if entries:
             server.put(share.origin, entries)
         if changes:
@@ -115,7 +115,7 @@ def fill(home: HomeSide, name: str, server: ServerSearch, model: ItemModel) -> i
 def _entries(
     home: HomeSide,
     reader: StoreReader,
-    name: str,
+    share: ShareState,
     changes: Sequence[ItemChange],
     model: ItemModel,
     codes: Codes,
@@ -123,11 +123,10 @@ def _entries(
     """Yield what the server is to know of changed items: words as they left, and whole vectors."""
     from observer.sync.postgres_search import SearchEntry  # noqa: PLC0415 - of an extra
 
-    share = share_called(reader, name)
     changed = {one.item.uuid: one for one in changes if one.item}
-    sent = reader.sent(name, changed)
+    sent = reader.sent(share.name, changed)
     items = [one.item for uuid, one in changed.items() if one.item and sent.get(uuid, GONE) != GONE]
-    apart = kept_apart(reader, home.policies, name)
+    apart = kept_apart(reader, home.policies, share.name)
     for one in leaving(reader, share, items, apart, home.folder):
         item = decode_json(one.body, Item)
         vector = changed[one.item.uuid].vector or b""
@@ -241,9 +240,8 @@ class TeamSearch:
             except ObserverError as error:
                 answers.put(f"{ALONE}: {error}")
 
-        for (
-            url
-        ) in urls:  # whoever is late may be so for seconds, and nobody waits for it at the end
+        # Whoever is late may be so for seconds, and nobody waits for it at the end.
+        for url in urls:
             threading.Thread(target=ask, args=(url,), name="share", daemon=True).start()
         return answers
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +95,12 @@ class Work:
 
 
 @pytest.fixture
-def work(tmp_path: Path, git: Git, home: Home) -> Iterator[Work]:
+def work(tmp_path: Path, git: Git, home: Home, store: SqliteStore) -> Work:
     root = tmp_path / "shop"
     git(root, "init", "-q")
     git(root, "config", "user.name", "Ana")
     git(root, "config", "user.email", "ana@example.org")
-    store = SqliteStore(tmp_path / "observer.db")
-    yield Work(root, git, store, home)
-    store.close()
+    return Work(root, git, store, home)
 
 
 class Shown:

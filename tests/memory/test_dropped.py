@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -86,12 +85,10 @@ class Session:
 
 
 @pytest.fixture
-def session(tmp_path: Path, git: Git, home: Home) -> Iterator[Session]:
+def session(tmp_path: Path, git: Git, home: Home, store: SqliteStore) -> Session:
     root = tmp_path / "shop"
     git(root, "init", "-q")
-    store = SqliteStore(tmp_path / "observer.db")
-    yield Session(root, store, home)
-    store.close()
+    return Session(root, store, home)
 
 
 def test_what_the_summary_left_out_is_given_back_once(session: Session) -> None:

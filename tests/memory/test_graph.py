@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,13 +34,6 @@ def commit(seq: int, *facts: str, by: str = "Ana", **fields: Any) -> Item:
 
 def note(seq: int, title: str, **fields: Any) -> Item:
     return an_item(seq, title, **{"kind": "note", "type": "fact"} | fields)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "observer.db")
-    yield store
-    store.close()
 
 
 @pytest.fixture

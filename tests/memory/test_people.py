@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -40,13 +39,6 @@ ITEMS = (
     an_item(3, "fees on the laptop", kind="note", type="decision", person=OWN),
     an_item(4, "Round fees", type="commit", subtitle="commit 12ab by Eva Lee"),
 )
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "observer.db")
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -495,11 +495,11 @@ worker = threading.Thread(target=work)
 worker.start()
 worker.join()
 """
-"""What a search does in a thread of the daemon: it needs 4 MB for a moment, and tells the pages."""
+"""What a search does in a thread of the daemon: it needs 4 MB for a moment; prints page faults."""
 
 
 class Libc:
-    """A C library whose `malloc_trim` tells that it was called, or that has none."""
+    """A C library whose `malloc_trim` notes that it was called, or that has none."""
 
     def __init__(self, *, has_trim: bool) -> None:
         self.asked: list[int] = []
