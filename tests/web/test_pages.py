@@ -332,3 +332,13 @@ def test_a_page_is_a_template_and_a_short_handler() -> None:
     templates = {one.name for one in (FOLDER / "templates").iterdir()}
     text = Path(pages.__file__).read_text(encoding="utf-8")
     assert set(re.findall(r'WebPage\("(\w+\.html)"', text)) <= templates
+
+
+def test_looking_is_no_change(memory: Memory, store: SqliteStore) -> None:
+    """Else pages that are open would load each other again and again."""
+    before = memory.written()
+    with store.read(), store.read():  # two connections at once, as of two pages
+        assert memory.written() == before
+    with store.write() as writer:
+        writer.put_items([an_item(30, "Something new")])
+    assert memory.written() > before
