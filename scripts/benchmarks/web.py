@@ -121,7 +121,7 @@ def _watched(
             lines = stack.enter_context(stream())
             Thread(target=_looks, args=(lines, get), daemon=True).start()
         for without, every_s in zip(alone, (None, EVENT_EVERY_S), strict=True):
-            share = spent("open", every_s) - without
+            share = spent("open", every_s)
             name = f"{OPEN} open pages, an agent works" if every_s else f"{OPEN} open pages"
             yield Figure(f"{name}, of a core", [share], " %", (CORE,), f"{without:.1f} % without")
         kill(place.home)  # ends the streams, so that whoever reads them goes on

@@ -97,12 +97,18 @@ def test_hostile_text_is_only_text(browser: Browser, store: SqliteStore, text: s
     ]
     note = an_item(24, stored[:5_000], kind="note", type="decision", narrative=stored)
     with store.write() as writer:
-        writer.put_session(replace(RAN, first_prompt=stored, branch=stored[:200]))
+        fields = {"first_prompt": stored, "branch": stored[:200], "status": "active"}
+        writer.put_session(replace(RAN, **fields))
+        writer.put_project(replace(APP, name=stored[:200]))
         writer.put_items([*given, note])
     shown = [f"/item/{item.id}" for item in (*given, note)]
-    for path in (*shown, "/timeline", "/sessions", "/session/14", "/notes", "/search?failed=1"):
+    every = [path for path in EVERY if not path.endswith("as=markdown")]  # a file, never shown
+    for path in (*shown, *every, "/search?failed=1", "/session/14?as=html"):
         answer = browser.get(path)
-        assert (answer.status_code, is_harmless(answer.text)) == (200, True), path
+        text = answer.text
+        if path.endswith("as=html"):  # a file has a sheet of its own
+            text = text.partition("</style>")[2]
+        assert (answer.status_code, is_harmless(text)) == (200, True), path
     assert f'id="t{given[0].id}"' in browser.get("/session/14").text
 
 
