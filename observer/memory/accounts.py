@@ -15,7 +15,7 @@ import msgspec
 
 from observer.core.errors import NotFound
 from observer.core.filters import Filters, is_visible
-from observer.core.model import Item, Project, Recorded
+from observer.core.model import Item, Project, Recorded, Session, item_id
 from observer.core.paths import is_inside
 from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
@@ -120,6 +120,13 @@ class Accounts:
             asked = scoped(self._store, reader, narrow, project=project, owner=self._owner)
             kinds = narrow.kinds or ("observation", "note")
             return reader.recent(msgspec.structs.replace(asked, kinds=kinds), limit=limit)
+
+    def titles(self, sessions: Sequence[Session]) -> dict[int, str]:
+        """Return what sessions were about, by their ids; "" for one that has no summary yet."""
+        ids = {item_id(one.id, "summary"): one.id for one in sessions}
+        with self._store.read() as reader:
+            found = [one for one in reader.items(list(ids)) if is_visible(one, self._owner)]
+        return dict.fromkeys(ids.values(), "") | {ids[one.id]: one.title for one in found}
 
     def as_of_now(self, items: Sequence[Item]) -> list[Item]:
         """Return items, summaries among them without next steps that are done."""

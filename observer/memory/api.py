@@ -462,6 +462,14 @@ class Memory:
         with self._store.read() as reader:
             return reader.snapshot()
 
+    def written(self) -> tuple[int, int]:
+        """Return the last change of an item and the newest event: one grows with what is written.
+
+        Unlike `snapshot` it is the same as long as nothing is.
+        """
+        with self._store.read() as reader:
+            return reader.newest_change(), reader.newest_seq()
+
     def totals(self) -> Totals:
         """Return counts and sizes."""
         with self._store.read() as reader:

@@ -180,10 +180,14 @@ class WebApp:
                     yield "event: changed\ndata: \n\n"
 
     async def _snapshot(self) -> Hashable:
-        """Return what changes with every write; asked once for all pages that are open."""
+        """Return what grows with every write; asked once for all pages that are open.
+
+        A token of the snapshot also changes with the connection that happens to be lent: pages that
+        load at once would make each other load again, without end.
+        """
         taken_s, seen = self._seen
         if time.monotonic() - taken_s > LOOK_S / 2:
-            seen = await run_in_threadpool(self._site.memory.snapshot)
+            seen = await run_in_threadpool(self._site.memory.written)
             self._seen = time.monotonic(), seen
         return seen
 

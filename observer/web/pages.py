@@ -18,12 +18,11 @@ import msgspec
 from observer.clients.registry import clients
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.core.model import Item, Session, item_id
+from observer.core.model import Item
 from observer.core.moment import coming_ms, day
 from observer.core.paths import home
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
-from observer.memory.api import MOST_IDS, Memory
 from observer.notes.pairs import Settlement
 from observer.notes.values import Changes
 from observer.redaction.redact import redact_text
@@ -71,7 +70,7 @@ def now(view: WebRequest) -> WebPage:
         "lanes": lanes,
         "shares": account.shares,
         "recent": recent,
-        "titles": _titles(memory, [*recent, *ran]),
+        "titles": memory.accounts.titles([*recent, *ran]),
     }
     return WebPage("now.html", "Now", values)
 
@@ -153,18 +152,8 @@ def sessions(view: WebRequest) -> WebPage:
     found = view.memory.sessions(
         project=view.query.get("project"), active="active" in view.query, limit=LISTED
     )
-    values = {"sessions": found, "titles": _titles(view.memory, found)}
+    values = {"sessions": found, "titles": view.memory.accounts.titles(found)}
     return WebPage("sessions.html", "Sessions", {**shared(view.memory), **values})
-
-
-def _titles(memory: Memory, found: Sequence[Session]) -> dict[int, str]:
-    """Return what each session was about, by its id; empty where it has no summary yet."""
-    ids = {item_id(one.id, "summary"): one.id for one in found}
-    titles = dict.fromkeys(ids.values(), "")
-    for start in range(0, len(ids), MOST_IDS):
-        items = memory.observations(list(ids)[start:][:MOST_IDS]).items
-        titles |= {ids[item.id]: item.title for item in items if item.id in ids}
-    return titles
 
 
 def item(view: WebRequest) -> WebPage:
@@ -227,7 +216,7 @@ def project(view: WebRequest) -> WebPage:
         "share": share,
         "days": _activity(share),
         "recent": recent,
-        "titles": _titles(memory, recent),
+        "titles": memory.accounts.titles(recent),
         "stands": memory.accounts.recent(*STANDING, project=one.uuid, limit=20),
         "left": [
             (each, made.summary.next_steps)

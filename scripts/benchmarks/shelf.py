@@ -7,7 +7,7 @@ import random
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from observer.cli.doctor.lab import ROOT
 from observer.core.config import Settings
-from observer.core.model import Item, Project, Session, SummaryFields, item_id, item_uuid
+from observer.core.events import Event, Reply
+from observer.core.model import Item, Project, Recorded, Session, SummaryFields, item_id, item_uuid
+from observer.core.value import TokenUsage
 from observer.index.embed.lazy_model import packed
 from observer.index.embed.model import Joined, Model
 from observer.index.embed.registry import find, load
@@ -67,12 +69,15 @@ def read(folder: Path) -> Texts:
     return _of_files(folder, files)
 
 
-def opened(texts: Path, work: Path, count: int) -> Path:
-    """Return the database file of so many items; made once for a folder of texts and a schema."""
-    folder = work / f"shelf-{count}-{_digest(texts)}"
+def opened(texts: Path, work: Path, count: int, until_ms: int = NOW_MS) -> Path:
+    """Return the database file of so many items; made once for a folder of texts and a schema.
+
+    The newest of them, and the last session, are of the time `until_ms`.
+    """
+    folder = work / f"shelf-{count}-{until_ms}-{_digest(texts)}"
     if not folder.exists():
         with tempfile.TemporaryDirectory(dir=work, prefix="unfinished-") as unfinished:
-            _fill(Path(unfinished) / "observer.db", read(texts), count)
+            _fill(Path(unfinished) / "observer.db", read(texts), count, until_ms)
             shutil.copytree(unfinished, folder)
     return folder / "observer.db"
 
@@ -85,7 +90,7 @@ def _digest(texts: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def _fill(path: Path, texts: Texts, count: int) -> None:
+def _fill(path: Path, texts: Texts, count: int, until_ms: int) -> None:
     store = SqliteStore(path)
     model = load(find(Settings().model, path.parent))
     meanings = _Meanings(model)
@@ -100,9 +105,15 @@ def _fill(path: Path, texts: Texts, count: int) -> None:
     for begin in range(1, count + 1, BATCH):
         numbers = range(begin, min(begin + BATCH, count + 1))
         with store.write() as writer:
-            for session in _sessions(numbers):
+            step_ms = SPAN_MS / count
+            items = [
+                _item(number, texts, chance, until_ms - int(step_ms * (count - number)))
+                for number in numbers
+            ]
+            for first in items[::EVENTS_OF_A_SESSION]:
+                session = _session(first, int(step_ms * EVENTS_OF_A_SESSION))
                 writer.put_session(session)
-            items = [_item(number, texts, chance, count) for number in numbers]
+                writer.append(_reply(session), stored_ms=session.last_ms)
             writer.put_items(items, model=model.id, vectors=partial(meanings.of, items))
     store.close()
 
@@ -131,13 +142,26 @@ class _Meanings:
         return {item.id: row.tobytes() for item, row in zip(items, rows, strict=True)}
 
 
-def _sessions(numbers: Sequence[int]) -> Iterator[Session]:
-    for number in numbers:
-        if number % EVENTS_OF_A_SESSION == 1:
-            yield Session(
-                id=number, external=f"s{number}", client="claude-code",
-                project_id=_project(number), status="ended",
-            )  # fmt: skip
+def _session(first: Item, length_ms: int) -> Session:
+    """Return the session of which an item is the first."""
+    return Session(
+        id=first.session_id or 0, external=f"s{first.session_id}", client="claude-code",
+        project_id=first.project_id or 0, status="ended", started_ms=first.created_ms,
+        last_ms=first.created_ms + length_ms, prompts=1, events=EVENTS_OF_A_SESSION,
+        first_prompt=first.title,
+    )  # fmt: skip
+
+
+def _reply(session: Session) -> Recorded:
+    """Return what a session ended with, and what that used."""
+    used = TokenUsage(input=900 + session.id % 1_000, output=400, cache_read=20_000)
+    event = Event(
+        id=f"e{session.id}", at_ms=session.last_ms, client=session.client,
+        session=session.external, model="claude-opus-4", body=Reply(text="Done.", usage=used),
+    )  # fmt: skip
+    return Recorded(
+        seq=session.id, event=event, project_id=session.project_id, session_id=session.id
+    )
 
 
 def _project(number: int) -> int:
@@ -146,8 +170,7 @@ def _project(number: int) -> int:
     return chance.choices(range(2, 2 + len(PROJECTS)), list(PROJECTS.values()))[0]
 
 
-def _item(number: int, texts: Texts, chance: random.Random, count: int) -> Item:
-    at_ms = NOW_MS - SPAN_MS + number * SPAN_MS // count
+def _item(number: int, texts: Texts, chance: random.Random, at_ms: int) -> Item:
     sort = number % EVENTS_OF_A_SESSION
     files = tuple(chance.sample(texts.files, chance.randint(1, 3)))
     made = Item(

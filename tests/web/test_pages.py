@@ -19,6 +19,7 @@ from observer.store.database import SqliteStore
 from observer.web import pages
 from observer.web.app import FOLDER
 from observer.web.text import MOST_CHARS, markdown, marked, plain
+from tests.hostile import HOSTILE
 from tests.tools.conftest import APP, ITEMS, NOW_MS, SESSION, an_item
 from tests.web.conftest import Browser
 
@@ -73,27 +74,6 @@ def is_harmless(text: str) -> bool:
 
 RAN = replace(SESSION, started_ms=NOW_MS - 6_000_000, last_ms=NOW_MS)
 
-HOSTILE = (
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "'><svg onload=alert(1)>",
-    "<svg><script href='data:,alert(1)'/></svg>",
-    "[x](javascript:alert(1)) [y](data:text/html,<script>1</script>) [z](vbscript:1)",
-    "![](http://evil.example/track.png) <img src=http://evil.example/x>",
-    "[x]( javascript&colon;alert(1)) <a href='java\nscript:1'>",
-    "</textarea></pre></template><iframe srcdoc='<script>1</script>'>",
-    "{{ 7 * 7 }} {% include '/etc/passwd' %}",
-    "<style>*{display:none}</style><base href=//evil.example>",
-    "\x1b]8;;http://evil.example\x07click\x1b]8;;\x07 \x1b[2J\x1b[8mhidden",
-    "\u202egnp.exe \u2066\u2067 \u200b\ufeff\U000e0041",
-    "\ud800 half a character \x00 nul",
-    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
-    "| a | b |\n|--|--|\n| <b onclick=x>1 | 2 |\n\n# <h1 id=main>",
-    "--!> <!-- ]]> <![CDATA[ &lt;script&gt; &#x3C;script&#x3E;",
-    "x" * 1_000_000,
-    "`" * 3_000 + "[" * 3_000 + "*" * 3_000 + ">" * 500,
-)
-
 
 @pytest.mark.parametrize("path", EVERY)
 def test_every_page_answers(browser: Browser, path: str) -> None:
@@ -117,12 +97,18 @@ def test_hostile_text_is_only_text(browser: Browser, store: SqliteStore, text: s
     ]
     note = an_item(24, stored[:5_000], kind="note", type="decision", narrative=stored)
     with store.write() as writer:
-        writer.put_session(replace(RAN, first_prompt=stored, branch=stored[:200]))
+        fields = {"first_prompt": stored, "branch": stored[:200], "status": "active"}
+        writer.put_session(replace(RAN, **fields))
+        writer.put_project(replace(APP, name=stored[:200]))
         writer.put_items([*given, note])
     shown = [f"/item/{item.id}" for item in (*given, note)]
-    for path in (*shown, "/timeline", "/sessions", "/session/14", "/notes", "/search?failed=1"):
+    every = [path for path in EVERY if not path.endswith("as=markdown")]  # a file, never shown
+    for path in (*shown, *every, "/search?failed=1", "/session/14?as=html"):
         answer = browser.get(path)
-        assert (answer.status_code, is_harmless(answer.text)) == (200, True), path
+        text = answer.text
+        if path.endswith("as=html"):  # a file has a sheet of its own
+            text = text.partition("</style>")[2]
+        assert (answer.status_code, is_harmless(text)) == (200, True), path
     assert f'id="t{given[0].id}"' in browser.get("/session/14").text
 
 
@@ -352,3 +338,13 @@ def test_a_page_is_a_template_and_a_short_handler() -> None:
     templates = {one.name for one in (FOLDER / "templates").iterdir()}
     text = Path(pages.__file__).read_text(encoding="utf-8")
     assert set(re.findall(r'WebPage\("(\w+\.html)"', text)) <= templates
+
+
+def test_looking_is_no_change(memory: Memory, store: SqliteStore) -> None:
+    """Else pages that are open would load each other again and again."""
+    before = memory.written()
+    with store.read(), store.read():  # two connections at once, as of two pages
+        assert memory.written() == before
+    with store.write() as writer:
+        writer.put_items([an_item(30, "Something new")])
+    assert memory.written() > before
