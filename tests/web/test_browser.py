@@ -58,7 +58,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         subprocess.run(words, input=json.dumps(payload).encode(), env=env, cwd=shop, check=True)
 
     run("up")
-    run("remember", "Prices in the cart are net", "--type", "decision")
+    run("remember", "Prices in the cart are net", "--type", "decision", "--tag", "cart")
+    run("remember", "Sums are whole [[Prices in the cart are net]]", "--type", "decision")
     hook("UserPromptSubmit", session="beside", prompt="Draw the cart")
     hook("UserPromptSubmit", prompt="Sum the cart in cents")
     hook("Stop", last_assistant_message="The cart is **summed** in cents.")
