@@ -59,7 +59,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
     run("up")
     run("remember", "Prices in the cart are net", "--type", "decision", "--tag", "cart")
-    run("remember", "Sums are whole [[Prices in the cart are net]]", "--type", "decision")
+    run("remember", "Whole, as [[Prices in the cart are net]]", "--title", "Sums")
     hook("UserPromptSubmit", session="beside", prompt="Draw the cart")
     hook("UserPromptSubmit", prompt="Sum the cart in cents")
     hook("Stop", last_assistant_message="The cart is **summed** in cents.")
@@ -205,7 +205,8 @@ def test_a_note_is_forgotten_and_comes_back(enter: Callable[..., Watched]) -> No
     page.wait_for_url("**/item/*")
     note = page.url
     page.get_by_role("button", name="Forget").click()
-    expect(page.get_by_text("No notes here")).to_be_visible()
+    expect(page.get_by_role("link", name="Sums", exact=True)).to_be_visible()
+    expect(page.locator(".chip-decision")).to_have_count(0)
     cookies = page.context.cookies()
     assert [one["httpOnly"] and one["sameSite"] for one in cookies] == ["Strict"]
     assert note.startswith(watched.base)
