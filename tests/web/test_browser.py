@@ -139,6 +139,7 @@ def test_every_page_is_accessible_and_fits(
     for path in (*PAGES, str(first), str(first).replace("session", "edits")):
         page = watched.open(path)
         watched.heard = [one for one in watched.heard if "404 (Not Found)" not in one]
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
         page.add_script_tag(content=axe)
         found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
         assert found == [], path
