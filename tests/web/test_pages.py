@@ -256,7 +256,13 @@ def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore)
 
 
 def test_what_is_not_there_says_what_to_do(browser: Browser) -> None:
-    for path in ("/item/999999", "/session/999", "/nowhere", "/timeline?project=nothing"):
+    for path in (
+        "/item/999999",
+        "/session/999",
+        "/nowhere",
+        "/timeline?project=nothing",
+        "/timeline?by=zoe",
+    ):
         answer = browser.get(path)
         assert answer.status_code == 404
         assert "<h1>" in answer.text
