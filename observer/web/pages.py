@@ -6,8 +6,10 @@ JavaScript. A change is a form that comes back to the page that it is about.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -24,7 +26,7 @@ from observer.core.paths import home
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
 from observer.notes.pairs import Settlement
-from observer.notes.values import Changes
+from observer.notes.values import Changes, Version
 from observer.redaction.redact import redact_text
 from observer.search.dates import day_start_ms
 from observer.search.timeline import Share
@@ -47,12 +49,26 @@ LISTED = 100
 LANE = 6
 """Newest items of a session that goes on."""
 PAIRS = 20
+TAGS, NODES = 16, 24
+"""Tags of notes that are offered, the commonest; linked notes that are drawn, the newest."""
 DAYS = 30
 """Days of a project that are looked at."""
 OPEN = 5
 """Newest sessions of a project whose next steps are shown."""
 STANDING = ("decision", "constraint", "rule", "heuristic", "rejected")
-FIELDS = ("q", "project", "type", "file", "branch", "session", "since", "until", "failed", "notes")
+FIELDS = (
+    "q",
+    "project",
+    "type",
+    "file",
+    "branch",
+    "session",
+    "since",
+    "until",
+    "failed",
+    "notes",
+    "by",
+)
 
 
 def now(view: WebRequest) -> WebPage:
@@ -166,9 +182,15 @@ def item(view: WebRequest) -> WebPage:
     one = found[0]
     around = memory.timeline(one.id, before=4, after=4).entries
     diffs = list(diffs_in(memory.accounts.patch(one))) if one.type == "commit" else []
+    history: Sequence[Version] = ()
+    if one.kind == "note":
+        # A file of a folder has its history in git, and a note of an old home none at all.
+        with suppress(ObserverError):
+            history = memory.notes.history(one.id)[::-1]
     values = {
         **shared(memory),
         "item": one,
+        "history": history,
         "around": around,
         "said": render.said(one),
         "diffs": diffs,
@@ -180,11 +202,46 @@ def notes(view: WebRequest) -> WebPage:
     """List what was noted, and near pairs that somebody should settle."""
     memory, asked = view.memory, view.query
     options = _filters({**asked, "failed": ""})
-    wanted = msgspec.structs.replace(parse_filters(**options, now_ms=now_ms()), kinds=("note",))
+    wanted = msgspec.structs.replace(
+        parse_filters(**options, now_ms=now_ms()),
+        kinds=("note",),
+        tags=(asked["tag"],) if asked.get("tag") else (),
+    )
     found = memory.accounts.happened(wanted, project=asked.get("project"), limit=200)
     waiting = [note for note in found if note.approval == "provisional"]
-    values = {**shared(memory), "notes": found, "waiting": waiting}
+    values = {
+        **shared(memory),
+        "notes": found,
+        "waiting": waiting,
+        "tags": Counter(tag for note in found for tag in note.tags).most_common(TAGS),
+        "graph": _graph(found),
+    }
     return WebPage("notes.html", "Knowledge", values)
+
+
+def _graph(found: Sequence[Item]) -> dict[str, Any]:
+    """Return the links among some notes, and where in a square of 100 each linked note is drawn.
+
+    A link is one to what a note names by its id or its title. At most `NODES` notes are drawn.
+    """
+    known = {note.id: note for note in found}
+    titles = {note.title: note.id for note in found}
+    ends = [
+        (note.id, link.kind, link.leads_to or titles.get(link.title, 0))
+        for note in found
+        for link in note.links
+    ]
+    drawn = list(
+        dict.fromkeys(end for one, _, other in ends if other in known for end in (one, other))
+    )
+    drawn = drawn[:NODES]
+    angles = {one: 2 * math.pi * place / len(drawn) for place, one in enumerate(drawn)}
+    places = {
+        one: (round(50 + 42 * math.sin(angle), 1), round(50 - 42 * math.cos(angle), 1))
+        for one, angle in angles.items()
+    }
+    links = [end for end in ends if end[0] in places and end[2] in places]
+    return {"places": places, "links": links, "notes": known, "number": drawn.index}
 
 
 def review(view: WebRequest) -> WebPage:
@@ -337,7 +394,9 @@ def settle(view: WebRequest) -> str:
 
 
 def _filters(asked: Mapping[str, str]) -> dict[str, Any]:
-    named = {name: asked.get(name, "") for name in ("type", "branch", "session", "since", "until")}
+    named = {
+        name: asked.get(name, "") for name in ("type", "branch", "session", "since", "until", "by")
+    }
     files = [asked["file"]] if asked.get("file") else []
     return {**named, "files": files, "failed": bool(asked.get("failed"))}
 

@@ -62,12 +62,15 @@ Handler = Callable[[WebRequest], "WebPage | str"]
 
 def shared(memory: Memory) -> dict[str, Any]:
     """Return what templates of items need: names of projects, labels, the parts of a turn."""
+    known = projects(memory)
+    uuids = {one.id: one.uuid for one in known}
     return {
-        "projects": projects(memory),
+        "projects": known,
         "name": memory.project_names(),
         "labels": partial(labels, whole=True),
         "excerpt": render.excerpt,
         "parts": parts,
+        "project_of": lambda item: uuids.get(item.project_id, ""),
     }
 
 

@@ -58,7 +58,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         subprocess.run(words, input=json.dumps(payload).encode(), env=env, cwd=shop, check=True)
 
     run("up")
-    run("remember", "Prices in the cart are net", "--type", "decision")
+    run("remember", "Prices in the cart are net", "--type", "decision", "--tag", "cart")
+    run("remember", "Whole, as [[Prices in the cart are net]]", "--title", "Sums")
     hook("UserPromptSubmit", session="beside", prompt="Draw the cart")
     hook("UserPromptSubmit", prompt="Sum the cart in cents")
     hook("Stop", last_assistant_message="The cart is **summed** in cents.")
@@ -138,6 +139,7 @@ def test_every_page_is_accessible_and_fits(
     for path in (*PAGES, str(first), str(first).replace("session", "edits")):
         page = watched.open(path)
         watched.heard = [one for one in watched.heard if "404 (Not Found)" not in one]
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
         page.add_script_tag(content=axe)
         found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
         assert found == [], path
@@ -204,7 +206,8 @@ def test_a_note_is_forgotten_and_comes_back(enter: Callable[..., Watched]) -> No
     page.wait_for_url("**/item/*")
     note = page.url
     page.get_by_role("button", name="Forget").click()
-    expect(page.get_by_text("No notes here")).to_be_visible()
+    expect(page.get_by_role("link", name="Sums", exact=True)).to_be_visible()
+    expect(page.locator(".chip-decision")).to_have_count(0)
     cookies = page.context.cookies()
     assert [one["httpOnly"] and one["sameSite"] for one in cookies] == ["Strict"]
     assert note.startswith(watched.base)

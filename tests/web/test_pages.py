@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from observer.core.paths import Home
 from observer.local.spool import Spool
 from observer.memory.api import Memory
-from observer.notes.values import Note
+from observer.notes.values import Changes, Note
 from observer.store.database import SqliteStore
 from observer.web import pages
 from observer.web.app import FOLDER
@@ -242,7 +242,13 @@ def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore)
 
 
 def test_what_is_not_there_says_what_to_do(browser: Browser) -> None:
-    for path in ("/item/999999", "/session/999", "/nowhere", "/timeline?project=nothing"):
+    for path in (
+        "/item/999999",
+        "/session/999",
+        "/nowhere",
+        "/timeline?project=nothing",
+        "/timeline?by=zoe",
+    ):
         answer = browser.get(path)
         assert answer.status_code == 404
         assert "<h1>" in answer.text
@@ -269,6 +275,26 @@ def test_a_note_is_edited_in_place(browser: Browser, memory: Memory) -> None:
     assert memory.notes.get(kept.id).narrative == "Prices\nare gross"
     fields["title"] = memory.notes.get(kept.id).title
     assert browser.change("/note/edit", **fields).status_code == 400  # nothing is to change
+
+
+def test_a_note_shows_its_history_tags_and_links(browser: Browser, memory: Memory) -> None:
+    older, newer = (
+        memory.notes.remember(Note(content=f"Prices are {what}", tags=(what,)), project=APP.uuid)
+        for what in ("gross", "net")
+    )
+    memory.notes.link(newer.item.id, str(older.item.id), kind="amends")
+    memory.notes.edit(older.item.id, Changes(content="Prices are whole"), author="person")
+    text = browser.get("/notes").text
+    assert re.search(r'href="/notes\?tag=net">#net 1', text)
+    assert "1 link among these notes" in text
+    assert text.count("<circle") == 2
+    told = browser.get("/notes?tag=net").text
+    assert ("Prices are net" in told, told.count("<article")) == (True, 1)
+    item = browser.get(f"/item/{older.item.id}").text
+    assert "History (2)" in item
+    assert "Prices are gross" in item
+    memory.notes.undo(older.item.id, author="person")
+    assert "taken back" in browser.get(f"/item/{older.item.id}").text
 
 
 def test_a_note_with_a_secret_is_refused(browser: Browser, memory: Memory) -> None:

@@ -54,6 +54,7 @@
       "J": () => step(1, ".turn[data-row]"),
       "K": () => step(-1, ".turn[data-row]"),
       "r": replay,
+      "n": () => { const next = $("a[rel=next]"); if (next) next.click(); },
       "?": () => { const keys = $("#keys"); if (keys && !keys.open) keys.showModal(); },
     };
     if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
