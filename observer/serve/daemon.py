@@ -65,6 +65,7 @@ from observer.serve.servers import (
 )
 from observer.serve.sharing import ShareWorker
 from observer.serve.staleness import StalenessWorker
+from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
 from observer.serve.web import Pages, WebDoor
@@ -202,6 +203,7 @@ class Daemon:
         self._memory = self._remembering(model)
         self._reminded = requests.RemindedSessions(home.reminders)
         self._commands = requests.CommandAnswers(self._reading(model), home, settings)
+        self._typed = TypedCommands(RequestStore(store), self._memory, self._loop)
         self._contexts = ContextWorker(self._memory, home, settings, health=health)
         self._index_worker = IndexWorker(
             store, self._index, model, pipeline=pipeline, writer=writer, health=health
@@ -380,6 +382,7 @@ class Daemon:
             share=self._shares.answer,
             ask=self._commands.answer,
             recall=self._recall,
+            commands=self._typed.answer,
             web=lambda ends: self._web.logout() if ends else self._web.link(),
             stop=self._stopping.set,
         )
