@@ -40,6 +40,8 @@ FIXES_SOUGHT = 40
 """Rows for which the next command that worked is looked up: what a screen shows."""
 _DAY_MS = 86_400_000
 _UNKNOWN_COMMAND = 127
+_LIKE = 0.75
+"""Share of two commands that is the same where one is another form of the other."""
 _INCOMPLETE = re.compile(r"\[redacted:|\[private\]|\[… [\d,]{1,20} characters cut …\]")
 _RESULTS = {"all": None, "ok": 0, "failed": 1}
 _WHO = {"mine": (False,), "all": (False, True), "agents": (True,)}
@@ -246,8 +248,7 @@ def _row(one: Recorded, times: int, fix: str) -> list[str]:
 def fixes_of(reader: StoreReader, rows: Sequence[Recorded]) -> dict[int, str]:
     """Return what mended failed commands, by `seq`; those of which nothing is known are left out.
 
-    It is the fix that the memory holds, else the next command of the same shell and program that
-    worked.
+    It is the fix that the memory holds, else the next form of it that worked in the same shell.
     """
     failed = {item_id(one.seq): one for one in rows if _has_failed(one)}
     links = [one for one in reader.linked_to(list(failed)) if one[1].kind == "fixes"]
@@ -268,16 +269,25 @@ def _next_that_worked(reader: StoreReader, failed: Recorded) -> str:
         return ""
     at_ms = failed.event.at_ms
     times = {"from_ms": at_ms, "to_ms": at_ms + FIX_WITHIN_MS}
-    program = failed.event.body.command.split()[0]
-    is_mistyped = failed.event.body.exit_code == _UNKNOWN_COMMAND
+    text, is_mistyped = failed.event.body.command, failed.event.body.exit_code == _UNKNOWN_COMMAND
     for one in reader.recorded_near(failed.session_id, kind="command", **times):
         body = one.event.body
         if one.seq <= failed.seq or not isinstance(body, Command) or body.failed is not False:
             continue
-        word = next(iter(body.command.split()), "")
-        if word == program or (is_mistyped and difflib.get_close_matches(program, [word])):
+        if _is_like(text, body.command, is_mistyped=is_mistyped):
             return body.command
     return ""
+
+
+def _is_like(failed: str, worked: str, *, is_mistyped: bool) -> bool:
+    """Return True if a command is another form of one that failed: of the same program, mostly."""
+    before, after = failed.split(), worked.split()
+    if failed == worked or not after:
+        return False
+    if is_mistyped and difflib.get_close_matches(before[0], after[:1]):
+        return True
+    likeness = difflib.SequenceMatcher(None, failed[:SHOWN], worked[:SHOWN]).ratio()
+    return before[0] == after[0] and (before[:2] == after[:2] or likeness >= _LIKE)
 
 
 def _has_failed(one: Recorded) -> bool:

@@ -19,9 +19,9 @@ from observer.store.database import SqliteStore
 from observer.web import pages
 from observer.web.app import FOLDER
 from observer.web.text import MOST_CHARS, markdown, marked, plain
+from tests.support import HOSTILE
 from tests.tools.conftest import APP, ITEMS, NOW_MS, SESSION, an_item
 from tests.web.conftest import Browser
-from tests.support import HOSTILE
 
 EVERY = (
     *(
