@@ -203,7 +203,6 @@ class Daemon:
         self._memory = self._remembering(model)
         self._reminded = requests.RemindedSessions(home.reminders)
         self._commands = requests.CommandAnswers(self._reading(model), home, settings)
-        self._typed = TypedCommands(RequestStore(store), self._memory, self._loop)
         self._contexts = ContextWorker(self._memory, home, settings, health=health)
         self._index_worker = IndexWorker(
             store, self._index, model, pipeline=pipeline, writer=writer, health=health
@@ -382,7 +381,7 @@ class Daemon:
             share=self._shares.answer,
             ask=self._commands.answer,
             recall=self._recall,
-            commands=self._typed.answer,
+            commands=TypedCommands(RequestStore(self._store), self._memory, self._loop).answer,
             web=lambda ends: self._web.logout() if ends else self._web.link(),
             stop=self._stopping.set,
         )

@@ -17,6 +17,7 @@ import threading
 import time
 from array import array
 from collections.abc import Collection, Iterable, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from observer.core.clock import now_ms
@@ -47,7 +48,7 @@ _RESULTS = {"all": None, "ok": 0, "failed": 1}
 _WHO = {"mine": (False,), "all": (False, True), "agents": (True,)}
 
 
-class Place(NamedTuple):
+class CommandPlace(NamedTuple):
     """Where commands ran, and whether an agent ran them."""
 
     project_id: int
@@ -67,7 +68,7 @@ class Question(NamedTuple):
     since_ms: int = 0
     agents: Collection[bool] = (False,)
 
-    def takes(self, place: Place) -> bool:
+    def takes(self, place: CommandPlace) -> bool:
         """Return True if what ran at a place is looked for."""
         return place.is_agent in self.agents and (
             self.scope == "all"
@@ -86,10 +87,11 @@ class CommandList:
         self.is_whole = False
         self._texts: dict[str, int] = {}
         self._lowered: list[str] = []
-        self._places: dict[Place, int] = {}
+        self._places: dict[CommandPlace, int] = {}
         self._seq, self._at_ms = array("q"), array("q")
         self._text, self._place, self._failed = array("i"), array("i"), array("b")
         self._order: list[int] = []
+        self._found: tuple[Question, list[tuple[int, int]]] | None = None
 
     def add(self, found: Iterable[Recorded]) -> None:
         """Add the runs that events of the log report."""
@@ -97,7 +99,7 @@ class CommandList:
             event, body = one.event, one.event.body
             if not isinstance(body, Command) or not body.command.strip():
                 continue
-            place = Place(one.project_id, event.cwd, event.host, event.author != "person")
+            place = CommandPlace(one.project_id, event.cwd, event.host, event.author != "person")
             text = body.command
             if text not in self._texts:
                 self._texts[text] = len(self._texts)
@@ -113,26 +115,32 @@ class CommandList:
         """Return the `seq` of the newest run of each command that fits, and how many runs do."""
         if len(self._order) != len(self._seq):
             self._order = sorted(range(len(self._seq)), key=self._at_ms.__getitem__, reverse=True)
-        fits = self._with_words(asked.words)
-        here = [asked.takes(place) for place in self._places]
+            self._found = None
+        if self._found and self._found[0] == asked:
+            return self._found[1]
         texts, places, failed, at_ms = self._text, self._place, self._failed, self._at_ms
+        here = [asked.takes(place) for place in self._places]
+        order: Iterable[int] = self._order
+        if asked.words:  # most are left out at the speed of C
+            fits = self._with_words(asked.words)
+            order = compress(order, map(fits.__getitem__, map(texts.__getitem__, order)))
         newest: dict[int, int] = {}
         times: dict[int, int] = {}
         any_end, since_ms = asked.result is None, asked.since_ms
-        for run in self._order:
-            text = texts[run]
-            if fits[text] and here[places[run]] and (any_end or failed[run] == asked.result):
+        for run in order:
+            if here[places[run]] and (any_end or failed[run] == asked.result):
                 if at_ms[run] < since_ms:
                     break
+                text = texts[run]
                 if text in times:
                     times[text] += 1
                 else:
                     times[text], newest[text] = 1, run
-        return [(self._seq[run], times[text]) for text, run in newest.items()]
+        found = [(self._seq[run], times[text]) for text, run in newest.items()]
+        self._found = (asked, found)
+        return found
 
-    def _with_words(self, words: Sequence[str]) -> Sequence[bool]:
-        if not words:
-            return b"\1" * len(self._lowered)  # type: ignore[return-value]  # is looked into only
+    def _with_words(self, words: Sequence[str]) -> list[bool]:
         rarest, *others = sorted(words, key=len, reverse=True)
         if not others:
             return [rarest in text for text in self._lowered]

@@ -8,6 +8,7 @@ import random
 import resource
 import select
 import signal
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,7 @@ class Session:
         begun = time.perf_counter()
         self._pid, self._terminal = pty.fork()
         if not self._pid:
+            termios.tcsetwinsize(0, (24, 80))
             os.execv(hooks / "pick", [str(hooks / "pick")])  # noqa: S606 - as a shell runs it
         self._text = ""
         self._await()
