@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks import (
     busy,
+    ctrlr,
     daily,
     files,
     latency,
@@ -59,6 +60,7 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "files": files.run,
     "vault": vault.run,
     "web": web.run,
+    "ctrlr": ctrlr.run,
     "kills": speed.kills,
     "load": load.run,
     "soak": soak.run,

@@ -36,6 +36,7 @@ PLACES = {
     "observer/notes/folders/folders.py": "no such folders",
     "observer/notes/folders/writing.py": "links, else a rename",
     "observer/projects/fs_probe.py": "/sbin/mount; no generation",
+    "hooks/pick": "LOCAL_PEERCRED",
     "hooks/post": "uname, uuidgen or od",
 }
 """Where something of Linux is used, and what is used elsewhere. `docs/explanation/platforms.md`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ tools_option = click.option(
 @click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
 @project_option
 @tools_option
+@click.option("--ctrl-r/--no-ctrl-r", default=None, help="Bind Ctrl-R in shells, or no longer.")
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before changing what was found.")
 @json_option
@@ -93,6 +95,7 @@ def install_command(
     targets: tuple[str, ...],
     lists: bool,
     tools: str,
+    ctrl_r: bool | None,
     yes: bool,
     **options: Any,  # noqa: ANN401 - the options above
 ) -> int:
@@ -101,7 +104,11 @@ def install_command(
         from observer.tools.registry import chosen  # noqa: PLC0415 - all that tools need
 
         tools = ",".join(chosen(tools))
+    known = clients()
+    if targets and ctrl_r and not any(one in known and known[one].binds_ctrl_r for one in targets):
+        raise BadInput("Ctrl-R is bound in shells", hint="name bash, zsh or fish")
     context = current_context(home(), project=options.pop("project"), tools=tools)
+    context = replace(context, ctrl_r=ctrl_r)
     code = 0
     if lists:
         show_list(context)
@@ -391,7 +398,9 @@ def _listed(client: Client, context: InstallContext, last: Mapping[str, int]) ->
     return {
         "client": client.name,
         "found": evidence(client, context),
-        "offers": ["hooks"] * bool(has_hooks) + ["MCP"] * client.is_agent,
+        "offers": ["hooks"] * bool(has_hooks)
+        + ["MCP"] * client.is_agent
+        + ["Ctrl-R"] * client.binds_ctrl_r,
         "installed": installed_parts(client.name, context),
         "tried": client.tried,
         "last_at": iso(heard_ms) if heard_ms else None,

@@ -91,6 +91,7 @@ class Client(NamedTuple):
         session_variable: environment variable that holds the session's id in its shells.
         marker_variables: other variables that are only set in its shells.
         is_agent: False if it reports what a person does.
+        binds_ctrl_r: True if Ctrl-R can be bound in it to the screen of `hooks/pick`.
         reports_twice: True if two of its hooks may report one event without an id in common.
         has_plugin: True if a plugin of ours may run the same hooks beside the installed ones.
         context_file: file with the context that its session-start hook prints; "" if it has none.
@@ -113,6 +114,7 @@ class Client(NamedTuple):
     session_variable: str = ""
     marker_variables: tuple[str, ...] = ()
     is_agent: bool = True
+    binds_ctrl_r: bool = False
     reports_twice: bool = False
     has_plugin: bool = False
     context_file: str = ""

@@ -122,13 +122,17 @@ def installed(context: InstallContext) -> list[str]:
 
 
 def installed_parts(name: str, context: InstallContext) -> tuple[str, ...]:
-    """Return which of `hooks` and `MCP` are in a client's configuration, as they are now."""
+    """Return which of `hooks`, `MCP` and `Ctrl-R` a client's configuration has, as it is now."""
     try:
         edits = uninstall(name, context).edits
     except ObserverError:  # what cannot be read runs nothing
         return ()
     scripts = re.escape(os.fsencode(context.home.hooks))
-    marks = {"hooks": scripts + b"[/\"']", "MCP": rb"\bmcp\b(?!/)"}
+    marks = {
+        "hooks": scripts + b"[/\"']",
+        "MCP": rb"\bmcp\b(?!/)",
+        "Ctrl-R": scripts + rb"/shell/ctrl-r\.",
+    }
     return tuple(
         part for part, mark in marks.items() if any(_takes_out(edit, mark) for edit in edits)
     )

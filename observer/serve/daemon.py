@@ -65,6 +65,7 @@ from observer.serve.servers import (
 )
 from observer.serve.sharing import ShareWorker
 from observer.serve.staleness import StalenessWorker
+from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
 from observer.serve.web import Pages, WebDoor
@@ -380,6 +381,7 @@ class Daemon:
             share=self._shares.answer,
             ask=self._commands.answer,
             recall=self._recall,
+            commands=TypedCommands(RequestStore(self._store), self._memory, self._loop).answer,
             web=lambda ends: self._web.logout() if ends else self._web.link(),
             stop=self._stopping.set,
         )

@@ -4,8 +4,8 @@ The same routes are served on the daemon's Unix socket, which only this user can
 loopback port, where a `Guard` requires the token and rejects web pages. Answers are JSON and name
 the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
 
-`/ask`, `/recall`, `/sync`, `/web` and `/shutdown` are for our own command line and hooks, and may
-change; `/mcp` has a protocol of its own.
+`/ask`, `/commands`, `/recall`, `/sync`, `/web` and `/shutdown` are for our own command line and
+hooks, and may change; `/mcp` has a protocol of its own.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ class Handlers:
         share: takes the JSON of POST /sync, returns what became of it.
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
         recall: takes the envelope of `hooks/recall`, returns what the hook prints, mostly nothing.
+        commands: takes the question of `hooks/pick`, returns the commands that it offers.
         web: returns the link that opens the pages; with True, lets no browser look any more.
         stop: asks the daemon to drain and exit; returns at once.
     """
@@ -95,6 +96,7 @@ class Handlers:
     share: Callable[[bytes], object]
     ask: Callable[[bytes], object]
     recall: Callable[[bytes], bytes]
+    commands: Callable[[bytes], bytes]
     web: Callable[[bool], Mapping[str, object]]
     stop: Callable[[], None]
 
@@ -157,6 +159,7 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
     ]
     if guard is None:
         listed.append(Route("/ask", routes.ask, methods=["POST"]))
+        listed.append(Route("/commands", routes.commands, methods=["POST"]))
         listed.append(Route("/sync", routes.share, methods=["POST"]))
         listed.append(Route("/web", routes.web, methods=["POST", "DELETE"]))
         listed.append(Route("/import", routes.import_events, methods=["POST"]))
@@ -252,6 +255,11 @@ class _Routes:
         body = await _body(request)
         printed = await run_in_threadpool(self._handlers.recall, body)
         return Response(printed, media_type="text/plain")
+
+    async def commands(self, request: Request) -> Response:
+        body = await _body(request)
+        found = await run_in_threadpool(self._handlers.commands, body)
+        return Response(found, media_type="text/plain")
 
     async def share(self, request: Request) -> Response:
         body = await _body(request)

@@ -161,6 +161,20 @@ class LogReads(Reads):
         chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE kind = ? ORDER BY seq"
         return readable(self._rows(chosen, (kind,)))
 
+    def commands(
+        self, *, after_seq: int = 0, before_seq: int | None = None, limit: int
+    ) -> list[Recorded]:
+        """Return the reported commands between two `seq`, without both; newest first.
+
+        Of those after `after_seq` they are the oldest, else those before `before_seq`.
+        """
+        if after_seq:
+            which, place = "seq > ? ORDER BY seq", after_seq
+        else:
+            which, place = "seq < ? ORDER BY seq DESC", before_seq or 1 << 62
+        chosen = f"SELECT {RECORDED_COLUMNS} FROM event WHERE kind = 'command' AND {which} LIMIT ?"
+        return sorted(readable(self._rows(chosen, (place, limit))), key=lambda one: -one.seq)
+
     def log_naming(self, kind: str, words: Sequence[str], *, newest: int) -> list[Recorded]:
         """Return events of a kind whose text has one of some lower-case words, newest first.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from observer.core.paths import Home
 AT_MS = 1_795_000_000_000
 Run = Callable[[str], InstallPlan]
 Files = Callable[[], dict[str, bytes]]
+Tmux = Callable[..., str]
 
 
 @pytest.fixture
@@ -95,3 +98,26 @@ def new_git(context: InstallContext, tmp_path: Path) -> InstallContext:
     """A context whose git has configured hooks."""
     path = path_of_new_git(tmp_path / "bin")
     return replace(context, environ={**context.environ, "PATH": path})
+
+
+@pytest.fixture
+def tmux(context: InstallContext) -> Iterator[Tmux]:
+    """Run commands of a tmux server of its own, in the home of the context."""
+    here = {**context.environ, "HOME": str(context.user_home), "TERM": "xterm-256color"}
+    here |= {"LC_ALL": "C.UTF-8", "PS1": "$ "}
+    with tempfile.TemporaryDirectory() as folder:  # the name of a socket cannot be long
+        words = ["tmux", "-u", "-S", f"{folder}/s", "-f", os.devnull]
+
+        def run(*command: str) -> str:
+            done = subprocess.run(
+                [*words, *command],
+                env=here,
+                check=False,
+                capture_output=True,
+                text=True,
+                timeout=30,
+            )
+            return done.stdout.strip()
+
+        yield run
+        run("kill-server")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from observer.clients.shelf.shells import read
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Command
 from observer.local.spool import Spool
-from tests.clients.conftest import Run
+from tests.clients.conftest import Run, Tmux
 from tests.support import Until
 
 FILES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/conf.d/observer.fish"}
@@ -150,36 +148,12 @@ def test_a_profile_that_skips_the_rc_file_is_shown(
 FAILS, WAITS = "sh -c 'exit 3'", "sleep 60"
 PASTED = "echo 'a\nb' done"
 
-Tmux = Callable[..., str]
-
 
 def recorded(context: InstallContext) -> list[tuple[str, int | None]]:
     """Return the commands that wait in the spool, with their exit codes."""
     reports = (parse(*entry[:3]) for entry in Spool(context.home.spool).claim(at_most=100))
     bodies = [event.body for report in reports for event in read(report, {})]
     return [(body.command, body.exit_code) for body in bodies if isinstance(body, Command)]
-
-
-@pytest.fixture
-def tmux(context: InstallContext) -> Iterator[Tmux]:
-    """Run commands of a tmux server of its own, in the home of the context."""
-    here = {**context.environ, "HOME": str(context.user_home), "TERM": "xterm-256color"}
-    with tempfile.TemporaryDirectory() as folder:  # the name of a socket cannot be long
-        words = ["tmux", "-S", f"{folder}/s", "-f", os.devnull]
-
-        def run(*command: str) -> str:
-            done = subprocess.run(
-                [*words, *command],
-                env=here,
-                check=False,
-                capture_output=True,
-                text=True,
-                timeout=30,
-            )
-            return done.stdout.strip()
-
-        yield run
-        run("kill-server")
 
 
 @pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")

@@ -87,6 +87,7 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
         share=daemon.ask,
         ask=daemon.ask,
         recall=daemon.recall,
+        commands=daemon.recall,
         web=daemon.web,
         stop=daemon.stop,
     )
@@ -393,6 +394,7 @@ def listen(memory: Memory) -> Callable[..., Listener]:
             share=lambda _: {},
             ask=lambda _: {},
             recall=lambda _: b"",
+            commands=lambda _: b"",
             web=lambda _: {},
             stop=lambda: None,
         )

@@ -95,8 +95,14 @@ def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
     Raises:
         ConfigInvalid: a block was begun there and not ended.
     """
-    edit = _edit(path(context), _block(shell, context))
+    file = path(context)
+    found = _BLOCK.search(read_file(file) or b"")
+    has_ctrl_r = bool(found and _script("ctrl-r", shell, context) in found[0])
+    is_wanted = has_ctrl_r if context.ctrl_r is None else context.ctrl_r
+    edit = _edit(file, _block(shell, context, ctrl_r=is_wanted))
     notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
+    if not is_wanted:
+        notes.append(f"Find commands with Ctrl-R: observer install {shell} --ctrl-r")
     if shell == "bash" and (profile := _misses_rc(context)):
         notes.append(f"~/{profile} does not read ~/.bashrc, so login shells will not record.")
     return InstallPlan(edits=(edit,), notes=tuple(notes))
@@ -110,7 +116,7 @@ def _uninstall(shell: str, path: PathOf, context: InstallContext) -> InstallPlan
     """
     file = path(context)
     found = _BLOCK.search(read_file(file) or b"")
-    if found and _recorder(shell, context) not in found[0]:
+    if found and _script("observer", shell, context) not in found[0]:
         note = f"The block in {file} is of another home, and stays."
         return InstallPlan(edits=(), notes=(note,))
     return InstallPlan(edits=(_edit(file, b""),))
@@ -135,15 +141,16 @@ def _edit(path: Path, block: bytes) -> FileEdit:
     return FileEdit(path=path, before=before, after=after)
 
 
-def _block(shell: str, context: InstallContext) -> bytes:
-    recorder = _recorder(shell, context)
+def _block(shell: str, context: InstallContext, *, ctrl_r: bool) -> bytes:
     line = b"test -r %b; and source %b" if shell == "fish" else b"[ ! -r %b ] || . %b"
-    return b"\n".join((_BEGIN, line % (recorder, recorder), _END, b""))
+    names = ("observer", "ctrl-r") if ctrl_r else ("observer",)
+    scripts = (_script(name, shell, context) for name in names)
+    return b"\n".join((_BEGIN, *(line % (script, script) for script in scripts), _END, b""))
 
 
-def _recorder(shell: str, context: InstallContext) -> bytes:
-    """Return the recorder's path, quoted for the shell."""
-    path = str(context.home.hooks / "shell" / f"observer.{shell}")
+def _script(name: str, shell: str, context: InstallContext) -> bytes:
+    """Return the path of one of our scripts for a shell, quoted for it."""
+    path = str(context.home.hooks / "shell" / f"{name}.{shell}")
     if shell == "fish":
         quoted = "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
     else:
@@ -172,6 +179,7 @@ def _client(name: str, tried: str, start_up: str, path: PathOf) -> Client:
         tried=tried,
         installer=Installer(partial(_install, name, path), partial(_uninstall, name, path)),
         is_agent=False,
+        binds_ctrl_r=True,
     )
 
 

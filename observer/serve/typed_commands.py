@@ -1,0 +1,302 @@
+"""The commands that `hooks/pick` offers: found by words and place, each once, the newest first.
+
+The list is read from the log a slice a request, newest events first, since nobody waits for all of
+it; what goes on asking completes it. It only finds: what is shown is read again, so that nothing is
+that was purged or redacted since. It is let go after minutes of rest.
+
+Request and answer are fields with a NUL between them, because the script that asks imports no JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import os
+import re
+import threading
+import time
+from array import array
+from collections.abc import Collection, Iterable, Sequence
+from itertools import compress
+from typing import NamedTuple
+
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput, NotFound
+from observer.core.events import Command
+from observer.core.model import Recorded, item_id
+from observer.core.text import one_line
+from observer.memory.api import Memory
+from observer.store.interface import Store
+from observer.store.reader import StoreReader
+
+REST_S = 300.0
+"""How long the list is kept once nobody asks."""
+SLICE_S, SLICE = 0.02, 500
+"""How long one request goes on reading the log, and how many events at a time."""
+SHOWN, FIX = 400, 160
+"""Most characters of a command, and of what mended it, that are shown."""
+MOST_ROWS = 1_000
+FIX_WITHIN_MS = 10 * 60_000
+FIXES_SOUGHT = 40
+"""Rows for which the next command that worked is looked up: what a screen shows."""
+_DAY_MS = 86_400_000
+_UNKNOWN_COMMAND = 127
+_LIKE = 0.75
+"""Share of two commands that is the same where one is another form of the other."""
+_INCOMPLETE = re.compile(r"\[redacted:|\[private\]|\[… [\d,]{1,20} characters cut …\]")
+_RESULTS = {"all": None, "ok": 0, "failed": 1}
+_WHO = {"mine": (False,), "all": (False, True), "agents": (True,)}
+
+
+class CommandPlace(NamedTuple):
+    """Where commands ran, and whether an agent ran them."""
+
+    project_id: int
+    cwd: str
+    host: str
+    is_agent: bool
+
+
+class Question(NamedTuple):
+    """What is looked for; `since_ms` is 0 for any time, `result` None for any end."""
+
+    words: tuple[str, ...] = ()
+    scope: str = "all"
+    folder: str = ""
+    project_id: int = 0
+    result: int | None = None
+    since_ms: int = 0
+    agents: Collection[bool] = (False,)
+
+    def takes(self, place: CommandPlace) -> bool:
+        """Return True if what ran at a place is looked for."""
+        return place.is_agent in self.agents and (
+            self.scope == "all"
+            or (self.scope == "host" and place.host in {"", os.uname().nodename})
+            or (self.scope == "project" and place.project_id == self.project_id)
+            or (self.scope == "folder" and place.cwd == self.folder)
+        )
+
+
+class CommandList:
+    """Commands in arrays: texts and places once, of each run numbers alone."""
+
+    def __init__(self) -> None:
+        self.first_seq: int | None = None
+        self.last_seq = 0
+        self.is_whole = False
+        self._texts: dict[str, int] = {}
+        self._lowered: list[str] = []
+        self._places: dict[CommandPlace, int] = {}
+        self._seq, self._at_ms = array("q"), array("q")
+        self._text, self._place, self._failed = array("i"), array("i"), array("b")
+        self._order: list[int] = []
+        self._found: tuple[Question, list[tuple[int, int]]] | None = None
+
+    def add(self, found: Iterable[Recorded]) -> None:
+        """Add the runs that events of the log report."""
+        for one in found:
+            event, body = one.event, one.event.body
+            if not isinstance(body, Command) or not body.command.strip():
+                continue
+            place = CommandPlace(one.project_id, event.cwd, event.host, event.author != "person")
+            text = body.command
+            if text not in self._texts:
+                self._texts[text] = len(self._texts)
+                lowered = text.lower()
+                self._lowered.append(text if lowered == text else lowered)
+            self._seq.append(one.seq)
+            self._at_ms.append(event.at_ms)
+            self._text.append(self._texts[text])
+            self._place.append(self._places.setdefault(place, len(self._places)))
+            self._failed.append(-1 if body.failed is None else body.failed)
+
+    def find(self, asked: Question) -> list[tuple[int, int]]:
+        """Return the `seq` of the newest run of each command that fits, and how many runs do."""
+        if len(self._order) != len(self._seq):
+            self._order = sorted(range(len(self._seq)), key=self._at_ms.__getitem__, reverse=True)
+            self._found = None
+        if self._found and self._found[0] == asked:
+            return self._found[1]
+        texts, places, failed, at_ms = self._text, self._place, self._failed, self._at_ms
+        here = [asked.takes(place) for place in self._places]
+        order: Iterable[int] = self._order
+        if asked.words:  # most are left out at the speed of C
+            fits = self._with_words(asked.words)
+            order = compress(order, map(fits.__getitem__, map(texts.__getitem__, order)))
+        newest: dict[int, int] = {}
+        times: dict[int, int] = {}
+        any_end, since_ms = asked.result is None, asked.since_ms
+        for run in order:
+            if here[places[run]] and (any_end or failed[run] == asked.result):
+                if at_ms[run] < since_ms:
+                    break
+                text = texts[run]
+                if text in times:
+                    times[text] += 1
+                else:
+                    times[text], newest[text] = 1, run
+        found = [(self._seq[run], times[text]) for text, run in newest.items()]
+        self._found = (asked, found)
+        return found
+
+    def _with_words(self, words: Sequence[str]) -> list[bool]:
+        rarest, *others = sorted(words, key=len, reverse=True)
+        if not others:
+            return [rarest in text for text in self._lowered]
+        return [rarest in text and all(word in text for word in others) for text in self._lowered]
+
+
+class TypedCommands:
+    """Answers `hooks/pick`, in the threads of requests."""
+
+    def __init__(self, store: Store, memory: Memory, loop: asyncio.AbstractEventLoop) -> None:
+        self._store = store
+        self._memory = memory
+        self._loop = loop
+        self._lock = threading.Lock()
+        self._list = CommandList()
+        self._rest: asyncio.TimerHandle | None = None
+
+    def answer(self, body: bytes) -> bytes:
+        """Return the rows that are asked for, or one whole command.
+
+        The first fields are the number of commands found and whether older ones are still to be
+        read; then eight of each row: `seq`, time (ms), exit code, runs, text, folder, what mended
+        it, the agent. Of one command they are 1 and its text, or 0 if some of that was taken out.
+
+        Raises:
+            BadInput: the question is malformed.
+            NotFound: the command is no longer there.
+            StoreUnavailable: the memory cannot be read.
+        """
+        pairs = (one.partition("=") for one in body.decode("utf-8", "replace").split("\0"))
+        asked = {name: value for name, _, value in pairs}
+        try:
+            fields = self._whole(int(asked["seq"])) if "seq" in asked else self._rows(asked)
+        except (KeyError, ValueError) as error:
+            raise BadInput(f"this asks for no commands: {error}") from error
+        return "\0".join(fields).encode("utf-8", "replace")
+
+    def _whole(self, seq: int) -> list[str]:
+        with self._store.read() as reader:
+            for one in reader.logged([seq]):
+                if isinstance(one.event.body, Command):
+                    text = one.event.body.command
+                    return [str(int(not _INCOMPLETE.search(text))), text]
+        raise NotFound("this command is no longer in the memory")
+
+    def _rows(self, asked: dict[str, str]) -> list[str]:
+        folder, days = asked.get("folder", ""), int(asked.get("days", "0"))
+        project = self._memory.project_at(folder) if asked.get("scope") == "project" else None
+        question = Question(
+            words=tuple(asked.get("words", "").lower().split()),
+            scope=asked.get("scope", "all"),
+            folder=folder,
+            project_id=project.id if project else 0,
+            result=_RESULTS[asked.get("result", "all")],
+            since_ms=now_ms() - days * _DAY_MS if days else 0,
+            agents=_WHO[asked.get("who", "mine")],
+        )
+        limit = min(int(asked.get("limit", "100")), MOST_ROWS)
+        self._loop.call_soon_threadsafe(self._keep)
+        with self._lock, self._store.read() as reader:
+            self._read_on(reader)
+            found = self._list.find(question)
+            shown = dict(found[:limit])
+            there = {one.seq: one for one in reader.logged(shown)}
+            if len(there) < len(shown):  # purged since: let go of what else may have been
+                self._list = CommandList()
+            rows = [there[seq] for seq in shown if seq in there]
+            fixes = fixes_of(reader, rows)
+        fields = [str(len(found)), str(int(not self._list.is_whole))]
+        for one in rows:
+            fields += _row(one, shown[one.seq], fixes.get(one.seq, ""))
+        return fields
+
+    def _read_on(self, reader: StoreReader) -> None:
+        known, until_s = self._list, time.monotonic() + SLICE_S
+        if known.last_seq:
+            while fresh := reader.commands(after_seq=known.last_seq, limit=SLICE):
+                known.add(fresh)
+                known.last_seq = fresh[0].seq
+                if len(fresh) < SLICE:
+                    break
+        while not known.is_whole:
+            older = reader.commands(before_seq=known.first_seq, limit=SLICE)
+            known.add(older)
+            known.is_whole = len(older) < SLICE
+            if older:
+                known.last_seq = known.last_seq or older[0].seq
+                known.first_seq = older[-1].seq
+            if time.monotonic() > until_s:
+                break
+
+    def _keep(self) -> None:
+        if self._rest:
+            self._rest.cancel()
+        self._rest = self._loop.call_later(REST_S, self._let_go)
+
+    def _let_go(self) -> None:
+        self._list = CommandList()
+
+
+def _row(one: Recorded, times: int, fix: str) -> list[str]:
+    event, body = one.event, one.event.body
+    assert isinstance(body, Command)  # noqa: S101 - no other is in the list
+    client = "" if event.author == "person" else event.client
+    code = body.exit_code
+    # A failure without a code is one all the same.
+    ended = str(code) if code is not None else {None: "", False: "0", True: "?"}[body.failed]
+    texts = (body.command[:SHOWN], event.cwd, fix, client)
+    numbers = (str(one.seq), str(event.at_ms), ended, str(times))
+    return [*numbers, *(text.replace("\0", "\ufffd") for text in texts)]
+
+
+def fixes_of(reader: StoreReader, rows: Sequence[Recorded]) -> dict[int, str]:
+    """Return what mended failed commands, by `seq`; those of which nothing is known are left out.
+
+    It is the fix that the memory holds, else the next form of it that worked in the same shell.
+    """
+    failed = {item_id(one.seq): one for one in rows if _has_failed(one)}
+    links = [one for one in reader.linked_to(list(failed)) if one[1].kind == "fixes"]
+    known = {item.id: item for item in reader.items([source for source, _ in links])}
+    fixes = {
+        failed[link.target].seq: one_line(known[source].subtitle or known[source].title, FIX)
+        for source, link in links
+        if source in known
+    }
+    for one in [one for one in failed.values() if one.seq not in fixes][:FIXES_SOUGHT]:
+        if worked := _next_that_worked(reader, one):
+            fixes[one.seq] = one_line(f"then worked: {worked}", FIX)
+    return fixes
+
+
+def _next_that_worked(reader: StoreReader, failed: Recorded) -> str:
+    if failed.session_id is None or not isinstance(failed.event.body, Command):
+        return ""
+    at_ms = failed.event.at_ms
+    times = {"from_ms": at_ms, "to_ms": at_ms + FIX_WITHIN_MS}
+    text, is_mistyped = failed.event.body.command, failed.event.body.exit_code == _UNKNOWN_COMMAND
+    for one in reader.recorded_near(failed.session_id, kind="command", **times):
+        body = one.event.body
+        if one.seq <= failed.seq or not isinstance(body, Command) or body.failed is not False:
+            continue
+        if _is_like(text, body.command, is_mistyped=is_mistyped):
+            return body.command
+    return ""
+
+
+def _is_like(failed: str, worked: str, *, is_mistyped: bool) -> bool:
+    """Return True if a command is another form of one that failed: of the same program, mostly."""
+    before, after = failed.split(), worked.split()
+    if failed == worked or not after:
+        return False
+    if is_mistyped and difflib.get_close_matches(before[0], after[:1]):
+        return True
+    likeness = difflib.SequenceMatcher(None, failed[:SHOWN], worked[:SHOWN]).ratio()
+    return before[0] == after[0] and (before[:2] == after[:2] or likeness >= _LIKE)
+
+
+def _has_failed(one: Recorded) -> bool:
+    return isinstance(one.event.body, Command) and one.event.body.failed is True
