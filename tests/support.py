@@ -33,6 +33,29 @@ SHORT = st.text(max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | SHORT
 
 
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'><svg onload=alert(1)>",
+    "<svg><script href='data:,alert(1)'/></svg>",
+    "[x](javascript:alert(1)) [y](data:text/html,<script>1</script>) [z](vbscript:1)",
+    "![](http://evil.example/track.png) <img src=http://evil.example/x>",
+    "[x]( javascript&colon;alert(1)) <a href='java\nscript:1'>",
+    "</textarea></pre></template><iframe srcdoc='<script>1</script>'>",
+    "{{ 7 * 7 }} {% include '/etc/passwd' %}",
+    "<style>*{display:none}</style><base href=//evil.example>",
+    "\x1b]8;;http://evil.example\x07click\x1b]8;;\x07 \x1b[2J\x1b[8mhidden",
+    "\u202egnp.exe \u2066\u2067 \u200b\ufeff\U000e0041",
+    "\ud800 half a character \x00 nul",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+    "| a | b |\n|--|--|\n| <b onclick=x>1 | 2 |\n\n# <h1 id=main>",
+    "--!> <!-- ]]> <![CDATA[ &lt;script&gt; &#x3C;script&#x3E;",
+    "x" * 1_000_000,
+    "`" * 3_000 + "[" * 3_000 + "*" * 3_000 + ">" * 500,
+)
+"""What no page and no screen takes for more than text."""
+
+
 def json_of(
     leaves: st.SearchStrategy[Any] = SCALARS,
     names: st.SearchStrategy[str] = SHORT,

@@ -12,13 +12,15 @@ import pytest
 from msgspec.structs import replace
 
 from observer.core.paths import Home
+from observer.core.text import MOST_CHARS, plain
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.store.database import SqliteStore
 from observer.web import pages
 from observer.web.app import FOLDER
-from observer.web.text import MOST_CHARS, markdown, marked, plain
+from observer.web.text import markdown, marked
+from tests.support import HOSTILE
 from tests.tools.conftest import APP, ITEMS, NOW_MS, SESSION, an_item
 from tests.web.conftest import Browser
 
@@ -72,28 +74,6 @@ def is_harmless(text: str) -> bool:
 
 
 RAN = replace(SESSION, started_ms=NOW_MS - 6_000_000, last_ms=NOW_MS)
-
-HOSTILE = (
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "'><svg onload=alert(1)>",
-    "<svg><script href='data:,alert(1)'/></svg>",
-    "[x](javascript:alert(1)) [y](data:text/html,<script>1</script>) [z](vbscript:1)",
-    "![](http://evil.example/track.png) <img src=http://evil.example/x>",
-    "[x]( javascript&colon;alert(1)) <a href='java\nscript:1'>",
-    "</textarea></pre></template><iframe srcdoc='<script>1</script>'>",
-    "{{ 7 * 7 }} {% include '/etc/passwd' %}",
-    "<style>*{display:none}</style><base href=//evil.example>",
-    "\x1b]8;;http://evil.example\x07click\x1b]8;;\x07 \x1b[2J\x1b[8mhidden",
-    "\u202egnp.exe \u2066\u2067 \u200b\ufeff\U000e0041",
-    "\ud800 half a character \x00 nul",
-    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
-    "| a | b |\n|--|--|\n| <b onclick=x>1 | 2 |\n\n# <h1 id=main>",
-    "--!> <!-- ]]> <![CDATA[ &lt;script&gt; &#x3C;script&#x3E;",
-    "x" * 1_000_000,
-    "`" * 3_000 + "[" * 3_000 + "*" * 3_000 + ">" * 500,
-)
-
 
 @pytest.mark.parametrize("path", EVERY)
 def test_every_page_answers(browser: Browser, path: str) -> None:
