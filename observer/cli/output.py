@@ -22,6 +22,7 @@ import click
 import msgspec
 import orjson
 
+from observer.cli import completion
 from observer.clients.registry import attribute
 from observer.core import moment
 from observer.core.errors import BadInput, CapturedUserOnly, ObserverError
@@ -291,7 +292,9 @@ def named_project(about: str) -> Callable[[F], F]:
         is_relative = handle in {".", ".."} or (handle or "").startswith(("./", "../"))
         return os.path.normpath(working_folder() / handle) if handle and is_relative else handle
 
-    return click.option("--project", "-p", callback=absolute, help=about)
+    return click.option(
+        "--project", "-p", callback=absolute, shell_complete=completion.projects, help=about
+    )
 
 
 def scope_options(command: F) -> F:

@@ -19,6 +19,7 @@ import click
 import msgspec
 import orjson
 
+from observer.cli import completion
 from observer.cli.output import (
     as_json,
     escaped,
@@ -62,7 +63,12 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 )
 @click.option("--type", default="", callback=known_types, help="Types, e.g. commit,decision.")
 @click.option("--file", "files", multiple=True, help="Only what touched this file or folder.")
-@click.option("--session", default="", help="Only of this session, by its id.")
+@click.option(
+    "--session",
+    default="",
+    shell_complete=completion.sessions,
+    help="Only of this session, by its id.",
+)
 @click.option("--branch", default="", help="Only of this git branch.")
 @click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago.")
 @click.option("--until", default="", help="Only before then.")
@@ -140,7 +146,7 @@ def _printed(project: str | None, client: str) -> str:
 
 
 @click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
-@click.argument("anchor", metavar="ID")
+@click.argument("anchor", metavar="ID", shell_complete=completion.items)
 @depth("--before", "-b", help="How many items before it.")
 @depth("--after", "-a", help="How many items after it.")
 @json_option
@@ -169,7 +175,9 @@ def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
 
 
 @click.command("show", epilog="Example: observer show 142 s12")
-@click.argument("handles", nargs=-1, metavar="[ID]...")
+@click.argument(
+    "handles", nargs=-1, metavar="[ID]...", shell_complete=completion.items_and_sessions
+)
 @limit_option(50, "Most items of a session, its newest.")
 @json_option
 def show_command(*, handles: tuple[str, ...], limit: int) -> None:
