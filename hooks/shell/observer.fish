@@ -74,9 +74,7 @@ end
 
 # What fits the word at the cursor, as `observer` itself says: a line of type, word and description.
 function __observer_complete
-    set -lx _OBSERVER_COMPLETE (string join \n -- (commandline -opc) "$(commandline -ct)" | string collect -N)
-    # The line feed that ends what was joined is none of the words.
-    set _OBSERVER_COMPLETE (string sub -e -1 -- $_OBSERVER_COMPLETE | string collect -N)
+    set -lx _OBSERVER_COMPLETE "$(string join \n -- (commandline -opc))"\n"$(commandline -ct)"
     for line in (command observer 2>/dev/null)
         set -l parts (string split \t -- $line)
         switch $parts[1]

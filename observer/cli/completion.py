@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import click
+import orjson
 from click.shell_completion import CompletionItem, ShellComplete, split_arg_string
 
-from observer.core.errors import ObserverError
+from observer.cli.daemon_answers import of_daemon, request
 from observer.core.text import one_line
 
 VARIABLE = "_OBSERVER_COMPLETE"
@@ -46,40 +48,34 @@ def _completer(find: Callable[[], Found]) -> Completer:
         # In a list it is the last name that is begun; what is offered is the whole word.
         listed, comma, begun = begun.rpartition(",")
         mark = "#" if begun.startswith("#") else ""
-        try:
-            found = list(find())
-        except ObserverError:  # a Tab is no place to say so
-            return []
         # A word that a terminal would not show as it is, is no word to be typed.
         return [
             CompletionItem(f"{listed}{comma}{mark}{word}", help=about)
-            for word, about in found
+            for word, about in find()
             if word.startswith(begun.removeprefix("#")) and word.isprintable()
         ]
 
     return complete
 
 
-def _projects() -> Found:
-    from observer.cli.read import rows_of  # noqa: PLC0415 - it uses what is offered here
+def _rows(question: str, **arguments: object) -> Iterable[dict[str, Any]]:
+    """Return the rows of an answer; none where no daemon runs: a Tab starts none."""
+    found = of_daemon(request(question, is_json=True, arguments=arguments))
+    return orjson.loads(found.text) if found and found.text else ()
 
-    for row in rows_of("projects")[1]:
-        yield row["name"], " ".join(row.get("folders", ()))
+
+def _projects() -> Found:
+    return ((row["name"], " ".join(row.get("folders", ()))) for row in _rows("projects"))
 
 
 def _sessions() -> Found:
-    from observer.cli.read import rows_of  # noqa: PLC0415 - as above
-
-    asked = {"project": None, "everywhere": False, "active": False, "limit": MOST}
-    for row in rows_of("sessions", **asked)[1]:
-        yield f"s{row['id']}", f"{row['client']}: {row['request']}"
+    found = _rows("sessions", project=None, everywhere=False, active=False, limit=MOST)
+    return ((f"s{row['id']}", f"{row['client']}: {row['request']}") for row in found)
 
 
 def _items() -> Found:
-    from observer.cli.read import rows_of  # noqa: PLC0415 - as above
-
-    for row in rows_of("happened", project=None, everywhere=False, limit=MOST)[1]:
-        yield str(row["id"]), f"{row['type']}: {row['title']}"
+    found = _rows("happened", project=None, everywhere=False, limit=MOST)
+    return ((str(row["id"]), f"{row['type']}: {row['title']}") for row in found)
 
 
 def _toolsets() -> Found:

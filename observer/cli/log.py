@@ -55,13 +55,13 @@ def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None
         return
     if follow:
         client.ensure_daemon(home())
-    for row in _happening(limit, scope, follow=follow):
+    for row in _lines(limit, scope, follow=follow):
         if not as_json(row):
             _show(row)
         sys.stdout.flush()
 
 
-def _happening(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
+def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
     """Yield the last lines of what happened; with `follow` go on without end."""
     seen = _Seen()
     where, found = rows_of("happened", limit=RECENT, records=True, **scope)

@@ -9,12 +9,11 @@ import msgspec
 from observer.core.model import UNASSIGNED, Item
 from observer.core.text import one_line
 from observer.memory.api import Memory
-from observer.observations.drafts import FAILED
-from observer.observations.turns import TURN, reply_of
 from observer.search.handles import SearchOptions
+from observer.search.timeline import has_failed
 from observer.tools import compact, note_api
 from observer.tools.asking import CommandReply, CommandRequest
-from observer.tools.render import ProjectName
+from observer.tools.render import ProjectName, parts
 
 REPLY_CHARS = 200
 
@@ -38,13 +37,13 @@ def happened(
 
 def _line(item: Item, name: ProjectName) -> dict[str, Any]:
     """Return an item of a list; `reply` is what a turn ended with so far, and when."""
-    said = one_line(reply_of(item), REPLY_CHARS) if item.type == TURN else ""
+    said = one_line(parts(item)[1], REPLY_CHARS) if item.type == "turn" else ""
     at_ms = item.updated_ms
     reply = {"title": said, "created_at": compact.minute(at_ms), "at_ms": at_ms} if said else None
     return {
         **msgspec.to_builtins(compact.item_line(item, name)),
         "at_ms": item.created_ms,
-        "failed": item.category == FAILED,
+        "failed": has_failed(item),
         "reply": reply,
     }
 

@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from observer.tools.asking import CommandReply
-from observer.tui.lists import Timeline
-from observer.tui.source import Source
+from observer.tui.lists import TimelineScreen
+from observer.tui.source import Asker
 
 KEYS = """\
 up down j k     another line           Enter, click   open it
@@ -73,7 +73,7 @@ class Tui(App[int]):
         Binding("ctrl+q", "end(0)", "Out", show=False, priority=True),
     ]
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Asker) -> None:
         super().__init__()
         self._source = source
         self.animation_level = "none"
@@ -83,7 +83,7 @@ class Tui(App[int]):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self.action_end, 128 + number)
-        self.push_screen(Timeline(self._source))
+        self.push_screen(TimelineScreen(self._source))
 
     def action_keys(self) -> None:
         """Show the keys."""
@@ -104,5 +104,5 @@ class Tui(App[int]):
 def run(
     answer: Callable[..., CommandReply], change: Callable[..., Any], stamp: Callable[[], Hashable]
 ) -> int:
-    """Show the memory until the person leaves, and return the exit code; see `Source`."""
-    return Tui(Source(answer, change, stamp)).run() or 0
+    """Show the memory until the person leaves, and return the exit code; see `Asker`."""
+    return Tui(Asker(answer, change, stamp)).run() or 0

@@ -15,7 +15,7 @@ from textual.widgets import Footer, Static
 
 from observer.core.errors import ObserverError
 from observer.core.text import plain
-from observer.tui.source import Source, words_of
+from observer.tui.source import Asker, words_of
 
 
 class Words(VerticalScroll):
@@ -29,7 +29,7 @@ class Words(VerticalScroll):
     ]
 
 
-class Item(Screen[None]):
+class ItemScreen(Screen[None]):
     """One item as text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -38,7 +38,7 @@ class Item(Screen[None]):
         Binding("t", "around", "Around it"),
     ]
 
-    def __init__(self, source: Source, handle: str, *, open_session: Callable[[str], None]) -> None:
+    def __init__(self, source: Asker, handle: str, *, open_session: Callable[[str], None]) -> None:
         super().__init__()
         self._source = source
         self._handle = handle

@@ -19,8 +19,8 @@ from observer.core.moment import minute_of
 from observer.core.text import one_line, plain
 from observer.tools.asking import FIRST_SESSION, MOST_RESULTS
 from observer.tools.colours import colour_of
-from observer.tui.item import Item
-from observer.tui.source import Source, words_of
+from observer.tui.item import ItemScreen
+from observer.tui.source import Asker, words_of
 
 Row = dict[str, Any]
 
@@ -50,7 +50,7 @@ class Listing(Screen[None]):
 
     heading = ""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Asker) -> None:
         super().__init__()
         self.source = source
         self.listed: list[Row] = []
@@ -128,14 +128,16 @@ class Listing(Screen[None]):
 
     def open(self, row: Row) -> None:
         """Open a row."""
-        self.app.push_screen(Item(self.source, str(row["id"]), open_session=self.open_session))
+        self.app.push_screen(
+            ItemScreen(self.source, str(row["id"]), open_session=self.open_session)
+        )
 
     def open_session(self, handle: str) -> None:
         """Open the course of a session."""
-        self.app.push_screen(Session(self.source, handle))
+        self.app.push_screen(SessionScreen(self.source, handle))
 
 
-class Timeline(Listing):
+class TimelineScreen(Listing):
     """What happened, newest first; what is found as soon as something is typed."""
 
     heading = "What happened"
@@ -147,7 +149,7 @@ class Timeline(Listing):
         Binding("escape", "clear", "Timeline", show=False),
     ]
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Asker) -> None:
         super().__init__(source)
         self._seen = source.stamp()
         self._is_whole = False
@@ -235,7 +237,7 @@ class Timeline(Listing):
 
     def action_sessions(self) -> None:
         """List sessions."""
-        self.app.push_screen(Sessions(self.source))
+        self.app.push_screen(SessionList(self.source))
 
     def action_review(self) -> None:
         """Settle near pairs."""
@@ -250,7 +252,7 @@ class Below(Listing):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.out", "Back")]
 
 
-class Sessions(Below):
+class SessionList(Below):
     """Sessions, last active first."""
 
     heading = "Sessions"
@@ -272,10 +274,10 @@ class Sessions(Below):
         self.open_session(f"s{row['id']}")
 
 
-class Session(Below):
+class SessionScreen(Below):
     """The course of one session, oldest first; what its sub-agents did is indented."""
 
-    def __init__(self, source: Source, handle: str) -> None:
+    def __init__(self, source: Asker, handle: str) -> None:
         super().__init__(source)
         self._handle = handle
         self.heading = f"Session {handle}"

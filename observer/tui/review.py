@@ -13,7 +13,7 @@ from textual.widgets import Footer, Static, TextArea
 
 from observer.core.errors import ObserverError
 from observer.core.text import counted, plain
-from observer.tui.source import Source, words_of
+from observer.tui.source import Asker, words_of
 
 PAIRS = 50
 
@@ -30,7 +30,7 @@ class Review(Screen[None]):
         Binding("s", "skip", "Skip"),
     ]
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Asker) -> None:
         super().__init__()
         self._source = source
         self._pairs: list[dict[str, Any]] = []

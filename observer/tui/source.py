@@ -14,7 +14,7 @@ from observer.local.client import error_of
 from observer.tools.asking import CommandReply
 
 
-class Source:
+class Asker:
     """Asks without holding up the screen.
 
     Args:

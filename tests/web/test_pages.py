@@ -75,6 +75,7 @@ def is_harmless(text: str) -> bool:
 
 RAN = replace(SESSION, started_ms=NOW_MS - 6_000_000, last_ms=NOW_MS)
 
+
 @pytest.mark.parametrize("path", EVERY)
 def test_every_page_answers(browser: Browser, path: str) -> None:
     answer = browser.get(path)
