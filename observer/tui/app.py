@@ -54,7 +54,7 @@ class Tui(App[int]):
     CSS = """
     #head { height: auto; padding: 0 1; text-style: bold; }
     #list { height: 1fr; border: none; padding: 0 1; }
-    #empty { height: 1fr; padding: 1 2; }
+    #empty { height: auto; padding: 1 2; }
     #words { height: auto; }
     Input { border: none; height: 1; background: $surface-lighten-1; }
     #text { height: 1fr; padding: 0 1; }

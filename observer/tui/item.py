@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import orjson
@@ -53,7 +54,10 @@ class ItemScreen(Screen[None]):
     def on_mount(self) -> None:
         """Ask for the item."""
         self.query_one(Words).focus()
-        self.run_worker(self._show("show", handles=[self._handle], limit=1), exclusive=True)
+        self._ask("show", handles=[self._handle], limit=1)
+
+    def _ask(self, question: str, **asked: object) -> None:
+        self.run_worker(partial(self._show, question, **asked), exclusive=True)
 
     async def _show(self, question: str, **asked: Any) -> None:  # noqa: ANN401 - of each question
         try:
@@ -65,8 +69,7 @@ class ItemScreen(Screen[None]):
 
     def action_around(self) -> None:
         """Show what happened around the item."""
-        around = {"depth_before": 10, "depth_after": 10}
-        self.run_worker(self._show("timeline", anchor=self._handle, **around), exclusive=True)
+        self._ask("timeline", anchor=self._handle, depth_before=10, depth_after=10)
 
     async def action_session(self) -> None:
         """Open the session that the item is of."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import orjson
@@ -58,8 +59,8 @@ class Listing(Screen[None]):
     def compose(self) -> ComposeResult:
         """Yield the heading, the list, what is said where it is empty, and the keys."""
         yield Static(self.heading, id="head", markup=False)
-        yield Rows(id="list", markup=False)
         yield Static("", id="empty", markup=False)
+        yield Rows(id="list", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
@@ -69,7 +70,7 @@ class Listing(Screen[None]):
 
     def reload(self, *, after_s: float = 0.0) -> None:
         """Ask again; what is still asked is given up."""
-        self.run_worker(self._load(after_s), exclusive=True, group="load")
+        self.run_worker(partial(self._load, after_s), exclusive=True, group="load")
 
     async def _load(self, after_s: float) -> None:
         await asyncio.sleep(after_s)
@@ -102,7 +103,6 @@ class Listing(Screen[None]):
         box.add_options([self._option(row) for row in self.listed])
         places = (place for place, row in enumerate(self.listed) if row["id"] == known)
         box.highlighted = next(places, 0) if self.listed else None
-        box.display = bool(self.listed)
         said = self.query_one("#empty", Static)
         said.update(plain("" if self.listed else empty))
         said.display = not self.listed
@@ -206,7 +206,7 @@ class TimelineScreen(Listing):
         """Ask for what was before, once the last row is reached."""
         is_last = event.option_index == len(self.listed) - 1
         if is_last and self.listed and not (self.words or self._is_whole):
-            self.run_worker(self._load_more(), exclusive=True, group="load")
+            self.run_worker(self._load_more, exclusive=True, group="load")
 
     async def _load_more(self) -> None:
         known = {row["id"] for row in self.listed}

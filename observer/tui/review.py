@@ -47,7 +47,7 @@ class Review(Screen[None]):
 
     def on_mount(self) -> None:
         """Ask for the pairs."""
-        self.run_worker(self._load())
+        self.run_worker(self._load)
 
     def on_resize(self) -> None:
         """Put the notes below each other where they are too narrow beside."""
