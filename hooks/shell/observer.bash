@@ -163,7 +163,10 @@ __observer_complete() {
     COMPREPLY=()
     while IFS=$'\t' read -r type word _; do
         case $type in
-        plain) builtin printf -v word %q "$word" && COMPREPLY+=("$word") ;;
+        plain)
+            [[ $word != *[!a-zA-Z0-9._,/:@-]* ]] || builtin printf -v word %q "$word"
+            COMPREPLY+=("$word")
+            ;;
         dir) compopt -o dirnames ;;
         file) compopt -o default ;;
         esac

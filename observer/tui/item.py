@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar
 
 import orjson
 from rich.text import Text
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -53,12 +53,10 @@ class ItemScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Ask for the item."""
-        self.query_one(Words).focus()
-        self._ask("show", handles=[self._handle], limit=1)
+        self.set_focus(self.query_one(Words))
+        self._show("show", handles=[self._handle], limit=1)
 
-    def _ask(self, question: str, **asked: object) -> None:
-        self.run_worker(partial(self._show, question, **asked), exclusive=True)
-
+    @work(exclusive=True)
     async def _show(self, question: str, **asked: Any) -> None:  # noqa: ANN401 - of each question
         try:
             text = await self._source.shown(question, **asked)
@@ -69,7 +67,7 @@ class ItemScreen(Screen[None]):
 
     def action_around(self) -> None:
         """Show what happened around the item."""
-        self._ask("timeline", anchor=self._handle, depth_before=10, depth_after=10)
+        self._show("timeline", anchor=self._handle, depth_before=10, depth_after=10)
 
     async def action_session(self) -> None:
         """Open the session that the item is of."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, ClassVar, cast
 
 import orjson
 from rich.text import Text
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -65,13 +65,14 @@ class Listing(Screen[None]):
 
     def on_mount(self) -> None:
         """Ask for the first time."""
-        self.query_one(Rows).focus()
+        self.set_focus(self.query_one(Rows))
         self.reload()
 
     def reload(self, *, after_s: float = 0.0) -> None:
         """Ask again; what is still asked is given up."""
-        self.run_worker(partial(self._load, after_s), exclusive=True, group="load")
+        self._load(after_s)
 
+    @work(exclusive=True, group="load")
     async def _load(self, after_s: float) -> None:
         await asyncio.sleep(after_s)
         try:
@@ -120,7 +121,7 @@ class Listing(Screen[None]):
     def on_resize(self) -> None:
         """Cut the lines anew."""
         if self.listed:
-            self.show(self.listed, "")
+            self.call_after_refresh(self.show, self.listed, "")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Open the row that was chosen."""
@@ -142,7 +143,8 @@ class TimelineScreen(Listing):
 
     heading = "What happened"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search", key_display="/"),
+        # Of priority: what is typed behind it, before this was seen to, is for the box.
+        Binding("slash", "search", "Search", key_display="/", priority=True),
         Binding("a", "everywhere", "All projects"),
         Binding("s", "sessions", "Sessions"),
         Binding("r", "review", "Review"),
@@ -200,14 +202,15 @@ class TimelineScreen(Listing):
 
     def on_input_submitted(self) -> None:
         """Go to what was found."""
-        self.query_one(Rows).focus()
+        self.set_focus(self.query_one(Rows))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Ask for what was before, once the last row is reached."""
         is_last = event.option_index == len(self.listed) - 1
         if is_last and self.listed and not (self.words or self._is_whole):
-            self.run_worker(self._load_more, exclusive=True, group="load")
+            self._load_more()
 
+    @work(exclusive=True, group="load")
     async def _load_more(self) -> None:
         known = {row["id"] for row in self.listed}
         until_ms = self.listed[-1]["at_ms"] + 1
@@ -221,14 +224,19 @@ class TimelineScreen(Listing):
         self.listed += new
         self.query_one(Rows).add_options([self._option(row) for row in new])
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let a slash be a letter where words are typed."""
+        is_typing = isinstance(self.focused, Input)
+        return not (action == "search" and is_typing) and super().check_action(action, parameters)
+
     def action_search(self) -> None:
         """Type words."""
-        self.query_one(Input).focus()
+        self.set_focus(self.query_one(Input))
 
     def action_clear(self) -> None:
         """Leave the search."""
         self.query_one(Input).value = ""
-        self.query_one(Rows).focus()
+        self.set_focus(self.query_one(Rows))
 
     def action_everywhere(self) -> None:
         """Ask of all projects, or of the one here again."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rich.text import Text
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
+from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Footer, Static, TextArea
 
@@ -16,6 +18,8 @@ from observer.core.text import counted, plain
 from observer.tui.source import Asker, words_of
 
 PAIRS = 50
+BESIDE = 90
+"""Columns from which on the two notes stand beside each other."""
 
 
 class Review(Screen[None]):
@@ -47,12 +51,13 @@ class Review(Screen[None]):
 
     def on_mount(self) -> None:
         """Ask for the pairs."""
-        self.run_worker(self._load)
+        self._load()
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: Resize) -> None:
         """Put the notes below each other where they are too narrow beside."""
-        self.query_one("#pair").set_class(self.size.width >= 90, "beside")
+        self.query_one("#pair").set_class(event.size.width >= BESIDE, "beside")
 
+    @work
     async def _load(self) -> None:
         try:
             found = await self._source.listed("pairs", limit=PAIRS)

@@ -17,7 +17,7 @@ from tests.support import Until
 __all__ = ["app", "fill", "filled"]
 
 ROOT = Path(__file__).parents[2]
-PROMPT = "ready> "
+PROMPT = "ready>"
 Keys = tuple[str, ...]
 
 
@@ -34,7 +34,11 @@ class Tmux:
         bin_.mkdir()
         (bin_ / "observer").write_text(f'#!/bin/sh\nexec {sys.executable} -m observer "$@"\n')
         (bin_ / "observer").chmod(0o755)
-        environ = os.environ | {"PYTHONPATH": str(ROOT), "PS1": PROMPT, "TMUX_TMPDIR": str(folder)}
+        environ = os.environ | {
+            "PYTHONPATH": str(ROOT),
+            "PS1": f"{PROMPT} ",
+            "TMUX_TMPDIR": str(folder),
+        }
         environ |= {"PATH": f"{bin_}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
         start = ["new-session", "-d", "-x", columns, "-y", lines, *program]
         subprocess.run([*self._words, *start], check=True, env=environ)

@@ -33,7 +33,7 @@ def near(app: Path, observer: Observer, until: Until) -> Callable[[], int]:
 
 
 def test_a_pair_is_found_read_and_settled_and_the_terminal_given_back(
-    near: Callable[[], int], tmux: Callable[..., Tmux], observer: Observer
+    near: Callable[[], int], tmux: Callable[..., Tmux], observer: Observer, until: Until
 ) -> None:
     terminal = tmux(*BASH)
     terminal.shows(PROMPT)
@@ -50,7 +50,7 @@ def test_a_pair_is_found_read_and_settled_and_the_terminal_given_back(
     terminal.type("r")
     terminal.shows("1 near pair in app", NEW, OLD)
     terminal.run("resize-window", "-x", "100", "-y", "30")
-    assert any(NEW[:20] in line and OLD[:20] in line for line in shown_beside(terminal))
+    until(lambda: any(NEW[:20] in x and OLD[:20] in x for x in terminal.text.split("\n")))
     terminal.run("resize-window", "-x", "44", "-y", "12")
     terminal.shows("NEWER", "OLDER")
     terminal.type("r")
@@ -61,12 +61,6 @@ def test_a_pair_is_found_read_and_settled_and_the_terminal_given_back(
     terminal.type("stty -g | diff before - && echo as it was", "Enter")
     terminal.shows("\nas it was")
     assert terminal.modes() == "0 0 1"
-
-
-def shown_beside(terminal: Tmux) -> list[str]:
-    terminal.shows("NEWER", "OLDER")
-    terminal._until(lambda: any("NEWER" in x and "OLDER" in x for x in terminal.text.split("\n")))
-    return terminal.text.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -132,13 +126,13 @@ def test_a_tab_offers_what_the_memory_holds(
     recorder = Path(__file__).parents[2] / "hooks" / "shell" / f"observer.{shell}"
     terminal = tmux(*program)
     terminal.type(f"{setting}", "Enter", f" source {recorder}; clear", "Enter")
-    terminal.shows("ready> ")
-    terminal.type("observer rememb", "Tab")
-    terminal.shows("observer remember ")
+    terminal.shows(PROMPT)
+    terminal.type("observer rememb", "Tab", "x")
+    terminal.shows("observer remember x")
     terminal.type("C-u", "observer note approve ", "Tab")
     terminal.shows("observer note approve 4")
-    terminal.type("C-u", "observer mcp list core,wr", "Tab")
-    terminal.shows("core,writ")
+    terminal.type("C-u", "observer mcp list core,sto", "Tab")
+    terminal.shows("core,story")
     terminal.type("C-u", "observer search --project ", "Tab")
     terminal.shows("--project app")
     assert not (app / "owned").exists()
