@@ -34,12 +34,8 @@ class Tmux:
         bin_.mkdir()
         (bin_ / "observer").write_text(f'#!/bin/sh\nexec {sys.executable} -m observer "$@"\n')
         (bin_ / "observer").chmod(0o755)
-        environ = os.environ | {
-            "PYTHONPATH": str(ROOT),
-            "PS1": f"{PROMPT} ",
-            "TMUX_TMPDIR": str(folder),
-        }
-        environ |= {"PATH": f"{bin_}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
+        environ = os.environ | {"PYTHONPATH": str(ROOT), "PS1": f"{PROMPT} ", "LANG": "C.UTF-8"}
+        environ |= {"PATH": f"{bin_}:{os.environ['PATH']}"}
         start = ["new-session", "-d", "-x", columns, "-y", lines, *program]
         subprocess.run([*self._words, *start], check=True, env=environ)
 

@@ -8,10 +8,11 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from msgspec.structs import replace
+from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
@@ -19,8 +20,10 @@ from observer.cli.read import answer
 from observer.cli.session import written
 from observer.core.model import Item
 from observer.core.paths import Home
+from observer.notes.pairs import How
 from observer.store.database import SqliteStore
 from observer.tui.app import Tui
+from observer.tui.review import Review
 from observer.tui.source import Asker
 from tests.cli.conftest import Fill
 from tests.support import HOSTILE
@@ -64,6 +67,7 @@ def look(work: Work, size: tuple[int, int] = (80, 24), change: Any = refused) ->
     asyncio.run(run())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("filled")
 def test_what_happened_is_listed_searched_and_opened() -> None:
     async def work(seen: Seen) -> None:
@@ -84,7 +88,9 @@ def test_what_happened_is_listed_searched_and_opened() -> None:
         await seen.shows("±0 ")
         await seen.press("question_mark")
         await seen.shows("search as you type")
-        await seen.press("x", "q", "q", "q", "q")
+        await seen.press("x", "q", "q", "q", "a")
+        await seen.shows("What happened in all projects")
+        await seen.press("q")
         assert seen.app.return_code == 0
 
     look(work)
@@ -133,6 +139,7 @@ def test_the_list_goes_on_to_the_first(put: Callable[[Iterable[Item]], None]) ->
     look(work)
 
 
+@pytest.mark.slow
 def test_an_empty_screen_says_why_and_what_to_do(fill: Fill, app: Path) -> None:
     fill([{"kind": "command", "command": "make", "cwd": str(app)}])
 
@@ -159,6 +166,7 @@ def test_a_memory_that_cannot_be_read_is_said_on_the_screen() -> None:
 NEVER = {*map(chr, range(0x20)), *"\x7f\x9b\u202e\u2066\u2067\u200b\ufeff\U000e0041"} - {"\n"}
 
 
+@pytest.mark.slow
 def test_hostile_text_is_only_text(put: Callable[[Iterable[Item]], None]) -> None:
     items = []
     for place, text in enumerate(HOSTILE):
@@ -178,6 +186,12 @@ def test_hostile_text_is_only_text(put: Callable[[Iterable[Item]], None]) -> Non
             await seen.press("escape")
 
     look(work)
+
+
+def test_each_key_of_the_review_says_what_can_be_said_of_a_pair() -> None:
+    actions = [bound.action for bound in Review.BINDINGS if isinstance(bound, Binding)]
+    said = [one[len("settle('") : -2] for one in actions if one.startswith("settle(")]
+    assert {*said, "merge"} == {*get_args(How)}
 
 
 WITHOUT = """

@@ -42,7 +42,7 @@ def test_a_pair_is_found_read_and_settled_and_the_terminal_given_back(
     terminal.type("/", "staging port", "Enter")
     terminal.shows("2 found in app")
     terminal.type("Enter")
-    terminal.shows("Its session", "#8" if NEW in terminal.text else "#4")
+    terminal.shows("Its session", "holds until it is changed")
     terminal.type("q", "Escape")
     terminal.shows("What happened in app")
     observer("remember", "Doors are painted blue")
@@ -53,9 +53,12 @@ def test_a_pair_is_found_read_and_settled_and_the_terminal_given_back(
     until(lambda: any(NEW[:20] in x and OLD[:20] in x for x in terminal.text.split("\n")))
     terminal.run("resize-window", "-x", "44", "-y", "12")
     terminal.shows("NEWER", "OLDER")
-    terminal.type("r")
+    terminal.type("m")
+    terminal.shows("In the place of both", "Keep it")
+    terminal.type("Both in one: ", "C-s")
     terminal.shows("no near pairs of notes are left")
     assert near() == 0
+    assert "Both in one: Staging" in observer("search", "staging").stdout
     terminal.type("q", "q")
     terminal.shows(PROMPT)
     terminal.type("stty -g | diff before - && echo as it was", "Enter")
