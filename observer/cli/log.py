@@ -30,7 +30,7 @@ from observer.core.errors import NotFound
 from observer.core.paths import home, open_plain
 from observer.core.text import one_line
 from observer.local import client
-from observer.tools.asking import FIRST_SESSION, nothing
+from observer.tools.asking import FIRST_SESSION, nothing, scope_line
 from observer.tools.colours import colour_of
 
 Row = dict[str, Any]  # of the question "happened"
@@ -63,16 +63,15 @@ def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None
 
 def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
     """Yield the last lines of what happened; with `follow` go on without end."""
-    seen = _Seen()
+    seen, stamp = _Seen(), written()
     where, found = rows_of("happened", limit=RECENT, records=True, **scope)
     lines = list(seen.new(found))[-limit:]
     if not wants_json():
         say(where)
         if not lines:
-            whole = bool(scope["everywhere"])
+            whole = where == scope_line("")
             say(nothing("nothing is recorded yet", FIRST_SESSION, everywhere=whole))
     yield from lines
-    stamp = written()
     while follow:
         while (now := written()) == stamp:
             time.sleep(LOOK_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
@@ -105,4 +106,6 @@ def run(
     answer: Callable[..., CommandReply], change: Callable[..., Any], stamp: Callable[[], Hashable]
 ) -> int:
     """Show the memory until the person leaves, and return the exit code; see `Asker`."""
+    for name in ("COLUMNS", "LINES"):  # else it stays as large as they say when it is resized
+        os.environ.pop(name, None)
     return Tui(Asker(answer, change, stamp)).run() or 0

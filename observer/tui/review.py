@@ -140,6 +140,10 @@ class Merged(Screen[str]):
         yield TextArea(self._content)
         yield Footer()
 
+    def on_mount(self) -> None:
+        """Write at once: what is typed ahead is for the editor."""
+        self.set_focus(self.query_one(TextArea))
+
     def action_keep(self) -> None:
         """Keep what is written."""
         self.dismiss(self.query_one(TextArea).text)

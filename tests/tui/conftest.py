@@ -35,6 +35,7 @@ class Tmux:
         (bin_ / "observer").write_text(f'#!/bin/sh\nexec {sys.executable} -m observer "$@"\n')
         (bin_ / "observer").chmod(0o755)
         environ = os.environ | {"PYTHONPATH": str(ROOT), "PS1": f"{PROMPT} ", "LANG": "C.UTF-8"}
+        environ |= {"COLUMNS": columns, "LINES": lines}
         environ |= {"PATH": f"{bin_}:{os.environ['PATH']}"}
         start = ["new-session", "-d", "-x", columns, "-y", lines, *program]
         subprocess.run([*self._words, *start], check=True, env=environ)
@@ -52,8 +53,22 @@ class Tmux:
             self.run("send-keys", *(("--", key) if len(key) > 1 else ("-l", key)))
 
     def shows(self, *texts: str) -> str:
+        return self._waited(lambda: all(text in self.text for text in texts), texts)
+
+    def is_back(self) -> None:
+        """Wait until the shell asks for the next command."""
+        self._waited(lambda: self.text.rstrip().endswith(PROMPT), (PROMPT,))
+
+    def shows_beside(self, *texts: str) -> None:
+        """Wait until all of some texts stand in one line."""
+        self._waited(
+            lambda: any(all(text in line for text in texts) for line in self.text.split("\n")),
+            texts,
+        )
+
+    def _waited(self, holds: Callable[[], bool], texts: tuple[str, ...]) -> str:
         try:
-            self._until(lambda: all(text in self.text for text in texts))
+            self._until(holds)
         except AssertionError:
             pytest.fail(f"not all of {texts} is shown in:\n{self.text}")
         return self.text
@@ -62,14 +77,16 @@ class Tmux:
         """The other screen, the mouse, the cursor: what a program has to give back."""
         return self.run("display", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}")
 
-    def child(self) -> int:
-        """The process that the shell waits for."""
+    def children(self) -> list[int]:
+        """The shell, and the processes that it waits for."""
         shell = self.run("display", "-p", "#{pane_pid}")
-        children = Path(f"/proc/{shell}/task/{shell}/children").read_text().split()
-        return int(children[-1])
+        listed = Path(f"/proc/{shell}/task/{shell}/children").read_text()
+        return [int(shell), *map(int, listed.split())]
 
     def end(self) -> None:
+        running = [Path(f"/proc/{one}/cmdline") for one in self.children()]
         self.run("kill-server")
+        self._until(lambda: not any(one.exists() and one.read_bytes() for one in running))
 
 
 @pytest.fixture

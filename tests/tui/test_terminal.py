@@ -33,7 +33,7 @@ def near(app: Path, observer: Observer, until: Until) -> Callable[[], int]:
 
 
 def test_a_pair_is_found_read_and_settled_and_the_terminal_given_back(
-    near: Callable[[], int], tmux: Callable[..., Tmux], observer: Observer, until: Until
+    near: Callable[[], int], tmux: Callable[..., Tmux], observer: Observer
 ) -> None:
     terminal = tmux(*BASH)
     terminal.shows(PROMPT)
@@ -50,7 +50,7 @@ def test_a_pair_is_found_read_and_settled_and_the_terminal_given_back(
     terminal.type("r")
     terminal.shows("1 near pair in app", NEW, OLD)
     terminal.run("resize-window", "-x", "100", "-y", "30")
-    until(lambda: any(NEW[:20] in x and OLD[:20] in x for x in terminal.text.split("\n")))
+    terminal.shows_beside("NEWER", "OLDER")
     terminal.run("resize-window", "-x", "44", "-y", "12")
     terminal.shows("NEWER", "OLDER")
     terminal.type("m")
@@ -60,7 +60,7 @@ def test_a_pair_is_found_read_and_settled_and_the_terminal_given_back(
     assert near() == 0
     assert "Both in one: Staging" in observer("search", "staging").stdout
     terminal.type("q", "q")
-    terminal.shows(PROMPT)
+    terminal.is_back()
     terminal.type("stty -g | diff before - && echo as it was", "Enter")
     terminal.shows("\nas it was")
     assert terminal.modes() == "0 0 1"
@@ -82,8 +82,8 @@ def test_however_it_ends_the_terminal_is_as_before(
     if number is None:
         terminal.type("C-c")
     else:
-        os.kill(terminal.child(), number)
-    terminal.shows(PROMPT)
+        os.kill(terminal.children()[-1], number)
+    terminal.is_back()
     terminal.type("echo code $?; stty -g | diff before - && echo as it was", "Enter")
     terminal.shows(f"\ncode {code}", "\nas it was")
     assert terminal.modes() == "0 0 1"
@@ -109,7 +109,9 @@ def test_what_happens_is_printed_as_it_does(
     red = terminal.run("capture-pane", "-p", "-e")
     assert "\x1b[31mcommand" in red
     assert "\x1b[36mturn" in red
-    terminal.type("C-c", "echo code $?", "Enter")
+    terminal.type("C-c")
+    terminal.is_back()
+    terminal.type("echo code $?", "Enter")
     terminal.shows("\ncode 130")
 
 
