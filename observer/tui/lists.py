@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from observer.core.errors import ObserverError
 from observer.core.moment import minute_of
 from observer.core.text import one_line, plain
-from observer.tools.asking import FIRST_SESSION, MOST_RESULTS
+from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, scope_line
 from observer.tools.colours import colour_of
 from observer.tui.item import ItemScreen
 from observer.tui.source import Asker, words_of
@@ -179,17 +179,18 @@ class TimelineScreen(Listing):
 
     async def rows(self) -> tuple[list[Row], str]:
         """Return the newest, or the hits of what is typed."""
-        more = "" if self.source.everywhere else ", or a for all projects"
         if words := self.words:
             options = {"limit": MOST_RESULTS, "notes": False, "weak": False, "explain": False}
             found = await self.source.listed("search", query=words, **options)
             hits = [*found["observations"], *found["summaries"]]
             hits.sort(key=lambda row: -row["score"])
-            return hits, f"nothing found: try other words, Escape for the timeline{more}"
+            return hits, f"nothing found: try other words, Escape for the timeline{self._more()}"
         found = await self.source.listed("happened", limit=ROWS)
         self._is_whole = len(found) < ROWS
-        empty = f"nothing is recorded here yet: {FIRST_SESSION}{more}"
-        return found, empty
+        return found, f"nothing is recorded here yet: {FIRST_SESSION}{self._more()}"
+
+    def _more(self) -> str:
+        return "" if self.source.scope == scope_line("") else ", or a for all projects"
 
     def title_line(self) -> str:
         """Return what is listed, and of which projects."""
