@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _UNDER = 4
 """Columns by which what belongs to a line stands below it."""
 _WORD_CELLS = 11
-"""Columns of a word that has a colour: the longest type that observer gives, but for one."""
+"""Columns of a word that has a colour; types that observer gives have up to ten letters."""
 _LEAST_CELLS = 16
 """A column is not folded to less."""
 _ROOMY_CELLS = 36
