@@ -68,12 +68,9 @@ class Listing(Screen[None]):
         self.set_focus(self.query_one(Rows))
         self.reload()
 
-    def reload(self, *, after_s: float = 0.0) -> None:
-        """Ask again; what is still asked is given up."""
-        self._load(after_s)
-
     @work(exclusive=True, group="load")
-    async def _load(self, after_s: float) -> None:
+    async def reload(self, after_s: float = 0.0) -> None:
+        """Ask again; what is still asked is given up."""
         await asyncio.sleep(after_s)
         try:
             found, empty = await self.rows()
@@ -87,9 +84,10 @@ class Listing(Screen[None]):
 
     def line(self, row: Row) -> Text:
         """Return a row as it is listed."""
-        kind = str(row["type"])
-        colour = colour_of(kind, failed=bool(row.get("failed")))
-        parts = [(f"{kind[:10]:<10}  ", colour), (plain(one_line(row["title"], TITLE_CHARS)), "")]
+        kind = plain(one_line(row["type"], 10))
+        has_failed = row.get("failed") or row.get("category") == "failed"
+        colour = colour_of(kind, failed=bool(has_failed))
+        parts = [(f"{kind:<10}  ", colour), (plain(one_line(row["title"], TITLE_CHARS)), "")]
         when = minute_of(row["created_at"])[5:16]
         is_roomy = self.size.width >= ROOMY
         return Text.assemble(*([(f"{when}  ", "dim")] if is_roomy else []), *parts)
@@ -199,7 +197,7 @@ class TimelineScreen(Listing):
 
     def on_input_changed(self) -> None:
         """Ask once typing pauses."""
-        self.reload(after_s=TYPING_S)
+        self.reload(TYPING_S)
 
     def on_input_submitted(self) -> None:
         """Go to what was found."""
