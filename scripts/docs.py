@@ -99,14 +99,19 @@ def settings() -> None:
 
 def exit_codes() -> None:
     """Print the exit codes of the command line."""
+    rows = ((number, f"`{code}`", about) for number, code, about in exit_code_rows())
+    table(("exit code", "`code` in JSON", "meaning"), rows)
+
+
+def exit_code_rows() -> list[tuple[str, str, str]]:
+    """Return the exit codes of the command line, each with its name in JSON and its meaning."""
     found = [
         e for e in vars(errors).values() if isinstance(e, type) and e.__module__ == errors.__name__
     ]
-    rows = [
-        (str(e.exit_code), f"`{e.code}`", _line(e.__doc__ or ""))
+    return [
+        (str(e.exit_code), e.code, _line(e.__doc__ or ""))
         for e in sorted(found, key=lambda e: e.exit_code)
     ]
-    table(("exit code", "`code` in JSON", "meaning"), rows)
 
 
 def status_fields() -> None:

@@ -75,6 +75,11 @@ def script(name: str) -> ModuleType:
     return module
 
 
+def test_the_man_page_is_what_the_help_says() -> None:
+    made = script("man")
+    assert made.page() == text(made.PAGE), "write it anew: scripts/man.py"
+
+
 def links(path: Path) -> list[str]:
     return [link for link in LINK.findall(FENCED.sub("", text(path))) if "://" not in link]
 

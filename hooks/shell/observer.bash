@@ -157,9 +157,26 @@ __observer_count() {
     __observer_number=$((${HISTCMD-0} + ${number@P}))
 }
 
+# What fits the word at the cursor, as `observer` itself says: a line of type, word and description.
+__observer_complete() {
+    local type word _ IFS=$'\n'
+    COMPREPLY=()
+    while IFS=$'\t' read -r type word _; do
+        case $type in
+        plain)
+            [[ $word != *[!a-zA-Z0-9._,/:@-]* ]] || builtin printf -v word %q "$word"
+            COMPREPLY+=("$word")
+            ;;
+        dir) compopt -o dirnames ;;
+        file) compopt -o default ;;
+        esac
+    done < <(_OBSERVER_COMPLETE="${COMP_WORDS[*]:0:COMP_CWORD+1}" command "$1" 2>/dev/null)
+}
+
 if [[ $- == *i* && ${BASH_VERSINFO[0]} -ge 5 && -z ${CLAUDECODE-}${CLAUDE_CODE_SESSION_ID-}${CURSOR_AGENT-}${CURSOR_CONVERSATION_ID-}${KIRO_SESSION_ID-}${CODEX_THREAD_ID-}${CODEX_SANDBOX-}${GEMINI_CLI-}${ANTIGRAVITY_AGENT-}${COPILOT_CLI-}${OPENCODE-}${OPENCODE_CLIENT-}${CLINE_ACTIVE-}${AI_AGENT-}${AGENT-} ]] &&
     # Without promptvars the prompt would show our expression instead of expanding it.
     shopt -q promptvars && __observer_may_hook; then
     [[ -n ${__observer_log-} ]] || __observer_setup
     __observer_hook
+    complete -o nosort -F __observer_complete observer
 fi

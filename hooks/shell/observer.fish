@@ -72,6 +72,21 @@ function __observer_is_private -a text
     functions -q fish_should_add_to_history; and not fish_should_add_to_history $text
 end
 
+# What fits the word at the cursor, as `observer` itself says: a line of type, word and description.
+function __observer_complete
+    set -lx _OBSERVER_COMPLETE "$(string join \n -- (commandline -opc))"\n"$(commandline -ct)"
+    for line in (command observer 2>/dev/null)
+        set -l parts (string split \t -- $line)
+        switch $parts[1]
+            case plain
+                printf '%s\t%s\n' $parts[2] "$parts[3]"
+            case dir file
+                __fish_complete_path (commandline -ct)
+        end
+    end
+end
+complete -c observer -f -a '(__observer_complete)'
+
 set -l home (string replace -r '/hooks/shell/observer\.fish$' '' -- (realpath (status filename)))
 set -q OBSERVER_HOME[1]; and set home (realpath -- $OBSERVER_HOME 2>/dev/null; or echo $OBSERVER_HOME)
 test -n "$OBSERVER_HOME" -o -d "$home/spool"; or set home $HOME/.observer

@@ -59,6 +59,22 @@ __observer_precmd() {
     return 0
 }
 
+# What fits the word at the cursor, as `observer` itself says: a line of type, word and description.
+__observer_complete() {
+    emulate -L zsh
+    local line
+    local -a parts words_found shown
+    for line in "${(@f)$(_OBSERVER_COMPLETE=${(F)words[1,CURRENT]} command $words[1] 2>/dev/null)}"; do
+        parts=("${(@ps:\t:)line}")
+        case $parts[1] in
+            plain) words_found+=("$parts[2]") shown+=("$parts[2]${parts[3]:+  -- $parts[3]}") ;;
+            dir) _path_files -/ ;;
+            file) _path_files ;;
+        esac
+    done
+    (( $#words_found )) && compadd -l -V observer -d shown -a words_found
+}
+
 () {
     local mine=$1
     emulate -L zsh
@@ -75,4 +91,6 @@ __observer_precmd() {
     preexec_functions=(${preexec_functions:#__observer_preexec} __observer_preexec)
     # First in line, to be near the command's end.
     precmd_functions=(__observer_precmd ${precmd_functions:#__observer_precmd})
+    (( $+functions[compdef] )) && compdef __observer_complete observer
+    return 0
 } ${${(%):-%x}:a}

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from observer import __version__
+from observer.cli import completion
 from observer.cli.commands import COMMANDS, Commands
 from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
@@ -65,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _run(arguments: list[str]) -> int:
     is_json = "--json" in arguments
     try:
+        if completion.VARIABLE in os.environ:
+            return completion.offer(observer)
         return _invoke(arguments)
     except click.exceptions.NoArgsIsHelpError as error:
         note(error.format_message())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from observer.cli import completion
 from observer.cli.output import (
     as_json,
     confirm_once,
@@ -77,6 +78,7 @@ tools_option = click.option(
     "--tools",
     metavar="NAME[,NAME]",
     default="",
+    shell_complete=completion.toolsets,
     help="Toolsets that the clients are offered; left out, those that they have, or core.",
 )
 

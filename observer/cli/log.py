@@ -1,4 +1,4 @@
-"""`observer log`: what the daemon says of its work."""
+"""`observer log`: what happens, and what the daemon says of its work."""
 
 from __future__ import annotations
 
@@ -7,27 +7,112 @@ import re
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
-from observer.cli.output import as_json, json_option, limit_option, note, say, wants_json
+from observer.cli.output import (
+    as_json,
+    json_option,
+    limit_option,
+    marked_line,
+    note,
+    say,
+    scope_options,
+    wants_json,
+)
+from observer.cli.read import rows_of
+from observer.cli.session import written
 from observer.core import moment
 from observer.core.errors import NotFound
 from observer.core.paths import home, open_plain
+from observer.core.text import one_line
+from observer.local import client
+from observer.tools.asking import FIRST_SESSION, nothing, scope_line
+from observer.tools.colours import colour_of
+
+Row = dict[str, Any]  # of the question "happened"
 
 LOOK_S = 0.3
+RECENT = 200
+"""Items, the newest, among which is looked for what is new."""
+TITLE_CHARS = 300
 _STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 
 
 @click.command("log", epilog="Example: observer log --follow")
-@click.option("--follow", "-f", is_flag=True, help="Go on with what it says, until Ctrl-C.")
-@limit_option(20, "Most lines.")
+@click.option("--follow", "-f", is_flag=True, help="Go on as things happen, until Ctrl-C.")
+@click.option("--daemon", is_flag=True, help="What the daemon says of its work instead.")
+@limit_option(20, "Most lines.", most=RECENT)
+@scope_options
 @json_option
-def log_command(*, follow: bool, limit: int) -> None:
-    """Show the last lines of the daemon's log."""
+def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None:  # noqa: ANN401 - the options above
+    """Show turns, and what was done, line by line."""
+    if daemon:
+        _show_daemons(follow=follow, limit=limit)
+        return
+    if follow:
+        client.ensure_daemon(home())
+    for row in _lines(limit, scope, follow=follow):
+        if not as_json(row):
+            _show(row)
+        sys.stdout.flush()
+
+
+def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
+    """Yield the last lines of what happened; with `follow` go on without end."""
+    seen, stamp = _Seen(), written()
+    where, found = rows_of("happened", limit=RECENT, records=True, **scope)
+    lines = list(seen.new(found))[-limit:]
+    if not wants_json():
+        say(where)
+        if not lines:
+            whole = where == scope_line("")
+            say(nothing("nothing is recorded yet", FIRST_SESSION, everywhere=whole))
+    yield from lines
+    while follow:
+        while (now := written()) == stamp:
+            time.sleep(LOOK_S)
+        stamp = now
+        _, found = rows_of("happened", limit=RECENT, records=True, **scope)
+        yield from seen.new(found)
+
+
+class _Seen:
+    """What was shown already: every item once, and the reply of a turn when it comes."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[int, str]] = set()
+        self._from_ms: int | None = None
+
+    def new(self, rows: Sequence[Row]) -> Iterator[Row]:
+        """Yield what is new among rows, which come newest first, the oldest of it first.
+
+        What is older than all of the first rows comes up where others are deleted, and is not new.
+        """
+        if self._from_ms is None:
+            self._from_ms = rows[-1]["at_ms"] if len(rows) == RECENT else 0
+        replies = [
+            {**row, **row["reply"], "type": "reply"} for row in reversed(rows) if row["reply"]
+        ]
+        for each in sorted([*reversed(rows), *replies], key=lambda row: int(row["at_ms"])):
+            key = (each["id"], each["type"])
+            if each["at_ms"] >= self._from_ms and key not in self._known:
+                self._known.add(key)
+                yield each
+
+
+def _show(row: Row) -> None:
+    """Print time, project, type and title in columns, the type in the colour of its meaning."""
+    before = (moment.minute_of(row["created_at"])[5:], row.get("project", "-"))
+    colour = colour_of(row["type"], failed=row["failed"])
+    title = one_line(row["title"], TITLE_CHARS)
+    marked_line(zip(before, (11, 14), strict=True), row["type"], title, colour=colour)
+
+
+def _show_daemons(*, follow: bool, limit: int) -> None:
     path = home().logs / "daemon.log"
     try:
         file = _opened(path)
@@ -36,14 +121,14 @@ def log_command(*, follow: bool, limit: int) -> None:
     with file:
         last = deque(file, limit)
         for line in last:
-            _show(line)
+            _show_line(line)
         if not (last or wants_json()):
             note("nothing is logged yet; to hear more: observer config set log_level debug")
         for line in _following(path, file) if follow else ():
-            _show(line)
+            _show_line(line)
 
 
-def _show(line: str) -> None:
+def _show_line(line: str) -> None:
     """Print a line, at the time of whoever reads it."""
     text = line.rstrip("\n")
     if not as_json(text):

@@ -12,6 +12,7 @@ from typing import Any, cast
 import click
 import orjson
 
+from observer.cli import completion
 from observer.cli.commands import Group
 from observer.cli.output import as_json, json_option, note, say, table
 from observer.clients.config_files.context import current_context
@@ -50,7 +51,12 @@ GUIDE_CHARS = 60
 
 
 @click.group("mcp", cls=Group, invoke_without_command=True, epilog="Example: observer mcp list")
-@click.option("--tools", metavar="NAME[,NAME]", help="Toolsets to offer; core if left out.")
+@click.option(
+    "--tools",
+    metavar="NAME[,NAME]",
+    shell_complete=completion.toolsets,
+    help="Toolsets to offer; core if left out.",
+)
 @click.pass_context
 def mcp_command(context: click.Context, *, tools: str | None) -> int:
     """Serve MCP on standard input and output: editors start it."""
@@ -62,7 +68,9 @@ def mcp_command(context: click.Context, *, tools: str | None) -> int:
 
 
 @mcp_command.command("list", epilog="Example: observer mcp list core,mem0")
-@click.argument("toolsets", required=False, metavar="[NAME,NAME]")
+@click.argument(
+    "toolsets", required=False, metavar="[NAME,NAME]", shell_complete=completion.toolsets
+)
 @click.option("--snippets", "entries", is_flag=True, help="The entry of each client, to add it.")
 @json_option
 def list_command(*, toolsets: str | None, entries: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import click
 
+from observer.cli import completion
 from observer.cli.commands import Group
 from observer.cli.note_folder import folder_command
 from observer.cli.output import (
@@ -39,7 +40,7 @@ from observer.search.handles import SearchOptions
 from observer.tools import note_api, render
 from observer.tools.asking import nothing, scope_line
 
-item_argument = click.argument("handle", metavar="ID|UUID")
+item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
 
 
 @click.group(
@@ -174,7 +175,7 @@ def approve_command(*, handle: str) -> None:
 
 @note_command.command("link", epilog="Example: observer note link 142 97 --kind supersedes")
 @item_argument
-@click.argument("target", metavar="[ID|UUID]", default="")
+@click.argument("target", metavar="[ID|UUID]", default="", shell_complete=completion.items)
 @click.option("--kind", default="explicit", show_default=True, help="supersedes, amends, ...")
 @click.option("--remove", is_flag=True, help="Take such links out instead.")
 @json_option
@@ -246,7 +247,7 @@ def _settle(pair: Pair) -> bool:
 
 
 @click.command("forget", epilog="Example: observer forget 142")
-@click.argument("handle", metavar="ID|UUID")
+@item_argument
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 def forget_command(*, handle: str, yes: bool) -> None:

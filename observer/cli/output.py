@@ -22,6 +22,7 @@ import click
 import msgspec
 import orjson
 
+from observer.cli import completion
 from observer.clients.registry import attribute
 from observer.core import moment
 from observer.core.errors import BadInput, CapturedUserOnly, ObserverError
@@ -31,6 +32,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _UNDER = 4
 """Columns by which what belongs to a line stands below it."""
+_WORD_CELLS = 11
+"""Columns of a word that has a colour; types that observer gives have up to ten letters."""
 _LEAST_CELLS = 16
 """A column is not folded to less."""
 _ROOMY_CELLS = 36
@@ -137,6 +140,20 @@ def fields(rows: Collection[tuple[str, str]]) -> None:
 def clean(text: str) -> str:
     """Return text without terminal control characters, and with line feeds only."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def marked_line(before: Iterable[tuple[str, int]], word: str, rest: str, *, colour: str) -> None:
+    """Print cells, each with its width, a coloured word and the rest, cut at the terminal's width.
+
+    Colours are left out where `NO_COLOR` is set, and where nobody looks.
+    """
+    texts = [(clean(text), width) for text, width in before]
+    cells = [_head(text, width) + " " * (width - _cells(text)) for text, width in texts]
+    start, kind = "  ".join([*cells, ""]), f"{word[:_WORD_CELLS]:<{_WORD_CELLS}}"
+    room = (_width(sys.stdout) or sys.maxsize) - _cells(start) - _WORD_CELLS - 2
+    is_coloured = bool(colour) and not os.environ.get("NO_COLOR")
+    shown = click.style(clean(kind), fg=colour) if is_coloured else clean(kind)
+    click.echo(f"{start}{shown}  {_head(clean(rest), max(room, _LEAST_CELLS))}".rstrip())
 
 
 def table(
@@ -275,7 +292,9 @@ def named_project(about: str) -> Callable[[F], F]:
         is_relative = handle in {".", ".."} or (handle or "").startswith(("./", "../"))
         return os.path.normpath(working_folder() / handle) if handle and is_relative else handle
 
-    return click.option("--project", "-p", callback=absolute, help=about)
+    return click.option(
+        "--project", "-p", callback=absolute, shell_complete=completion.projects, help=about
+    )
 
 
 def scope_options(command: F) -> F:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from observer.cli import completion
 from observer.cli.output import json_option, named_project, note, refuse_agents, respond
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
@@ -21,7 +22,12 @@ from observer.tools.status import Paused, paused, paused_text
 @click.command("pause", epilog="Example: observer pause --for 1h --project .")
 @click.option("--for", "span", default="", help="How long: 30min, 1h, 2d; until resumed if absent.")
 @named_project("Only in this project, by name, folder or remote; . is the one around you.")
-@click.option("--session", default="", help="Only this session, by its id.")
+@click.option(
+    "--session",
+    default="",
+    shell_complete=completion.sessions,
+    help="Only this session, by its id.",
+)
 @click.option(
     "--end", "ends", is_flag=True, help="Record again: end all pauses, or the named ones."
 )

@@ -13,6 +13,7 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
+from observer.cli import completion
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.output import (
     confirm_once,
@@ -120,11 +121,13 @@ def _copies(left: Iterable[str]) -> list[str]:
 
 
 @click.command("purge", epilog='Example: observer purge --text "the customer\'s name" --dry-run')
-@click.argument("ids", nargs=-1, metavar="[ID|UUID]...")
+@click.argument("ids", nargs=-1, metavar="[ID|UUID]...", shell_complete=completion.items)
 @click.option("--text", default="", help="Whatever holds this text; - asks for it, or reads stdin.")
 @click.option("--query", default="", help="Items that hold all of these words.")
 @named_project("Name, folder or remote of a project.")
-@click.option("--session", default="", help="A session, by its id.")
+@click.option(
+    "--session", default="", shell_complete=completion.sessions, help="A session, by its id."
+)
 @click.option("--file", default="", help="What touched this file or folder.")
 @click.option("--client", default="", help="What this client reported.")
 @click.option("--since", default="", help="From then on: 2026-11-21, or 7d for ago.")

@@ -19,6 +19,8 @@ import click
 import msgspec
 import orjson
 
+from observer.cli import completion
+from observer.cli.daemon_answers import of_daemon, request
 from observer.cli.output import (
     as_json,
     escaped,
@@ -33,7 +35,6 @@ from observer.cli.output import (
 )
 from observer.cli.session import known_types, open_memory
 from observer.clients.config_files.context import shipped
-from observer.core import moment
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
 from observer.core.paths import home, working_folder
@@ -45,10 +46,8 @@ from observer.tools.asking import (
     MOST_RESULTS,
     NO_START,
     CommandReply,
-    CommandRequest,
     nothing,
     scope_line,
-    surroundings,
 )
 
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
@@ -62,7 +61,12 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 )
 @click.option("--type", default="", callback=known_types, help="Types, e.g. commit,decision.")
 @click.option("--file", "files", multiple=True, help="Only what touched this file or folder.")
-@click.option("--session", default="", help="Only of this session, by its id.")
+@click.option(
+    "--session",
+    default="",
+    shell_complete=completion.sessions,
+    help="Only of this session, by its id.",
+)
 @click.option("--branch", default="", help="Only of this git branch.")
 @click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago.")
 @click.option("--until", default="", help="Only before then.")
@@ -140,7 +144,7 @@ def _printed(project: str | None, client: str) -> str:
 
 
 @click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
-@click.argument("anchor", metavar="ID")
+@click.argument("anchor", metavar="ID", shell_complete=completion.items)
 @depth("--before", "-b", help="How many items before it.")
 @depth("--after", "-a", help="How many items after it.")
 @json_option
@@ -169,7 +173,9 @@ def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
 
 
 @click.command("show", epilog="Example: observer show 142 s12")
-@click.argument("handles", nargs=-1, metavar="[ID]...")
+@click.argument(
+    "handles", nargs=-1, metavar="[ID]...", shell_complete=completion.items_and_sessions
+)
 @limit_option(50, "Most items of a session, its newest.")
 @json_option
 def show_command(*, handles: tuple[str, ...], limit: int) -> None:
@@ -230,8 +236,6 @@ def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the o
 
 
 MOST_DAYS = 366
-WAIT_S = 5.0
-"""Longest wait for the daemon's answer: a frozen one never gives it."""
 
 
 def ask(question: str, **arguments: object) -> None:
@@ -268,15 +272,8 @@ def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply
         StoreUnavailable: there is no memory yet, or it cannot be read.
         ConfigInvalid: the settings cannot be read.
     """
-    asked = CommandRequest(
-        question=question,
-        arguments=arguments,
-        folder=str(working_folder()),
-        is_json=is_json,
-        is_local=moment.is_local(),
-        surroundings=surroundings(),
-    )
-    if found := _of_daemon(asked):
+    asked = request(question, is_json=is_json, arguments=arguments)
+    if found := of_daemon(asked):
         return found
     from observer.tools.questions import reply  # noqa: PLC0415 - half a second, where no daemon is
 
@@ -286,12 +283,3 @@ def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply
 
 def _error(reply: CommandReply) -> ObserverError:
     return client.error_of(msgspec.to_builtins(reply.problem) or {})
-
-
-def _of_daemon(asked: CommandRequest) -> CommandReply | None:
-    """Return the daemon's answer, None if it cannot answer for any reason."""
-    try:
-        answered = client.call(home(), "POST", "/ask", msgspec.to_builtins(asked), wait_s=WAIT_S)
-    except (ObserverError, UnicodeError):
-        return None
-    return msgspec.convert(answered, CommandReply)

@@ -86,6 +86,17 @@ def on_behalf(path: str, **body: object) -> Any:  # noqa: ANN401 - JSON as the d
     return client.call(home(), "POST", path, {**body, "author": author})
 
 
+def written() -> tuple[int, ...]:
+    """Return what changes whenever something is written to the memory; it costs two looks."""
+    here = home().database
+    found = []
+    for path in (here, here.with_name(f"{here.name}-wal")):
+        with suppress(OSError):
+            seen = path.stat()
+            found += [seen.st_mtime_ns, seen.st_size]
+    return tuple(found)
+
+
 TYPES = (
     *("turn", "commit", "fix", "decision", "compaction", "summary"),
     *("fact", "preference", "context", "constraint", "heuristic", "rejected", "rule"),

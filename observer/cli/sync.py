@@ -12,6 +12,7 @@ from uuid import uuid4
 import click
 import msgspec
 
+from observer.cli import completion
 from observer.cli.commands import Group
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.output import (
@@ -269,7 +270,7 @@ def remove_command(*, name: str, yes: bool) -> None:
 
 
 @click.command("promote", epilog="Example: observer promote 142 --to team")
-@click.argument("handle", metavar="ID|UUID")
+@click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
 @click.option(
     "--to",
     type=click.Choice(["project", "team"]),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
+import sys
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -30,6 +32,23 @@ _COLOUR = re.compile(
 def uncoloured(text: str) -> str:
     """Return what a program printed without a terminal's colours and movements."""
     return _COLOUR.sub("", text) if "\x1b" in text else text
+
+
+MOST_CHARS = 60_000
+"""Most characters of one text on a page or screen; both stall on lines of megabytes."""
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Controls, marks of direction, what takes no room, and halves of characters."""
+
+
+def plain(text: str) -> str:
+    """Return a text without colours, its hidden characters visible as U+FFFD, cut if it is huge."""
+    shown = _HIDDEN.sub("\ufffd", uncoloured(text[:MOST_CHARS].replace("\r\n", "\n")))
+    left_out = len(text) - MOST_CHARS
+    return f"{shown}\n… {left_out:,} more characters" if left_out > 0 else shown
 
 
 def one_line(text: str, limit: int) -> str:
@@ -230,3 +249,8 @@ def _apart(text: str) -> str:
 def _slashed(path: str) -> str:
     is_windows = path[1:3] in (":\\", ":/") or ("\\" in path and "/" not in path)
     return path.replace("\\", "/") if is_windows else path
+
+
+def extra_hint(extra: str) -> str:
+    """Return the command that installs an extra of observer's into this very environment."""
+    return f"{shlex.quote(sys.executable)} -m pip install 'observer-memory[{extra}]'"

@@ -72,7 +72,7 @@ _VERBS = word_set(
     up down status doctor search timeline show why context recall remember forget note post
     today week session sessions projects import install uninstall snippets tools mcp config model
     llm rebuild export undo log policy pause purge backup restore attribution bench daemon du eval
-    redact resume retry sync promote web graph
+    redact resume retry sync promote web graph tui
     """
 )
 _BESIDE = word_set("cd export set source . echo printf unset pushd popd sleep true")

@@ -401,7 +401,7 @@ def _share(
         commits=tuple(_of_types(observed, ("commit",))),
         fixes=tuple(_of_types(observed, ("fix",))),
         noted=tuple(sorted(noted, key=lambda item: (-item.created_ms, -item.id))),
-        failed=sum(item.category == FAILED for item in observed),
+        failed=sum(map(has_failed, observed)),
         files=_changed(_of_types(observed, ("commit", "file-write"))),
     )
 
@@ -414,3 +414,8 @@ def _changed(items: Iterable[Item]) -> tuple[str, ...]:
     """Return the files that were changed, the most often changed first."""
     times = Counter(path for item in items for path in item.files_modified)
     return tuple(path for path, _ in times.most_common())
+
+
+def has_failed(item: Item) -> bool:
+    """Return True for a command or tool call that failed."""
+    return item.category == FAILED

@@ -8,8 +8,6 @@ anything else                  a folder
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from observer.core.errors import BadInput, ShareUnavailable
+from observer.core.text import extra_hint
 from observer.sync.record import Carrier
 
 if TYPE_CHECKING:
@@ -163,5 +162,5 @@ def _extras() -> Iterator[None]:
             raise
         raise ShareUnavailable(
             f"a share of this kind needs the package {error.name}",
-            hint=f"{shlex.quote(sys.executable)} -m pip install 'observer-memory[{extra}]'",
+            hint=extra_hint(extra),
         ) from error

@@ -33,7 +33,7 @@ from observer.search.dates import day_start_ms
 from observer.search.handles import SearchOptions
 from observer.search.start import CardFact, Start
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
-from observer.tools import compact, hook_output, note_api, render, rows
+from observer.tools import compact, hook_output, note_api, recent, render, rows
 from observer.tools.asking import (
     FIRST_SESSION,
     NO_START,
@@ -307,6 +307,7 @@ def _shown(
 def _item_row(item: Item, name: ProjectName) -> dict[str, Any]:
     """Return an item as tools name its fields, a note with those of notes."""
     fields: dict[str, Any] = msgspec.to_builtins(rows.observation(item, name))
+    fields["session"] = f"s{item.session_id}" if item.session_id else None
     if item.kind == "note":
         fields |= msgspec.to_builtins(note_api.row(item, name))
     return fields
@@ -583,5 +584,7 @@ QUESTIONS: dict[str, Question] = {
     "account": _account,
     "sessions": _sessions,
     "projects": _projects,
+    "happened": recent.happened,
+    "pairs": recent.near_pairs,
 }
 """Every question that a command asks; its arguments, JSON, are those of the function."""

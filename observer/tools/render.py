@@ -113,6 +113,12 @@ def excerpt(item: Item, words: Sequence[str] = (), limit: int = SNIPPET_CHARACTE
     return one_line(best, limit)
 
 
+def parts(turn: Item) -> tuple[str, str]:
+    """Return what was asked in a turn, and what was replied."""
+    reply, _, asked = f"\n\n{turn.narrative}".partition(ASKED)
+    return asked.strip() or turn.title, reply.strip()
+
+
 def _texts(item: Item, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return what was written about an item, and lists of files and symbols, best first."""
     if item.summary is not None:

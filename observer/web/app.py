@@ -69,7 +69,9 @@ class WebApp:
             answer = await self._answer(request, nonce)
         except Exception:  # the door of a front: one request fails, the daemon stays
             logger.exception("%s %s failed", scope["method"], scope["path"])
-            answer = self._problem(nonce, 500, "something went wrong here", "see: observer log")
+            answer = self._problem(
+                nonce, 500, "something went wrong here", "see: observer log --daemon"
+            )
         answer.headers.update(_headers(nonce, is_static=scope["path"].startswith("/static/")))
         await answer(scope, receive, send)
 

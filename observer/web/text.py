@@ -9,16 +9,8 @@ import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from observer.core.text import uncoloured
+from observer.core.text import plain
 
-MOST_CHARS = 60_000
-"""Most characters of one text on a page; a browser stalls on lines of megabytes."""
-
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
-"""Controls, marks of direction, what takes no room, and halves of characters."""
 _TAGS = {
     *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "a"),
     *("ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6"),
@@ -26,13 +18,6 @@ _TAGS = {
 }
 _RENDERER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _RENDERER.disable("image")
-
-
-def plain(text: str) -> str:
-    """Return a text without colours, its hidden characters visible as U+FFFD, cut if it is huge."""
-    shown = _HIDDEN.sub("\ufffd", uncoloured(text[:MOST_CHARS].replace("\r\n", "\n")))
-    left_out = len(text) - MOST_CHARS
-    return f"{shown}\n… {left_out:,} more characters" if left_out > 0 else shown
 
 
 def markdown(text: str) -> Markup:

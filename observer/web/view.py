@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from observer.core.errors import BadInput
-from observer.core.model import ASKED, UNASSIGNED, Item, Project
+from observer.core.model import UNASSIGNED, Project
 from observer.memory.api import Memory
 from observer.tools import render
 from observer.tools.labels import labels
@@ -69,7 +69,7 @@ def shared(memory: Memory) -> dict[str, Any]:
         "name": memory.project_names(),
         "labels": partial(labels, whole=True),
         "excerpt": render.excerpt,
-        "parts": parts,
+        "parts": render.parts,
         "project_of": lambda item: uuids.get(item.project_id, ""),
     }
 
@@ -77,12 +77,6 @@ def shared(memory: Memory) -> dict[str, Any]:
 def projects(memory: Memory) -> list[Project]:
     """Return the projects that have a name."""
     return [one for one in memory.projects() if one.id != UNASSIGNED]
-
-
-def parts(turn: Item) -> tuple[str, str]:
-    """Return what was asked in a turn, and what was replied."""
-    reply, _, asked = f"\n\n{turn.narrative}".partition(ASKED)
-    return asked.strip() or turn.title, reply.strip()
 
 
 def number_in(view: WebRequest, field: str) -> int:

@@ -115,7 +115,7 @@ HEAVY = (
     *("starlette", "tokenizers", "tomlkit", "tree_sitter", "uvicorn", "watchfiles", "yaml"),
 )
 TIERS = (
-    (("app", "read", "daemon", "log", "policy", "web", "write"), ()),
+    (("app", "read", "daemon", "log", "policy", "tui", "web", "write"), ()),
     (("lifecycle", "pause", "install"), ("apsw",)),
     (("config", "llm"), ("asyncio", "tomlkit")),
     (

@@ -307,7 +307,7 @@ EMPTY = [
         "purge --text zebra --yes", "stored of it; look what is: observer search --all", id="purge"
     ),
     pytest.param("status --space", "observer config set retention_days DAYS", id="space"),
-    pytest.param("log", "observer config set log_level debug", id="log"),
+    pytest.param("log --daemon", "observer config set log_level debug", id="daemon's log"),
     pytest.param("note draft zebra", "use other words", id="draft"),
 ]
 
@@ -407,7 +407,7 @@ def logged(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("logged")
 def test_times_are_those_of_the_reader(run: Run) -> None:
-    shown = run("log").out.splitlines()
+    shown = run("log", "--daemon").out.splitlines()
     assert shown == [
         "2026-11-29 08:30:01 INFO observer.serve.daemon: up",
         "  a line of a traceback",
@@ -416,8 +416,8 @@ def test_times_are_those_of_the_reader(run: Run) -> None:
 
 @pytest.mark.usefixtures("logged")
 def test_times_are_in_utc_where_that_is_asked_for(run: Run) -> None:
-    assert run("log", "--utc").out.splitlines()[0] == LINE
-    assert LINE in run("log", "--json").out
+    assert run("log", "--daemon", "--utc").out.splitlines()[0] == LINE
+    assert LINE in run("log", "--daemon", "--json").out
 
 
 def test_a_search_of_the_team_without_a_server_is_one_of_this_home(run: Run, filled: Home) -> None:

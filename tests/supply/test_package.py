@@ -104,6 +104,8 @@ def test_the_wheel_holds_package_hooks_and_licences_byte_for_byte(wheel: Path) -
         if name.parts[0] == "hooks"
     }
     wanted["observer/CHANGELOG.md"] = PurePosixPath("CHANGELOG.md")
+    page = f"{STEM}.data/data/share/man/man1/observer.1"
+    wanted[page] = PurePosixPath("docs/reference/observer.1")
     information = f"{STEM}.dist-info"
     wanted |= {f"{information}/licenses/{n}": PurePosixPath(n) for n in ("LICENSE", "NOTICE")}
     with zipfile.ZipFile(wheel) as archive:

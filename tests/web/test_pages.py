@@ -12,13 +12,14 @@ import pytest
 from msgspec.structs import replace
 
 from observer.core.paths import Home
+from observer.core.text import MOST_CHARS, plain
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.values import Changes, Note
 from observer.store.database import SqliteStore
 from observer.web import pages
 from observer.web.app import FOLDER
-from observer.web.text import MOST_CHARS, markdown, marked, plain
+from observer.web.text import markdown, marked
 from tests.hostile import HOSTILE
 from tests.tools.conftest import APP, ITEMS, NOW_MS, SESSION, an_item
 from tests.web.conftest import Browser
