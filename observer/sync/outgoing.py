@@ -353,8 +353,12 @@ def _body(reader: StoreReader, item: Item, project: Project, folder: str) -> str
         links=tuple(_by_uuid(link, known) for link in item.links),
     )
     roots = sorted(project.roots, key=len, reverse=True)
-    begins = [(f"{root}/", "") for root in roots] + ([(f"{folder}/", "~/")] if folder else [])
-    return orjson.dumps(_replaced(msgspec.to_builtins(redact(bare(plain))), begins)).decode()
+    begins = [(f"{root}/", b"") for root in roots]
+    begins += [(f"{folder}/", b"~/")] if folder else []
+    body = msgspec.json.encode(redact(bare(plain)))
+    for begin, instead in begins:
+        body = body.replace(msgspec.json.encode(begin)[1:-1], instead)
+    return body.decode()
 
 
 def bare(item: Item) -> Item:
@@ -373,15 +377,3 @@ def _by_uuid(link: Link, known: Mapping[int, str]) -> Link:
     if not link.target:
         return link
     return replace(link, target=0, title=known.get(link.target, link.title))
-
-
-def _replaced(value: Any, begins: Sequence[tuple[str, str]]) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON with what stands for the folders of this machine that paths begin with."""
-    if isinstance(value, dict):
-        return {name: _replaced(part, begins) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_replaced(part, begins) for part in value]
-    if isinstance(value, str) and "/" in value:
-        for folder, instead in begins:
-            value = value.replace(folder, instead)
-    return value
