@@ -30,6 +30,8 @@ CONNECT_S = 10
 """Longest wait for the server to take a connection."""
 _COLUMNS = Record.__struct_fields__
 """As the statements list them."""
+_PARTS = ("withhold", "forgotten")
+"""What was added to the share's schema since, in order."""
 _SQL = Path(__file__).with_name("sql")
 _Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -136,10 +138,11 @@ def create(url: str) -> None:
                 connection.execute(_filled("schema.sql", members))
             except (errors.DuplicateSchema, errors.DuplicateObject) as error:
                 raise BadInput("the database holds a share, or held one") from error
-        can_withhold = value_of(connection, _statement("can_withhold"))
-        if not can_withhold:
-            connection.execute(_filled("withhold.sql", members))
-        if not install(connection, members) and can_withhold:
+        lacking = [name for name in _PARTS if not value_of(connection, _statement(f"has_{name}"))]
+        is_searchable_now = install(connection, members)
+        for name in lacking:
+            connection.execute(_filled(f"{name}.sql", members))
+        if not (is_searchable_now or lacking):
             raise BadInput("the database holds a share, which is up to date")
 
 

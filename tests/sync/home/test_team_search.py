@@ -372,6 +372,9 @@ def test_the_owner_brings_a_share_of_the_first_schema_up_to_date(
 ) -> None:
     undo_search(postgres_share)
     rows(postgres_share, "DROP FUNCTION observer.withhold")
+    rows(postgres_share, "DROP FUNCTION observer.forgotten() CASCADE")
+    rows(postgres_share, "DROP FUNCTION observer.empty")
+    rows(postgres_share, "DROP FUNCTION observer.hash")
     rows(postgres_share, "DROP POLICY owner_withhold ON observer.record")
     rows(postgres_share, "DROP POLICY owner_read ON observer.record")
     postgres.create(postgres_share.owner)
