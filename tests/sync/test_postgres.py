@@ -323,15 +323,15 @@ def test_members_are_listed(share: ServerShare, ana: Carrier) -> None:
 def test_a_server_killed_in_the_middle_loses_and_doubles_nothing(
     share: ServerShare, chain: Chain
 ) -> None:
-    server, records = cast("Any", share).server, chain("b", 200)
+    server, records = cast("Any", share).server, chain("b", 300)
     carrier, reader = share.open("ben"), share.open("reader")
-    for at in range(0, 200, 20):
+    for at in range(0, 300, 10):
         killer = threading.Thread(target=lambda: (server.stop(), server.start()))
         killer.start()
         while killer.is_alive():
-            push_if_up(carrier, records[: at + 20])
+            push_if_up(carrier, records[: at + 10])
         killer.join()
-        push_if_up(carrier, records[: at + 20])
+        push_if_up(carrier, records[: at + 10])
     carrier.push(records)
     assert reader_after_restart(reader).records == records
     carrier.close()
