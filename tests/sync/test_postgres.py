@@ -97,6 +97,12 @@ INSERT = (
         "SELECT pg_catalog.query_to_xml('SELECT * FROM observer.{table}', true, true, '')",
         "BEGIN; LOCK TABLE observer.{table}",
         "ANALYZE observer.{table}",
+        "CREATE VIEW pg_temp.v AS SELECT * FROM observer.{table}; SELECT count(*) FROM pg_temp.v",
+        "DO 'BEGIN PERFORM count(*) FROM observer.{table}; END'",
+        # Neither the error nor the time of a unique key says what is there.
+        "INSERT INTO observer.{table} DEFAULT VALUES",
+        "CREATE TABLE pg_temp.t (x text REFERENCES observer.{table})",
+        "SELECT * FROM pg_stats WHERE schemaname = 'observer' AND tablename = '{table}'",
     ],
 )
 def test_a_stranger_reads_nothing(login: Login, table: str, sql: str) -> None:
