@@ -18,7 +18,7 @@ import orjson
 from msgspec.structs import replace
 
 from observer.core.errors import NotFound
-from observer.core.events import Event
+from observer.core.events import Event, Shared
 from observer.core.model import UNASSIGNED, Item, Link, Project, Receipt, seq_of
 from observer.core.value import decode_json
 from observer.observations.note_reducer import note_uuid, own_title
@@ -277,7 +277,8 @@ def _send(
             record = _record(home, uuid, key_of(one.project), one)
             digest = _digest(record)
             if sent.get(uuid) != digest:
-                records.append(record)
+                is_later = is_foreign or uuid in sent
+                records.append(_aware(writer, record, one.item.id) if is_later else record)
                 noted.append((uuid, digest, one.event_id))
     writer.put_sent(share.name, noted)
     return chain(writer, share, records)
@@ -319,6 +320,14 @@ def _record(
         at_ms=one.item.updated_ms if one else home.now_ms(),
         body=one.body if one else "",
     )
+
+
+def _aware(reader: StoreReader, record: Record, item: int) -> Record:
+    """Return the record of a later version with when the newest was made that others had sent."""
+    bodies = [one.event.body for one in reader.history(item)]
+    theirs = [one.item for one in bodies if isinstance(one, Shared) and one.item]
+    aware_ms = max((one.get("updated_ms", 0) for one in theirs), default=0)
+    return replace(record, body=f'{record.body[:-1]},"aware_ms":{aware_ms}}}')
 
 
 def _noted(reader: StoreReader, share: str, fact: str, kind: type[_T]) -> set[_T]:
