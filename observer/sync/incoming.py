@@ -357,9 +357,10 @@ def _note_taken(
     """Note how far records were taken in, and what was not."""
     at_ms = home.now_ms()
 
+    newest_of = {one.origin: one for one in good if one.origin != share.origin}
+
     def work(writer: Writer) -> None:
-        origins = {one.origin: (one.sequence, one.hash()) for one in good}
-        origins.pop(share.origin, None)
+        origins = {origin: (one.sequence, one.hash()) for origin, one in newest_of.items()}
         writer.put_origins(share.name, origins)
         writer.put_refusals(share.name, [_named(one, at_ms) for one in refused])
         writer.send_again(share.name, (one.uuid for one in good))
