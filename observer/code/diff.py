@@ -108,6 +108,8 @@ def _parameters(symbol: Symbol) -> list[str]:
     at = signature.find("(", max(0, signature.find(symbol.name)))
     parts, depth = [""], 0
     for before, sign in pairwise(signature[at:] if at >= 0 else ""):
+        if (sign == "{" and not parts[-1].strip()) or (sign == "}" and not depth):
+            continue  # around what is taken out of an object
         if sign in ")]}" or (sign == ">" and before not in "-="):
             if not depth:
                 break

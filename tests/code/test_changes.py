@@ -350,6 +350,7 @@ def test_other_quotes_and_a_comma_at_the_end_change_nothing() -> None:
         ("go", "func (s *T) F(a int) {\n}\n", "func (s *T) F(a int, b string) {\n}\n", ["b string"], []),  # noqa: E501
         ("java", "int f(Map<A, B> a, int b) {\n}\n", "int f(Map<A, B> a, C c) {\n}\n", ["C c"], ["int b"]),  # noqa: E501
         ("typescript", "function f() {\n}\n", "function f(g: (a: A) => void) {\n}\n", ["g"], []),
+        ("tsx", "function f({ a, }: P) {\n}\n", "function f({ a, b = {x: 1}, }: P) {\n}\n", ["b"], []),  # noqa: E501
         ("rust", "fn f(a: u32) -> u32 {\n1\n}\n", "fn f() -> u32 {\n1\n}\n", [], ["a"]),
     ],
 )  # fmt: skip
