@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -82,6 +83,43 @@ _NOTHING = _Side((), ())
 def compare_fragments(edits: Iterable[tuple[str, str]], language: str) -> SymbolChanges:
     """Return what (old, new) pieces of one file, taken together, did to its symbols."""
     return _changes([_pieces(old, new, language) for old, new in edits], language)
+
+
+def compare_parameters(
+    edits: Iterable[tuple[str, str]], language: str
+) -> dict[str, tuple[list[str], list[str]]]:
+    """Return which parameters each function gained and lost in (old, new) pieces, by its path."""
+    found = {}
+    for was, now in (_pieces(old, new, language) for old, new in edits):
+        before = {one.path: one for one in was.symbols}
+        for one in now.symbols:
+            if one.path in before and one.signature != before[one.path].signature:
+                then, since = _parameters(before[one.path]), _parameters(one)
+                gained = [each for each in since if each not in then]
+                lost = [each for each in then if each not in since]
+                if gained or lost:
+                    found[one.path] = gained, lost
+    return found
+
+
+def _parameters(symbol: Symbol) -> list[str]:
+    """Return the parameters of a signature, each as it begins."""
+    signature = symbol.signature
+    at = signature.find("(", max(0, signature.find(symbol.name)))
+    parts, depth = [""], 0
+    for before, sign in pairwise(signature[at:] if at >= 0 else ""):
+        if (sign == "{" and not parts[-1].strip()) or (sign == "}" and not depth):
+            continue  # around what is taken out of an object
+        if sign in ")]}" or (sign == ">" and before not in "-="):
+            if not depth:
+                break
+            depth -= 1
+        depth += sign in "([{<"
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [one for part in parts if (one := re.split("[:=]", part)[0].strip())]
 
 
 def compare_files(old: str, new: str, language: str) -> SymbolChanges | None:

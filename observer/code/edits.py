@@ -15,7 +15,13 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from observer.code.diff import common_affixes, compare_files, compare_fragments, indexes_only_in
+from observer.code.diff import (
+    common_affixes,
+    compare_files,
+    compare_fragments,
+    compare_parameters,
+    indexes_only_in,
+)
 from observer.code.languages import PROSE, language_of
 from observer.core.events import Edit, FileWrite
 from observer.core.text import distinct, one_line
@@ -163,6 +169,12 @@ def summarize_write(write: FileWrite) -> ChangeSummary:
     if not edits:
         return ChangeSummary()
     return summarize_edits(edits, _language_of(write.path), write.symbols)
+
+
+def parameters_changed(write: FileWrite) -> dict[str, tuple[list[str], list[str]]]:
+    """Return which parameters each function gained and lost by a write, by its path."""
+    pieces = ((edit.old, edit.new) for edit in write.edits)
+    return compare_parameters(pieces, _language_of(write.path))
 
 
 def summarize_edits(

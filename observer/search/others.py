@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from observer.code.edits import parameters_changed
 from observer.core.events import Event, FileWrite
 from observer.core.filters import OURS, Filters
-from observer.core.model import Item, Session, item_id
+from observer.core.model import Item, Session, item_id, seq_of
 from observer.core.paths import is_inside
 from observer.core.text import ago, listed, named, one_line, relative
 from observer.core.value import Value
@@ -56,7 +57,7 @@ def changed_by_others(reader: StoreReader, event: Event, here: Filters) -> Other
     for item in reader.items([one for one in ids if one > item_id(session.id)]):
         who = _who(reader, item, session, root) if path in item.files_modified else ""
         if who:
-            said = _said(item, path, who, now_ms=event.at_ms)
+            said = _said(reader, item, path, who, now_ms=event.at_ms)
             return OtherChange(item=item.id, path=path, said=said)
     return None
 
@@ -78,7 +79,7 @@ def _is_family(one: Session, other: Session) -> bool:
     return bool(names - {""})
 
 
-def _said(item: Item, path: str, who: str, *, now_ms: int) -> str:
+def _said(reader: StoreReader, item: Item, path: str, who: str, *, now_ms: int) -> str:
     symbols = [
         f"`{name}`"
         for where, names in changed_symbols(item)
@@ -88,7 +89,26 @@ def _said(item: Item, path: str, who: str, *, now_ms: int) -> str:
     ]
     what = f"{listed(symbols, NAMES)} in {named(path)}" if symbols else named(path)
     on = f" on branch {named(item.branch)}" if item.branch else ""
-    return f"{who} changed {what}{on} {ago(now_ms - item.created_ms)}"
+    when = ago(now_ms - item.created_ms)
+    return f"{who} changed {what}{on} {when}{_taking(reader, item, is_sole=len(symbols) == 1)}"
+
+
+def _taking(reader: StoreReader, item: Item, *, is_sole: bool) -> str:
+    """Return what a function takes now, where an edit changed the parameters of just one."""
+    writes = [one.event.body for one in reader.logged([seq_of(item.id)])]
+    changed = [
+        found
+        for write in writes
+        if isinstance(write, FileWrite)
+        for found in parameters_changed(write).items()
+    ]
+    if len(changed) != 1:
+        return ""
+    ((path, lists),) = changed
+    gained, lost = ([named(one_line(each, NAME_CHARS)) for each in some] for some in lists)
+    says = [f"now takes {listed(gained, NAMES)}"] if gained else []
+    says += [f"takes {listed(lost, NAMES)} no more"] if lost else []
+    return f": {'' if is_sole else named(path) + ' '}{', '.join(says)}"
 
 
 _OF_COMMIT = re.compile(

@@ -7,6 +7,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from typing import get_args
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from observer.core.events import Event, Scope, Shared
 from observer.core.filters import RECORDED_KINDS
 from observer.core.model import UNASSIGNED, Item, Project, item_uuid
-from observer.core.value import decode_json, newest
+from observer.core.value import Value, decode_json, newest
 from observer.store.reader import StoreReader
 from observer.store.shares import (
     GONE,
@@ -209,13 +210,28 @@ def _gone(
 def _is_apart(reader: StoreReader, share: ShareState, record: Record, here: Item | None) -> bool:
     """Return True if a note was changed here and elsewhere, neither knowing of the other.
 
-    That is known where this home's version has not left yet, or is the later one all the same.
+    That is known where this home's version has not left yet, or is the later one all the same, or
+    where the other says of what he knew.
     """
     is_mine = here is not None and here.kind in RECORDED_KINDS and not here.person
     if here is None or not is_mine or here.deleted_ms is not None or record.kind != "item":
         return False
     is_news = record.at_ms >= share.added_ms and record.at_ms != here.updated_ms
-    return is_news and (record.at_ms < here.updated_ms or reader.carries(share.name, record.uuid))
+    return is_news and (
+        min(record.at_ms, _aware_ms(record)) < here.updated_ms
+        or reader.carries(share.name, record.uuid)
+    )
+
+
+class _Aware(Value):
+    aware_ms: int = LAST
+
+
+def _aware_ms(record: Record) -> int:
+    """Return when the newest version was made that the sender of one had from others."""
+    with suppress(msgspec.MsgspecError):
+        return decode_json(record.body, _Aware).aware_ms
+    return LAST
 
 
 def _note_apart(writer: Writer, *, share: str, uuids: Collection[str]) -> None:
@@ -341,9 +357,10 @@ def _note_taken(
     """Note how far records were taken in, and what was not."""
     at_ms = home.now_ms()
 
+    newest_of = {one.origin: one for one in good if one.origin != share.origin}
+
     def work(writer: Writer) -> None:
-        origins = {one.origin: (one.sequence, one.hash()) for one in good}
-        origins.pop(share.origin, None)
+        origins = {origin: (one.sequence, one.hash()) for origin, one in newest_of.items()}
         writer.put_origins(share.name, origins)
         writer.put_refusals(share.name, [_named(one, at_ms) for one in refused])
         writer.send_again(share.name, (one.uuid for one in good))

@@ -18,7 +18,7 @@ import orjson
 from msgspec.structs import replace
 
 from observer.core.errors import NotFound
-from observer.core.events import Event
+from observer.core.events import Event, Shared
 from observer.core.model import UNASSIGNED, Item, Link, Project, Receipt, seq_of
 from observer.core.value import decode_json
 from observer.observations.note_reducer import note_uuid, own_title
@@ -277,7 +277,8 @@ def _send(
             record = _record(home, uuid, key_of(one.project), one)
             digest = _digest(record)
             if sent.get(uuid) != digest:
-                records.append(record)
+                is_later = is_foreign or uuid in sent
+                records.append(_aware(writer, record, one.item.id) if is_later else record)
                 noted.append((uuid, digest, one.event_id))
     writer.put_sent(share.name, noted)
     return chain(writer, share, records)
@@ -321,6 +322,14 @@ def _record(
     )
 
 
+def _aware(reader: StoreReader, record: Record, item: int) -> Record:
+    """Return the record of a later version with when the newest was made that others had sent."""
+    bodies = [one.event.body for one in reader.history(item)]
+    theirs = [one.item for one in bodies if isinstance(one, Shared) and one.item]
+    aware_ms = max((one.get("updated_ms", 0) for one in theirs), default=0)
+    return replace(record, body=f'{record.body[:-1]},"aware_ms":{aware_ms}}}')
+
+
 def _noted(reader: StoreReader, share: str, fact: str, kind: type[_T]) -> set[_T]:
     """Return what is noted of a share under the name of a fact."""
     return decode_json(reader.meta(share_fact(share, fact)) or "[]", set[kind])  # type: ignore[valid-type]
@@ -353,8 +362,12 @@ def _body(reader: StoreReader, item: Item, project: Project, folder: str) -> str
         links=tuple(_by_uuid(link, known) for link in item.links),
     )
     roots = sorted(project.roots, key=len, reverse=True)
-    begins = [(f"{root}/", "") for root in roots] + ([(f"{folder}/", "~/")] if folder else [])
-    return orjson.dumps(_replaced(msgspec.to_builtins(redact(bare(plain))), begins)).decode()
+    begins = [(f"{root}/", b"") for root in roots]
+    begins += [(f"{folder}/", b"~/")] if folder else []
+    body = msgspec.json.encode(redact(bare(plain)))
+    for begin, instead in begins:
+        body = body.replace(msgspec.json.encode(begin)[1:-1], instead)
+    return body.decode()
 
 
 def bare(item: Item) -> Item:
@@ -373,15 +386,3 @@ def _by_uuid(link: Link, known: Mapping[int, str]) -> Link:
     if not link.target:
         return link
     return replace(link, target=0, title=known.get(link.target, link.title))
-
-
-def _replaced(value: Any, begins: Sequence[tuple[str, str]]) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON with what stands for the folders of this machine that paths begin with."""
-    if isinstance(value, dict):
-        return {name: _replaced(part, begins) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_replaced(part, begins) for part in value]
-    if isinstance(value, str) and "/" in value:
-        for folder, instead in begins:
-            value = value.replace(folder, instead)
-    return value

@@ -7,7 +7,10 @@ shares. The server's rules are in `sql/schema.sql`.
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
+import socket
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,8 +31,12 @@ FORMAT = 1
 OLDEST_VERSION = 15
 CONNECT_S = 10
 """Longest wait for the server to take a connection."""
+MOST_S = 300.0
+"""Longest time for one call: 2,000 records at half a megabit a second take 80 s."""
 _COLUMNS = Record.__struct_fields__
 """As the statements list them."""
+_PARTS = ("withhold", "forgotten")
+"""What was added to the share's schema since, in order."""
 _SQL = Path(__file__).with_name("sql")
 _Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -112,10 +119,31 @@ class PostgresCarrier:
             try:
                 if self._open is None or self._open.closed:
                     self._open = _connected(self._url)
-                yield self._open
+                with _ended_after(MOST_S, self._open):
+                    yield self._open
             except psycopg.OperationalError:
                 self.close()  # the next call connects again
                 raise
+
+
+@contextmanager
+def _ended_after(seconds: float, connection: _Connection) -> Iterator[None]:
+    """End a connection on which something takes longer: of a network that is cut nothing comes."""
+
+    def end() -> None:
+        with (
+            suppress(psycopg.Error, OSError),
+            socket.socket(fileno=os.dup(connection.fileno())) as s,
+        ):
+            s.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def create(url: str) -> None:
@@ -136,10 +164,11 @@ def create(url: str) -> None:
                 connection.execute(_filled("schema.sql", members))
             except (errors.DuplicateSchema, errors.DuplicateObject) as error:
                 raise BadInput("the database holds a share, or held one") from error
-        can_withhold = value_of(connection, _statement("can_withhold"))
-        if not can_withhold:
-            connection.execute(_filled("withhold.sql", members))
-        if not install(connection, members) and can_withhold:
+        lacking = [name for name in _PARTS if not value_of(connection, _statement(f"has_{name}"))]
+        is_searchable_now = install(connection, members)
+        for name in lacking:
+            connection.execute(_filled(f"{name}.sql", members))
+        if not (is_searchable_now or lacking):
             raise BadInput("the database holds a share, which is up to date")
 
 

@@ -233,6 +233,12 @@ def install(connection: _Connection, members: str) -> bool:
         text = (_SQL / "search.sql").read_text(encoding="utf-8")
         filled = text.replace("{members}", members).replace("{vector}", vector)
         connection.execute(filled)
+        if not value_of(connection, _statement("may_use"), members, vector.strip('"')):
+            raise ShareUnavailable(
+                f"the owner may not have members use the schema {vector}, where pgvector is",
+                hint=f"a superuser says: GRANT USAGE ON SCHEMA {vector} TO"
+                f" {connection.info.user} WITH GRANT OPTION",
+            )
     found = {row[0] for row in connection.execute(_statement("dimensions"))}
     for dimensions in sorted(found | {USUAL_DIMENSIONS}):
         if not value_of(connection, _statement("has_index", vector, dimensions)):

@@ -27,7 +27,7 @@ import msgspec
 import zstandard
 
 from observer.core.paths import read_head
-from observer.core.value import decode_json
+from observer.core.value import chunks, decode_json
 from observer.sync.keys import (
     Identity,
     Member,
@@ -80,17 +80,10 @@ def segment_named(name: str) -> SegmentName | None:
 
 def batches(records: Sequence[Record]) -> Iterator[tuple[Sequence[Record], bytes]]:
     """Yield the records by segments, each with its JSON lines."""
-    start = size = 0
-    lines: list[bytes] = []
-    for at, record in enumerate(records):
-        line = msgspec.json.encode(record)
-        if lines and size + len(line) > SEGMENT_BYTES:
-            yield records[start:at], b"\n".join(lines)
-            start, size, lines = at, 0, []
-        lines.append(line)
-        size += len(line) + 1
-    if lines:
-        yield records[start:], b"\n".join(lines)
+    lines = ((one, msgspec.json.encode(one)) for one in records)
+    sizes = {"most": len(records), "most_size": SEGMENT_BYTES}
+    for part in chunks(lines, size_of=lambda each: len(each[1]), **sizes):
+        yield [one for one, _ in part], b"\n".join(line for _, line in part)
 
 
 def write_segment(

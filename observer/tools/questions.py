@@ -255,10 +255,14 @@ def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: A
 def _related(
     memory: Memory, asked: CommandRequest, *, name: str, project: str | None, limit: int
 ) -> CommandReply:
-    found = _of_tool(memory, asked, tool="related", name=name, project=project or "", limit=limit)
+    tool = tools_of(("core",), memory, lambda: asked.folder)["related"]
+    answer = tool.call({"name": name, "project": project or "", "limit": limit})
+    found = _as_asked(asked, answer)
     if asked.is_json:
         return found
-    more = f"more: observer show ID, or observer search {shlex.quote(name)} --type commit"
+    is_person = "person" in answer.result.kinds
+    words = f"--by {shlex.quote(name)}" if is_person else f"{shlex.quote(name)} --type commit"
+    more = f"more: observer show ID, or observer search {words}"
     return replace(found, text=f"{found.text}\n{more}")
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from labelled import SETS
 
 from observer.code import edits
-from observer.code.diff import MOST_RENAMED, compare_fragments
+from observer.code.diff import MOST_RENAMED, compare_fragments, compare_parameters
 from observer.code.edits import (
     MOST_NAMES,
     ChangeSummary,
@@ -341,3 +341,25 @@ def test_other_quotes_and_a_comma_at_the_end_change_nothing() -> None:
     old = "def names(a):\n    return call(a, 'one', 'two')\n"
     new = 'def names(a):\n    return call(\n        a,\n        "one",\n        "two",\n    )\n'
     assert compare_fragments([(old, new)], "python") == Changes(only="layout")
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "gained", "lost"),
+    [
+        ("python", "def f(a: int):\n 1\n", "def f(a, b: int = g(1, 2)) -> d[x, y]:\n 1\n", ["b"], []),  # noqa: E501
+        ("go", "func (s *T) F(a int) {\n}\n", "func (s *T) F(a int, b string) {\n}\n", ["b string"], []),  # noqa: E501
+        ("java", "int f(Map<A, B> a, int b) {\n}\n", "int f(Map<A, B> a, C c) {\n}\n", ["C c"], ["int b"]),  # noqa: E501
+        ("typescript", "function f() {\n}\n", "function f(g: (a: A) => void) {\n}\n", ["g"], []),
+        ("tsx", "function f({ a, }: P) {\n}\n", "function f({ a, b = {x: 1}, }: P) {\n}\n", ["b"], []),  # noqa: E501
+        ("rust", "fn f(a: u32) -> u32 {\n1\n}\n", "fn f() -> u32 {\n1\n}\n", [], ["a"]),
+    ],
+)  # fmt: skip
+def test_parameters_that_came_and_went_are_known(
+    language: str, old: str, new: str, gained: list[str], lost: list[str]
+) -> None:
+    (found,) = compare_parameters([(old, new)], language).values()
+    assert found == (gained, lost)
+
+
+def test_another_call_changes_no_parameters() -> None:
+    assert compare_parameters([("x = f(1)\n", "x = f(1, 2)\n")], "python") == {}

@@ -83,6 +83,22 @@ def test_what_another_session_changed_on_another_branch_is_said(scene: Scene) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ("def total(self, currency='EUR'):\n    return 1\n", "ago: now takes currency."),
+        ("def total():\n    return 1\n", "ago: takes self no more."),
+        ("def total(all):\n    return 2\n", "ago: now takes all, takes self no more."),
+        ("def total(self) -> int:\n    return 1\n", "ago."),
+    ],
+)
+def test_what_a_function_takes_now_is_said(scene: Scene, new: str, said: str) -> None:
+    scene.reads()
+    write = FileWrite(path=str(scene.folder / "cart.py"), edits=(Edit(old=OLD, new=new),))
+    scene.does(write, "s1", branch="fees")
+    assert edited(scene).partition(". #")[0].endswith(f"minutes {said}".rstrip("."))
+
+
 def test_a_change_is_said_once_and_the_next_one_again(scene: Scene) -> None:
     scene.reads()
     scene.shares()

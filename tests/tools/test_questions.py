@@ -230,14 +230,18 @@ def test_nothing_is_an_error_with_what_to_try(related: Any) -> None:
         related("zebra")
 
 
-def test_the_command_says_what_to_call_next(memory: Memory) -> None:
+@pytest.mark.parametrize(
+    ("name", "next_one"), [("auth.ts", "auth.ts --type commit"), ("bea", "--by bea")]
+)
+@pytest.mark.usefixtures("related")
+def test_the_command_says_what_to_call_next(memory: Memory, name: str, next_one: str) -> None:
     asked = CommandRequest(
         question="related",
-        arguments={"name": "auth.ts", "project": None, "everywhere": True, "limit": 3},
+        arguments={"name": name, "project": None, "everywhere": True, "limit": 3},
         folder="/",
         is_json=False,
         is_local=False,
         surroundings=surroundings(),
     )
     text = reply(memory, asked).text or ""
-    assert text.splitlines()[-1].startswith("more: observer show ID, or observer search auth.ts")
+    assert text.splitlines()[-1] == f"more: observer show ID, or observer search {next_one}"

@@ -8,6 +8,9 @@ JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector';
 -- name: create_pgvector
 CREATE EXTENSION IF NOT EXISTS vector;
 
+-- name: may_use
+SELECT has_schema_privilege(%s, %s, 'USAGE');
+
 -- name: is_there
 SELECT to_regclass('observer.part') IS NOT NULL;
 

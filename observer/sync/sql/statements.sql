@@ -10,8 +10,11 @@ WHERE r.rolname = current_user;
 -- name: is_there
 SELECT to_regclass('observer.record') IS NOT NULL;
 
--- name: can_withhold
+-- name: has_withhold
 SELECT to_regprocedure('observer.withhold(text, bigint, text)') IS NOT NULL;
+
+-- name: has_forgotten
+SELECT to_regprocedure('observer.forgotten()') IS NOT NULL;
 
 -- name: format
 SELECT version FROM observer.format;

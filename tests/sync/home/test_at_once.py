@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from typing import Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
 from observer.core.errors import ShareUnavailable
+from observer.sync import postgres
 from observer.sync.home import failed, sync_once
+from observer.sync.postgres import PostgresCarrier
 from observer.sync.record import Carrier
 from tests.sync.home.machines import NAME, Machine
 
@@ -46,6 +51,56 @@ def joined(machine: Machines, folder_share: Share) -> Iterator[Joined]:
         yield Joined(machine, folder_share, stack)
 
 
+class Network:
+    """A network between machines and a server that can be cut: nothing comes, nothing is said."""
+
+    def __init__(self, share: Any, stack: ExitStack) -> None:
+        self._share, self._stack = share, stack
+        self._flows = threading.Event()
+        self._flows.set()
+        self._ends: list[socket.socket] = []
+        self._listens = socket.create_server(("127.0.0.1", 0))
+        stack.callback(self.mend)
+        stack.callback(self._listens.close)
+        stack.callback(self._listens.shutdown, socket.SHUT_RDWR)
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def open(self, machine: str) -> Carrier:
+        self._share.open(machine).close()
+        parts = urlsplit(self._share.logins[machine])
+        here = f"{parts.username}@127.0.0.1:{self._listens.getsockname()[1]}"
+        return PostgresCarrier(urlunsplit(parts._replace(netloc=here, query="")))
+
+    def cut(self) -> None:
+        self._flows.clear()
+
+    def mend(self) -> None:
+        """Have new connections; what was on the way in the old ones is lost."""
+        for end in self._ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+        self._ends.clear()
+        self._flows.set()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                near = self._listens.accept()[0]
+                far = socket.socket(socket.AF_UNIX)
+                far.connect(str(self._share.server.folder / ".s.PGSQL.5432"))
+                self._ends += [near, far]
+                for ends in ((near, far), (far, near)):
+                    threading.Thread(target=self._carry, args=ends, daemon=True).start()
+
+    def _carry(self, here: socket.socket, there: socket.socket) -> None:
+        with suppress(OSError):
+            while data := here.recv(1 << 16):
+                self._flows.wait()
+                there.sendall(data)
+            there.shutdown(socket.SHUT_WR)
+
+
 @pytest.fixture
 def on_server(machine: Machines, postgres_share: Share) -> Iterator[Joined]:
     with ExitStack() as stack:
@@ -79,21 +134,32 @@ def test_three_that_write_at_once_end_up_with_the_same(
 
 
 @pytest.mark.slow
-def test_a_server_that_is_away_for_an_hour_loses_nothing(
-    on_server: Joined, postgres_share: Any
+@pytest.mark.parametrize("what", ["server", "network"])
+def test_an_hour_without_a_server_loses_nothing(
+    what: str, machine: Machines, postgres_share: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ana, bob = on_server.make("ana", "bob")
-    ana.note("before")
-    on_server.sync(ana, bob)
-    postgres_share.server.stop()
-    for one in (ana, bob):
-        one.now_ms += DAY_MS // 24
-        one.note(f"meanwhile {one.person}")
-        with pytest.raises(ShareUnavailable) as refused:
-            on_server.sync(one)
-        failed(one.home, NAME, refused.value)
-    postgres_share.server.start()
-    on_server.sync(ana, bob, ana)
+    with ExitStack() as stack:
+        network = Network(postgres_share, stack)
+        server = postgres_share.server
+        away, back = {
+            "server": (server.stop, server.start),
+            "network": (network.cut, network.mend),
+        }[what]
+        joined = Joined(machine, network, stack)
+        ana, bob = joined.make("ana", "bob")
+        ana.note("before")
+        joined.sync(ana, bob)
+        away()
+        monkeypatch.setattr(postgres, "MOST_S", 0.2)
+        for one in (ana, bob):
+            one.now_ms += DAY_MS // 24
+            one.note(f"meanwhile {one.person}")
+            with pytest.raises(ShareUnavailable) as refused:
+                joined.sync(one)
+            failed(one.home, NAME, refused.value)
+        back()
+        monkeypatch.undo()
+        joined.sync(ana, bob, ana)
     assert ana.texts() == bob.texts()
     assert len(ana.texts()) == 3
 

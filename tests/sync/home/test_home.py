@@ -386,15 +386,16 @@ def named_apart(machine: Machine) -> list[int]:
         return [one.id for one in changed_apart(reader, NAME)]
 
 
+@pytest.mark.parametrize("is_earlier_first", [False, True])
 def test_a_note_that_was_changed_apart_is_named_on_both_machines(
-    ana: Machine, bob: Machine, sync: Sync
+    ana: Machine, bob: Machine, sync: Sync, *, is_earlier_first: bool
 ) -> None:
     item = ana.note("one")
     sync(ana, bob)
     bob.revise(bob.only().id, "bob's")
     ana.now_ms += 60_000
     ana.revise(item, "ana's")
-    sync(ana, bob, ana)
+    sync(*(bob, ana, bob) if is_earlier_first else (ana, bob, ana))
     assert (named_apart(ana), named_apart(bob)) == ([item], [bob.only().id])
     ana.revise(item, "both")
     sync(ana, bob)

@@ -24,7 +24,7 @@ from observer.sync import carriers, postgres
 from observer.sync.carriers import open_search
 from observer.sync.home import sync_once
 from observer.sync.postgres import ServerTeam
-from observer.sync.postgres_search import SearchEntry
+from observer.sync.postgres_search import SearchAsked, SearchEntry
 from observer.sync.team_search import NO_OPERATORS, NO_SERVER, TOO_LATE, ItemModel, TeamSearch, fill
 from observer.tools.core import Core
 from tests.sync.home.machines import NAME, Machine
@@ -372,6 +372,9 @@ def test_the_owner_brings_a_share_of_the_first_schema_up_to_date(
 ) -> None:
     undo_search(postgres_share)
     rows(postgres_share, "DROP FUNCTION observer.withhold")
+    rows(postgres_share, "DROP FUNCTION observer.forgotten() CASCADE")
+    rows(postgres_share, "DROP FUNCTION observer.empty")
+    rows(postgres_share, "DROP FUNCTION observer.hash")
     rows(postgres_share, "DROP POLICY owner_withhold ON observer.record")
     rows(postgres_share, "DROP POLICY owner_read ON observer.record")
     postgres.create(postgres_share.owner)
@@ -410,26 +413,49 @@ def test_a_server_without_a_fit_pgvector_is_said_to_be_one(
 
 @pytest.fixture
 def managed(server: Any) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-    """Lend a superuser's connection to a database of an owner who is none, as a service has it."""
+    """Lend a superuser's connection to a database of an owner who is none, as Supabase has it."""
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-        connection.execute("CREATE ROLE boss LOGIN CREATEROLE")
+        rights = "CREATEROLE CREATEDB REPLICATION BYPASSRLS"
+        connection.execute(f"CREATE ROLE boss LOGIN {rights}")
+        connection.execute("CREATE ROLE service_role LOGIN BYPASSRLS")
         connection.execute("CREATE DATABASE managed OWNER boss")
     with psycopg.connect(server.url("managed"), autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector")
+        connection.execute("CREATE SCHEMA extensions")
+        connection.execute("GRANT USAGE ON SCHEMA extensions TO boss, service_role")
+        connection.execute("CREATE EXTENSION vector SCHEMA extensions")
+        with pytest.raises(ShareUnavailable, match=r"schema extensions.*WITH GRANT OPTION"):
+            postgres.create(server.url("managed", "boss"))
+        connection.execute("ALTER SCHEMA extensions OWNER TO boss")
+        for what in ("TABLES", "FUNCTIONS"):
+            connection.execute(
+                f"ALTER DEFAULT PRIVILEGES FOR ROLE boss IN SCHEMA public GRANT ALL ON {what}"
+                " TO service_role"
+            )
         postgres.create(server.url("managed", "boss"))
         yield connection
 
 
-def test_rows_go_with_their_items_also_where_the_owner_is_no_superuser(
+def test_a_managed_database_shares_searches_and_keeps_its_own_logins_out(
     managed: psycopg.Connection[tuple[Any, ...]], server: Any, chain: Any
 ) -> None:
+    with pytest.raises(ShareUnavailable, match="bound by no policy"):
+        carriers.open_carrier(server.url("managed", "boss"), Path("/nowhere"))
+    for table in ("record", "entry", "member"):
+        with (
+            psycopg.connect(server.url("managed", "service_role")) as login,
+            pytest.raises(errors.InsufficientPrivilege),
+        ):
+            login.execute(f"SELECT count(*) FROM observer.{table}")  # type: ignore[arg-type]
     first, second = chain("a", 2)
-    entry = SearchEntry(first.uuid, "shop", "note", "fact", 1, [[1], [], [], [], [], []])
+    columns = [[1], [], [], [], [], []]
+    entry = SearchEntry(first.uuid, "shop", "note", "fact", 1, columns, "m", bytes(640))
     url = ServerTeam(server.url("managed", "boss")).invite("ana")
     with closing(carriers.open_carrier(url, Path("/nowhere"))) as carrier:
         carrier.push([first])
         with closing(open_search(url)) as search:
             search.put("a", [entry])
+            found = search.ask(SearchAsked([1], "m", [1.0] * 640), timeout_ms=60_000)
+        assert [one.uuid for one in found.candidates] == [first.uuid]
         assert managed.execute("SELECT uuid FROM observer.entry").fetchone() == (first.uuid,)
         carrier.push([replace(second, kind="tombstone", uuid=first.uuid, body="")])
     assert managed.execute("SELECT uuid FROM observer.entry").fetchone() is None
