@@ -33,8 +33,6 @@ SHORT = st.text(max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | SHORT
 
 
-
-
 def json_of(
     leaves: st.SearchStrategy[Any] = SCALARS,
     names: st.SearchStrategy[str] = SHORT,
