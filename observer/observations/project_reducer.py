@@ -279,7 +279,8 @@ def _keep_links(known: ProjectState, made: Item, items: Items) -> Step:
     if made.id in by_id:
         made = by_id[made.id]
         links = tuple(dict.fromkeys((*links, *made.links)))
-        known = project_state.with_links(known, made.id, links)
+        linked = newest({**known.linked, made.id: links}, project_state.LINKED)
+        known = replace(known, linked=linked)
     if links:
         by_id[made.id] = replace(made, links=links)
     return known, tuple(by_id.values())

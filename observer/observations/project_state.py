@@ -245,11 +245,6 @@ def map_edits(state: ProjectState, change: Callable[[TrackedEdit], TrackedEdit])
     return replace(state, edits=tuple(map(change, state.edits)))
 
 
-def with_links(state: ProjectState, item: int, links: tuple[Link, ...]) -> ProjectState:
-    """Return the state with the links of an observation replaced."""
-    return replace(state, linked=newest({**state.linked, item: links}, LINKED))
-
-
 def with_reverted(state: ProjectState, edits: Iterable[TrackedEdit], how: str) -> ProjectState:
     """Return the state with `reverted_by` of some edits set to `how`; "" restores them."""
     seqs = {edit.seq for edit in edits}

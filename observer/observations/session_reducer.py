@@ -376,7 +376,8 @@ def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> S
 
 
 def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
-    return session_state.with_pending(before, tool_pairing.pending(recorded, body)), ()
+    pending = (*before.pending, tool_pairing.pending(recorded, body))
+    return replace(before, pending=pending[-session_state.INTENTS :]), ()
 
 
 def _outcome(before: SessionState, recorded: Recorded, _body: Outcome) -> Step:

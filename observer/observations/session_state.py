@@ -227,10 +227,7 @@ def with_group(state: SessionState, group: OpenGroup) -> SessionState:
 
 def group_of(state: SessionState, key: str) -> OpenGroup | None:
     """Return the group of a key; None if there is none."""
-    for group in state.groups:
-        if group.key == key:
-            return group
-    return None
+    return next((group for group in state.groups if group.key == key), None)
 
 
 def without_group(state: SessionState, group: OpenGroup) -> SessionState:
@@ -251,11 +248,6 @@ def without_groups(state: SessionState, kind: str = "") -> SessionState:
     mark = f"{kind}|" if kind else ""
     kept = [group for group in state.groups if not group.key.startswith(mark) or is_away(group)]
     return state if len(kept) == len(state.groups) else replace(state, groups=tuple(kept))
-
-
-def with_pending(state: SessionState, pending: PendingTool) -> SessionState:
-    """Return the state with one more pending tool call; the oldest is dropped."""
-    return replace(state, pending=(*state.pending, pending)[-INTENTS:])
 
 
 def without_pending(state: SessionState, pending: PendingTool) -> SessionState:
