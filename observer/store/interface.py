@@ -41,7 +41,7 @@ class OwnedStore(Store, Protocol):
         """Move what the write-ahead log holds into the database file, as far as nobody reads it."""
 
     def rest(self) -> None:
-        """Let go of the pages that connections keep; who asks next opens one anew."""
+        """Take the pages that connections keep out of memory; who asks next opens one anew."""
 
     def compact(self) -> None:
         """Write the file anew, so that no page of it or of its log holds what was deleted.
