@@ -9,6 +9,7 @@ JSON stays as it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -109,6 +110,23 @@ def texts_in(text: str) -> str:
         elif isinstance(value, str):
             found.append(value)
     return "\n".join(found) if found else text
+
+
+def strings(value: object, field: str = "", *, names: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield each string in a value as JSON has them, behind the name of its field, in order.
+
+    With `names` those of fields are among them, each before what it names.
+    """
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if names:
+                yield field, name
+            yield from strings(inner, name, names=names)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from strings(inner, field, names=names)
 
 
 def pairs(value: dict[str, Any]) -> list[tuple[str, str]]:

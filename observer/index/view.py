@@ -219,7 +219,8 @@ def has_room(found: TopK, wanted: ListRequest) -> bool:
 def reached(scores: NDArray[Any], mask: Mask, count: int) -> float:
     """Return a score that about `count` rows reach, judged by a sample; 0 for any score."""
     step = max(1, len(scores) // SAMPLED)
-    sample = scores[::step] * mask[::step]
+    sample = scores[::step][mask[::step]]
+    sample = sample[sample > 0]
     place = len(sample) - 1 - count // step
     return float(np.partition(sample, place)[place]) if place >= 0 else 0.0
 

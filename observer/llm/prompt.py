@@ -13,6 +13,7 @@ import msgspec
 
 from observer.core.errors import BadInput
 from observer.core.events import AnyBody
+from observer.core.json_text import strings
 from observer.core.model import Item, SummaryFields
 from observer.core.value import Value
 from observer.redaction.redact import redact_text
@@ -90,7 +91,8 @@ def of_observation(item: Item, body: AnyBody | None) -> LlmPrompt:
     lines = ["One thing that happened in a project.", _line(item, _FIELD_CHARS)]
     lines += [f"fact: {_clean(fact, 300)}" for fact in item.facts[:20]]
     if body is not None:
-        lines += [f"{name}: {_ends(text)}" for name, text in _texts(msgspec.to_builtins(body))]
+        texts = strings(msgspec.to_builtins(body), "text")
+        lines += [f"{name}: {_ends(text)}" for name, text in texts if text]
     return _asked(lines)
 
 
@@ -133,18 +135,6 @@ def _line(item: Item, limit: int) -> str:
     title, narrative = _clean(item.title, 200), _clean(item.narrative, limit)
     more = f" | {narrative}" if narrative not in {"", title} else ""
     return f"- {item.type}: {title}{more}"
-
-
-def _texts(value: object, name: str = "text") -> Iterable[tuple[str, str]]:
-    """Yield every text inside a value, with the name of its field."""
-    if isinstance(value, str) and value:
-        yield name, value
-    elif isinstance(value, dict):
-        for field, inner in value.items():
-            yield from _texts(inner, field)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner, name)
 
 
 def _clean(text: str, limit: int) -> str:

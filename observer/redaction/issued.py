@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from observer.core.patterns import lazy_pattern
 from observer.redaction.patterns import Patterns, table
 from observer.redaction.shapes import (
+    Ordinary,
     Span,
     is_drawn_letters,
     is_placeholder,
@@ -68,6 +69,7 @@ TOKENS = (
 )
 BASE64_TOKENS = tuple(_tokens(_READ["split"], {}, of_words=True))
 _ANCHORS = [(anchor, token) for token in TOKENS for anchor in token.anchors]
+_OF_ANY_RUN = [token for anchor, token in _ANCHORS if anchor == " "]
 _SHAPES = [token for token in TOKENS if not token.anchors]
 _SPLIT_ANCHORS = [(anchor, token) for token in BASE64_TOKENS for anchor in token.anchors]
 
@@ -75,6 +77,8 @@ _RUN_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _RUNS = bytes(97 if code in _RUN_CHARACTERS else 32 for code in range(256))
 _WIDE = bytes(97 if code in _RUN_CHARACTERS + b"+/=:$!" else 32 for code in range(256))
 _LONG, _LONGER = b"a" * 20, b"a" * 36
+_ORDINARY = Ordinary()
+"""Runs in which no token stands but, perhaps, those that any run may begin."""
 _WORDS = b"abcdefghijklmnopqrstuvwxyz_-."
 """Runs of these characters alone are never tokens."""
 
@@ -111,10 +115,13 @@ def _is_issued(match: re.Match[str]) -> bool:
 
 def _present(text: str, runs: str) -> dict[Token, None]:
     """Return the tokens that may stand in a text, in the order of the tables."""
-    found: dict[Token, None] = {}
-    if runs:
+    found = dict.fromkeys(_OF_ANY_RUN) if runs else {}
+    if new := [run for run in runs.split() if run not in _ORDINARY]:
+        runs = f" {' '.join(new)}"
         found = dict.fromkeys(token for anchor, token in _ANCHORS if anchor in runs)
         found |= dict.fromkeys(token for token in _SHAPES if token.pattern.search(runs))
+        if len(found) == len(_OF_ANY_RUN):
+            _ORDINARY.keep(new)
     wide = long_runs(text, _WIDE, _LONGER)
     return found | dict.fromkeys(token for anchor, token in _SPLIT_ANCHORS if anchor in wide)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import re
 import string
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -38,6 +39,18 @@ class SecretName(NamedTuple):
     is_weak: bool = False
     """Whether most of what it names is not a secret, so that a value must look random."""
 
+
+class Ordinary(set[str]):
+    """Short words in which nothing was found lately: ids and paths come with every event."""
+
+    def keep(self, words: Iterable[str]) -> None:
+        """Remember the short ones of some words."""
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        self.update(word for word in words if len(word) <= _SHORT)
+
+
+_MOST_KEPT, _SHORT = 4096, 160
 
 # --- what a secret is not ------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from observer.redaction.patterns import WORDS, Patterns
 from observer.redaction.shapes import (
     BREAKS,
     SHAPES,
+    Ordinary,
     Span,
     is_drawn,
     is_hex,
@@ -84,6 +85,8 @@ _QUERY = re.compile(rb"[&?](?=[\w.-]+=)")
 _LONG = 10
 """Letters and digits of a part that looks drawn: names have none."""
 _NO_SECRETS = frozenset(WORDS["no_secrets"])
+_ORDINARY = Ordinary()
+"""Words that look neither drawn nor typed, whatever stands around them."""
 
 
 def unnamed_secrets(text: str) -> Iterator[Span]:
@@ -92,7 +95,7 @@ def unnamed_secrets(text: str) -> Iterator[Span]:
     for found in _WORD.finditer(b" " + shape):
         begin, stop = found.start(), found.end() - 1
         word = text[begin:stop]
-        if word.startswith(("sha", "0x", "AAAA")) or "arn:" in word:
+        if word in _ORDINARY or word.startswith(("sha", "0x", "AAAA")) or "arn:" in word:
             continue
         name = _IS.assigned.match(word)
         start = begin + (name.end() if name else 0)
@@ -107,6 +110,8 @@ def unnamed_secrets(text: str) -> Iterator[Span]:
             if not may_be and ("://" in word or value.count("/") == 1):
                 start += value.rfind("/") + 1
                 may_be = _may_be(text[start:end], is_key=_is_key(text[start:end]))
+            if not (may_be or is_key):
+                _ORDINARY.keep([word])
             is_secret = may_be and end - start < len(text) and _is_hinted(text, start, end)
         if is_secret:
             yield Span(start, end, "password")

@@ -19,7 +19,7 @@ from observer.index import Index
 from observer.index.embed.lazy_model import LazyModel
 from observer.ingest.pipeline import Pipeline
 from observer.serve.worker import Health, Worker, WriterThread, heard
-from observer.store.interface import Store
+from observer.store.interface import OwnedStore
 
 
 def give_memory_back() -> None:
@@ -70,7 +70,7 @@ class IndexWorker(Worker):
 
     def __init__(
         self,
-        store: Store,
+        store: OwnedStore,
         index: Index,
         model: LazyModel,
         *,
@@ -171,6 +171,7 @@ class IndexWorker(Worker):
     def _rest(self) -> None:
         if self._model.let_go(unused_s=UNUSED_S):
             self._index.rest()
+            self._store.rest()
             self._give_back()
             forget_code()
 

@@ -64,6 +64,11 @@ class LazyStore:
         with self._recording_damage():
             self._opened().checkpoint()
 
+    def rest(self) -> None:
+        """See `OwnedStore.rest`."""
+        with self._recording_damage():
+            self._opened().rest()
+
     def compact(self) -> None:
         """See `OwnedStore.compact`."""
         with self._recording_damage():

@@ -40,6 +40,9 @@ class OwnedStore(Store, Protocol):
     def checkpoint(self) -> None:
         """Move what the write-ahead log holds into the database file, as far as nobody reads it."""
 
+    def rest(self) -> None:
+        """Take the pages that connections keep out of memory; who asks next opens one anew."""
+
     def compact(self) -> None:
         """Write the file anew, so that no page of it or of its log holds what was deleted.
 

@@ -35,6 +35,8 @@ from observer.store.rows import EVENT_COLUMNS, PROJECT_FIELDS, SalvagedRow, Stor
 VFS = "observer-pages"
 RESERVED_BYTES = 8
 """At the end of each page; of the sizes that SQLite's own checksums use, too."""
+_WHOLE = zlib.crc32(bytes(RESERVED_BYTES))
+"""The checksum of anything that its own checksum follows, in so many bytes."""
 
 _PAGE_SIZES = frozenset(512 << shift for shift in range(8))
 _MAGIC = b"SQLite format 3\0"
@@ -61,10 +63,7 @@ Flags = list[int]
 
 def is_whole(page: bytes) -> bool:
     """Return True if a page fits its checksum; one that was never written is all zeros."""
-    body = memoryview(page)[:-RESERVED_BYTES]
-    return zlib.crc32(body).to_bytes(RESERVED_BYTES, "little") == page[-RESERVED_BYTES:] or not any(
-        page
-    )
+    return zlib.crc32(page) == _WHOLE or not any(page)
 
 
 def sealed(page: bytes) -> bytes:

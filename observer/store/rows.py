@@ -132,23 +132,16 @@ _DAMAGES = (msgspec.MsgspecError, ValueError, TypeError)
 """What comes of reading what somebody, or a disk, has changed."""
 
 _RENAMED = {"commit": "commit_hash"}
-_LISTS = {
-    "facts": to_strings,
-    "concepts": to_strings,
-    "files_read": to_strings,
-    "files_modified": to_strings,
-    "links": to_links,
-    "tags": to_strings,
-}
+ITEM_FIELDS = tuple(name for name in Item.__struct_fields__ if name != "validity")
+_NARRATIVE, _SUMMARY, _ENRICHMENT, _LINKS = map(
+    ITEM_FIELDS.index, ("narrative", "summary", "enrichment", "links")
+)
+_STRINGS = ("facts", "concepts", "files_read", "files_modified", "tags")
+_LISTS = dict.fromkeys(map(ITEM_FIELDS.index, _STRINGS), to_strings) | {_LINKS: to_links}
 """How the columns that hold lists are read."""
 _NONE_LISTED = "[]"
-
-ITEM_FIELDS = tuple(name for name in Item.__struct_fields__ if name != "validity")
-_LIST_PLACES = tuple(map(ITEM_FIELDS.index, _LISTS))
-_VALUES = {"summary": _summary, "enrichment": to_enrichment}
+_VALUES = {_SUMMARY: _summary, _ENRICHMENT: to_enrichment}
 """How the columns that hold one value, or NULL, are read."""
-_NARRATIVE = ITEM_FIELDS.index("narrative")
-_VALUE_PLACES = tuple(map(ITEM_FIELDS.index, _VALUES))
 LONG_TEXTS, LONG = ("narrative", "facts", "summary"), 500
 """Columns of items that are packed where they have so many characters: a twentieth of them, which
 hold most of the bytes. Those of notes in files are read by statements, and stay as they are."""
@@ -189,9 +182,9 @@ def item_row(item: Item) -> Row:
     values = list(msgspec.structs.astuple(item))[: len(ITEM_FIELDS)]
     if item.summary and item.narrative == item.summary.text:
         values[_NARRATIVE] = ""  # not twice
-    for place in _LIST_PLACES:
+    for place in _LISTS:
         values[place] = json_text(values[place]) if values[place] else _NONE_LISTED
-    for place in _VALUE_PLACES:
+    for place in _VALUES:
         if values[place]:
             values[place] = json_text(values[place])
     for place in () if item.file else _LONG_PLACES:
@@ -205,25 +198,25 @@ def _shorter(text: str | None) -> str | bytes | None:
 
 def to_item(row: Row) -> Item:
     """Build an item from columns in the order of `ITEM_FIELDS`."""
-    values = dict(zip(ITEM_FIELDS, row, strict=True))
+    values = list(row)
     try:
-        for name in LONG_TEXTS:
-            if isinstance(values[name], bytes):
-                values[name] = unpacked(values[name]).decode()
-        for name, read in _LISTS.items():
+        for place in _LONG_PLACES:
+            if isinstance(values[place], bytes):
+                values[place] = unpacked(values[place]).decode()
+        for place, read in _LISTS.items():
             # Most are empty, and need not be decoded.
-            values[name] = () if values[name] == _NONE_LISTED else read(values[name])
-        for name, read_one in _VALUES.items():
-            if values[name]:
-                values[name] = read_one(values[name])
-        if values["summary"] and not values["narrative"]:
-            values["narrative"] = values["summary"].text
+            values[place] = () if values[place] == _NONE_LISTED else read(values[place])
+        for place, read_one in _VALUES.items():
+            if values[place]:
+                values[place] = read_one(values[place])
+        if values[_SUMMARY] and not values[_NARRATIVE]:
+            values[_NARRATIVE] = values[_SUMMARY].text
     except _DAMAGES as error:
         raise StoreUnavailable(
-            f"what is stored of item {values['id']} is damaged: {error}",
+            f"what is stored of item {values[0]} is damaged: {error}",
             hint="make it anew from the log with: observer doctor --rebuild",
         ) from error
-    return Item(**values)
+    return Item(**dict(zip(ITEM_FIELDS, values, strict=True)))
 
 
 def link_rows(item: Item) -> list[Row]:

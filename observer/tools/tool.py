@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -33,7 +33,7 @@ import orjson
 from msgspec import Meta
 
 from observer.core.errors import BadInput, Incomplete, ObserverError
-from observer.core.json_text import dump
+from observer.core.json_text import dump, strings
 from observer.core.text import is_utf8
 from observer.core.value import decode_json
 from observer.tools.fence import mapped
@@ -363,7 +363,8 @@ class Echoes:
     """What a call's arguments hold that an answer must not repeat at length."""
 
     def __init__(self, arguments: Mapping[str, Json]) -> None:
-        self._long = [text for text in _texts(arguments) if len(text) > MOST_REPEATED]
+        given = strings(arguments, names=True)
+        self._long = [text for _, text in given if len(text) > MOST_REPEATED]
 
     def taken_out(self, answer: str) -> str:
         """Return a text in which no more than `MOST_REPEATED` characters of an argument follow.
@@ -385,18 +386,6 @@ class Echoes:
     def taken_out_of(self, value: Json) -> Json:
         """Return JSON in which no text or name repeats an argument at length."""
         return mapped(value, self.taken_out) if self._long else value
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, Mapping):
-        for name, each in value.items():
-            yield name
-            yield from _texts(each)
 
 
 def _cut(answer: str, argument: str) -> str:

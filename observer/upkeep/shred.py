@@ -15,12 +15,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import orjson
 
 from observer.core.disk import settle
 from observer.core.errors import BadInput
+from observer.core.json_text import strings
 from observer.core.paths import Home, flush
 from observer.local.logs import ShellLogs
 from observer.store.purging import StoredEvent, packed_texts
@@ -104,21 +105,14 @@ def places(text: re.Pattern[bytes], stored: StoredEvent) -> tuple[str, ...]:
         event.pop("branch", None)
     body = event.pop("body", {})
     said = {**event, **body} if isinstance(body, dict) else event
-    found = [name for name, value in said.items() if any(map(text.search, _texts(value)))]
+    found = [name for name, value in said.items() if any(map(text.search, _strings(value)))]
     found += [name for name, value in zip(_AROUND, around, strict=True) if text.search(value)]
     is_held = found or text.search(orjson.dumps(said)) or text.search(b"\n".join(around))
     return tuple(dict.fromkeys(found)) or (_WHOLE if is_held else ())
 
 
-def _texts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 - any JSON
-    if isinstance(value, str):
-        yield value.encode("utf-8", "surrogatepass")
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            yield from (*_texts(name), *_texts(each))
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+def _strings(value: object) -> Iterator[bytes]:
+    return (each.encode("utf-8", "surrogatepass") for _, each in strings(value, names=True))
 
 
 YOUNG_S = 2.0

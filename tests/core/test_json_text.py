@@ -16,7 +16,7 @@ from observer.core import text as wording
 from observer.core.clock import LAST_MS, iso_ms
 from observer.core.errors import NotFound, ObserverError, StoreUnavailable
 from observer.core.events import AnyBody, Command, Event, FileWrite, Prompt, Rewrite, kind_of
-from observer.core.json_text import dump, load, repair_encoding
+from observer.core.json_text import dump, load, repair_encoding, strings
 from observer.core.model import iso, item_id, item_uuid
 from observer.core.patterns import lazy_pattern
 from observer.core.value import decode_json
@@ -382,3 +382,22 @@ def test_it_is_compiled_when_it_is_first_used() -> None:
     broken = lazy_pattern("(")
     with pytest.raises(re.error):
         broken.search(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("one", [("", "one")]),
+        ({"a": ["one", {"b": "two"}], "c": 3}, [("a", "one"), ("b", "two")]),
+        (({"a": ""}, None, ("two",)), [("a", ""), ("", "two")]),
+    ],
+)
+def test_strings_stand_behind_the_name_of_their_field(
+    value: object, found: list[tuple[str, str]]
+) -> None:
+    assert list(strings(value)) == found
+
+
+def test_names_of_fields_are_found_where_they_are_asked_for() -> None:
+    found = [text for _, text in strings({"a": [{"b": 1}], "c": "d"}, names=True)]
+    assert found == ["a", "b", "c", "d"]

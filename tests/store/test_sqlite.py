@@ -59,6 +59,19 @@ def test_a_database_that_was_removed_does_not_come_back_empty(path: Path) -> Non
         assert not path.exists()
 
 
+def test_at_rest_no_pages_are_kept_in_memory(path: Path) -> None:
+    with closing(SqliteStore(path)) as store:
+        with store.write() as writer:
+            writer.append(SHOWN, stored_ms=1)
+        with store.read() as reader, store.read() as other:
+            before = (reader.totals(), other.totals())
+        held = apsw.memory_used()
+        store.rest()
+        assert apsw.memory_used() < held
+        with store.read() as reader:
+            assert reader.totals() == before[0] == before[1]
+
+
 def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
