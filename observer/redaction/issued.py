@@ -17,6 +17,7 @@ from observer.core.patterns import lazy_pattern
 from observer.redaction.patterns import Patterns, table
 from observer.redaction.shapes import (
     Span,
+    is_called,
     is_drawn_letters,
     is_placeholder,
     is_random,
@@ -90,7 +91,8 @@ def token_secrets(text: str, runs: str) -> Iterator[Span]:
     for token in _present(text, runs):
         for match in token.pattern.finditer(text):
             digest = _IS.in_digest.search(text, max(0, match.start() - 90), match.start())
-            if not digest and _is_issued(match):
+            is_called_so = not token.anchors and is_called(text, *match.span())
+            if not (digest or is_called_so) and _is_issued(match):
                 yield Span(match.start(), match.end(), token.name)
 
 
@@ -278,7 +280,9 @@ def _key_lines(text: str) -> Iterator[Span]:
         for match in lines.finditer(end + text if end in text else ""):
             start = match.start("lines") - len(end)
             head = text[max(0, start - 8192) : start].rpartition("-----BEGIN ")[2]
-            if not head.startswith(_PUBLIC) and any(map(is_random, match["lines"].split(end))):
+            if not any(map(head[:24].__contains__, _PUBLIC)) and any(
+                map(is_random, match["lines"].split(end))
+            ):
                 yield Span(start, match.end() - len(end), "private-key")
     if "PRIVATE KEY" in text and "-----END" in text:
         for match in _IS.foot.finditer(text):

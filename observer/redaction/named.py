@@ -24,6 +24,7 @@ from observer.redaction.shapes import (
     SHAPES,
     SecretName,
     Span,
+    is_called,
     is_drawn,
     is_drawn_letters,
     is_expression,
@@ -78,6 +79,8 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
     owner = _IS.before.search(text, max(0, at - 40), at)
     if owner and text.startswith("::", owner.start() - 2):
         return True  # the name of a type: `AWS::IAM::AccessKey`
+    if text.startswith(":", at) and "arn:" in text[max(0, at - 80) : at].rpartition(" ")[2]:
+        return True
     if owner and is_random(owner[0] + text[at:end]):
         return True
     before = [each.lower() for each in SHAPES.humps.findall(owner[0])] if owner else []
@@ -239,7 +242,8 @@ def _is_secret(key: _Key, value: str) -> bool:
         return False
     if key.word.is_weak:
         is_known = _IS.known_tail.fullmatch(key.tail) is not None
-        return is_known and is_random(value.partition(".")[0], at_least=16)
+        is_code = SHAPES.minified.search(value)
+        return is_known and not is_code and is_random(value.partition(".")[0], at_least=16)
     least = 4 if key.word.is_password else 8
     is_read = key.head["call"] and not _IS.sets.match(key.text)
     if len(value) < least or is_read or _IS.weak.match(key.text) or _is_code(key, value):
@@ -313,6 +317,7 @@ def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         is_inserted = gap[0] == ", " and text.startswith(",", end)
         is_joined = gap[0].strip() != "" and (is_inserted or "," not in gap[0])
         is_id = word.is_weak and is_hex(value) and (gap[0] != "=" or "-" in value)
+        is_id = is_id or SHAPES.id.fullmatch(value) is not None or _is_commit(gap[0], value)
         is_other = is_id or _IS.long_path.match(value)
         if not is_other and (is_drawn(value) or is_made_up(value, word, is_joined=is_joined)):
             return Span(start, end, word.name)
@@ -375,6 +380,8 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
         return None
     if (
         _IS.long_path.match(value)
+        or is_called(text, start, end)
+        or _is_commit(between, value)
         or ";" in between
         or ("[redacted:" in between and between.endswith("]"))
     ):
@@ -389,6 +396,11 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
     ):
         return Span(start, end, word.name)
     return None
+
+
+def _is_commit(between: str, value: str) -> bool:
+    """Return True for hexadecimal digits with which a line of `git log --oneline` begins."""
+    return "\n" in between and is_hex(value) and len(value) < _SHORT_COMMIT
 
 
 def _bounds(text: str, at: int) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from observer.redaction.shapes import (
     BREAKS,
     SHAPES,
     Span,
+    is_called,
     is_drawn,
     is_hex,
     is_jumbled,
@@ -48,7 +49,12 @@ def typed_secrets(text: str) -> Iterator[Span]:
             start, value = found.start("value"), found["value"].rstrip(_ENDS)
             if sign == ":":
                 user = _IS.user.search(text, max(0, found.start() - 99), found.start())
-                if user is None or _IS.userless.fullmatch(user[1]) or SHAPES.uuid.search(value):
+                if (
+                    user is None
+                    or is_called(text, *user.span(1))
+                    or _IS.userless.fullmatch(user[1].rpartition("@")[2])
+                    or SHAPES.uuid.search(value)
+                ):
                     continue
                 is_secret = _is_of_user(value, is_mail="@" in user[1])
             else:
@@ -83,7 +89,6 @@ _WORD = re.compile(
 _QUERY = re.compile(rb"[&?](?=[\w.-]+=)")
 _LONG = 10
 """Letters and digits of a part that looks drawn: names have none."""
-_NO_SECRETS = frozenset(WORDS["no_secrets"])
 
 
 def unnamed_secrets(text: str) -> Iterator[Span]:
@@ -92,12 +97,14 @@ def unnamed_secrets(text: str) -> Iterator[Span]:
     for found in _WORD.finditer(b" " + shape):
         begin, stop = found.start(), found.end() - 1
         word = text[begin:stop]
-        if word.startswith(("sha", "0x", "AAAA")) or "arn:" in word:
+        if word.startswith(("sha", "0x", "AAAA", "nonce-")) or "arn:" in word:
             continue
         name = _IS.assigned.match(word)
         start = begin + (name.end() if name else 0)
         value = text[start:stop].rstrip(".:")
         end = start + len(value)
+        if value.startswith("--") and text[start - 1 : start] in {"", "\n"}:
+            continue  # a boundary of a mail, or of a form
         is_key = _is_key(value)
         is_secret = False
         if _is_password(value) or (is_key and not _is_part(text, start, end)):
@@ -156,6 +163,8 @@ def _is_hinted(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 70) : start].rpartition("\n")[2]
     if SHAPES.phrase.fullmatch(text, start, end):
         is_end = before[-1:] in tuple(":=>,(\"'") or text[end : end + 1] in {"", "\n"}
+        if text.startswith(('":', "':"), end) or _IS.imported.search(before):
+            return False
         if before[-2:-1] in ("", ".") or before[-1:] in "/`" or not is_end:
             return False
         before = before[-40:]
@@ -167,6 +176,8 @@ def _is_hinted(text: str, start: int, end: int) -> bool:
 def _is_password(value: str) -> bool:
     signs = len(_IS.signs.findall(value))
     if not signs or not _SHORTEST <= len(value) <= 64 or not value.isascii():
+        return False
+    if _IS.requirement.search(value):
         return False
     if is_jumbled(value):
         return not value.islower()
@@ -195,9 +206,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     """Return True if a value is no part of code, and no digest, id or place by its name."""
     if text[start - 1 : start] in tuple("([{)]<\\") or text[end : end + 1] in tuple("([{])"):
         return False
-    before = text[max(0, start - 90) : start]
-    found = _IS.name.search(before)
-    words = [each.lower().rstrip("s") for each in SHAPES.humps.findall(found[1])] if found else []
-    ends = (*words[:1], *words[-1:], found[1].lower()) if found else ()
-    is_other = not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,"))
-    return not is_other and not SHAPES.digests.search(before[-24:].lower())
+    before = text[max(0, start - 24) : start]
+    return not is_called(text, start, end, is_alone=True) and not SHAPES.digests.search(
+        before.lower()
+    )
