@@ -99,7 +99,6 @@ def is_jumbled(value: str) -> bool:
     kinds = value.encode("ascii", "replace").translate(_KINDS)
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
     is_mixed = changes >= _CHANGING * len(value) and len(different) >= _DISTINCT * len(value)
-    is_mixed = is_mixed and not SHAPES.minified.search(value)
     return is_mixed and len(set(kinds) & set(b"aA0")) > 1 and set(kinds) <= set(b"aA0-")
 
 
@@ -170,15 +169,7 @@ def _is_of_kind(value: str, before: str) -> bool:
     kind, word = SHAPES.kind.fullmatch(value), SHAPES.of_kind.search(before)
     if kind is None or word is None or SHAPES.names.search(word[1]):
         return False
-    return any(
-        name[0].lower() == kind[1][0] and _abbreviates(kind[1], name.lower())
-        for name in (word[1], *SHAPES.humps.findall(word[1]))
-    )
-
-
-def _abbreviates(short: str, word: str) -> bool:
-    letters = iter(word)
-    return all(each in letters for each in short)
+    return re.search(rf"(?<![a-z]){'[a-z_]*'.join(kind[1])}", word[1].lower()) is not None
 
 
 ACCOUNTS = frozenset({"login", "log in", "sign in", "logon", "signin", "creds"})
@@ -236,9 +227,11 @@ def is_strong(value: str) -> bool:
     """Return True for what mixes both cases, digits and signs, as rules for passwords demand."""
     kinds = (str.islower, str.isupper, str.isdigit, SHAPES.symbols.match)
     is_mixed = all(any(map(kind, value)) for kind in kinds)
-    is_code = SHAPES.no_value.match(value) or SHAPES.code.search(value) or is_placeholder(value)
-    is_code = is_code or SHAPES.compound.fullmatch(value)
-    return is_jumbled(value) or (is_mixed and not is_code)
+    if not is_mixed:
+        return is_jumbled(value)
+    is_name = SHAPES.compound.fullmatch(value) or is_placeholder(value)
+    is_code = is_name or SHAPES.no_value.match(value) or SHAPES.code.search(value)
+    return is_jumbled(value) or not is_code
 
 
 def is_typed(value: str) -> bool:

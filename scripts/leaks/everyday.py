@@ -1,8 +1,8 @@
-"""Ordinary text of every day: what interfaces, headers, mails and tables hold, and what is written.
+"""Ordinary text of every day: what interfaces, headers, mails and tables hold, and people write.
 
-`everyday.texts` is made up: a section begins with `== SORT`, and what is drawn in its lines is drawn
-anew for every text. The rest is what the machine carries: manuals, change logs, read-mes, licences,
-metadata of packages, and what npm has cached.
+`everyday.texts` is made up: a section begins with `== SORT`, and what is drawn in its lines is
+drawn anew for every text. The rest is what the machine carries: manuals, change logs, read-mes,
+licences, metadata of packages, and what npm has cached.
 """
 
 from __future__ import annotations
