@@ -14,17 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from observer.core.patterns import lazy_pattern
+from observer.redaction import shapes
 from observer.redaction.patterns import Patterns, table
-from observer.redaction.shapes import (
-    Ordinary,
-    Span,
-    is_drawn_letters,
-    is_placeholder,
-    is_random,
-    is_strong,
-    is_typed,
-    is_unspoken,
-)
+from observer.redaction.shapes import Ordinary, Span
 
 _IS = Patterns("issued")
 
@@ -94,7 +86,8 @@ def token_secrets(text: str, runs: str) -> Iterator[Span]:
     for token in _present(text, runs):
         for match in token.pattern.finditer(text):
             digest = _IS.in_digest.search(text, max(0, match.start() - 90), match.start())
-            if not digest and _is_issued(match):
+            is_called_so = not token.anchors and shapes.is_called(text, *match.span())
+            if not (digest or is_called_so) and _is_issued(match):
                 yield Span(match.start(), match.end(), token.name)
 
 
@@ -103,13 +96,13 @@ def _is_issued(match: re.Match[str]) -> bool:
     groups = match.groupdict("")
     if drawn := groups.get("issued"):
         return (
-            is_random(drawn, at_least=16)
-            or is_drawn_letters(drawn)
-            or is_unspoken(drawn)
+            shapes.is_random(drawn, at_least=16)
+            or shapes.is_drawn_letters(drawn)
+            or shapes.is_unspoken(drawn)
             or bool(_IS.piece.search(drawn))
         )
     if drawn := groups.get("drawn"):
-        return is_random(drawn, at_least=16)
+        return shapes.is_random(drawn, at_least=16)
     return groups.get("secret") != ""
 
 
@@ -161,24 +154,24 @@ def _before(match: re.Match[str], most: int = 200) -> str:
 
 
 def _is_literal(match: re.Match[str]) -> bool:
-    return not is_placeholder(match["secret"])
+    return not shapes.is_placeholder(match["secret"])
 
 
 def _is_generated(match: re.Match[str]) -> bool:
-    return is_random(match["secret"], at_least=16) and _is_literal(match)
+    return shapes.is_random(match["secret"], at_least=16) and _is_literal(match)
 
 
 def _is_credential(match: re.Match[str]) -> bool:
     value = match["secret"]
     is_typical = len(value) >= 24 or (len(value) >= 6 and _IS.mixed.search(value) is not None)
-    return is_typical and not is_placeholder(value)
+    return is_typical and not shapes.is_placeholder(value)
 
 
 def _holds_session(match: re.Match[str]) -> bool:
     """Return True if one of the cookies in this line is more than a setting or an example."""
     line = match.string[match.start("secret") : match.start("secret") + 1024].splitlines()[0]
-    values = [value for value in _IS.pair.findall(line) if not is_placeholder(value)]
-    return any(len(value) >= 16 or is_random(value, at_least=8) for value in values)
+    values = [value for value in _IS.pair.findall(line) if not shapes.is_placeholder(value)]
+    return any(len(value) >= 16 or shapes.is_random(value, at_least=8) for value in values)
 
 
 _ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
@@ -188,7 +181,8 @@ _ACCEPT: dict[str, Callable[[re.Match[str]], bool]] = {
     "is_credential": _is_credential,
     "holds_session": _holds_session,
     "is_made": lambda match: (
-        _is_literal(match) and (is_typed(match["secret"]) or is_strong(match["secret"]))
+        _is_literal(match)
+        and (shapes.is_typed(match["secret"]) or shapes.is_strong(match["secret"]))
     ),
     "is_login": lambda match: _is_literal(match) and "[" not in match["secret"],
     "is_for_curl": lambda match: "curl" in _before(match, 400) and _is_literal(match),
@@ -245,7 +239,7 @@ def key_file_secrets(text: str, low: str, runs: str) -> Iterator[Span]:
     `runs` are its `long_runs`.
     """
     for match in _IS.web_key.finditer(text if "kty" in low else ""):
-        if is_random(match["secret"]):
+        if shapes.is_random(match["secret"]):
             yield Span(*match.span("secret"), "private-key")
     if "private" in low:
         yield from _pem_blocks(text)
@@ -267,25 +261,19 @@ def _pem_blocks(text: str) -> Iterator[Span]:
             yield Span(match.start(), end, "private-key")
 
 
-_BEFORE = r"[ \t>|+\"',]{0,12}(?:\d{1,6}[ \t:\u2192|-]{1,4})?"
-_KEY_LINE = r"[A-Za-z0-9+/]{60,76}[\"',]{0,2}"
-_LINES = {
-    end: lazy_pattern(
-        rf"{begin}{_BEFORE}(?P<lines>{_KEY_LINE}(?:{begin}{_BEFORE}{_KEY_LINE}){{2,200}}"
-        rf"(?:{begin}{_BEFORE}[A-Za-z0-9+/]{{1,76}}={{0,2}}(?=\W|\Z))?)"
-    )
-    for end, begin in (("\n", r"\n"), ("\r\n", r"\r\n"), ("\\n", r"\\n"))
-}
+_LINES = {"\n": "lines", "\\n": "escaped_lines"}
+"""Ends of lines, and the pattern of lines of a key's length and letters."""
 _PUBLIC = ("CERT", "PUBLIC", "SIGNATURE", "MESSAGE", "PARAMETERS", "CRL", "PKCS7")
 
 
 def _key_lines(text: str) -> Iterator[Span]:
     """Yield lines of a key's length and letters, whatever is left of the block around them."""
-    for end, lines in _LINES.items():
-        for match in lines.finditer(end + text if end in text else ""):
+    for end, name in _LINES.items():
+        for match in getattr(_IS, name).finditer(end + text) if end in text else ():
             start = match.start("lines") - len(end)
             head = text[max(0, start - 8192) : start].rpartition("-----BEGIN ")[2]
-            if not head.startswith(_PUBLIC) and any(map(is_random, match["lines"].split(end))):
+            is_public = any(map(head[:24].__contains__, _PUBLIC))
+            if not is_public and any(map(shapes.is_random, match["lines"].split(end))):
                 yield Span(start, match.end() - len(end), "private-key")
     if "PRIVATE KEY" in text and "-----END" in text:
         for match in _IS.foot.finditer(text):

@@ -17,22 +17,9 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from observer.core.patterns import lazy_pattern
+from observer.redaction import shapes
 from observer.redaction.patterns import WORDS, Patterns
-from observer.redaction.shapes import (
-    ACCOUNTS,
-    MARKER,
-    SHAPES,
-    SecretName,
-    Span,
-    is_drawn,
-    is_drawn_letters,
-    is_expression,
-    is_hex,
-    is_made_up,
-    is_placeholder,
-    is_random,
-    is_strong,
-)
+from observer.redaction.shapes import ACCOUNTS, MARKER, SHAPES, SecretName, Span
 
 _IS = Patterns("named")
 
@@ -78,7 +65,9 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
     owner = _IS.before.search(text, max(0, at - 40), at)
     if owner and text.startswith("::", owner.start() - 2):
         return True  # the name of a type: `AWS::IAM::AccessKey`
-    if owner and is_random(owner[0] + text[at:end]):
+    if text.startswith(":", end) and "arn:" in text[max(0, at - 80) : at].rpartition(" ")[2]:
+        return True
+    if owner and shapes.is_random(owner[0] + text[at:end]):
         return True
     before = [each.lower() for each in SHAPES.humps.findall(owner[0])] if owner else []
     return bool(before) and ("public" in before or before[-1] in _PUBLIC or before[0] in MEASURES)
@@ -91,7 +80,7 @@ _PIECE = 14
 def joined(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     """Return the secret that is joined to its name by `-`, `_` or `=`; None if none is."""
     rest = _IS.joined.match(text, found.end())
-    if rest is None or is_placeholder(rest["value"]):
+    if rest is None or shapes.is_placeholder(rest["value"]):
         return None
     value = rest["value"]
     is_words = rest["joint"] != "-" and SHAPES.phrase.fullmatch(value)
@@ -101,13 +90,13 @@ def joined(text: str, found: re.Match[str], word: SecretName) -> Span | None:
 
 
 def _is_generated(value: str) -> bool:
-    if not is_random(value, at_least=_PIECE):
-        return is_drawn_letters(value) and "_" not in value and "-" not in value
+    if not shapes.is_random(value, at_least=_PIECE):
+        return shapes.is_drawn_letters(value) and "_" not in value and "-" not in value
     pieces = _IS.joint.split(value)
     return (
-        any(is_random(piece, at_least=_PIECE) for piece in pieces)
+        any(shapes.is_random(piece, at_least=_PIECE) for piece in pieces)
         or SHAPES.uuid.search(value) is not None
-        or all(is_random(piece, at_least=8) for piece in pieces if len(piece) > 3)
+        or all(shapes.is_random(piece, at_least=8) for piece in pieces if len(piece) > 3)
     )
 
 
@@ -134,13 +123,10 @@ def named_secrets(text: str, low: str) -> Iterator[Span]:
 
 # --- what is set to a value ----------------------------------------------------------------------
 
-_QUOTES = ('"', "'", "`")
-
-_QUOTED = {quote: lazy_pattern(rf"(?:[^{quote}\\\r\n]|\\.)*+", re.DOTALL) for quote in _QUOTES}
-_ESCAPED = {
-    quote: lazy_pattern(rf"[^{quote}\\\r\n]*+(?:\\++(?!{quote})[^{quote}\\\r\n]*+)*+")
-    for quote in _QUOTES
-}
+_QUOTED = {'"': "quoted_double", "'": "quoted_single", "`": "quoted_back"}
+_ESCAPED = {'"': "escaped_double", "'": "escaped_single", "`": "escaped_back"}
+_ENCLOSED = {'"': "enclosed_double", "'": "enclosed_single", "`": "enclosed_back"}
+"""The patterns of what quotes enclose: a string, one in another, and one without a blank."""
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 
 
@@ -194,7 +180,7 @@ def _set(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         start, end = bounds
         value = MARKER.sub("", text[start:end])
         # An expression stays one when its end was found to be a secret.
-        is_cut = text.startswith("[redacted:", end) and is_expression(f"{value}a")
+        is_cut = text.startswith("[redacted:", end) and shapes.is_expression(f"{value}a")
         if not is_cut and _is_secret(key, value):
             return Span(start, end, word.name)
     return joined(text, found, word)
@@ -222,7 +208,9 @@ def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
         return head.span("element")
     start = head.end()
     if quote := head["quote"]:
-        inside = (_ESCAPED if len(quote) > 1 else _QUOTED)[quote[-1]].match(text, start)
+        inside = getattr(_IS, (_ESCAPED if len(quote) > 1 else _QUOTED)[quote[-1]]).match(
+            text, start
+        )
         end = inside.end() if inside else start
     else:
         start, end = _bounds(text, start)
@@ -235,11 +223,12 @@ def _set_bounds(text: str, key: _Key) -> tuple[int, int] | None:
 def _is_secret(key: _Key, value: str) -> bool:
     """Return True for a value that is no code: the plainer it is set, the plainer it may be."""
     is_file = key.head["default"] and key.lead in "/\\"
-    if is_file or is_placeholder(value) or (key.lead in "?&" and "badge" in key.before):
+    if is_file or shapes.is_placeholder(value) or (key.lead in "?&" and "badge" in key.before):
         return False
     if key.word.is_weak:
         is_known = _IS.known_tail.fullmatch(key.tail) is not None
-        return is_known and is_random(value.partition(".")[0], at_least=16)
+        is_code = SHAPES.minified.search(value)
+        return is_known and not is_code and shapes.is_random(value.partition(".")[0], at_least=16)
     least = 4 if key.word.is_password else 8
     is_read = key.head["call"] and not _IS.sets.match(key.text)
     if len(value) < least or is_read or _IS.weak.match(key.text) or _is_code(key, value):
@@ -253,11 +242,13 @@ def _is_code(key: _Key, value: str) -> bool:
     is_other = key.tail and not _IS.known_tail.fullmatch(key.tail)
     if is_other or _IS.path.fullmatch(value):
         return True
-    if not key.word.is_password and is_expression(value):
+    if not key.word.is_password and shapes.is_expression(value):
         return True
     if key.is_quoted:
         return _IS.string_ended.match(value) is not None
-    is_name = _IS.attribute.fullmatch(value) is not None and not is_random(value, at_least=16)
+    is_name = _IS.attribute.fullmatch(value) is not None and not shapes.is_random(
+        value, at_least=16
+    )
     return is_name or bool(_IS.statements.search(value) or _IS.type.fullmatch(value))
 
 
@@ -282,7 +273,7 @@ def _is_bare_secret(key: _Key, value: str) -> bool:
         if is_entry or (not key.is_spaced and _IS.argument.search(key.before)):
             return _is_literal(key, value) and not _IS.description.fullmatch(value)
     if _IS.plain.fullmatch(value) or (key.is_spaced and not key.word.is_password):
-        return is_random(value)
+        return shapes.is_random(value)
     return _is_literal(key, value)
 
 
@@ -295,8 +286,7 @@ def _names_itself(value: str) -> bool:
 
 _FAR = 100
 """Characters that may stand between a name and what looks drawn."""
-_DATA_LENGTH = 24
-_ENCLOSED = {sign: lazy_pattern(rf"[^{sign}\r\n]{{4,256}}?(?=\\{{0,7}}{sign})") for sign in "\"'`"}
+_DATA_LENGTH, _SHORT_COMMIT = 24, 13
 _LEADS = "!#$%&*+-./?@^_~"
 _ENDS = ".,:;)]}>"
 
@@ -312,9 +302,12 @@ def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         value = text[start:end]
         is_inserted = gap[0] == ", " and text.startswith(",", end)
         is_joined = gap[0].strip() != "" and (is_inserted or "," not in gap[0])
-        is_id = word.is_weak and is_hex(value) and (gap[0] != "=" or "-" in value)
+        is_id = word.is_weak and shapes.is_hex(value) and (gap[0] != "=" or "-" in value)
+        is_id = is_id or SHAPES.id.fullmatch(value) is not None or _is_commit(gap[0], value)
         is_other = is_id or _IS.long_path.match(value)
-        if not is_other and (is_drawn(value) or is_made_up(value, word, is_joined=is_joined)):
+        if not is_other and (
+            shapes.is_drawn(value) or shapes.is_made_up(value, word, is_joined=is_joined)
+        ):
             return Span(start, end, word.name)
     if word.gate in ACCOUNTS:
         return _behind(text, tail.end(), word)
@@ -345,16 +338,13 @@ def _behind(text: str, at: int, word: SecretName) -> Span | None:
     return None
 
 
-_SHORT_COMMIT = 13
-
-
 def _before(text: str, at: int, word: SecretName) -> Span | None:
     line = text.rfind("\n", max(0, at - _FAR), at) + 1
     for token in _IS.token.finditer(text, max(line, at - _FAR), at):
         between = text[token.end() : at]
         is_next = _IS.next_key.fullmatch(between)  # of an object of JSON
         is_short = len(token[0]) < _SHORT_COMMIT
-        is_id = SHAPES.uuid.fullmatch(token[0]) or (is_short and is_hex(token[0]))
+        is_id = SHAPES.uuid.fullmatch(token[0]) or (is_short and shapes.is_hex(token[0]))
         if is_next or is_id or not _IS.up_to_name.fullmatch(between):
             continue  # what has an id of its own is named before it
         if span := _apart(text, token.start(), between, word):
@@ -371,7 +361,11 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
     start, end = _bounds(text, place)
     value = text[start:end]
     is_below = lines == 1 and text[start - 1] == "\n" and text[end : end + 1] in {"", "\n"}
-    if words > 7 or lines > 2 or (lines and not is_close and (is_hex(value) or not is_below)):
+    if (
+        words > 7
+        or lines > 2
+        or (lines and not is_close and (shapes.is_hex(value) or not is_below))
+    ):
         return None
     if (
         _IS.long_path.match(value)
@@ -382,13 +376,19 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
     is_joined = (is_close and "," not in between) or (
         words < 4 and word.is_password and not set(between) & set(",;(){}[]")
     )
-    if (
-        is_drawn(value, between)
-        or (not lines and is_strong(value))
-        or ((words < 4 or is_close) and is_made_up(value, word, is_joined=is_joined))
-    ):
+    is_secret = (
+        shapes.is_drawn(value, between)
+        or (not lines and shapes.is_strong(value))
+        or ((words < 4 or is_close) and shapes.is_made_up(value, word, is_joined=is_joined))
+    )
+    if is_secret and not (_is_commit(between, value) or shapes.is_called(text, start, end)):
         return Span(start, end, word.name)
     return None
+
+
+def _is_commit(between: str, value: str) -> bool:
+    """Return True for hexadecimal digits with which a line of `git log --oneline` begins."""
+    return "\n" in between and shapes.is_hex(value) and len(value) < _SHORT_COMMIT
 
 
 def _bounds(text: str, at: int) -> tuple[int, int]:
@@ -397,7 +397,7 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
     while start and text[start - 1] in _LEADS and not text[start - 2 : start - 1].isalnum():
         start -= 1
     before = text[start - 1 : start]
-    inside = _ENCLOSED[before].match(text, start) if before in _ENCLOSED else None
+    inside = getattr(_IS, _ENCLOSED[before]).match(text, start) if before in _ENCLOSED else None
     if inside is not None and " " not in inside[0]:
         return start, inside.end() - 2 * inside[0].endswith(("\\r", "\\n"))
     bare = _IS.bare.match(text, start)
@@ -413,14 +413,10 @@ def _bounds(text: str, at: int) -> tuple[int, int]:
 # --- columns ---
 
 _FRAME = " \"'`*\r"
-_CELL = r"[\"'`* ]{0,4}[\w. -]{1,40}[\"'`* ]{0,4}"
 _BLANKS = "  "
 """What parts columns that are as wide as their widest cell."""
-_HEADERS = {
-    sign: lazy_pattern(rf" *[|\u2502]?{_CELL}(?:{re.escape(sign)}{_CELL})+[|\u2502]?\s*")
-    for sign in ("|", "\u2502", "\t", ";", ",")
-}
-_HEADERS[_BLANKS] = lazy_pattern(r"\s*[\w.-]+(?: [\w.-]+)*(?: {2,}[\w.-]+(?: [\w.-]+)*)+\s*")
+_HEADERS = {"|": "bars", "\u2502": "lines_drawn", "\t": "tabs", ";": "semicolons", ",": "commas"}
+_HEADERS[_BLANKS] = "blanks"
 _LONGEST = 400
 """Characters of the longest heading that is read."""
 _VAIN = 8
@@ -433,7 +429,7 @@ def column(text: str, found: re.Match[str], word: SecretName) -> Iterator[Span]:
         return
     listed = _IS.values.match(text, found.end())
     for at, cell in _listed(text, found, listed.end()) if listed else _below(text, found):
-        if is_drawn(cell) or is_made_up(cell, word, is_joined=True):
+        if shapes.is_drawn(cell) or shapes.is_made_up(cell, word, is_joined=True):
             yield Span(at, at + len(cell), word.name)
 
 
@@ -446,7 +442,7 @@ def _below(text: str, found: re.Match[str]) -> Iterator[tuple[int, str]]:
         sign, head, end = "\t", text[start : copied.end()].replace(",", "\t"), copied.end()
     else:
         sign = next((each for each in _HEADERS if each in head.strip()), "")
-        if not sign or len(head) > _LONGEST or not _HEADERS[sign].fullmatch(head):
+        if not sign or len(head) > _LONGEST or not getattr(_IS, _HEADERS[sign]).fullmatch(head):
             return
     cells = _split(head, sign)
     number = sum(at <= found.start() - start for at, _ in cells) - 1

@@ -15,16 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from observer.redaction import shapes
 from observer.redaction.patterns import Patterns
-from observer.redaction.shapes import (
-    BREAKS,
-    SHAPES,
-    Span,
-    is_name,
-    is_placeholder,
-    is_random,
-    is_unspoken,
-)
+from observer.redaction.shapes import BREAKS, SHAPES, Span
 
 _IS = Patterns("seen")
 
@@ -281,14 +274,14 @@ def _stands_out(value: str, normal: str) -> bool:
         or _IS.no_value.search(value)
     ):
         return False
-    if is_placeholder(value):
+    if shapes.is_placeholder(value):
         return False
     changes = sum(len(_IS.change.findall(run)) for run in _IS.run.findall(_IS.hump.sub("a", value)))
-    is_drawn = changes >= _LEAST_CHANGES and is_random(value, at_least=_SHORTEST)
+    is_drawn = changes >= _LEAST_CHANGES and shapes.is_random(value, at_least=_SHORTEST)
     is_numbered = len(_IS.numbers.findall(value)) > 1
-    if is_drawn and (is_numbered or not is_name(value, mean=_SHORT_WORDS)):
+    if is_drawn and (is_numbered or not shapes.is_name(value, mean=_SHORT_WORDS)):
         return True
-    if len(normal) >= _LONG and is_unspoken(value):
+    if len(normal) >= _LONG and shapes.is_unspoken(value):
         return True
     if SHAPES.phrase.fullmatch(value) or (is_numbered and SHAPES.made_up.fullmatch(value)):
         return len(normal) >= _LONG

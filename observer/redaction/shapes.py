@@ -157,6 +157,34 @@ def is_expression(value: str) -> bool:
     return " " in value or value.endswith(":") or SHAPES.expression.search(value) is not None
 
 
+_NO_SECRETS = frozenset(WORDS["no_secrets"])
+_PUBLIC = frozenset(WORDS["public"])
+_VAGUE = _NO_SECRETS.union(WORDS["vague"])
+
+
+def is_called(text: str, start: int, end: int, *, is_alone: bool = False) -> bool:
+    """Return True for a digest, an id or a place: by its name, its form, or its kind's letters.
+
+    The name of what stands alone, with no word for a secret near, may be vaguer.
+    """
+    value, before = text[start:end], text[max(0, start - 90) : start]
+    found = SHAPES.name.search(before)
+    words = [each.lower().rstrip("s") for each in SHAPES.humps.findall(found[1])] if found else []
+    ends = {*words[:1], *words[-1:], found[1].lower()} if found else set()
+    ends.update("id" for each in words[-2:-1] if each in _PUBLIC)  # `nextToken`
+    if ends & (_VAGUE if is_alone else _NO_SECRETS) or before.endswith(("h1:", "data:,")):
+        return True
+    return SHAPES.id.fullmatch(value) is not None or _is_of_kind(value, before)
+
+
+def _is_of_kind(value: str, before: str) -> bool:
+    """Return True for an id that begins with letters of what it is called: `request req_1f`."""
+    kind, word = SHAPES.kind.fullmatch(value), SHAPES.of_kind.search(before)
+    if kind is None or word is None or SHAPES.names.search(word[1]):
+        return False
+    return re.search(rf"(?<![a-z]){'[a-z_]*'.join(kind[1])}", word[1].lower()) is not None
+
+
 ACCOUNTS = frozenset({"login", "log in", "sign in", "logon", "signin", "creds"})
 """Words behind which a user's name stands before the secret."""
 
@@ -198,7 +226,7 @@ def is_made_up(value: str, word: SecretName, *, is_joined: bool) -> bool:
         and not SHAPES.names.search(value)
     ):
         return True
-    if not (has_digit or symbols > 1):
+    if not (has_digit or symbols > 1) or SHAPES.compound.fullmatch(value):
         return False
     if symbols:
         is_plain = value.isupper() or (value.islower() and not has_digit)
@@ -212,8 +240,11 @@ def is_strong(value: str) -> bool:
     """Return True for what mixes both cases, digits and signs, as rules for passwords demand."""
     kinds = (str.islower, str.isupper, str.isdigit, SHAPES.symbols.match)
     is_mixed = all(any(map(kind, value)) for kind in kinds)
-    is_code = SHAPES.no_value.match(value) or SHAPES.code.search(value)
-    return is_jumbled(value) or (is_mixed and not is_code)
+    if not is_mixed:
+        return is_jumbled(value)
+    is_name = SHAPES.compound.fullmatch(value) or is_placeholder(value)
+    is_code = is_name or SHAPES.no_value.match(value) or SHAPES.code.search(value)
+    return is_jumbled(value) or not is_code
 
 
 def is_typed(value: str) -> bool:

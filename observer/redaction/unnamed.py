@@ -11,65 +11,48 @@ import re
 from collections.abc import Iterator
 
 from observer.core.patterns import lazy_pattern
+from observer.redaction import shapes
 from observer.redaction.patterns import WORDS, Patterns
-from observer.redaction.shapes import (
-    BREAKS,
-    SHAPES,
-    Ordinary,
-    Span,
-    is_drawn,
-    is_hex,
-    is_jumbled,
-    is_placeholder,
-    is_random,
-    is_strong,
-    is_typed,
-)
+from observer.redaction.shapes import BREAKS, SHAPES, Ordinary, Span
 
 _IS = Patterns("unnamed")
 
-_VALUE = r"[\"']?(?P<value>[^\s\"'|;]{8,128})"
-_TYPED = {
-    "-": lazy_pattern(
-        rf"-(?<=\s-)(?:[pPwWaAkKxXtTyU]|[hx]p|-?(?:pw|pass|pwd|hmac|auth))[ =]?{_VALUE}"
-    ),
-    "echo ": lazy_pattern(rf"echo (?:-\w+ )?{_VALUE}"),
-    "<<<": lazy_pattern(rf"<<< ?{_VALUE}"),
-    "/p": lazy_pattern(rf"/p(?<=\s/p)(?:ass(?:word)?)?:{_VALUE}"),
-    ":": lazy_pattern(r":(?<=\w:)(?P<value>[^\s\"'@,;:(){}\[\]<>]{8,128})(?=[\s\"'@]|\Z)"),
-}
+_TYPED = {"-": "option", "echo ": "echoed", "<<<": "here", "/p": "slash", ":": "login"}
+"""What stands in a text with what is typed so, and its pattern."""
 _ENDS = ".,:;!?)"
 _LONG_HEX = 24
 
 
 def typed_secrets(text: str) -> Iterator[Span]:
     """Yield what looks drawn behind an option that often takes a password, or behind a user."""
-    for sign, pattern in _TYPED.items():
-        for found in pattern.finditer(text if sign in text else ""):
+    for sign, name in _TYPED.items():
+        for found in getattr(_IS, name).finditer(text) if sign in text else ():
             start, value = found.start("value"), found["value"].rstrip(_ENDS)
             if sign == ":":
                 user = _IS.user.search(text, max(0, found.start() - 99), found.start())
-                if user is None or _IS.userless.fullmatch(user[1]) or SHAPES.uuid.search(value):
-                    continue
-                is_secret = _is_of_user(value, is_mail="@" in user[1])
+                is_secret = user is not None and _is_of_user(text, user, value)
             else:
                 is_secret = _is_argument(value, sign, is_glued=text[start - 1].isalpha())
             if is_secret:
                 yield Span(start, start + len(value), "password")
 
 
-def _is_of_user(value: str, *, is_mail: bool) -> bool:
-    if "/" in value or (not is_mail and (SHAPES.phrase.fullmatch(value) or is_hex(value))):
+def _is_of_user(text: str, user: re.Match[str], value: str) -> bool:
+    is_mail = "@" in user[1]
+    if "/" in value or (not is_mail and (SHAPES.phrase.fullmatch(value) or shapes.is_hex(value))):
         return False
-    return is_typed(value) or (is_mail and is_strong(value))
+    if not (shapes.is_typed(value) or (is_mail and shapes.is_strong(value))):
+        return False
+    is_other = _IS.userless.fullmatch(user[1].rpartition("@")[2]) or SHAPES.uuid.search(value)
+    return not (is_other or shapes.is_called(text, *user.span(1)))
 
 
 def _is_argument(value: str, sign: str, *, is_glued: bool) -> bool:
     if is_glued and (SHAPES.phrase.fullmatch(value) or "/" in value):
         return False
-    if is_hex(value) and (sign == "echo " or len(value) < _LONG_HEX):
+    if shapes.is_hex(value) and (sign == "echo " or len(value) < _LONG_HEX):
         return False
-    return is_typed(value) or is_strong(value)
+    return shapes.is_typed(value) or shapes.is_strong(value)
 
 
 # --- what looks like nothing else ----------------------------------------------------------------
@@ -84,7 +67,6 @@ _WORD = re.compile(
 _QUERY = re.compile(rb"[&?](?=[\w.-]+=)")
 _LONG = 10
 """Letters and digits of a part that looks drawn: names have none."""
-_NO_SECRETS = frozenset(WORDS["no_secrets"])
 _ORDINARY = Ordinary()
 """Words that look neither drawn nor typed, whatever stands around them."""
 
@@ -95,12 +77,14 @@ def unnamed_secrets(text: str) -> Iterator[Span]:
     for found in _WORD.finditer(b" " + shape):
         begin, stop = found.start(), found.end() - 1
         word = text[begin:stop]
-        if word in _ORDINARY or word.startswith(("sha", "0x", "AAAA")) or "arn:" in word:
+        if word in _ORDINARY or word.startswith(("sha", "0x", "AAAA", "nonce-")) or "arn:" in word:
             continue
         name = _IS.assigned.match(word)
         start = begin + (name.end() if name else 0)
         value = text[start:stop].rstrip(".:")
         end = start + len(value)
+        if value.startswith("--") and text[start - 1 : start] in {"", "\n"}:
+            continue  # a boundary of a mail, or of a form
         is_key = _is_key(value)
         is_secret = False
         if _is_password(value) or (is_key and not _is_part(text, start, end)):
@@ -146,21 +130,27 @@ _LONGER_KEY = 20
 def _may_be(value: str, *, is_key: bool) -> bool:
     """Return True for hexadecimal digits, words joined and the like: secrets beside a hint."""
     if SHAPES.phrase.fullmatch(value):
-        return is_typed(value)
-    is_drawn = _IS.drawn.fullmatch(value) and is_random(value) and not _IS.picture.match(value)
+        return shapes.is_typed(value)
+    is_drawn = (
+        _IS.drawn.fullmatch(value) and shapes.is_random(value) and not _IS.picture.match(value)
+    )
     if (
         is_drawn
         or SHAPES.made_up.fullmatch(value)
         or (is_key and len(value) >= _LONGER_KEY and value[:3] != "eyJ")
     ):
         return True
-    return is_strong(value) and len(SHAPES.symbols.findall(value)) > 1 and not _is_wordy(value)
+    return (
+        shapes.is_strong(value) and len(SHAPES.symbols.findall(value)) > 1 and not _is_wordy(value)
+    )
 
 
 def _is_hinted(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 70) : start].rpartition("\n")[2]
     if SHAPES.phrase.fullmatch(text, start, end):
         is_end = before[-1:] in tuple(":=>,(\"'") or text[end : end + 1] in {"", "\n"}
+        if text.startswith(('":', "':"), end) or _IS.imported.search(before):
+            return False
         if before[-2:-1] in ("", ".") or before[-1:] in "/`" or not is_end:
             return False
         before = before[-40:]
@@ -171,12 +161,13 @@ def _is_hinted(text: str, start: int, end: int) -> bool:
 
 def _is_password(value: str) -> bool:
     signs = len(_IS.signs.findall(value))
-    if not signs or not _SHORTEST <= len(value) <= 64 or not value.isascii():
+    is_long = _SHORTEST <= len(value) <= 64
+    if not (signs and is_long and value.isascii()) or _IS.requirement.search(value):
         return False
-    if is_jumbled(value):
+    if shapes.is_jumbled(value):
         return not value.islower()
     is_code = _IS.code.search(value.rstrip("=")) or (signs == 1 and not value[0].isalnum())
-    return not is_code and is_strong(value) and not is_placeholder(value)
+    return not is_code and shapes.is_strong(value) and not shapes.is_placeholder(value)
 
 
 def _is_key(value: str) -> bool:
@@ -184,11 +175,11 @@ def _is_key(value: str) -> bool:
         _IS.data.fullmatch(value) is not None
         and (not (value.islower() or value.isupper()) or value.isalnum())
         and any(
-            is_random(part, at_least=_LONG) and list(part) != sorted(part)
+            shapes.is_random(part, at_least=_LONG) and list(part) != sorted(part)
             for part in _IS.parts.split(value)
         )
-        and is_drawn(value)
-        and not is_hex(value)
+        and shapes.is_drawn(value)
+        and not shapes.is_hex(value)
         and not value.startswith(("AAAA", "0x", "sha"))
         and not _IS.picture.match(value)
         and not _IS.code.search(value.rstrip("="))
@@ -200,9 +191,5 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     """Return True if a value is no part of code, and no digest, id or place by its name."""
     if text[start - 1 : start] in tuple("([{)]<\\") or text[end : end + 1] in tuple("([{])"):
         return False
-    before = text[max(0, start - 90) : start]
-    found = _IS.name.search(before)
-    words = [each.lower().rstrip("s") for each in SHAPES.humps.findall(found[1])] if found else []
-    ends = (*words[:1], *words[-1:], found[1].lower()) if found else ()
-    is_other = not _NO_SECRETS.isdisjoint(ends) or before.endswith(("h1:", "data:,"))
-    return not is_other and not SHAPES.digests.search(before[-24:].lower())
+    is_digest = SHAPES.digests.search(text[max(0, start - 24) : start].lower())
+    return not (is_digest or shapes.is_called(text, start, end, is_alone=True))

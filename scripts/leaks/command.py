@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from leaks import peers
+from leaks.everyday import EVERYDAY, everyday
 from leaks.false_marks import Count, count, merged
 from leaks.kinds import HALVES
 from leaks.ordinary import SESSIONS, everything, transcripts
@@ -52,8 +53,10 @@ def run(chosen: argparse.Namespace) -> int:
         missed |= {name: each.missed for name, each in found.items()}
         flagged = {name: each.flagged_per_mb for name, each in found.items()}
     _show(planted, missed)
+    of_every_day = everyday(times=20, step=2 * chosen.sources) if chosen.sources else ()
     counts = [
         *count(texts),
+        *count(of_every_day),
         *(each for folder in chosen.sessions for each in count(transcripts(folder))),
     ]
     _show_false(counts, flagged)
@@ -107,8 +110,9 @@ def _show_false(counts: Sequence[Count], flagged: dict[str, float]) -> None:
     if not counts:
         return
     print(f"\n{'false redactions in':40}{'MB':>8}{'marks':>8}{'per MB':>9}{'CPU s/MB':>10}")
-    ordinary = [each for each in counts if not each.sort.startswith(SESSIONS)]
-    for each in (*counts, merged("ALL ordinary", ordinary)):
+    ordinary = [each for each in counts if not each.sort.startswith((SESSIONS, EVERYDAY))]
+    daily = [each for each in counts if each.sort.startswith(EVERYDAY)]
+    for each in (*counts, merged("ALL ordinary", ordinary), merged("ALL of every day", daily)):
         print(
             f"{each.sort:40}{each.characters / 1e6:8.2f}{len(each.marks):8}{each.per_mb:9.2f}"
             f"{each.seconds_per_mb:10.3f}"

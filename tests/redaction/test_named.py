@@ -117,6 +117,14 @@ def test_what_was_recognised_once_goes_wherever_it_stands_in_the_text() -> None:
         ),
         pytest.param("integrity=sha384-" + DRAWN, id="integrity"),
         pytest.param("id;secret_name\n1;aB3-x9", id="column-about-a-secret"),
+        pytest.param("- Move secrets elsewhere (issue#88, ADR-0042)", id="issue"),
+        pytest.param("    - CVE-2026-113276: leak in Passwords.", id="weakness"),
+        pytest.param("| Password hash | Argon2id | m=65536 |", id="algorithm"),
+        pytest.param("a credential-free sign-in: FIDO2/WebAuthn-L3", id="compound"),
+        pytest.param("Mend the token\n96bf07c5 Mend more", id="commit"),
+        pytest.param("arn:aws:secretsmanager:eu:1:secret:shop/db-VLbM9L", id="arn"),
+        pytest.param("await page.fill('#password', process.env.E2E_1!)", id="reference-of-code"),
+        pytest.param('"dependencies": {"minipass": "^7.0.4"}', id="version"),
         pytest.param("NAME  TOKEN  AGE\nana  aB3-x9dE6g", id="row-of-another-table"),
     ],
 )
@@ -141,6 +149,7 @@ def test_lines_of_a_key_go_without_their_header(text: str) -> None:
     assert DRAWN[9:20] not in redact_text(text)
 
 
-def test_lines_of_a_certificate_stay() -> None:
-    text = f"-----BEGIN CERTIFICATE-----\n{LINES}\n-----END CERTIFICATE-----"
+@pytest.mark.parametrize("label", ["CERTIFICATE", "PGP SIGNATURE"])
+def test_lines_of_what_is_public_stay(label: str) -> None:
+    text = f"-----BEGIN {label}-----\n{LINES}\n-----END {label}-----"
     assert redact_text(text) == text

@@ -62,6 +62,18 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
         "const token = get()  // eslint-disable-next-line",
         "password=null;let t=1",
         "token in shop-admin/build/Chunk4aF8xQ2aB/page-7Kd2pQ9xLm3Z_x1",
+        # Ids, by their names, their forms and their kinds.
+        '"endCursor": "pL3v9QwZ8xN1cT5yB7mK2sD4fG6hJ0aR"',
+        'etag: W/"3f-pL3v9QwZ8xN1cT5yB7mK2sD4fG6"',
+        "for t in PRRT_kwDOrNfZaWM5Et6wi7O PRRT_kwDOaIPhWmM5DzpPDv2; do",
+        '"customer": "cus_mqc9ZSGv2GaSgf7Lw3"',
+        "the token ran out: request req_0c14cSQiF2p80Lg9cDEoL07F",
+        '{"text": "the token was rotated", "next_cursor": "dXNlcjpVMEc5V0ZYTlo7wRF"}',
+        "x-token-count: 3\nsec-websocket-key: oX86ucZxL1ek9tswqh+J78==",
+        "\n--MP_/ojz2N5iKuo.9KxQERTGlukK--\n",
+        "script-src 'nonce-ByP5kWhLjtOkthDWlWDx6b=='",
+        'Requires-Dist: PySocks!=1.5.7; extra == "socks"',
+        "const f = require('call-bind-apply-helpers'); // secret",
     ],
 )
 def test_ids_digests_and_code_stay(text: str) -> None:
