@@ -149,6 +149,7 @@ _SPACES = {
     "note_claim": "items",
     "note_relation": "items",
     "note_alias": "items",
+    "chosen": "items",
     "anchor_set": "validity",
     "anchor_path": "validity",
     "validity": "validity",
@@ -161,6 +162,14 @@ _KEPT = (
 )
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
+
+# An item has the number of its first event, a summary that of its session. A copy has events alone.
+_CHOSEN_OF_NOTHING = """
+DELETE FROM chosen WHERE NOT EXISTS (SELECT 1 FROM event
+        WHERE session_id = CASE kind WHEN 'title' THEN chosen.id ELSE chosen.id / 4 END)
+    AND (kind = 'title' OR NOT EXISTS (SELECT 1 FROM event WHERE seq = chosen.id / 4)
+        AND NOT EXISTS (SELECT 1 FROM note_file WHERE item = chosen.id))
+"""
 
 _TEXT = f"CAST({EVENT_JSON} AS TEXT)"
 # No import, no commit that was read from a history, and nothing that we stored or saw ourselves.
@@ -277,9 +286,10 @@ class PurgeWrites(PurgeReads):
     grown = 0
 
     def delete_events(self, seqs: Collection[int]) -> int:
-        """Take events out of the log, with what became of their items; return how many."""
+        """Take events out of the log, and what was chosen for items of them; return how many."""
         self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
         gone = self._connection.changes()
+        self._connection.execute(_CHOSEN_OF_NOTHING)
         self.grown -= gone
         return gone
 

@@ -93,7 +93,7 @@ _PUT_REFUSAL = put("share_refusal", "share, origin, sequence, why, at_ms")
 _TABLES = ("share_item", "share_waiting", "share_origin", "share_refusal")
 UNDERIVED = (
     *("llm_spending", "note_file", "note_claim", "note_relation", "note_alias"),
-    *("share", *_TABLES),
+    *("share", *_TABLES, "chosen"),
 )
 """Tables that are not derived from the log, beside the projects."""
 
