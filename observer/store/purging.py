@@ -166,7 +166,7 @@ _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE 
 # An item has the number of its first event, a summary that of its session. A copy has events alone.
 _CHOSEN_OF_NOTHING = """
 DELETE FROM chosen WHERE NOT EXISTS (SELECT 1 FROM event
-        WHERE session_id = CASE kind WHEN 'title' THEN chosen.id ELSE chosen.id / 4 END)
+        WHERE session_id = CASE chosen.kind WHEN 'title' THEN chosen.id ELSE chosen.id / 4 END)
     AND (kind = 'title' OR NOT EXISTS (SELECT 1 FROM event WHERE seq = chosen.id / 4)
         AND NOT EXISTS (SELECT 1 FROM note_file WHERE item = chosen.id))
 """
