@@ -299,7 +299,7 @@ def test_what_is_hidden_gives_its_place_to_others_and_what_is_pinned_comes_first
     choose("pin", last, commit.id, apart.id)
     assert set(shown()[:2]) == {last, commit.id}
     assert apart.id not in shown()
-    assert commit.id not in [line.item for line in begun(store, 12).lines]  # does not fit
+    assert commit.id not in [line.item for line in begun(store, 9).lines]  # does not fit
     choose("", first_note, given[0], last, commit.id)
     assert shown() == given
     assert unshown not in given

@@ -324,7 +324,13 @@ def test_a_session_is_renamed_wherever_it_is_listed(browser: Browser, store: Sql
     for path in ("/session/14", "/sessions", f"/project/{APP.uuid}"):
         text = browser.get(path).text
         assert ("Log in &lt;b&gt;" in text, secret in text) == (True, False), path
-    fields = {"arguments": LISTED, "folder": "/", "is_json": True, "is_local": False}
+    fields = {
+        "arguments": LISTED,
+        "folder": "/",
+        "is_json": True,
+        "is_local": False,
+        "surroundings": {},
+    }
     listed = reply(browser.site.memory, CommandRequest(question="sessions", **fields))
     assert "Log in <b>" in str(listed.text)
     browser.change("/session/rename", id=14, title="")
