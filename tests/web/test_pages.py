@@ -331,7 +331,7 @@ def test_a_session_is_renamed_wherever_it_is_listed(browser: Browser, store: Sql
         "is_local": False,
         "surroundings": {},
     }
-    listed = reply(browser.site.memory, CommandRequest(question="sessions", **asked_for, **how))
+    listed = reply(browser.site.memory, CommandRequest(question="sessions", **fields))
     assert "Log in <b>" in str(listed.text)
     browser.change("/session/rename", id=14, title="")
     assert browser.get("/session/14").text.count("<h1>") == asked.count("<h1>")
