@@ -46,7 +46,7 @@ from observer.store.rows import (
     put,
     to_item,
 )
-from observer.store.shares import UNDERIVED
+from observer.store.shares import CHOSEN_OF_NOTHING, UNDERIVED
 
 ALL_MS = 1 << 62
 """A time after all events."""
@@ -162,14 +162,6 @@ _KEPT = (
 )
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
-
-# An item has the number of its first event, a summary that of its session. A copy has events alone.
-_CHOSEN_OF_NOTHING = """
-DELETE FROM chosen WHERE NOT EXISTS (SELECT 1 FROM event
-        WHERE session_id = CASE chosen.kind WHEN 'title' THEN chosen.id ELSE chosen.id / 4 END)
-    AND (kind = 'title' OR NOT EXISTS (SELECT 1 FROM event WHERE seq = chosen.id / 4)
-        AND NOT EXISTS (SELECT 1 FROM note_file WHERE item = chosen.id))
-"""
 
 _TEXT = f"CAST({EVENT_JSON} AS TEXT)"
 # No import, no commit that was read from a history, and nothing that we stored or saw ourselves.
@@ -289,7 +281,7 @@ class PurgeWrites(PurgeReads):
         """Take events out of the log, and what was chosen for items of them; return how many."""
         self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
         gone = self._connection.changes()
-        self._connection.execute(_CHOSEN_OF_NOTHING)
+        self._connection.execute(CHOSEN_OF_NOTHING)
         self.grown -= gone
         return gone
 

@@ -561,10 +561,7 @@ def _sessions(
 
 
 def _session_row(ran: SessionRun, name: ProjectName) -> Row:
-    """Return a session as JSON; `summary_id` is null until it has a summary.
-
-    `request` is its own title, its summary's request, or its first prompt, the first there is.
-    """
+    """Return a session as JSON; its own title, if it has one, is its `request`."""
     session, summary = ran.session, ran.summary
     request = summary.summary.request if summary and summary.summary else ""
     return {
