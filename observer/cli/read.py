@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -28,12 +29,13 @@ from observer.cli.output import (
     limit_option,
     named_project,
     note,
+    respond,
     say,
     scope_options,
     table,
     wants_json,
 )
-from observer.cli.session import known_types, open_memory
+from observer.cli.session import known_types, on_behalf, open_memory
 from observer.clients.config_files.context import shipped
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
@@ -50,6 +52,7 @@ from observer.tools.asking import (
     scope_line,
 )
 
+FC = TypeVar("FC", bound=Callable[..., Any])
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 
 
@@ -92,13 +95,32 @@ def search_command(*, query: tuple[str, ...], **options: Any) -> None:  # noqa: 
     ask("search", query=" ".join(query), **options)
 
 
+def _choice(flag: str, says: str) -> Callable[[FC], FC]:
+    return click.option(flag, metavar="ID", shell_complete=completion.items, help=says)
+
+
+def _give(item: str, how: str) -> None:
+    given = on_behalf("/given", id=item, how=how)
+    done = {"hide": "hidden", "pin": "pinned"}.get(how, "given as before")
+    respond(given, f"#{given['id']} is {done}: {one_line(given['title'], 80)}")
+
+
 @click.command("context", epilog="Example: observer context --client cursor --explain")
 @named_project("Name, folder or remote; the one around the current folder if left out.")
 @click.option("--client", default="", help="Whose session start, e.g. cursor; any if left out.")
 @click.option("--explain", is_flag=True, help="What each line costs, and what is left out.")
+@_choice("--hide", "Give this item to nobody unasked; a search finds it.")
+@_choice("--pin", "Give this item among the first, while it fits.")
+@_choice("--as-before", "Neither hide nor pin this item any more.")
 @json_option
-def context_command(*, project: str | None, client: str, explain: bool) -> None:
-    """Print what an agent is given when a session starts."""
+def context_command(
+    *, project: str | None, client: str, explain: bool, **choices: str | None
+) -> None:
+    """Print or choose what an agent is given when a session starts."""
+    if made := [(how, item) for how, item in choices.items() if item is not None]:
+        for how, item in made:
+            _give(item, "" if how == "as_before" else how)
+        return
     if client:
         _known_client(client)
     if explain:

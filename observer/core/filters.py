@@ -15,6 +15,8 @@ CAPTURED: frozenset[ItemKind] = frozenset({"observation", "record"})
 OWN = "another machine of yours"
 """The person of what this home's owner wrote elsewhere."""
 OURS = ("", OWN)
+HIDE, PIN = "hide", "pin"
+"""What a person may choose of an item: it is given to nobody unasked, or among the first lines."""
 Whose = Literal["", "mine", "team"]
 """Of whomever; the owner's own, of any machine; or of others who share it."""
 

@@ -122,11 +122,16 @@ class Accounts:
             return reader.recent(msgspec.structs.replace(asked, kinds=kinds), limit=limit)
 
     def titles(self, sessions: Sequence[Session]) -> dict[int, str]:
-        """Return what sessions were about, by their ids; "" for one that has no summary yet."""
+        """Return by their ids how a person named sessions, or what they were about.
+
+        That is "" for one that has neither a name nor a summary yet.
+        """
         ids = {item_id(one.id, "summary"): one.id for one in sessions}
         with self._store.read() as reader:
             found = [one for one in reader.items(list(ids)) if is_visible(one, self._owner)]
-        return dict.fromkeys(ids.values(), "") | {ids[one.id]: one.title for one in found}
+            own = reader.chosen("title")
+        titles = dict.fromkeys(ids.values(), "") | {ids[one.id]: one.title for one in found}
+        return {number: own.get(number, title) for number, title in titles.items()}
 
     def as_of_now(self, items: Sequence[Item]) -> list[Item]:
         """Return items, summaries among them without next steps that are done."""

@@ -15,10 +15,11 @@ import msgspec
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Event
-from observer.core.filters import Filters, is_visible
+from observer.core.filters import HIDE, Filters, is_visible
 from observer.core.model import Item, Project, Session, item_id
 from observer.index import Index
 from observer.memory.accounts import Accounts, WorktreeStore, scoped
+from observer.memory.choices import Choices
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.graph import Related, related
 from observer.memory.values import Exported, Extract, Fetched, exported, no_model
@@ -80,6 +81,7 @@ class Memory:
         grace_ms: how long what is deleted for good can still be brought back.
         team: asks the servers of shares; none without.
         mem0_scope: whose the memories of the mem0 tools are: "personal", or "team".
+        chose: called after a person chose what is given.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -97,7 +99,9 @@ class Memory:
         grace_ms: int = GRACE_MS,
         team: Callable[[], TeamSearch] | None = None,
         mem0_scope: str = "personal",
+        chose: Callable[[], object] = lambda: None,
     ) -> None:
+        self._chose = chose
         self._team = team
         self.mem0_scope = mem0_scope
         self.extract = extract
@@ -156,6 +160,7 @@ class Memory:
             grace_ms=self.notes.grace_ms,
             team=self._team,
             mem0_scope=self.mem0_scope,
+            chose=self._chose,
         )
 
     def owner_of(self, handle: int | str) -> Memory:
@@ -324,7 +329,10 @@ class Memory:
             return
         here = Filters(project_id=project.id, owner=self._owner)
         with self._store.read() as reader:
-            yield from reminders(reader, event, here, is_coming=is_coming)
+            given = reader.chosen("given")
+            for one in reminders(reader, event, here, is_coming=is_coming):
+                if given.get(one.item) != HIDE:
+                    yield one
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.
@@ -391,6 +399,11 @@ class Memory:
     def accounts(self) -> Accounts:
         """Return the reads of what happened, as it looks from here."""
         return Accounts(self._store, owner=self._owner)
+
+    @property
+    def choices(self) -> Choices:
+        """Return what a person chose by hand."""
+        return Choices(self._store, owner=self._owner, chose=self._chose)
 
     def project(self, handle: str) -> Project:
         """Return a project by uuid, name, folder or remote.

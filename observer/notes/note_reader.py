@@ -13,7 +13,7 @@ import msgspec
 
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.core.events import Undo, kind_of
-from observer.core.filters import RECORDED_KINDS, Filters, is_visible
+from observer.core.filters import HIDE, RECORDED_KINDS, Filters, is_visible
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id
 from observer.core.note_file import Claim
 from observer.notes.similar import near_notes
@@ -184,7 +184,7 @@ class NoteReader:
         """Return the approved rules that hold in a project, and how many more there are.
 
         Oldest first, whole ones only, as long as title and content fit; what has expired, or was
-        superseded by a rule that is approved too, holds no more.
+        superseded by a rule that is approved too, holds no more. What is hidden is left out.
         """
         place = Filters(
             project_id=project_id or 0,
@@ -194,13 +194,15 @@ class NoteReader:
             owner=self._owner,
         )
         with self._store.read() as reader:
+            given = reader.chosen("given")
             approved = [
                 item
                 for item in reader.recent(place, limit=LARGEST_ID)
                 if item.approval == "approved" and not self._has_expired(item)
             ]
         replaced = {target for item in approved for target in _superseded_by(item)}
-        standing = [item for item in reversed(approved) if item.id not in replaced]
+        known = [item for item in reversed(approved) if item.id not in replaced]
+        standing = [item for item in known if given.get(item.id) != HIDE]
         kept, left = [], most_chars
         for item in standing:
             if (size := len(item.title) + len(item.narrative)) <= left:

@@ -9,12 +9,12 @@ the same lines, and the same state gives the same ones.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from observer.commands.check_runs import BELOW
 from observer.core.errors import BadInput
-from observer.core.filters import OURS, Filters, commit_author
+from observer.core.filters import HIDE, OURS, PIN, Filters, commit_author
 from observer.core.model import Item, ItemKind, item_id
 from observer.core.text import counted, listed, named, one_line, quoted
 from observer.core.value import Value
@@ -81,7 +81,7 @@ KEPT, KEPT_FOR_FILES = 0.4, 0.12
 Files are bought last, since those that a line names already are not named again."""
 
 LAST, TURN, RED, PULL = "last session", "earlier turn", "red when it ran last", "pull request"
-DECIDED = "decided"
+DECIDED, PINNED = "decided", "pinned"
 STEP, CHECKS, FORM, FILES = "next step", "checks run here", "works here", "files likely next"
 DIRTY, PRINTED = ("no commit known", "not committed"), "committed on"
 _OF_WORK = (CHECKS, FORM, "committed")
@@ -215,11 +215,16 @@ def start(
     if request.budget_tokens < 0:
         raise BadInput("the budget is negative", hint="ask for 200 tokens or more")
     budget = TokenBudget(request.budget_tokens)
-    lines = list(_lines(reader, request, uncommitted))
+    given = reader.chosen("given")
+    found = list(_lines(reader, request, uncommitted, _Unhidden(given)))
+    pinned = [line for line in found if given.get(line.item) == PIN]
+    pinned += _pinned(reader, request, given, but={line.item for line in pinned})
+    lines = pinned + [line for line in found if given.get(line.item) not in {HIDE, PIN}]
+    sorts = [0 if line in pinned else _sort(line) for line in lines]
     bought: dict[int, CardFact] = {}
-    for place in sorted(range(len(lines)), key=lambda place: _sort(lines[place])):
+    for place in sorted(range(len(lines)), key=sorts.__getitem__):
         line, price = lines[place], cost(lines[place])
-        keep = int(request.budget_tokens * (KEPT_FOR_FILES if _sort(line) else KEPT))
+        keep = int(request.budget_tokens * (KEPT_FOR_FILES if sorts[place] else KEPT))
         if not is_harmless(line.why, line.text):
             budget.omit(line.item, line.why, WITHHELD)
         elif budget.buy(price, keep=keep):
@@ -237,6 +242,33 @@ def start(
     )
 
 
+class _Unhidden:
+    """Leaves out of some items those that are hidden, so that others have their places."""
+
+    def __init__(self, given: Mapping[int, str]) -> None:
+        self._given = given
+
+    def first(self, items: Iterable[Item], most: int) -> list[Item]:
+        """Return the first of them."""
+        return list(islice((one for one in items if self._given.get(one.id) != HIDE), most))
+
+
+def _pinned(
+    reader: StoreReader, request: StartRequest, given: Mapping[int, str], *, but: Collection[int]
+) -> Iterator[CardFact]:
+    """Yield lines of pinned items that no other line is about, the newest first."""
+    ids = [one for one, how in given.items() if how == PIN and one not in but]
+    filters = request.filters("observation", "note", "summary")
+    items = [one for one in reader.items(ids) if filters.admits(one)]
+    gone = discarded(reader, items)
+    for one in sorted(items, key=lambda item: -item.created_ms):
+        if one.kind == "note" and request.with_notes:
+            yield _note(one)
+        elif one.kind != "note" and one.id not in gone:
+            text = _exchange(one, one.title) if one.type == "turn" else quoted(one.title)
+            yield CardFact(item=one.id, why=PINNED, text=text, at_ms=one.created_ms)
+
+
 def _sort(line: CardFact) -> int:
     """Return in which round a line is bought: where the work stands, what it needs, the past."""
     return 2 if line.why.startswith(TURN) else int(line.why.startswith(_OF_WORK))
@@ -246,12 +278,13 @@ def _lines(
     reader: StoreReader,
     request: StartRequest,
     uncommitted: Uncommitted | None,
+    unhidden: _Unhidden,
 ) -> Iterator[CardFact]:
     """Yield the lines but for files in the order in which they are shown; none where none began."""
     recent = RecentSessions(reader, request.project_id)
     last = recent.last(request.client)
     held = holding(reader, request) if request.with_notes else []
-    notes = [_note(hit.item) for hit in held[:MOST_NOTES_SHOWN]]
+    notes = list(map(_note, unhidden.first((hit.item for hit in held), MOST_NOTES_SHOWN)))
     if last is None:
         yield from notes
         return
@@ -264,9 +297,9 @@ def _lines(
     if pull := recent.pull(last):
         yield CardFact(item=pull[0].summary.id, why=PULL, text=pull[1])
     yield from notes
-    before = list(islice(recent.turns(last, turn), MOST_TURNS))
+    before = unhidden.first(recent.turns(last, turn), MOST_TURNS)
     since_ms = before[-1].created_ms if before else last.session.started_ms
-    yield from map(_decision, islice(recent.decisions(since_ms), MOST_DECISIONS))
+    yield from map(_decision, unhidden.first(recent.decisions(since_ms), MOST_DECISIONS))
     yield from (_turn(each, last, recent.all) for each in before)
     yield from _checks(recent.all, red)
     yield from _forms(reader, request)

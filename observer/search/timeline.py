@@ -198,10 +198,16 @@ OBSERVED = ("command", "commit", "file-write", "fix", "tool-use", *NOTED)
 
 
 class SessionRun(Value):
-    """A session and its summary, if it has one yet."""
+    """A session and its summary, if it has one yet; `named` is the title that a person gave it."""
 
     session: Session
     summary: Item | None = None
+    named: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is called: as a person did, by its summary, or by its first prompt."""
+        return self.named or (self.summary.title if self.summary else self.session.first_prompt)
 
 
 class Share(Value):
@@ -368,9 +374,14 @@ def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:
 def _with_summaries(reader: StoreReader, sessions: Sequence[Session]) -> list[SessionRun]:
     ids = {session.id: item_id(session.id, "summary") for session in sessions}
     known = {item.id: item for item in reader.items(list(ids.values()))}
+    named = reader.chosen("title")
     found = ((session, known.get(ids[session.id])) for session in sessions)
     return [
-        SessionRun(session=session, summary=item and as_of_now(reader, session, item))
+        SessionRun(
+            session=session,
+            summary=item and as_of_now(reader, session, item),
+            named=named.get(session.id, ""),
+        )
         for session, item in found
     ]
 

@@ -256,6 +256,7 @@ class Daemon:
             grace_ms=self._settings.forget_grace_hours * 3_600_000,
             team=team_of(model),
             mem0_scope=self._settings.mem0_scope,
+            chose=lambda: self._noted([None]),
         )
 
     def _reading(self, model: LazyModel) -> Memory:

@@ -160,6 +160,7 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
     if guard is None:
         listed.append(Route("/ask", routes.ask, methods=["POST"]))
         listed.append(Route("/commands", routes.commands, methods=["POST"]))
+        listed.append(Route("/given", routes.given, methods=["POST"]))
         listed.append(Route("/sync", routes.share, methods=["POST"]))
         listed.append(Route("/web", routes.web, methods=["POST", "DELETE"]))
         listed.append(Route("/import", routes.import_events, methods=["POST"]))
@@ -250,6 +251,10 @@ class _Routes:
     async def note(self, request: Request) -> Response:
         body = await _body(request)
         return _json(await _written(partial(note_requests.change, self._handlers.memory, body)))
+
+    async def given(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await _written(partial(note_requests.give, self._handlers.memory, body)))
 
     async def recall(self, request: Request) -> Response:
         body = await _body(request)

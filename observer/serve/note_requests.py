@@ -44,6 +44,14 @@ class Forgetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     author: Author = "agent"
 
 
+class GiveRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of POST /given: how an item is given unasked; see `Choices.give`."""
+
+    id: int | str
+    how: str
+    author: Author = "agent"
+
+
 class NoteRequest(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="action"
 ):
@@ -156,6 +164,19 @@ def forget(memory: Memory, body: bytes) -> JsonObject:
     if not memory.notes.forget(asked.id, author=asked.author):
         raise NotFound(f"no item {asked.id}", hint="search for it first")
     return {"id": asked.id, "deleted": True}
+
+
+def give(memory: Memory, body: bytes) -> JsonObject:
+    """Carry out POST /given.
+
+    Raises:
+        BadInput: the body is not what is documented, or an agent asks; and as `Choices.give`.
+    """
+    asked = decoded(body, GiveRequest)
+    if asked.author != "person":
+        raise BadInput("only a person chooses what is given", hint="ask yours to do it")
+    item = memory.choices.give(str(asked.id), asked.how)
+    return {"id": item.id, "title": item.title, "how": asked.how}
 
 
 def change(memory: Memory, body: bytes) -> JsonObject:

@@ -46,7 +46,7 @@ from observer.store.rows import (
     put,
     to_item,
 )
-from observer.store.shares import UNDERIVED
+from observer.store.shares import CHOSEN_OF_NOTHING, UNDERIVED
 
 ALL_MS = 1 << 62
 """A time after all events."""
@@ -149,6 +149,7 @@ _SPACES = {
     "note_claim": "items",
     "note_relation": "items",
     "note_alias": "items",
+    "chosen": "items",
     "anchor_set": "validity",
     "anchor_path": "validity",
     "validity": "validity",
@@ -277,9 +278,10 @@ class PurgeWrites(PurgeReads):
     grown = 0
 
     def delete_events(self, seqs: Collection[int]) -> int:
-        """Take events out of the log, with what became of their items; return how many."""
+        """Take events out of the log, and what was chosen for items of them; return how many."""
         self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
         gone = self._connection.changes()
+        self._connection.execute(CHOSEN_OF_NOTHING)
         self.grown -= gone
         return gone
 

@@ -304,6 +304,10 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
         rows = self._rows(f"SELECT {_SESSION} FROM session WHERE {conditions}", (before_ms,))
         return [to_session(row) for row in rows]
 
+    def chosen(self, kind: str) -> dict[int, str]:
+        """Return what a person chose, by id: "hide" or "pin" of `given`, own names of `title`."""
+        return dict(self._rows("SELECT id, value FROM chosen WHERE kind = ?", (kind,)))
+
     def all_items(self) -> Iterator[Item]:
         """Yield every living item by id."""
         sql = f"SELECT {ITEM_COLUMNS} FROM item WHERE deleted_ms IS NULL ORDER BY id"

@@ -93,9 +93,16 @@ _PUT_REFUSAL = put("share_refusal", "share, origin, sequence, why, at_ms")
 _TABLES = ("share_item", "share_waiting", "share_origin", "share_refusal")
 UNDERIVED = (
     *("llm_spending", "note_file", "note_claim", "note_relation", "note_alias"),
-    *("share", *_TABLES),
+    *("share", *_TABLES, "chosen"),
 )
 """Tables that are not derived from the log, beside the projects."""
+# An item has the number of its first event, a summary that of its session. A copy has events alone.
+CHOSEN_OF_NOTHING = """
+DELETE FROM chosen WHERE NOT EXISTS (SELECT 1 FROM event
+        WHERE session_id = CASE chosen.kind WHEN 'title' THEN chosen.id ELSE chosen.id / 4 END)
+    AND (kind = 'title' OR NOT EXISTS (SELECT 1 FROM event WHERE seq = chosen.id / 4)
+        AND NOT EXISTS (SELECT 1 FROM note_file WHERE item = chosen.id))
+"""
 
 # What may leave, and what of others' was deleted here; `person` is for what this home has changed.
 _LEAVING = (

@@ -155,6 +155,12 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
             ),
         )
 
+    def choose(self, kind: str, number: int, value: str) -> None:
+        """Keep what a person chose, see `StoreReader.chosen`; an empty value takes it back."""
+        self._connection.execute("DELETE FROM chosen WHERE kind = ? AND id = ?", (kind, number))
+        if value:
+            self._connection.execute("INSERT INTO chosen VALUES (?, ?, ?)", (kind, number, value))
+
     def forget(self, item_id: int, *, at_ms: int) -> None:
         """Remember that an item is deleted, for whatever is derived under its id from now on."""
         self._connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", (item_id, at_ms))

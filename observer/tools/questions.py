@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from observer.core import config, moment
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
-from observer.core.model import Item, Session, iso
+from observer.core.model import Item, iso
 from observer.core.moment import minute, span
 from observer.core.paths import home
 from observer.core.text import counted
@@ -449,7 +449,7 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
 def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
     """Return a session as JSON, its items in order; `children` says which are sub-agents'."""
     return {
-        **_session_row(timeline.ran.session, timeline.ran.summary, name),
+        **_session_row(timeline.ran, name),
         "items": [_item_row(item, name) for item in timeline.items],
         "left_out": timeline.left_out,
         "usage": msgspec.structs.asdict(timeline.usage) if timeline.usage else None,
@@ -515,8 +515,8 @@ def _session_lines(ran: SessionRun) -> Iterator[str]:
 
 
 def _purpose(ran: SessionRun) -> str:
-    """Return the purpose of a session: its summary's title, else its first prompt."""
-    return one_line(ran.summary.title if ran.summary else ran.session.first_prompt, 100)
+    """Return what a session is called; see `SessionRun.title`."""
+    return one_line(ran.title, 100)
 
 
 def _when(ran: SessionRun) -> str:
@@ -538,7 +538,7 @@ def _rest(number: int, label: str) -> Iterable[str]:
 def _share_row(share: Share, name: ProjectName) -> Row:
     return {
         "project": name(share.project_id),
-        "sessions": [_session_row(ran.session, ran.summary, name) for ran in share.sessions],
+        "sessions": [_session_row(ran, name) for ran in share.sessions],
         "commits": [_item_row(item, name) for item in share.commits],
         "fixes": [_item_row(item, name) for item in share.fixes],
         "noted": [_item_row(item, name) for item in share.noted],
@@ -550,14 +550,19 @@ def _share_row(share: Share, name: ProjectName) -> Row:
 def _sessions(
     memory: Memory, _asked: CommandRequest, *, project: str | None, active: bool, limit: int
 ) -> CommandReply:
-    """List sessions, last active first; `request` is their summary's, else their first prompt."""
+    """List sessions, last active first."""
     found = memory.sessions(project=project, active=active, limit=limit)
-    name = memory.project_names()
-    return _as_json([_session_row(one, memory.summary(one.id), name) for one in found])
+    name, named = memory.project_names(), memory.choices.titles()
+    runs = (
+        SessionRun(session=one, summary=memory.summary(one.id), named=named.get(one.id, ""))
+        for one in found
+    )
+    return _as_json([_session_row(ran, name) for ran in runs])
 
 
-def _session_row(session: Session, summary: Item | None, name: ProjectName) -> Row:
-    """Return a session as JSON; `summary_id` is null until it has a summary."""
+def _session_row(ran: SessionRun, name: ProjectName) -> Row:
+    """Return a session as JSON; its own title, if it has one, is its `request`."""
+    session, summary = ran.session, ran.summary
     request = summary.summary.request if summary and summary.summary else ""
     return {
         "id": session.id,
@@ -572,7 +577,7 @@ def _session_row(session: Session, summary: Item | None, name: ProjectName) -> R
         "events": session.events,
         "branch": session.branch,
         "cwd": session.cwd,
-        "request": request or session.first_prompt,
+        "request": ran.named or request or session.first_prompt,
         "summary_id": summary.id if summary else None,
         "answers": dict(answers(summary)) if summary else {},
     }

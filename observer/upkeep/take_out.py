@@ -252,7 +252,7 @@ def _places(reader: StoreReader) -> dict[int, tuple[str, ...]]:
 
 
 def _rename(writer: Writer, text: re.Pattern[bytes]) -> None:
-    """Take a text out of what is known of projects that live on."""
+    """Take a text out of what is known of projects that live on, and of own titles of sessions."""
 
     def without(values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value for value in values if not text.search(value.encode()))
@@ -260,6 +260,9 @@ def _rename(writer: Writer, text: re.Pattern[bytes]) -> None:
     for project in writer.projects():
         if text.search(msgspec.json.encode(project)):
             writer.put_project(_without(project, without))
+    for session, title in writer.chosen("title").items():
+        if text.search(title.encode()):
+            writer.choose("title", session, "")
 
 
 def _without(project: Project, kept: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Project:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -36,7 +36,7 @@ from observer.tools.questions import explained, given
 from observer.tools.rows import why
 from observer.tools.status import paused, paused_text
 from observer.web.diffs import diffs_in
-from observer.web.sessions import edits, session
+from observer.web.sessions import edits, rename, session
 from observer.web.upkeep import health, mend, purge, purged
 from observer.web.usage import usage
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
@@ -301,13 +301,24 @@ def given_page(view: WebRequest) -> WebPage:
     handle = asked.get("project") or (known[0].uuid if known else "")
     client = asked.get("client", "")
     found = explained(given(memory, "/", project=handle, client=client)) if handle else None
+    one = memory.project(handle) if handle else None
     values = {
         **shared(memory),
         "found": found,
-        "project": memory.project(handle) if handle else None,
+        "project": one,
         "clients": sorted(clients()),
+        "chosen": memory.choices.given(),
+        "hidden": memory.choices.hidden(one.id) if one else (),
     }
     return WebPage("given.html", "Given", values)
+
+
+def give(view: WebRequest) -> str:
+    """Hide an item, pin it, or take that back, and go on where that was chosen."""
+    memory, form = view.memory, view.form
+    memory.choices.give(str(number_in(view, "id")), form.get("how", ""))
+    asked = {name: form[name] for name in ("project", "client") if form.get(name)}
+    return f"/given?{urlencode(asked)}" if asked else "/given"
 
 
 def code(view: WebRequest) -> WebPage:
@@ -431,4 +442,6 @@ CHANGES: dict[str, Handler] = {
     "note/approve": partial(change_note, act="approve"),
     "note/edit": edit,
     "review": settle,
+    "given": give,
+    "session/rename": rename,
 }

@@ -12,7 +12,7 @@ from observer.memory.api import Memory
 from observer.search.timeline import Nested, SessionTimeline, nested
 from observer.tools import render
 from observer.web.diffs import FileDiff, diffs_in, diffs_of
-from observer.web.view import WebPage, WebRequest, shared
+from observer.web.view import WebPage, WebRequest, number_in, shared
 
 STEPS = 400
 """Items of a session that are shown at first."""
@@ -31,9 +31,7 @@ def session(view: WebRequest) -> WebPage:
     found = memory.accounts.of_session(f"s{view.name.removeprefix('s')}", limit=most)
     one = found.ran.session
     turns = _turns(nested(found.items, [one, *found.children]))
-    summary = found.ran.summary
-    asked = summary.title if summary else one.first_prompt
-    title = render.one_line(asked, 120) or f"Session s{one.id}"
+    title = render.one_line(found.ran.title, 120) or f"Session s{one.id}"
     values = {**shared(memory), "found": found, "session": one, "turns": turns, "limit": most}
     if view.query["as"] == "markdown":
         return WebPage("session.md", title, values, file=f"session-{one.id}.md")
@@ -43,6 +41,12 @@ def session(view: WebRequest) -> WebPage:
         values["sheet"] = sheet.read_text(encoding="utf-8")
         return WebPage("session-file.html", title, values, file=f"session-{one.id}.html")
     return WebPage("session.html", title, values)
+
+
+def rename(view: WebRequest) -> str:
+    """Call a session as a person wants, or with an empty title as before."""
+    number = view.memory.choices.rename(f"s{number_in(view, 'id')}", view.form.get("title", ""))
+    return f"/session/{number}"
 
 
 def _turns(rows: Sequence[Nested]) -> list[dict[str, Any]]:

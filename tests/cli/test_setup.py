@@ -152,5 +152,5 @@ def test_the_list_shows_the_last_event_and_who_was_not_verified(
 def test_the_list_shows_who_has_no_hooks(run: Run) -> None:
     rows = {row["client"]: row["offers"] for row in run("install", "--list", "--json").json}
     assert rows["zed"] == ["MCP"]
-    assert rows["fish"] == ["hooks"]
+    assert rows["fish"] == ["hooks", "Ctrl-R"]
     assert rows["cline"] == ["hooks", "MCP"]

@@ -145,6 +145,26 @@ def daemon(home: Home, here: Path) -> Iterator[Home]:
 
 
 @pytest.mark.slow
+def test_a_person_chooses_what_is_given(
+    run: Run, daemon: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = str(run("remember", "Tests need Redis", "--json").json["id"])
+
+    def given() -> list[int]:
+        return [line["id"] for line in run("context", "--explain", "--json").json["lines"]]
+
+    assert given() == [int(item)]
+    assert run("context", "--hide", item).out == f"#{item} is hidden: Tests need Redis\n"
+    assert (given(), run("search", "redis", "--json").json["observations"] != []) == ([], True)
+    assert run("context", "--pin", item, "--json").json["how"] == "pin"
+    assert run("context", "--as-before", item).out.startswith(f"#{item} is given as before")
+    assert given() == [int(item)]
+    assert run("context", "--hide", "99999").code == 3
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert run("context", "--hide", item).code == 2
+
+
+@pytest.mark.slow
 def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("remember", "Tests need Redis, see [[CI]]", "--tag", "ci", "--title", "Redis")
     assert first.code == 0, first.err

@@ -17,7 +17,16 @@ from observer.observations.open_failures import OpenFailure
 from observer.observations.project_state import ProjectState
 from observer.observations.session_state import CommandState, FileState, SessionState
 from observer.search.eligible import WITHHELD
-from observer.search.start import CHECKS, FILES, MOST_FILES, CardFact, Start, StartRequest, start
+from observer.search.start import (
+    CHECKS,
+    FILES,
+    MOST_FILES,
+    MOST_NOTES_SHOWN,
+    CardFact,
+    Start,
+    StartRequest,
+    start,
+)
 from observer.store.database import SqliteStore
 
 Make = Callable[..., Item]
@@ -255,3 +264,42 @@ def test_a_start_never_exceeds_its_budget(
     found = begun(store, tokens)
     store.close()
     assert sum(map(cost, found.lines)) == found.used_tokens <= tokens
+
+
+def test_what_is_hidden_gives_its_place_to_others_and_what_is_pinned_comes_first(
+    store: SqliteStore, add: Callable[..., None], an_item: Make
+) -> None:
+    add(1, "Round the total", "src/cart.py")
+    add(2, "Write the changelog", "CHANGELOG.md")
+    words = [f"Prices {chr(97 + place) * 9} hold" for place in range(MOST_NOTES_SHOWN + 2)]
+    notes = [
+        an_item(60 + place, kind="note", type="fact", title=text, narrative=text, project_id=HERE)
+        for place, text in enumerate(words)
+    ]
+    commit = an_item(40, type="commit", title="Sum in cents", project_id=HERE)
+    apart = an_item(41, type="commit", title="Elsewhere", project_id=HERE + 1)
+    with store.write() as writer:
+        writer.put_items([*notes, commit, apart])
+
+    def shown() -> list[int]:
+        return [line.item for line in begun(store, 2000).lines]
+
+    def choose(how: str, *items: int) -> None:
+        with store.write() as writer:
+            for item in items:
+                writer.choose("given", item, how)
+
+    given = shown()
+    (unshown, *_) = [note.id for note in notes if note.id not in given]
+    first_note = next(item for item in given if item in {note.id for note in notes})
+    choose("hide", first_note, given[0])
+    assert not {first_note, given[0]} & set(shown())
+    assert len(set(shown()) & {note.id for note in notes}) == MOST_NOTES_SHOWN
+    last = next(note.id for note in notes if note.id not in {*shown(), first_note})
+    choose("pin", last, commit.id, apart.id)
+    assert set(shown()[:2]) == {last, commit.id}
+    assert apart.id not in shown()
+    assert commit.id not in [line.item for line in begun(store, 9).lines]  # does not fit
+    choose("", first_note, given[0], last, commit.id)
+    assert shown() == given
+    assert unshown not in given

@@ -130,7 +130,7 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 
 BEFORE_TITLE_KEYS = """
-DROP INDEX item_person; DROP TABLE relation;
+DROP INDEX item_person; DROP TABLE relation; DROP TABLE chosen;
 DROP TABLE share; DROP TABLE share_item; DROP TABLE share_waiting; DROP TABLE share_origin;
 DROP TABLE share_refusal; ALTER TABLE item DROP COLUMN person;
 DROP INDEX event_dedup; DROP INDEX anchor_set_base;

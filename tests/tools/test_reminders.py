@@ -194,10 +194,11 @@ def test_the_call_is_neither_allowed_nor_denied(happening: Happening) -> None:
 # --- before an edit ------------------------------------------------------------------------------
 
 
-def is_taken_back(happening: Happening) -> None:
+def is_taken_back(happening: Happening) -> list[int]:
     file = str(happening.folder / "cart.py")
-    happening.tell(FileWrite(path=file, edits=(Edit(old=OLD, new=NEW),)))
-    happening.tell(FileWrite(path=file, edits=(Edit(old=NEW, new=OLD),)))
+    made = ((OLD, NEW), (NEW, OLD))
+    bodies = [FileWrite(path=file, edits=(Edit(old=old, new=new),)) for old, new in made]
+    return [happening.tell(body) for body in bodies]
 
 
 def test_before_an_edit_that_was_taken_back_another_session_is_shown(happening: Happening) -> None:
@@ -206,6 +207,14 @@ def test_before_an_edit_that_was_taken_back_another_session_is_shown(happening: 
         OLD, NEW
     )
     assert happening.before_edit(OLD, NEW, session="s1") == ""
+
+
+def test_what_is_hidden_reminds_nobody(happening: Happening) -> None:
+    item = is_taken_back(happening)[0]
+    happening.memory.choices.give(str(item), "hide")
+    assert happening.before_edit(OLD, NEW) == ""
+    happening.memory.choices.give(str(item), "")
+    assert "taken back" in happening.before_edit(OLD, NEW)
 
 
 def test_before_any_other_edit_there_is_silence(happening: Happening) -> None:

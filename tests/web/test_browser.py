@@ -213,6 +213,19 @@ def test_a_note_is_forgotten_and_comes_back(enter: Callable[..., Watched]) -> No
     assert note.startswith(watched.base)
 
 
+def test_a_line_of_the_next_start_is_hidden_and_shown_again(enter: Callable[..., Watched]) -> None:
+    page = enter().open("/given")
+    line = page.locator(".given li").filter(has_text="Whole, as")
+    line.get_by_role("button", name="Pin").click()
+    expect(page.locator(".given li").first).to_contain_text("Whole, as")
+    line.get_by_role("button", name="Hide").click()
+    expect(page.get_by_role("heading", name="Hidden")).to_be_visible()
+    expect(line).to_have_count(0)
+    page.get_by_role("button", name="Show again").click()
+    expect(line).to_have_count(1)
+    expect(page.get_by_role("heading", name="Hidden")).to_have_count(0)
+
+
 def test_hostile_text_runs_nothing(live: Live, enter: Callable[..., Watched]) -> None:
     live.hook("UserPromptSubmit", session="bad", prompt=HOSTILE)
     live.hook("Stop", session="bad", last_assistant_message=HOSTILE)

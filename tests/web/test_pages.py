@@ -17,6 +17,8 @@ from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.notes.values import Changes, Note
 from observer.store.database import SqliteStore
+from observer.tools.asking import CommandRequest
+from observer.tools.questions import reply
 from observer.web import pages
 from observer.web.app import FOLDER
 from observer.web.text import markdown, marked
@@ -73,6 +75,7 @@ def is_harmless(text: str) -> bool:
     return not (seen.handlers or outside or odd or foreign)
 
 
+LISTED = {"project": None, "active": False, "limit": 9}
 RAN = replace(SESSION, started_ms=NOW_MS - 6_000_000, last_ms=NOW_MS)
 
 
@@ -296,6 +299,43 @@ def test_a_note_shows_its_history_tags_and_links(browser: Browser, memory: Memor
     assert "Prices are gross" in item
     memory.notes.undo(older.item.id, author="person")
     assert "taken back" in browser.get(f"/item/{older.item.id}").text
+
+
+def test_a_line_is_hidden_pinned_and_given_as_before(browser: Browser, memory: Memory) -> None:
+    kept = memory.notes.remember(Note(content="Prices are net"), project=APP.uuid).item
+    fields = {"id": kept.id, "project": APP.uuid, "client": "codex"}
+    for how, seen in (("hide", True), ("pin", False), ("", False)):
+        where = browser.change("/given", how=how, **fields).headers["location"]
+        assert where == f"/given?project={APP.uuid}&client=codex"
+        assert ("Show again" in browser.get(where).text) is seen
+        assert memory.choices.given() == ({kept.id: how} if how else {})
+        assert "Prices are net" in browser.get("/search?q=prices").text
+    for wrong in ({"id": kept.id, "how": "burn"}, {"how": "hide"}, {"id": 9_999, "how": "hide"}):
+        assert browser.change("/given", **wrong).status_code in {400, 404}
+
+
+def test_a_session_is_renamed_wherever_it_is_listed(browser: Browser, store: SqliteStore) -> None:
+    with store.write() as writer:
+        writer.put_session(RAN)
+    secret = "ghp_" + "a1B2" * 9
+    asked = browser.get("/session/14").text
+    fields = {"id": 14, "title": f"Log in <b> {secret}"}
+    assert browser.change("/session/rename", **fields).headers["location"] == "/session/14"
+    for path in ("/session/14", "/sessions", f"/project/{APP.uuid}"):
+        text = browser.get(path).text
+        assert ("Log in &lt;b&gt;" in text, secret in text) == (True, False), path
+    fields = {
+        "arguments": LISTED,
+        "folder": "/",
+        "is_json": True,
+        "is_local": False,
+        "surroundings": {},
+    }
+    listed = reply(browser.site.memory, CommandRequest(question="sessions", **fields))
+    assert "Log in <b>" in str(listed.text)
+    browser.change("/session/rename", id=14, title="")
+    assert browser.get("/session/14").text.count("<h1>") == asked.count("<h1>")
+    assert "Log in" not in browser.get("/sessions").text
 
 
 def test_a_note_with_a_secret_is_refused(browser: Browser, memory: Memory) -> None:

@@ -14,13 +14,18 @@ from typing import Any
 import pytest
 
 from observer.core.clock import now_ms
+from observer.core.events import Command, Prompt
+from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.local import client
 from observer.notes.folders import NoteFolder
 from observer.notes.folders.writing import NoteVersions
+from observer.store.tombstones import Tombstones
 from observer.upkeep.carry_out import PurgeOrder, begin
+from observer.upkeep.shred import finder
+from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.support import Observer, Until
-from tests.upkeep.purge.conftest import holding
+from tests.upkeep.purge.conftest import World, holding
 
 pytestmark = pytest.mark.slow
 
@@ -185,6 +190,27 @@ def test_a_purged_text_of_a_note_comes_back_only_from_its_file(
     assert "Other" in found("badgers")
     within("down")
     assert holding(home, CANARY, CANARY.lower()) == []
+
+
+def test_what_was_chosen_goes_with_what_it_is_of(world: World) -> None:
+    world.tell(Prompt(text="Pay the invoice"), Command(command="make pay"), session="s1")
+    world.tell(Prompt(text="Send the letter"), session="s2")
+    with world.store.write() as writer:
+        first, second = (one.id for one in sorted(writer.sessions(), key=lambda one: one.id))
+        kept = {item_id(3): "pin", item_id(second, "summary"): "hide"}
+        for number, how in {item_id(1): "hide", item_id(first, "summary"): "pin", **kept}.items():
+            writer.choose("given", number, how)
+        for session in (first, second):
+            writer.choose("title", session, f"Title {session}")
+    tombstones = Tombstones(world.home.tombstones)
+    with world.store.read() as reader:
+        tombstones.add(marks_of(reader, {1, 2}))
+    clean(world.store, Removal(tombstones))
+    with world.store.read() as reader:
+        assert (reader.chosen("given"), reader.chosen("title")) == (kept, {second: "Title 3"})
+    clean(world.store, Removal(tombstones, text=finder(["Title"])))
+    with world.store.read() as reader:
+        assert (reader.chosen("given"), reader.chosen("title")) == (kept, {})
 
 
 def test_a_folder_that_is_not_there_is_named(

@@ -179,10 +179,12 @@ def test_a_project_of_which_only_events_are_left_has_their_folder(filled: Home) 
 def test_what_no_event_tells_is_kept(filled: Home) -> None:
     with closing(store(filled)) as opened, opened.write() as writer:
         writer.spend("2026-11-22", tokens=7, requests=1)
+        writer.choose("given", 5, "hide")
     request_repair(filled, "x")
     mend(filled)
     with closing(store(filled)) as opened, opened.read() as reader:
         assert reader.spending("2026-11-22").tokens == 7
+        assert reader.chosen("given") == {5: "hide"}
 
 
 def test_the_damaged_files_are_kept_in_backups(filled: Home) -> None:
