@@ -1,10 +1,9 @@
 """Taking events out of the log for good, and putting rows back: after a purge, and after damage.
 
 Whoever deletes events derives everything anew in the same transaction, and has the file rewritten
-after it, since the engine leaves deleted bytes where they were. `RestoreWrites` fills a new
-database with the log, the projects and the tables that are not derived from events. `AdoptWrites`
-removes events from a live database and adopts what was derived without them in another one, named
-`anew`: equal rows keep their vectors, and the rest is replaced in one short transaction.
+after it. `RestoreWrites` fills a new database with the log, the projects and the tables that are
+not derived from events. `AdoptWrites` removes events from a live database and adopts what was
+derived in another one, named `anew`: equal rows keep their vectors.
 """
 
 from __future__ import annotations
@@ -53,10 +52,7 @@ ALL_MS = 1 << 62
 
 
 class StoredEvent(NamedTuple):
-    """One row of the log, read without being understood: its data may be damaged.
-
-    `held` is all that stands in it, `data` the event as JSON.
-    """
+    """One row of the log, maybe damaged: `held` is all in it, `data` the event as JSON."""
 
     seq: int
     id: str

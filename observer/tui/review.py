@@ -126,7 +126,8 @@ class Merged(Screen[str]):
     """An editor for the note that takes the place of two."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "keep", "Keep it", priority=True),
+        # Without priority, which would let it overtake what was typed just before.
+        Binding("ctrl+s", "keep", "Keep it"),
         Binding("escape", "leave", "Leave both", priority=True),
     ]
 
