@@ -44,6 +44,8 @@ from observer.web.view import Handler, WebPage, WebRequest, number_in, projects,
 HITS = 30
 ROWS = 60
 """Items of one page of the timeline."""
+MOST_AT_ONCE = 5_000
+"""Items of a page where more than `ROWS` came in one millisecond, as an import may have it."""
 LISTED = 100
 """Sessions of a list."""
 LANE = 6
@@ -145,8 +147,11 @@ def timeline(view: WebRequest) -> WebPage:
         wanted = msgspec.structs.replace(wanted, until_ms=int(until[:15]))
     if asked.get("notes"):
         wanted = msgspec.structs.replace(wanted, kinds=("note",))
-    found = memory.accounts.happened(wanted, project=asked.get("project"), limit=ROWS + 1)
+    listed = partial(memory.accounts.happened, project=asked.get("project"))
+    found = listed(wanted, limit=ROWS + 1)
     rows, before = _page_of(found)
+    if before and rows[0].created_ms == before:  # one millisecond is longer than a page
+        rows = listed(msgspec.structs.replace(wanted, since_ms=before), limit=MOST_AT_ONCE)
     days = [(name, list(items)) for name, items in groupby(rows, lambda one: day(one.created_ms))]
     return WebPage("timeline.html", "Timeline", {**shared(memory), "days": days, "before": before})
 
@@ -154,13 +159,14 @@ def timeline(view: WebRequest) -> WebPage:
 def _page_of(found: Sequence[Item]) -> tuple[Sequence[Item], int]:
     """Return the items of one page, and the time before which the next one goes on, 0 for none.
 
-    What happened in the millisecond at which a page ends stands wholly on the next.
+    What happened in the millisecond at which a page ends stands wholly on the next, or, where that
+    is all there is, on this one.
     """
     if len(found) <= ROWS:
         return found, 0
     last = found[-1].created_ms
     whole = [item for item in found if item.created_ms > last]
-    return (whole, last + 1) if whole else (found[:ROWS], last)
+    return (whole, last + 1) if whole else (found, last)
 
 
 def sessions(view: WebRequest) -> WebPage:
