@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 
 from observer.commands.check_runs import BELOW
@@ -216,7 +217,7 @@ def start(
         raise BadInput("the budget is negative", hint="ask for 200 tokens or more")
     budget = TokenBudget(request.budget_tokens)
     given = reader.chosen("given")
-    found = list(_lines(reader, request, uncommitted, _Unhidden(given)))
+    found = list(_lines(reader, request, uncommitted, partial(_unhidden, given)))
     pinned = [line for line in found if given.get(line.item) == PIN]
     pinned += _pinned(reader, request, given, but={line.item for line in pinned})
     lines = pinned + [line for line in found if given.get(line.item) not in {HIDE, PIN}]
@@ -242,15 +243,9 @@ def start(
     )
 
 
-class _Unhidden:
-    """Leaves out of some items those that are hidden, so that others have their places."""
-
-    def __init__(self, given: Mapping[int, str]) -> None:
-        self._given = given
-
-    def first(self, items: Iterable[Item], most: int) -> list[Item]:
-        """Return the first of them."""
-        return list(islice((one for one in items if self._given.get(one.id) != HIDE), most))
+def _unhidden(given: Mapping[int, str], items: Iterable[Item], most: int) -> list[Item]:
+    """Return the first of the items that are not hidden: those have no place to take."""
+    return list(islice((one for one in items if given.get(one.id) != HIDE), most))
 
 
 def _pinned(
@@ -278,13 +273,13 @@ def _lines(
     reader: StoreReader,
     request: StartRequest,
     uncommitted: Uncommitted | None,
-    unhidden: _Unhidden,
+    unhidden: Callable[[Iterable[Item], int], list[Item]],
 ) -> Iterator[CardFact]:
     """Yield the lines but for files in the order in which they are shown; none where none began."""
     recent = RecentSessions(reader, request.project_id)
     last = recent.last(request.client)
     held = holding(reader, request) if request.with_notes else []
-    notes = list(map(_note, unhidden.first((hit.item for hit in held), MOST_NOTES_SHOWN)))
+    notes = list(map(_note, unhidden((hit.item for hit in held), MOST_NOTES_SHOWN)))
     if last is None:
         yield from notes
         return
@@ -297,9 +292,9 @@ def _lines(
     if pull := recent.pull(last):
         yield CardFact(item=pull[0].summary.id, why=PULL, text=pull[1])
     yield from notes
-    before = unhidden.first(recent.turns(last, turn), MOST_TURNS)
+    before = unhidden(recent.turns(last, turn), MOST_TURNS)
     since_ms = before[-1].created_ms if before else last.session.started_ms
-    yield from map(_decision, unhidden.first(recent.decisions(since_ms), MOST_DECISIONS))
+    yield from map(_decision, unhidden(recent.decisions(since_ms), MOST_DECISIONS))
     yield from (_turn(each, last, recent.all) for each in before)
     yield from _checks(recent.all, red)
     yield from _forms(reader, request)

@@ -4,8 +4,8 @@ The same routes are served on the daemon's Unix socket, which only this user can
 loopback port, where a `Guard` requires the token and rejects web pages. Answers are JSON and name
 the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
 
-`/ask`, `/commands`, `/recall`, `/sync`, `/web` and `/shutdown` are for our own command line and
-hooks, and may change; `/mcp` has a protocol of its own.
+`/ask`, `/commands`, `/given`, `/recall`, `/sync`, `/web` and `/shutdown` are for our own command
+line and hooks, and may change; `/mcp` has a protocol of its own.
 """
 
 from __future__ import annotations
