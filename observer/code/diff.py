@@ -91,7 +91,7 @@ def compare_parameters(
     """Return which parameters each function gained and lost in (old, new) pieces, by its path."""
     found = {}
     for was, now in (_pieces(old, new, language) for old, new in edits):
-        before = {one.path: one for one in was.symbols}
+        before = {one.path: one for one in was.symbols if one.kind != "class"}
         for one in now.symbols:
             if one.path in before and one.signature != before[one.path].signature:
                 then, since = _parameters(before[one.path]), _parameters(one)

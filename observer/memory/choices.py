@@ -24,7 +24,7 @@ class Choices:
         self._chose = chose
 
     def give(self, handle: str, how: str) -> Item:
-        """Hide an item, pin it, or with an empty `how` take that back; return it.
+        """Set how an item is given: hidden, pinned, or with an empty `how` as before; return it.
 
         Raises:
             BadInput: `how` is something else.
@@ -61,7 +61,7 @@ class Choices:
         return sorted(here, key=lambda one: -one.created_ms)
 
     def rename(self, handle: str, title: str) -> int:
-        """Call a session so, or with an empty title as before; return its id.
+        """Set the title of a session, or with an empty one the old one; return its id.
 
         What is secret in a title is redacted, and it is cut at `TITLE_CHARS`.
 

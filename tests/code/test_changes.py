@@ -361,5 +361,13 @@ def test_parameters_that_came_and_went_are_known(
     assert found == (gained, lost)
 
 
-def test_another_call_changes_no_parameters() -> None:
-    assert compare_parameters([("x = f(1)\n", "x = f(1, 2)\n")], "python") == {}
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("python", "x = f(1)\n", "x = f(1, 2)\n"),
+        ("python", "class A:\n    x = 1\n", "class A(B):\n    x = 1\n"),
+        ("typescript", "const f = a => {\n1\n}\n", "const f = async a => {\n1\n}\n"),
+    ],
+)
+def test_calls_bases_and_modifiers_are_no_parameters(language: str, old: str, new: str) -> None:
+    assert compare_parameters([(old, new)], language) == {}

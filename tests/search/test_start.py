@@ -298,6 +298,10 @@ def test_what_is_hidden_gives_its_place_to_others_and_what_is_pinned_comes_first
     last = next(note.id for note in notes if note.id not in {*shown(), first_note})
     choose("pin", last, commit.id, apart.id)
     assert set(shown()[:2]) == {last, commit.id}
+    request = StartRequest(project_id=HERE, budget_tokens=2000, now_ms=NOW_MS, with_notes=False)
+    with store.read() as reader:
+        bare = [line.item for line in start(reader, request, cost).lines]
+    assert (bare[0], last in bare) == (commit.id, False)
     assert apart.id not in shown()
     assert commit.id not in [line.item for line in begun(store, 9).lines]  # does not fit
     choose("", first_note, given[0], last, commit.id)
