@@ -329,9 +329,8 @@ class Memory:
             return
         here = Filters(project_id=project.id, owner=self._owner)
         with self._store.read() as reader:
-            given = reader.chosen("given")
             for one in reminders(reader, event, here, is_coming=is_coming):
-                if given.get(one.item) != HIDE:
+                if reader.chosen("given").get(one.item) != HIDE:  # seldom asked: most have none
                     yield one
 
     def observations(self, ids: Sequence[int]) -> Fetched:
