@@ -295,8 +295,8 @@ def test_a_note_shows_its_history_tags_and_links(browser: Browser, memory: Memor
     assert re.search(r'href="/notes\?tag=net">#net 1', text)
     assert "1 link among these notes" in text
     assert text.count("<circle") == 2
-    told = browser.get("/notes?tag=net").text
-    assert ("Prices are net" in told, told.count("<article")) == (True, 1)
+    text = browser.get("/notes?tag=net").text
+    assert ("Prices are net" in text, text.count("<article")) == (True, 1)
     item = browser.get(f"/item/{older.item.id}").text
     assert "History (2)" in item
     assert "Prices are gross" in item
