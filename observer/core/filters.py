@@ -24,10 +24,12 @@ Whose = Literal["", "mine", "team"]
 class Filters(Value):
     """What an item must be to count; an empty field does not restrict.
 
-    `since_ms` is inclusive, `until_ms` exclusive, both of `created_ms`. `files` are paths as items
-    name them, or their ends (`rank.py`, `recall/rank.py`), or folders (`recall/`): an item that
-    touched one of them counts. `owner` hides personal items of everybody else, but for those with
-    `owner_tag`; an empty owner sees no personal item. Of several `tags` an item must have all.
+    `since_ms` is inclusive, `until_ms` exclusive, both of `created_ms`; with `before_id` items of
+    that very millisecond count whose id is lower, so that a list goes on behind an item. `files`
+    are paths as items name them, or their ends (`rank.py`, `recall/rank.py`), or folders
+    (`recall/`): an item that touched one of them counts. `owner` hides personal items of everybody
+    else, but for those with `owner_tag`; an empty owner sees no personal item. Of several `tags` an
+    item must have all.
     """
 
     project_id: int | None = None
@@ -39,6 +41,7 @@ class Filters(Value):
     branch: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
+    before_id: int = 0
     owner: str = ""
     owner_tag: str = ""
     layer: Layer | None = None
@@ -65,7 +68,10 @@ class Filters(Value):
             and self.branch in {"", item.branch}
             and (self.session_id is None or item.session_id == self.session_id)
             and (self.since_ms is None or item.created_ms >= self.since_ms)
-            and (self.until_ms is None or item.created_ms < self.until_ms)
+            and (
+                self.until_ms is None
+                or (item.created_ms, item.id) < (self.until_ms, self.before_id)
+            )
             and self.layer in {None, item.layer}
             and self.scope in {None, item.scope}
             and set(self.tags) <= set(item.tags)

@@ -119,7 +119,8 @@ KEPT = 16
 def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
     """Return which rows are alive, fit the filters, and are among these items; not to be changed.
 
-    Names are compared by their codes, and files not at all: `Filters.admits` has the last word.
+    Names are compared by their codes, and files and `before_id` not at all: `Filters.admits` has
+    the last word.
     """
     # What is not compared makes no other mask.
     compared = replace(filters, files=(), tags=(), layer=None, trusted_at_ms=None, by="", whose="")
@@ -155,7 +156,7 @@ def _fitting(one: Segment, filters: Filters) -> Mask:
     if filters.since_ms is not None:
         seen &= one.arrays["created"] >= filters.since_ms
     if filters.until_ms is not None:
-        seen &= one.arrays["created"] < filters.until_ms
+        seen &= one.arrays["created"] < filters.until_ms + bool(filters.before_id)
     if not filters.owner_tag:  # else whoever's they are: `Filters.admits` has the last word
         seen &= _visible(one, filters)
     return seen

@@ -41,6 +41,7 @@ class SearchOptions(Value):
     branch: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
+    before_id: int = 0
     layer: Layer | None = None
     scope: Scope | None = None
     tags: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ def filters_of(
         branch=narrow.branch,
         since_ms=narrow.since_ms,
         until_ms=narrow.until_ms,
+        before_id=narrow.before_id,
         layer=narrow.layer,
         scope=narrow.scope,
         tags=tags_of(narrow.tags),

@@ -378,7 +378,8 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
         ("item.branch = ?", filters.branch or None),
         ("item.session_id = ?", filters.session_id),
         ("item.created_ms >= ?", filters.since_ms),
-        ("item.created_ms < ?", filters.until_ms),
+        # Ids are above 0: with none to go on behind it says that the time is before.
+        (f"(item.created_ms, item.id) < (?, {filters.before_id:d})", filters.until_ms),
     ):
         if value is not None:
             parts.append(condition)

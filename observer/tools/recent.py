@@ -26,10 +26,14 @@ def happened(
     limit: int,
     records: bool = False,
     until_ms: int | None = None,
+    before_id: int = 0,
 ) -> CommandReply:
-    """List what happened before a time, newest first; what tools did only with `records`."""
+    """List what happened before a time, or an item of then, newest first.
+
+    What tools did is among it only with `records`.
+    """
     kinds = ("observation", "note", *(("record",) if records else ()))
-    wanted = SearchOptions(kinds=kinds, until_ms=until_ms)
+    wanted = SearchOptions(kinds=kinds, until_ms=until_ms, before_id=before_id)
     found = memory.accounts.happened(wanted, project=project, limit=limit)
     name = memory.project_names()
     return CommandReply(msgspec.json.encode([_line(item, name) for item in found]).decode())

@@ -211,17 +211,16 @@ class TimelineScreen(Listing):
 
     @work(exclusive=True, group="load")
     async def _load_more(self) -> None:
-        known = {row["id"] for row in self.listed}
-        until_ms = self.listed[-1]["at_ms"] + 1
+        last = self.listed[-1]
+        behind = {"until_ms": last["at_ms"], "before_id": last["id"]}
         try:
-            found = await self.source.listed("happened", limit=ROWS, until_ms=until_ms)
+            found = await self.source.listed("happened", limit=ROWS, **behind)
         except ObserverError as error:
             self.notify(plain(words_of(error)), severity="error", markup=False)
             return
-        new = [row for row in found if row["id"] not in known]
-        self._is_whole = not new
-        self.listed += new
-        self.query_one(Rows).add_options([self._option(row) for row in new])
+        self._is_whole = len(found) < ROWS
+        self.listed += found
+        self.query_one(Rows).add_options([self._option(row) for row in found])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Let a slash be a letter where words are typed."""

@@ -44,8 +44,6 @@ from observer.web.view import Handler, WebPage, WebRequest, number_in, projects,
 HITS = 30
 ROWS = 60
 """Items of one page of the timeline."""
-MOST_AT_ONCE = 5_000
-"""Items of a page where more than `ROWS` came in one millisecond, as an import may have it."""
 LISTED = 100
 """Sessions of a list."""
 LANE = 6
@@ -142,31 +140,17 @@ def timeline(view: WebRequest) -> WebPage:
     """List what happened, newest first, a page at a time."""
     memory, asked = view.memory, view.query
     wanted = parse_filters(**_filters(asked), now_ms=now_ms())
-    until = asked.get("before", "")
-    if until.isdecimal():
-        wanted = msgspec.structs.replace(wanted, until_ms=int(until[:15]))
+    until, _, number = asked.get("before", "").partition("-")
+    if until.isdecimal() and number.isdecimal():
+        behind = {"until_ms": int(until[:15]), "before_id": int(number[:18])}
+        wanted = msgspec.structs.replace(wanted, **behind)
     if asked.get("notes"):
         wanted = msgspec.structs.replace(wanted, kinds=("note",))
-    listed = partial(memory.accounts.happened, project=asked.get("project"))
-    found = listed(wanted, limit=ROWS + 1)
-    rows, before = _page_of(found)
-    if before and rows[0].created_ms == before:  # one millisecond is longer than a page
-        rows = listed(msgspec.structs.replace(wanted, since_ms=before), limit=MOST_AT_ONCE)
+    found = memory.accounts.happened(wanted, project=asked.get("project"), limit=ROWS + 1)
+    rows = found[:ROWS]
+    before = f"{rows[-1].created_ms}-{rows[-1].id}" if len(found) > ROWS else ""
     days = [(name, list(items)) for name, items in groupby(rows, lambda one: day(one.created_ms))]
     return WebPage("timeline.html", "Timeline", {**shared(memory), "days": days, "before": before})
-
-
-def _page_of(found: Sequence[Item]) -> tuple[Sequence[Item], int]:
-    """Return the items of one page, and the time before which the next one goes on, 0 for none.
-
-    What happened in the millisecond at which a page ends stands wholly on the next, or, where that
-    is all there is, on this one.
-    """
-    if len(found) <= ROWS:
-        return found, 0
-    last = found[-1].created_ms
-    whole = [item for item in found if item.created_ms > last]
-    return (whole, last + 1) if whole else (found, last)
 
 
 def sessions(view: WebRequest) -> WebPage:

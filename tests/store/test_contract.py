@@ -258,6 +258,18 @@ def test_files_restrict_as_filters_do(store: Store, wanted: str) -> None:
         assert bool(reader.match("alpha", filters, limit=9)) == filters.admits(item)
 
 
+def test_a_list_goes_on_behind_each_item_of_a_millisecond(store: Store) -> None:
+    made = [an_item(number, created_ms=1_000 + number // 4) for number in range(1, 8)]
+    put(store, *made)
+    with store.read() as reader:
+        whole = reader.recent(Filters(), limit=9)
+        assert len(whole) == len(made)
+        for place, last in enumerate(whole, start=1):
+            behind = Filters(until_ms=last.created_ms, before_id=last.id)
+            assert reader.recent(behind, limit=9) == whole[place:]
+            assert [one for one in whole if behind.admits(one)] == whole[place:]
+
+
 def test_terms_are_found_by_how_they_begin(store: Store) -> None:
     put(store, *(an_item(n, title=f"running runner{'s' * (n < 3)}") for n in range(1, 5)))
     put(store, an_item(5, title="Runway walk"))
