@@ -104,6 +104,9 @@
   document.addEventListener("htmx:sseOpen", () => document.body.classList.add("is-live"));
   document.addEventListener("htmx:sseError", () => document.body.classList.remove("is-live"));
   reveal(document);
+  // By autofocus the browser would wait for its first frame, and lose a key pressed before.
+  const first = $("[data-first]");
+  if (first) first.focus();
   const here = $(".top nav [aria-current]");
   if (here) here.parentNode.scrollLeft = here.offsetLeft - here.parentNode.clientWidth / 2;
   // What waits for a daemon that begins anew asks until it answers.
