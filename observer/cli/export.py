@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
-import msgspec
-import orjson
 
 from observer.cli.exclusive import repair_first
 from observer.cli.output import escaped, json_option, respond
@@ -18,13 +16,13 @@ from observer.cli.session import mention_damaged, open_memory, reading
 from observer.core import config
 from observer.core.errors import BadInput
 from observer.core.filters import RECORDED_KINDS, is_visible
-from observer.core.model import FORMERLY, Item, Project, Recorded, Session, iso
+from observer.core.model import FORMERLY, Item, Recorded, Session, iso
 from observer.core.moment import day, minute
 from observer.core.paths import Home, home
 from observer.core.text import counted, one_line
 from observer.memory.opening import refuse_unsettled
+from observer.memory.values import exported_line
 from observer.notes.folders.grammar import Field, with_fields
-from observer.store.log import LogEnd
 from observer.store.reader import StoreReader
 
 VAULT_MARK = ".observer-vault"
@@ -50,19 +48,9 @@ def export_command(*, vault: Path | None) -> None:
     with open_memory() as memory:
         events = 0
         for value in memory.export():
-            kind = _RECORDS[type(value)]
-            events += kind == "event"
-            line = orjson.dumps({"record": kind, **msgspec.to_builtins(value)})
-            out.write(escaped(line) + b"\n")
+            events += isinstance(value, Recorded)
+            out.write(escaped(exported_line(value)) + b"\n")
         mention_damaged(memory.totals().events - events)
-
-
-_RECORDS: dict[type, str] = {
-    Project: "project",
-    Recorded: "event",
-    LogEnd: "log-end",
-    Item: "item",
-}
 
 
 def _write_vault(here: Home, folder: Path) -> int:

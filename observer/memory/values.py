@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+import msgspec
+import orjson
+
 from observer.core.errors import ConfigInvalid
 from observer.core.model import Item, Project, Recorded
 from observer.core.value import Value
@@ -41,6 +44,12 @@ def no_model(_said: Sequence[str]) -> Extracted:
 
 
 Exported = Project | Recorded | LogEnd | Item
+_RECORDS: dict[type, str] = {
+    Project: "project",
+    Recorded: "event",
+    LogEnd: "log-end",
+    Item: "item",
+}
 
 
 def exported(reader: StoreReader) -> Iterator[Exported]:
@@ -55,3 +64,8 @@ def exported(reader: StoreReader) -> Iterator[Exported]:
         last = batch[-1].seq
     yield LogEnd(last_seq=reader.next_seq() - 1)
     yield from reader.all_items()
+
+
+def exported_line(value: Exported) -> bytes:
+    """Return a record of an export as one line of JSON, without a line's end."""
+    return orjson.dumps({"record": _RECORDS[type(value)], **msgspec.to_builtins(value)})

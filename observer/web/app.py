@@ -11,11 +11,12 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Hashable, Iterator
 from contextvars import copy_context
-from functools import lru_cache
+from functools import lru_cache, partial
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
+from typing import IO
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -37,7 +38,7 @@ from observer.web.access import COOKIE_MS, TooManyTries
 from observer.web.pages import CHANGES, PAGES
 from observer.web.site import Site
 from observer.web.text import markdown, marked, shown, unlinked
-from observer.web.view import Handler, Query, WebPage, WebRequest
+from observer.web.view import Handler, Query, WebFile, WebPage, WebRequest
 
 logger = logging.getLogger(__name__)
 
@@ -166,6 +167,8 @@ class WebApp:
             return self._problem(nonce, status, error.message, error.hint, token=token)
         if isinstance(made, str):
             return RedirectResponse(made, 303)
+        if isinstance(made, WebFile):
+            return StreamingResponse(_sent(made.content), headers=_kept_as(made.name))
         return self._rendered(made, nonce, view=view, token=token)
 
     async def _watch(self) -> AsyncIterator[str]:
@@ -208,10 +211,18 @@ class WebApp:
         given = {"title": page.title, "nonce": nonce, "view": view, "token": token, **page.values}
         text = _templates().get_template(page.template).render(given)
         if page.file:
-            kept = {"Content-Disposition": f'attachment; filename="{page.file}"'}
             kind = "text/html" if page.file.endswith(".html") else "text/markdown"
-            return Response(redact_text(text), headers=kept, media_type=kind)
+            return Response(redact_text(text), headers=_kept_as(page.file), media_type=kind)
         return Response(text, page.status, media_type="text/html")
+
+
+def _kept_as(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def _sent(content: IO[bytes]) -> Iterator[bytes]:
+    with content:
+        yield from iter(partial(content.read, 1 << 16), b"")
 
 
 def _headers(nonce: str, *, is_static: bool) -> dict[str, str]:

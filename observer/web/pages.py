@@ -21,23 +21,28 @@ from observer.clients.registry import clients
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item
-from observer.core.moment import coming_ms, day
-from observer.core.paths import home
-from observer.local.pauses import EVERYWHERE, UNENDING_MS
-from observer.local.spool import Spool
+from observer.core.moment import day
 from observer.notes.pairs import Settlement
 from observer.notes.values import Changes, Version
-from observer.redaction.redact import redact_text
 from observer.search.dates import day_start_ms
 from observer.search.timeline import Share
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
 from observer.tools.questions import explained, given
 from observer.tools.rows import why
-from observer.tools.status import paused, paused_text
 from observer.web.diffs import diffs_in
 from observer.web.sessions import edits, rename, session
-from observer.web.upkeep import health, mend, purge, purged
+from observer.web.upkeep import (
+    export,
+    health,
+    logout,
+    mend,
+    pause,
+    privacy,
+    purge,
+    purged,
+    resume,
+)
 from observer.web.usage import usage
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
@@ -328,38 +333,6 @@ def code(view: WebRequest) -> WebPage:
     return WebPage("code.html", "Why", values)
 
 
-def privacy(view: WebRequest) -> WebPage:
-    """Show what is recorded, pauses, and a box in which redaction can be tried."""
-    pauses = [paused(one) for one in Spool(home().spool).pauses.now(now_ms())]
-    tried = view.form.get("text", "")
-    values = {
-        "pauses": [paused_text(one) for one in pauses],
-        "tried": tried,
-        "redacted": redact_text(tried) if tried else "",
-    }
-    return WebPage("privacy.html", "Privacy", {**shared(view.memory), **values})
-
-
-def pause(view: WebRequest) -> str:
-    """Record nothing for a while."""
-    at_ms = now_ms()
-    until_ms = coming_ms(view.form.get("for", ""), now_ms=at_ms) or UNENDING_MS
-    Spool(home().spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=until_ms)
-    return "/privacy"
-
-
-def resume(_view: WebRequest) -> str:
-    """Record again."""
-    Spool(home().spool).pauses.end(None, now_ms=now_ms())
-    return "/privacy"
-
-
-def logout(view: WebRequest) -> str:
-    """Let no cookie hold any more."""
-    view.site.access.logout()
-    return "/"
-
-
 def change_note(view: WebRequest, act: str) -> str:
     """Forget, bring back or approve a note, as a person."""
     change = getattr(view.memory.notes, act)
@@ -419,6 +392,7 @@ PAGES: dict[str, Handler] = {
     "usage": usage,
     "privacy": privacy,
     "purged": purged,
+    "export": export,
 }
 CHANGES: dict[str, Handler] = {
     "privacy": privacy,

@@ -1,18 +1,27 @@
-"""Health and purging: what doctor finds and mends, and what is taken out for good."""
+"""Health, privacy, and what is taken out: what is kept, and what a person has a say in."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+import tempfile
 
 import msgspec
 
+from observer.core.clock import now_ms
 from observer.core.errors import BadInput
+from observer.core.moment import coming_ms, day
 from observer.core.paths import home
-from observer.tools.status import status_rows
+from observer.local.pauses import EVERYWHERE, UNENDING_MS
+from observer.local.spool import Spool
+from observer.memory.values import exported_line
+from observer.projects.policy import Policies
+from observer.redaction.redact import redact_text
+from observer.redaction.seen import SEEN
+from observer.tools.status import paused, paused_text, status_rows
 from observer.upkeep import carry_out
 from observer.upkeep.choose import Criteria
-from observer.web.view import WebPage, WebRequest
+from observer.web.view import WebFile, WebPage, WebRequest, projects, shared
 
 MOST_PURGED = 1_000
 """Items that one form names."""
@@ -70,3 +79,52 @@ def purge(view: WebRequest) -> WebPage:
 def purged(_view: WebRequest) -> WebPage:
     """Say whether what was to be taken out is gone."""
     return WebPage("purged.html", "Purge", {"is_going": home().purging.exists()})
+
+
+def privacy(view: WebRequest) -> WebPage:
+    """Show what is recorded of each project, pauses, and a box in which redaction can be tried."""
+    pauses = [paused(one) for one in Spool(home().spool).pauses.now(now_ms())]
+    tried = view.form.get("text", "")
+    policies = Policies()
+    captured = [
+        (one, next((found for root in one.roots if (found := policies.at(root)).root), None))
+        for one in projects(view.memory)
+    ]
+    values = {
+        "captured": captured,
+        "known": len(SEEN),
+        "pauses": [paused_text(one) for one in pauses],
+        "tried": tried,
+        "redacted": redact_text(tried) if tried else "",
+    }
+    return WebPage("privacy.html", "Privacy", {**shared(view.memory), **values})
+
+
+def pause(view: WebRequest) -> str:
+    """Record nothing for a while."""
+    at_ms = now_ms()
+    until_ms = coming_ms(view.form.get("for", ""), now_ms=at_ms) or UNENDING_MS
+    Spool(home().spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=until_ms)
+    return "/privacy"
+
+
+def resume(_view: WebRequest) -> str:
+    """Record again."""
+    Spool(home().spool).pauses.end(None, now_ms=now_ms())
+    return "/privacy"
+
+
+def export(view: WebRequest) -> WebFile:
+    """Return all that is stored, one JSON object a line, as `observer export` prints it."""
+    # Not written into the answer at once: a browser that stands still would keep the store lent.
+    content = tempfile.TemporaryFile(dir=home().root)  # noqa: SIM115 - closed when it is sent
+    for value in view.memory.export():
+        content.write(exported_line(value) + b"\n")
+    content.seek(0)
+    return WebFile(f"observer-{day(now_ms())}.jsonl", content)
+
+
+def logout(view: WebRequest) -> str:
+    """Let no cookie hold any more."""
+    view.site.access.logout()
+    return "/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import IO, Any, NamedTuple
 from urllib.parse import urlencode
 
 from observer.core.errors import BadInput
@@ -25,6 +25,13 @@ class WebPage:
     values: dict[str, Any] = field(default_factory=dict)
     status: int = 200
     file: str = ""
+
+
+class WebFile(NamedTuple):
+    """A file to keep: its name, and an open binary file that is closed when it was sent."""
+
+    name: str
+    content: IO[bytes]
 
 
 class Query(dict[str, str]):
@@ -57,7 +64,7 @@ class WebRequest:
         return f"{self.path}?{urlencode(query)}" if query else self.path
 
 
-Handler = Callable[[WebRequest], "WebPage | str"]
+Handler = Callable[[WebRequest], "WebPage | WebFile | str"]
 
 
 def shared(memory: Memory) -> dict[str, Any]:

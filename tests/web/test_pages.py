@@ -15,6 +15,7 @@ from observer.core.paths import Home
 from observer.core.text import MOST_CHARS, plain
 from observer.local.spool import Spool
 from observer.memory.api import Memory
+from observer.memory.values import exported_line
 from observer.notes.values import Changes, Note
 from observer.store.database import SqliteStore
 from observer.tools.asking import CommandRequest
@@ -87,7 +88,9 @@ def test_every_page_answers(browser: Browser, path: str) -> None:
 
 
 def test_every_page_is_tried() -> None:
-    assert {path.strip("/").split("/")[0].split("?")[0] for path in EVERY} == set(pages.PAGES)
+    assert {path.strip("/").split("/")[0].split("?")[0] for path in EVERY} == set(pages.PAGES) - {
+        "export"
+    }
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -387,6 +390,36 @@ def test_redaction_is_tried_and_kept_nowhere(browser: Browser) -> None:
     stored = text.partition('id="redacted"')[2]
     assert secret not in stored
     assert " end" in stored
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ('never = ["prompt"]\nretention_days = 90\n', "every prompt, no file for 90 days"),
+        ('exclude = ["*.pem"]\nsharing = "none"\n', "*.pem kept from other projects and models"),
+        ("exclude = 1\n", "nothing: {root}/.observer.toml cannot be used"),
+    ],
+)
+def test_privacy_shows_what_is_recorded_of_a_project(
+    browser: Browser, tmp_path: Path, policy: str, said: str
+) -> None:
+    root = tmp_path / "my-api"
+    (root / ".observer.toml").write_text(policy)
+    page = " ".join(re.sub(r"<[^>]*>", "", browser.get("/privacy").text).split())
+    assert said.format(root=root) in page
+    assert "other all that your clients report" in page
+
+
+def test_all_is_exported_line_by_line(
+    browser: Browser, memory: Memory, stranger: Browser, home: Home
+) -> None:
+    home.root.mkdir()
+    answer = browser.get("/export")
+    assert re.fullmatch(
+        r'attachment; filename="observer-[\d-]+\.jsonl"', answer.headers["content-disposition"]
+    )
+    assert answer.content.splitlines() == [exported_line(one) for one in memory.export()]
+    assert stranger.get("/export").status_code == 401
 
 
 def test_what_is_vendored_is_what_was_published() -> None:
