@@ -7,9 +7,10 @@ committed is asked of git at the moment of the answer; sessions only say which f
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,7 +26,12 @@ from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan
 from observer.search.reads import reads_by_id, reads_naming, stand_ins, steps_around
-from observer.search.recent_sessions import Uncommitted
+from observer.search.recent_sessions import (
+    FailingCheck,
+    RecentSessions,
+    Uncommitted,
+    UncommittedFiles,
+)
 from observer.search.timeline import (
     Account,
     SessionTimeline,
@@ -40,12 +46,23 @@ from observer.store.reader import StoreReader
 from observer.store.writer import Writer
 
 
+class UnfinishedWork(NamedTuple):
+    """The checks of a project that fail, the last run first, and its files that are not committed.
+
+    Both are what a session is told at its start.
+    """
+
+    red: tuple[FailingCheck, ...]
+    dirty: tuple[UncommittedFiles, ...]
+
+
 class Accounts:
     """Reads of what happened, since a time or in one session."""
 
-    def __init__(self, store: Store, *, owner: str) -> None:
+    def __init__(self, store: Store, *, owner: str, now_ms: Callable[[], int]) -> None:
         self._store = store
         self._owner = owner
+        self._now_ms = now_ms
 
     def since(self, since_ms: int, *, project: str | None = None) -> Account:
         """Return what happened since a time, in all projects unless one is named.
@@ -69,6 +86,22 @@ class Accounts:
         """
         with self._store.read() as reader:
             return course(reader, handle, owner=self._owner, limit=limit)
+
+    def unfinished(self, project: Project, folder: str = "") -> UnfinishedWork:
+        """Return what of a project's work is red or not committed, as git says now.
+
+        Args:
+            project: whose work.
+            folder: git is asked in the worktree around it, else in the newest one.
+
+        Raises:
+            StoreUnavailable: a state is damaged, or of another version.
+        """
+        with self._store.read() as reader:
+            recent = RecentSessions(reader, project.id)
+            last = recent.last("")
+            dirty = recent.dirty(last, uncommitted_at(project, folder)) if last else ()
+            return UnfinishedWork(tuple(recent.red(now_ms=self._now_ms())), tuple(dirty))
 
     def events(
         self, handle: str, *kinds: str, from_ms: int = 0, to_ms: int = sys.maxsize

@@ -397,7 +397,7 @@ class Memory:
     @property
     def accounts(self) -> Accounts:
         """Return the reads of what happened, as it looks from here."""
-        return Accounts(self._store, owner=self._owner)
+        return Accounts(self._store, owner=self._owner, now_ms=self._now_ms)
 
     @property
     def choices(self) -> Choices:

@@ -20,11 +20,13 @@ import msgspec
 from observer.clients.registry import clients
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.core.model import Item
+from observer.core.model import Item, Session
 from observer.core.moment import coming_ms, day
 from observer.core.paths import home
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
+from observer.memory.accounts import UnfinishedWork
+from observer.memory.api import Memory
 from observer.notes.pairs import Settlement
 from observer.notes.values import Changes, Version
 from observer.redaction.redact import redact_text
@@ -84,11 +86,20 @@ def now(view: WebRequest) -> WebPage:
     values = {
         **shared(memory),
         "lanes": lanes,
+        "left": _left_open([lane["session"] for lane in lanes], memory),
         "shares": account.shares,
         "recent": recent,
         "titles": memory.accounts.titles([*recent, *ran]),
     }
     return WebPage("now.html", "Now", values)
+
+
+def _left_open(running: Sequence[Session], memory: Memory) -> list[tuple[int, UnfinishedWork]]:
+    """Return what is red or not committed in the projects of running sessions, by project."""
+    folders = {one.project_id: one.cwd for one in reversed(running)}
+    known = [one for one in projects(memory) if one.id in folders]
+    found = ((one.id, memory.accounts.unfinished(one, folders[one.id])) for one in known)
+    return [(number, left) for number, left in found if any(left)]
 
 
 def search(view: WebRequest) -> WebPage:
