@@ -21,6 +21,7 @@ from observer.core.paths import is_inside
 from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
 from observer.memory.spending import Spent, spent
+from observer.memory.work import Branch, CheckHistory, branches, check_histories
 from observer.projects.gone import from_windows
 from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
@@ -49,7 +50,7 @@ from observer.store.writer import Writer
 class UnfinishedWork(NamedTuple):
     """The checks of a project that fail, the last run first, and its files that are not committed.
 
-    Both are what a session is told at its start.
+    A session is given both at its start.
     """
 
     red: tuple[FailingCheck, ...]
@@ -102,6 +103,16 @@ class Accounts:
             last = recent.last("")
             dirty = recent.dirty(last, uncommitted_at(project, folder)) if last else ()
             return UnfinishedWork(tuple(recent.red(now_ms=self._now_ms())), tuple(dirty))
+
+    def branches(self, project: Project) -> list[Branch]:
+        """Return the branches that a project was worked on; see `work.branches`."""
+        with self._store.read() as reader:
+            return branches(reader, project)
+
+    def checks(self, project: Project) -> list[CheckHistory]:
+        """Return how the checks of a project ended lately; see `work.check_histories`."""
+        with self._store.read() as reader:
+            return check_histories(reader, project.id)
 
     def events(
         self, handle: str, *kinds: str, from_ms: int = 0, to_ms: int = sys.maxsize

@@ -57,6 +57,7 @@ DAYS = 30
 """Days of a project that are looked at."""
 OPEN = 5
 """Newest sessions of a project whose next steps are shown."""
+BRANCHES = 12
 STANDING = ("decision", "constraint", "rule", "heuristic", "rejected")
 FIELDS = (
     "q",
@@ -77,7 +78,7 @@ def now(view: WebRequest) -> WebPage:
     """Show the sessions that go on, and what else happened today."""
     memory = view.memory
     account = memory.accounts.since(day_start_ms(now_ms=now_ms(), ago=0))
-    lanes = []
+    lanes: list[dict[str, Any]] = []
     for one in memory.sessions(active=True, limit=12):
         found = memory.accounts.of_session(f"s{one.id}", limit=LANE)
         lanes.append({"session": one, "ran": found.ran, "items": found.items[::-1]})
@@ -275,6 +276,9 @@ def project(view: WebRequest) -> WebPage:
         "days": _activity(share),
         "recent": recent,
         "titles": memory.accounts.titles(recent),
+        "work": memory.accounts.unfinished(one),
+        "checks": memory.accounts.checks(one),
+        "branches": memory.accounts.branches(one)[:BRANCHES],
         "stands": memory.accounts.recent(*STANDING, project=one.uuid, limit=20),
         "left": [
             (each, made.summary.next_steps)

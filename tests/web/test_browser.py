@@ -150,7 +150,8 @@ def test_every_page_is_accessible_and_fits(
 ) -> None:
     watched = enter(width=width, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce")
     first = watched.open("/sessions").locator("[data-row] a").first.get_attribute("href")
-    for path in (*PAGES, str(first), str(first).replace("session", "edits")):
+    shop = watched.open("/project").locator("[data-row] a").first.get_attribute("href")
+    for path in (*PAGES, str(shop), str(first), str(first).replace("session", "edits")):
         page = watched.open(path)
         watched.heard = [one for one in watched.heard if "404 (Not Found)" not in one]
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")

@@ -1,0 +1,91 @@
+"""What pages show of the work on a project: what fails, its checks run by run, its branches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.core.events import Checkout, Commit, Edit, FileWrite, Prompt, Reply
+from observer.memory.api import Memory
+from tests.tools.conftest import APP
+from tests.tools.test_reminders import NEW, OLD, Happening
+from tests.web.conftest import Browser
+
+RED = "FAILED tests/test_cart.py::test_total - assert 1 == 2\n=== 1 failed, 2 passed in 0.1s ==="
+GREEN = "=== 3 passed in 0.1s ==="
+
+
+@pytest.fixture
+def happening(memory: Memory, tmp_path: Path) -> Happening:
+    return Happening(memory, tmp_path / "my-api")
+
+
+def edit(happening: Happening) -> FileWrite:
+    return FileWrite(path=str(happening.folder / "cart.py"), edits=(Edit(old=OLD, new=NEW),))
+
+
+RUNS = {
+    "red": (("pytest", RED, 1),),
+    "mended": (("pytest", RED, 1), "edit", ("pytest", GREEN, 0)),
+    "flaky": (("pytest", GREEN, 0), ("pytest", RED, 1), ("pytest", GREEN, 0)),
+    "installed": (("pytest", RED, 1), ("pip install x", "", 0), ("pytest", GREEN, 0)),
+    "looked": (("pytest", RED, 1), ("cat cart.py", "", 0), ("pytest", GREEN, 0)),
+    "narrower": (("pytest", RED, 1), ("pytest tests/test_b.py", GREEN, 0)),
+}
+
+
+@pytest.mark.parametrize(
+    ("ran", "said", "is_flaky"),
+    [
+        ("red", "failed", False),
+        ("mended", "failed, passed", False),
+        ("flaky", "passed, failed, passed", True),
+        ("installed", "failed, passed", False),
+        ("looked", "failed, passed", True),
+        ("narrower", "failed, passed", False),
+    ],
+)
+def test_a_project_shows_its_checks_run_by_run(
+    browser: Browser, happening: Happening, ran: str, said: str, *, is_flaky: bool
+) -> None:
+    happening.runs("ruff check .", "All checks passed!")
+    for step in RUNS[ran]:
+        if step == "edit":
+            happening.tell(edit(happening))
+        else:
+            happening.runs(*step)
+    text = browser.get(f"/project/{APP.uuid}").text
+    checks = text.partition("<h2>Checks</h2>")[2]
+    rows = re.findall(r"<code>([^<]+)</code>.*?oldest first: ([^\"]*)\"", checks, re.DOTALL)
+    assert dict(rows) == {"ruff check": "passed", "pytest": said}
+    assert ("flaky" in text) is is_flaky
+    is_red = said.endswith("failed")
+    assert (rows[0][0] == "pytest") is is_red or not is_red  # what fails now comes first
+    assert ("red since" in text) is (is_red or ran == "narrower")
+
+
+def test_a_project_shows_its_branches(
+    browser: Browser, happening: Happening, git: Callable[..., str]
+) -> None:
+    git(happening.folder, "init", "-q")
+    for branch in ("main", "topic"):
+        git(happening.folder, "checkout", "-q", "-B", branch)
+        git(happening.folder, "commit", "-q", "--allow-empty", "-m", f"Begin {branch}")
+        hash_ = git(happening.folder, "rev-parse", "HEAD")
+        happening.tell(Checkout(new=hash_, branch=branch), branch)
+        happening.tell(Prompt(text="Sum the cart"), branch)
+        happening.tell(Commit(hash=hash_, subject=f"Begin {branch}"), branch)
+        happening.tell(Reply(text="Done."), branch)
+    listed = browser.get(f"/project/{APP.uuid}").text.partition("<h2>Branches</h2>")[2]
+    topic, main = re.findall(r"<li data-row>.*?</li>", listed, re.DOTALL)[:2]
+    for row, name in ((topic, "topic"), (main, "main")):
+        said = re.findall(r"(Last \w+): <a[^>]*>([^<]*)", row)
+        assert said == [("Last turn", f"Begin {name}"), ("Last commit", f"Begin {name}")]
+        assert (f"branch={name}" in row, "1 session<" in row, "checked out" in row) == (
+            True,
+            True,
+            name == "topic",
+        )
