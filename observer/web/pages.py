@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -31,6 +32,7 @@ from observer.notes.pairs import Settlement
 from observer.notes.values import Changes, Version
 from observer.redaction.redact import redact_text
 from observer.search.dates import day_start_ms
+from observer.search.eligible import has_expired, is_stale
 from observer.search.timeline import Share
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
@@ -58,6 +60,8 @@ DAYS = 30
 OPEN = 5
 """Newest sessions of a project whose next steps are shown."""
 BRANCHES = 12
+_BENIGN = frozenset({"renamed", "supersedes", "amends"})
+"""What is known of a note that takes nothing from it."""
 STANDING = ("decision", "constraint", "rule", "heuristic", "rejected")
 FIELDS = (
     "q",
@@ -336,11 +340,20 @@ def code(view: WebRequest) -> WebPage:
             roots = memory.project(handle).roots if handle else ()
             if not (roots or target.startswith("/")):
                 raise BadInput("which project is it in?", hint="choose one, or give a whole path")
-            found = memory.why(target, roots[-1] if roots else "/")
+            here = roots[-1] if roots else str(Path(target.partition("::")[0]).parent)
+            found = memory.at(here).why(target, here)
         except ObserverError as error:
             problem = error
-    values = {**shared(memory), "found": found, "problem": problem}
+    values = {**shared(memory), "found": found, "problem": problem, "standing": _standing}
     return WebPage("code.html", "Why", values)
+
+
+def _standing(note: Item) -> str:
+    """Return whether a note still holds: "ended", "doubtful", or "holds"."""
+    if is_stale(note) or has_expired(note, now_ms()):
+        return "ended"
+    is_doubtful = any(each.reason not in _BENIGN for each in note.validity)
+    return "doubtful" if is_doubtful else "holds"
 
 
 def privacy(view: WebRequest) -> WebPage:

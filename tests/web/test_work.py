@@ -10,6 +10,9 @@ import pytest
 
 from observer.core.events import Checkout, Commit, Edit, FileWrite, Prompt, Reply
 from observer.memory.api import Memory
+from observer.notes.pairs import Settlement
+from observer.notes.values import Note
+from observer.tools import code_history
 from tests.tools.conftest import APP
 from tests.tools.test_reminders import NEW, OLD, Happening
 from tests.web.conftest import Browser
@@ -89,3 +92,31 @@ def test_a_project_shows_its_branches(
             True,
             name == "topic",
         )
+
+
+def test_of_a_file_is_said_what_fails_there_and_what_holds(
+    browser: Browser, happening: Happening, memory: Memory, git: Callable[..., str]
+) -> None:
+    folder = happening.folder
+    git(folder, "init", "-q")
+    (folder / "tests").mkdir()
+    for name in ("tests/test_cart.py", "shed.py"):
+        (folder / name).write_text("x = 1\n", encoding="utf-8")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Begin")
+    older, newer = (
+        memory.notes.remember(Note(content=f"test_cart.py needs {what}"), project=APP.uuid).item.id
+        for what in ("a server", "no server")
+    )
+    memory.pairs.settle(Settlement(id=newer, how="replaces", other=older), author="person")
+    happening.runs("pytest", RED, 1)
+    asked = {"project": APP.uuid, "target": "tests/test_cart.py"}
+    text = browser.get("/why", params=asked).text
+    assert "assert 1 == 2" in text.partition("Fails now")[2]
+    rows = re.findall(r"needs ([\w ]+)</a>.*?>([\w ]+)</span>", text, re.DOTALL)
+    assert rows == [("no server", "nothing speaks against it"), ("a server", "holds no longer")]
+    said = code_history.why(memory.why(asked["target"], str(folder)))
+    assert "checks that fail and name it" in said
+    assert "Fails now" not in browser.get("/why", params={**asked, "target": "shed.py"}).text
+    happening.runs("pytest", GREEN)
+    assert "Fails now" not in browser.get("/why", params=asked).text
