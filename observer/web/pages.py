@@ -18,7 +18,6 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from observer.clients.registry import clients
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item, Session
@@ -75,6 +74,7 @@ FIELDS = (
     "failed",
     "notes",
     "by",
+    "client",
 )
 
 
@@ -315,7 +315,6 @@ def given_page(view: WebRequest) -> WebPage:
         **shared(memory),
         "found": found,
         "project": one,
-        "clients": sorted(clients()),
         "chosen": memory.choices.given(),
         "hidden": memory.choices.hidden(one.id) if one else (),
     }
@@ -424,7 +423,8 @@ def settle(view: WebRequest) -> str:
 
 def _filters(asked: Mapping[str, str]) -> dict[str, Any]:
     named = {
-        name: asked.get(name, "") for name in ("type", "branch", "session", "since", "until", "by")
+        name: asked.get(name, "")
+        for name in ("type", "branch", "session", "since", "until", "by", "client")
     }
     files = [asked["file"]] if asked.get("file") else []
     return {**named, "files": files, "failed": bool(asked.get("failed"))}
