@@ -7,7 +7,7 @@ committed is asked of git at the moment of the answer; sessions only say which f
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -15,12 +15,14 @@ from typing import NamedTuple
 import msgspec
 
 from observer.core.errors import NotFound
-from observer.core.filters import Filters, is_visible
+from observer.core.filters import HIDE, Filters, is_visible
 from observer.core.model import Item, Project, Recorded, Session, item_id
 from observer.core.paths import is_inside
 from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
+from observer.local.given import Giving
 from observer.memory.spending import Spent, spent
+from observer.memory.used import GivenToSession, used
 from observer.memory.work import Branch, CheckHistory, branches, check_histories
 from observer.projects.gone import from_windows
 from observer.projects.policy import Policies
@@ -33,6 +35,7 @@ from observer.search.recent_sessions import (
     Uncommitted,
     UncommittedFiles,
 )
+from observer.search.reminder import Reminder, standing
 from observer.search.timeline import (
     Account,
     SessionTimeline,
@@ -113,6 +116,19 @@ class Accounts:
         """Return how the checks of a project ended lately; see `work.check_histories`."""
         with self._store.read() as reader:
             return check_histories(reader, project.id)
+
+    def used(self, given: Iterable[Giving], project: Project | None = None) -> list[GivenToSession]:
+        """Return what sessions were given and what of it they used; see `used.used`."""
+        with self._store.read() as reader:
+            return list(used(reader, given, project=project, owner=self._owner))
+
+    def standing_reminders(self, project: Project) -> list[Reminder]:
+        """Return what a session of a project may be reminded of; see `reminder.standing`."""
+        with self._store.read() as reader:
+            here = Filters(project_id=project.id, owner=self._owner)
+            found = list(standing(reader, here, now_ms=self._now_ms()))
+            given = reader.chosen("given")
+        return [one for one in found if given.get(one.item) != HIDE]
 
     def events(
         self, handle: str, *kinds: str, from_ms: int = 0, to_ms: int = sys.maxsize

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import msgspec
 
@@ -35,10 +35,10 @@ from observer.search.eligible import has_expired, is_stale
 from observer.search.timeline import Share
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
-from observer.tools.questions import explained, given
 from observer.tools.rows import why
 from observer.tools.status import paused, paused_text
 from observer.web.diffs import diffs_in
+from observer.web.given import give, given_page
 from observer.web.sessions import edits, rename, session
 from observer.web.upkeep import health, mend, purge, purged
 from observer.web.usage import usage
@@ -301,32 +301,6 @@ def _activity(share: Share | None) -> list[tuple[str, int]]:
         happened.update(day(commit.created_ms) for commit in share.commits)
     days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(DAYS))]
     return [(name, happened[name]) for name in days]
-
-
-def given_page(view: WebRequest) -> WebPage:
-    """Show what a client's next session in a project is given, line by line, with its cost."""
-    memory, asked = view.memory, view.query
-    known = projects(memory)
-    handle = asked.get("project") or (known[0].uuid if known else "")
-    client = asked.get("client", "")
-    found = explained(given(memory, "/", project=handle, client=client)) if handle else None
-    one = memory.project(handle) if handle else None
-    values = {
-        **shared(memory),
-        "found": found,
-        "project": one,
-        "chosen": memory.choices.given(),
-        "hidden": memory.choices.hidden(one.id) if one else (),
-    }
-    return WebPage("given.html", "Given", values)
-
-
-def give(view: WebRequest) -> str:
-    """Hide an item, pin it, or take that back, and go on where that was chosen."""
-    memory, form = view.memory, view.form
-    memory.choices.give(str(number_in(view, "id")), form.get("how", ""))
-    asked = {name: form[name] for name in ("project", "client") if form.get(name)}
-    return f"/given?{urlencode(asked)}" if asked else "/given"
 
 
 def code(view: WebRequest) -> WebPage:

@@ -7,13 +7,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from observer.core.events import Checkout, Commit, Edit, FileWrite, Prompt, Reply
+from observer.core.events import (
+    AnyBody,
+    Checkout,
+    Command,
+    Commit,
+    Edit,
+    FileWrite,
+    Prompt,
+    Reply,
+    Search,
+)
+from observer.core.paths import Home
 from observer.memory.api import Memory
 from observer.notes.pairs import Settlement
 from observer.notes.values import Note
+from observer.serve.requests import RemindedSessions
 from observer.tools import code_history
-from tests.tools.conftest import APP
+from observer.web import given, usage
+from tests.tools.conftest import APP, NOW_MS
 from tests.tools.test_reminders import NEW, OLD, Happening
 from tests.web.conftest import Browser
 
@@ -120,3 +134,58 @@ def test_of_a_file_is_said_what_fails_there_and_what_holds(
     assert "Fails now" not in browser.get("/why", params={**asked, "target": "shed.py"}).text
     happening.runs("pytest", GREEN)
     assert "Fails now" not in browser.get("/why", params=asked).text
+
+
+def test_what_may_be_said_before_an_action_is_shown_and_hidden(
+    browser: Browser, happening: Happening
+) -> None:
+    happening.learns_a_form()
+    text = browser.get(f"/given?project={APP.uuid}").text
+    said = re.search(r"<a href=\"/item/(\d+)\">[^<]*bun run test[^<]*works here", text)
+    assert said
+    assert "before or after a command that cannot run" in text
+    browser.change("/given", id=said[1], how="hide", project=APP.uuid)
+    text = browser.get(f"/given?project={APP.uuid}").text
+    assert ("works here" in text.partition("Hidden")[0], "Show again" in text) == (False, True)
+
+
+ACTS: tuple[tuple[AnyBody | None, str], ...] = (
+    (None, "not used"),
+    (Command(command="bun run test", output=GREEN, exit_code=0), "ran bun run test"),
+    (
+        Search(query='{"ids":[ITEM]}', where="memory", tool="mcp__observer__get_observations"),
+        "fetched",
+    ),
+    (Search(query='{"ids":[ITEM]}', where="memory", tool="mcp__other__get"), "not used"),
+    (Command(command="wrap bun run test", output="", exit_code=0), "not used"),
+)
+
+
+@pytest.mark.parametrize(("act", "said"), ACTS)
+def test_a_reminder_that_was_given_is_shown_with_what_came_of_it(
+    browser: Browser,
+    happening: Happening,
+    home: Home,
+    monkeypatch: pytest.MonkeyPatch,
+    act: AnyBody | None,
+    said: str,
+) -> None:
+    for module in (given, usage):
+        monkeypatch.setattr(module, "now_ms", lambda: NOW_MS + 1)
+    happening.learns_a_form()
+    happening.shown = RemindedSessions(home.reminders)
+    happening.tell(Prompt(text="Run the tests"), "s2")
+    shown = happening.before("wrap bun run test")
+    item = int(re.findall(r"#(\d+)", shown)[-1])
+    if act:
+        if isinstance(act, Search):
+            act = replace(act, query=act.query.replace("ITEM", str(item)))
+        happening._at_ms = NOW_MS
+        happening.tell(act, "s2")
+    text = browser.get(f"/given?project={APP.uuid}").text.partition("given, and used</h2>")[2]
+    row = re.search(rf"/item/{item}\".*?class=\"about\"><span[^>]*>([^<]*)", text)
+    assert row
+    assert row[1] == said
+    used = browser.get("/usage?days=365").text.partition("memory itself costs")[2]
+    share = "0 (0 %)" if said == "not used" else "1 (100 %)"
+    assert f"<td>1</td><td>{share}</td>" in used
