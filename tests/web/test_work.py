@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -19,14 +23,21 @@ from observer.core.events import (
     Prompt,
     Reply,
     Search,
+    SessionStart,
 )
-from observer.core.paths import Home
+from observer.core.paths import Home, make_private
+from observer.local import given as local_given
+from observer.local.given import GivenLog, Giving
 from observer.memory.api import Memory
 from observer.notes.pairs import Settlement
 from observer.notes.values import Note
+from observer.serve.contexts import ContextWorker
 from observer.serve.requests import RemindedSessions
+from observer.serve.worker import Health
 from observer.tools import code_history
+from observer.tools.render import tokens
 from observer.web import given, usage
+from tests.conftest import ROOT
 from tests.tools.conftest import APP, NOW_MS
 from tests.tools.test_reminders import NEW, OLD, Happening
 from tests.web.conftest import Browser
@@ -189,3 +200,58 @@ def test_a_reminder_that_was_given_is_shown_with_what_came_of_it(
     used = browser.get("/usage?days=365").text.partition("memory itself costs")[2]
     share = "0 (0 %)" if said == "not used" else "1 (100 %)"
     assert f"<td>1</td><td>{share}</td>" in used
+
+
+def test_what_a_start_printed_is_shown_with_what_came_of_it(
+    browser: Browser,
+    happening: Happening,
+    home: Home,
+    memory: Memory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = Note(content="cart.py sums in cents", type="decision")
+    note = memory.notes.remember(said, project=APP.uuid).item
+    happening.tell(Prompt(text="Sum the cart"))
+    worker = ContextWorker(memory, home, Settings(), health=Health())
+
+    def freshen() -> None:
+        worker.touch_all()
+        asyncio.run(worker.freshen())
+
+    freshen()
+    hook = ["/bin/sh", str(ROOT / "hooks" / "context"), "claude-code"]
+    printed = subprocess.run(hook, cwd=happening.folder, capture_output=True, check=True).stdout
+    assert f"#{note.id} " in printed.decode()
+    happening.tell(SessionStart(source="startup"), "before the file was written")
+    happening._at_ms += 1
+    for file in home.context.rglob("CONTEXT.*"):
+        os.utime(file, ns=(happening._at_ms * 1_000_000,) * 2)
+    happening._at_ms += 1
+    happening.tell(SessionStart(source="startup"), "after")
+    freshen()
+    happening.tell(edit(happening), "after")
+    freshen()
+    (start,) = GivenLog(home.given).since(0)
+    assert (start.session, start.tokens) == ("after", tokens(printed.decode()))
+    monkeypatch.setattr(given, "now_ms", lambda: NOW_MS)
+    was = browser.get(f"/given?project={APP.uuid}").text.partition("given, and used</h2>")[2]
+    assert "at the start" in was
+    row = re.search(rf"/item/{note.id}\".*?class=\"about\"><span[^>]*>([^<]*)", was)
+    assert row
+    assert row[1] == "touched cart.py"
+
+
+def test_a_long_file_of_what_was_given_loses_its_older_half(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_given, "MOST_BYTES", 1_000)
+    make_private(home.root)
+    log = GivenLog(home.given)
+    for number in range(40):
+        log.add(Giving(at_ms=number, client="codex", session="s", sort="form"))
+    with home.given.open("ab") as file:
+        file.write(b"torn{\n")
+    found = [one.at_ms for one in log.since(0)]
+    assert found == sorted(found, reverse=True)
+    assert (found[0], 0 in found, len(found) > 5) == (39, False, True)
+    assert [one.at_ms for one in log.since(39)] == [39]
