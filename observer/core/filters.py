@@ -38,6 +38,8 @@ class Filters(Value):
     categories: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     session_id: int | None = None
+    sessions: frozenset[int] | None = None
+    """The sessions of which something must be; None does not restrict."""
     branch: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
@@ -67,6 +69,7 @@ class Filters(Value):
             and (not self.categories or item.category in self.categories)
             and self.branch in {"", item.branch}
             and (self.session_id is None or item.session_id == self.session_id)
+            and (self.sessions is None or item.session_id in self.sessions)
             and (self.since_ms is None or item.created_ms >= self.since_ms)
             and (
                 self.until_ms is None

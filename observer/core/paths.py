@@ -50,6 +50,8 @@ class Home:
     """Installed hook scripts; their paths are in clients' configurations and never change."""
     reminders = _at("reminders")
     """Digests of the reminders that each session was shown, so that none is repeated."""
+    given = _at("given")
+    """Which items each session was given unasked, and when; see `local.given`."""
     imports = _at("imports.json")
     """Which sessions were imported from files, with the sizes and times of these."""
     importing = _at("importing.json")

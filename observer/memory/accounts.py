@@ -7,25 +7,35 @@ committed is asked of git at the moment of the answer; sessions only say which f
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
 from observer.core.errors import NotFound
-from observer.core.filters import Filters, is_visible
+from observer.core.filters import HIDE, Filters, is_visible
 from observer.core.model import Item, Project, Recorded, Session, item_id
 from observer.core.paths import is_inside
 from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
+from observer.local.given import Giving
 from observer.memory.spending import Spent, spent
+from observer.memory.used import GivenToSession, used
+from observer.memory.work import Branch, CheckHistory, branches, check_histories
 from observer.projects.gone import from_windows
 from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan
 from observer.search.reads import reads_by_id, reads_naming, stand_ins, steps_around
-from observer.search.recent_sessions import Uncommitted
+from observer.search.recent_sessions import (
+    FailingCheck,
+    RecentSessions,
+    Uncommitted,
+    UncommittedFiles,
+)
+from observer.search.reminder import Reminder, standing
 from observer.search.timeline import (
     Account,
     SessionTimeline,
@@ -40,12 +50,23 @@ from observer.store.reader import StoreReader
 from observer.store.writer import Writer
 
 
+class UnfinishedWork(NamedTuple):
+    """The checks of a project that fail, the last run first, and its files that are not committed.
+
+    A session is given both at its start.
+    """
+
+    red: tuple[FailingCheck, ...]
+    dirty: tuple[UncommittedFiles, ...]
+
+
 class Accounts:
     """Reads of what happened, since a time or in one session."""
 
-    def __init__(self, store: Store, *, owner: str) -> None:
+    def __init__(self, store: Store, *, owner: str, now_ms: Callable[[], int]) -> None:
         self._store = store
         self._owner = owner
+        self._now_ms = now_ms
 
     def since(self, since_ms: int, *, project: str | None = None) -> Account:
         """Return what happened since a time, in all projects unless one is named.
@@ -69,6 +90,45 @@ class Accounts:
         """
         with self._store.read() as reader:
             return course(reader, handle, owner=self._owner, limit=limit)
+
+    def unfinished(self, project: Project, folder: str = "") -> UnfinishedWork:
+        """Return what of a project's work is red or not committed, as git says now.
+
+        Args:
+            project: whose work.
+            folder: git is asked in the worktree around it, else in the newest one.
+
+        Raises:
+            StoreUnavailable: a state is damaged, or of another version.
+        """
+        with self._store.read() as reader:
+            recent = RecentSessions(reader, project.id)
+            last = recent.last("")
+            dirty = recent.dirty(last, uncommitted_at(project, folder)) if last else ()
+            return UnfinishedWork(tuple(recent.red(now_ms=self._now_ms())), tuple(dirty))
+
+    def branches(self, project: Project) -> list[Branch]:
+        """Return the branches that a project was worked on; see `work.branches`."""
+        with self._store.read() as reader:
+            return branches(reader, project)
+
+    def checks(self, project: Project) -> list[CheckHistory]:
+        """Return how the checks of a project ended lately; see `work.check_histories`."""
+        with self._store.read() as reader:
+            return check_histories(reader, project.id)
+
+    def used(self, given: Iterable[Giving], project: Project | None = None) -> list[GivenToSession]:
+        """Return what sessions were given and what of it they used; see `used.used`."""
+        with self._store.read() as reader:
+            return list(used(reader, given, project=project, owner=self._owner))
+
+    def standing_reminders(self, project: Project) -> list[Reminder]:
+        """Return what a session of a project may be reminded of; see `reminder.standing`."""
+        with self._store.read() as reader:
+            here = Filters(project_id=project.id, owner=self._owner)
+            found = list(standing(reader, here, now_ms=self._now_ms()))
+            given = reader.chosen("given")
+        return [one for one in found if given.get(one.item) != HIDE]
 
     def events(
         self, handle: str, *kinds: str, from_ms: int = 0, to_ms: int = sys.maxsize

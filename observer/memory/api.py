@@ -308,7 +308,7 @@ class Memory:
             BadInput, NotFound, Ambiguous: what is pointed at.
         """
         with self._store.read() as reader:
-            return why(reader, target, folder, owner=self._owner)
+            return why(reader, target, folder, owner=self._owner, now_ms=self._now_ms())
 
     def related(self, name: str, *, project: str | None = None, limit: int = 3) -> Related:
         """Return what hangs on a file, symbol, package, error, person, title or other name.
@@ -397,7 +397,7 @@ class Memory:
     @property
     def accounts(self) -> Accounts:
         """Return the reads of what happened, as it looks from here."""
-        return Accounts(self._store, owner=self._owner)
+        return Accounts(self._store, owner=self._owner, now_ms=self._now_ms)
 
     @property
     def choices(self) -> Choices:

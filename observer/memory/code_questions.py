@@ -24,6 +24,7 @@ from observer.git.repository import ForeignRepository
 from observer.projects import detect_place, known_project_at
 from observer.search.code_history import CodeChange, CodeTarget, code_changes
 from observer.search.query import quoted
+from observer.search.recent_sessions import FailingCheck, RecentSessions
 from observer.store.reader import StoreReader
 
 COMMITS = 5
@@ -36,17 +37,19 @@ _NO_PROJECT = 0
 class CodeAnswer(Value):
     """What is behind a piece of code; `changes` newest first, `left_out` older ones.
 
-    `project` is empty where the memory knows nothing of the repository. `notes` name the piece.
+    `project` is empty where the memory knows nothing of the repository. `notes` name the piece;
+    the checks that are `red` name its file, or printed it.
     """
 
     piece: LocatedCode
     project: str = ""
     changes: tuple[CodeChange, ...] = ()
     notes: tuple[Item, ...] = ()
+    red: tuple[FailingCheck, ...] = ()
     left_out: int = 0
 
 
-def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAnswer:
+def why(reader: StoreReader, target: str, folder: str, *, owner: str, now_ms: int) -> CodeAnswer:
     """Answer for a target as `locate` reads it.
 
     Raises:
@@ -69,6 +72,7 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAns
         project=project.name if project else "",
         changes=tuple(code_changes(reader, piece, commits, partial(agent_marks, at.root))),
         notes=tuple(_notes(reader, piece)),
+        red=tuple(RecentSessions(reader, project_id).red(now_ms=now_ms, about=at.path)),
         left_out=len(origins[COMMITS:]),
     )
 

@@ -369,10 +369,15 @@ def _new_failure(ended: EndedCommand) -> OpenFailure:
 
 def _is_about(one: OpenFailure, gone: Iterable[str]) -> bool:
     """Return True if all files that a failure names were deleted."""
-    files = {name.partition("::")[0] for name in one.tests if "::" in name}
-    files |= {path for red in one.checks if not red.is_task for path in red.paths if "." in path}
-    files |= {one.place} - {""}
+    files = files_of(one)
     return bool(files) and all(is_within(path, list(gone)) for path in files)
+
+
+def files_of(one: OpenFailure) -> frozenset[str]:
+    """Return the files that a failure names: of its tests, its commands and its only error."""
+    tests = {name.partition("::")[0] for name in one.tests if "::" in name}
+    given = {path for red in one.checks if not red.is_task for path in red.paths if "." in path}
+    return frozenset({*tests, *given, one.place} - {""})
 
 
 def all_failing(result: CommandResult) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ class SearchOptions(Value):
     """What a search or list is restricted to; empty fields do not restrict. All as in `Filters`.
 
     `session` is the client's own id of a session, or ours; `failed` lets through only commands and
-    tool calls that failed.
+    tool calls that failed. `client` is the name of a client, of whose sessions it must be.
     """
 
     kinds: tuple[ItemKind, ...] = ()
@@ -38,6 +38,7 @@ class SearchOptions(Value):
     category: str = ""
     files: tuple[str, ...] = ()
     session: str = ""
+    client: str = ""
     branch: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
@@ -71,6 +72,7 @@ def filters_of(
         categories=_categories(reader, narrow, owner),
         files=files,
         session_id=session_id(reader, narrow.session),
+        sessions=reader.sessions_of(narrow.client) if narrow.client else None,
         branch=narrow.branch,
         since_ms=narrow.since_ms,
         until_ms=narrow.until_ms,

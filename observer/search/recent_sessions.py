@@ -35,7 +35,7 @@ from observer.observations import (
 )
 from observer.observations.drafts import QUESTION
 from observer.observations.fix_text import ALTERNATIVE
-from observer.observations.open_failures import OpenFailure, worth_showing
+from observer.observations.open_failures import OpenFailure, files_of, worth_showing
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
 from observer.search.eligible import is_stale
@@ -206,15 +206,22 @@ class RecentSessions:
             and not is_stale(made)
         )
 
-    def red(self, *, now_ms: int) -> Iterator[FailingCheck]:
+    def red(self, *, now_ms: int, about: str = "") -> Iterator[FailingCheck]:
         """Yield the checks that fail as far as anybody knows, the last run first.
+
+        Args:
+            now_ms: the present time.
+            about: a file that they, or what they printed, must name; empty for all.
 
         Raises:
             StoreUnavailable: the state of the project is damaged, or of another version.
         """
         known = project_state.decode(self._reader.project_state(self._project_id))
         summaries = {past.session.id: past.summary for past in self.all}
+        printed = {each for one in known.tracked if about in one.files for each in one.items}
         for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):
+            if about and not (failure.item in printed or about in files_of(failure)):
+                continue
             summary = summaries.get(failure.sessions[-1] or 0)
             if item := next(iter(self._reader.items([failure.item])), summary):
                 yield FailingCheck(failure, item)

@@ -22,12 +22,12 @@ from msgspec.structs import replace
 from observer.code import edits
 from observer.commands import check_runs, command_forms, command_line, ending
 from observer.commands.command_forms import InvocationForm
-from observer.core.events import Command, Compaction, Event, FileWrite
+from observer.core.events import Command, Compaction, Event, FileWrite, Prompt
 from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item, Session, item_id
 from observer.core.text import one_line, relative
 from observer.core.value import Value
-from observer.observations import project_state
+from observer.observations import project_state, session_state
 from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
 from observer.observations.open_failures import OpenFailure
@@ -99,11 +99,7 @@ def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     where = Where(root=root, cwd=event.cwd)
     session_id = reader.runs(event.client, event.session).get(here.project_id or 0)
     found = find_reverted_edit(known, event.body, where, session_id)
-    if found is None:
-        return NOTHING
-    return Reminder(
-        sort="returned", instead=found.how, failed=found.edit.path, item=found.edit.item
-    )
+    return _of_edit(found) if found else NOTHING
 
 
 def after(reader: StoreReader, event: Event, here: Filters) -> Reminder:
@@ -131,8 +127,16 @@ def _is_in(folder: str, root: str) -> bool:
 
 def _form(known: ProjectState, command: str, root: str, cwd: str) -> Reminder:
     found = find_form(known, command, root=root, cwd=cwd)
-    if found is None:
-        return NOTHING
+    return _of_form(found) if found else NOTHING
+
+
+def _of_edit(found: Returned) -> Reminder:
+    return Reminder(
+        sort="returned", instead=found.how, failed=found.edit.path, item=found.edit.item
+    )
+
+
+def _of_form(found: Alternative) -> Reminder:
     return Reminder(
         instead=found.worked.line,
         failed=found.failed.line,
@@ -140,6 +144,37 @@ def _form(known: ProjectState, command: str, root: str, cwd: str) -> Reminder:
         times=found.times,
         item=item_of(found),
     )
+
+
+def standing(reader: StoreReader, here: Filters, *, now_ms: int) -> Iterator[Reminder]:
+    """Yield what a session of a project may be reminded of, were it to do what that is about.
+
+    Those are commands that do not work here, the edits that were taken back, and of the sessions
+    that go on what a compaction left out, and what others changed in files that they know.
+    """
+    known = project_state.decode(reader.project_state(here.project_id or 0))
+    for one in sorted(filter(_is_certain, known.alternatives), key=lambda one: -one.times):
+        yield harmless(_of_form(one))
+    gone = {
+        (edit.path, edit.marks): edit
+        for edit in known.edits
+        if edit.marks and edit.session is not None
+    }
+    for edit in reversed(gone.values()):
+        if edit.reverted_by not in {"", STASHED}:
+            yield harmless(_of_edit(Returned(edit, _how(known, edit))))
+    for session in reader.sessions(project_id=here.project_id, active=True, limit=MOST_SESSIONS):
+        event = Event(
+            id="", at_ms=now_ms, client=session.client, session=session.external, cwd=session.cwd,
+            body=Prompt(text=""),
+        )  # fmt: skip
+        if found := dropped(reader, event, here):
+            yield Reminder(sort="dropped", item=found[0], instead=found[1])
+        files = session_state.decode(session.state).files if reader.has_others(session) else ()
+        for path in list(files)[-MOST_OF_A_KIND:]:
+            write = replace(event, body=FileWrite(path=path))
+            if other := changed_by_others(reader, write, here):
+                yield harmless(Reminder(sort="others", item=other.item, instead=other.said))
 
 
 class Returned(NamedTuple):
@@ -221,6 +256,8 @@ MOST_CHARS = 1_000
 """About 270 tokens; what does not fit is left out, the last first."""
 LINE_CHARS = 240
 MOST_OF_A_KIND = 20
+MOST_SESSIONS = 4
+"""Sessions that go on which are looked at for what they may be reminded of."""
 KEPT = 0.5
 """Share of the words of a statement that a summary has which keeps it: a paraphrase keeps names."""
 _WORD = re.compile(r"[^\W\d_]\w{3,}")

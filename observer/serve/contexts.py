@@ -26,6 +26,7 @@ from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home, read_plain
 from observer.core.value import decode_json
 from observer.git.status import uncommitted_paths
+from observer.local.given import START, GivenLog
 from observer.local.pauses import Pause
 from observer.local.spool import Spool
 from observer.memory.api import Memory
@@ -133,6 +134,10 @@ class ContextWorker(Worker):
         self._pauses = Spool(home.spool).pauses
         self._shown: list[Pause] = []
         self._quiet = QuietNotice(home, memory)
+        self._given = GivenLog(home.given)
+        self._begun = {
+            (one.client, one.session) for one in self._given.since(0) if one.sort == START
+        }
 
     def touch(self, projects: Iterable[int | None]) -> None:
         """Note that something was stored in these projects; what is in none is shown in all."""
@@ -197,6 +202,7 @@ class ContextWorker(Worker):
         gone = missing(self._home)
         for project in self._memory.projects():
             if stale & {project.id, _ALL}:
+                self._note_starts(project)
                 hook_output.write(
                     self._memory,
                     project,
@@ -205,3 +211,15 @@ class ContextWorker(Worker):
                     uncommitted=uncommitted_paths,
                     notice=self._notice(project, gone),
                 )
+
+    def _note_starts(self, project: Project) -> None:
+        """Note which sessions began with the files that are about to be written anew."""
+        for session in self._memory.sessions(project=project.uuid, limit=SESSIONS):
+            key = (session.client, session.external)
+            if key in self._begun or session.parent:
+                continue
+            handle, to_ms = f"s{session.id}", session.started_ms
+            if self._memory.accounts.events(handle, "session-start", to_ms=to_ms):
+                self._begun.add(key)
+                if given := hook_output.given_at_start(self._home, session):
+                    self._given.add(given)

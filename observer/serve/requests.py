@@ -24,13 +24,15 @@ from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.core.value import Value, decode_json
 from observer.ingest.decode import UPCOMING, decode, decode_upcoming
+from observer.local.given import GivenLog, Giving
 from observer.memory.api import Memory
 from observer.notes.values import Record
 from observer.redaction.redact import redact
 from observer.tools.asking import CommandReply as Reply
 from observer.tools.asking import CommandRequest, surroundings
-from observer.tools.hook_output import printed
+from observer.tools.hook_output import printed, text
 from observer.tools.questions import reply
+from observer.tools.render import tokens
 
 
 class CommandAnswers:
@@ -185,11 +187,13 @@ class RemindedSessions:
     Safe to share between threads.
 
     Args:
-        file: one digest a line; without it, reminders may be repeated.
+        file: one digest a line; without it, reminders may be repeated. What they were, is noted
+            in `given` beside it.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self.given = GivenLog(file.with_name("given"))
         self._lock = threading.Lock()
         lines = file.read_text(encoding="ascii").split() if file.exists() else []
         self._known = dict.fromkeys(lines[-MOST_REMINDERS:])
@@ -229,5 +233,15 @@ def remind(memory: Memory, reminded: RemindedSessions, envelope: bytes, *, at_ms
         for known in memory.reminders(event, is_coming=is_coming):
             answer = printed(known, client=asked.client, event=asked.event)
             if answer and reminded.is_first(event, known.about):
+                reminded.given.add(
+                    Giving(
+                        at_ms=at_ms,
+                        client=event.client,
+                        session=event.session,
+                        sort=known.sort,
+                        items=(known.item,),
+                        tokens=tokens(text(known)),
+                    )
+                )
                 return answer
     return b""

@@ -377,6 +377,10 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
     for condition, value in (
         ("item.branch = ?", filters.branch or None),
         ("item.session_id = ?", filters.session_id),
+        (
+            f"item.session_id {AMONG}",
+            filters.sessions if filters.sessions is None else among(filters.sessions),
+        ),
         ("item.created_ms >= ?", filters.since_ms),
         # Ids are above 0: with none to go on behind it says that the time is before.
         (f"(item.created_ms, item.id) < (?, {filters.before_id:d})", filters.until_ms),

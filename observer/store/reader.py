@@ -235,6 +235,14 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
         rows = self._rows(f"SELECT id, external FROM session WHERE id {AMONG}", (among(ids),))
         return dict(rows)
 
+    def sessions_of(self, client: str) -> frozenset[int]:
+        """Return the ids of all sessions of a client."""
+        # The index of clients' own ids has all that is asked for, so no session is read.
+        rows = self._rows(
+            "SELECT id FROM session INDEXED BY session_external WHERE client = ?", (client,)
+        )
+        return frozenset(number for (number,) in rows)
+
     def runs(self, client: str, external: str) -> dict[int, int]:
         """Return the newest session under a client's own id in each project, by that project."""
         rows = self._rows(

@@ -294,7 +294,8 @@ def _why_not(urls: Sequence[str], filters: Filters, wanted: QueryPlan) -> str:
         return NO_WORDS
     if wanted.expression:
         return NO_OPERATORS
-    return NO_SESSION if filters.session_id is not None else ""
+    is_of_sessions = filters.session_id is not None or filters.sessions is not None
+    return NO_SESSION if is_of_sessions else ""
 
 
 def _within(

@@ -25,6 +25,9 @@ def why(answer: CodeAnswer) -> str:
         lines += ["", *_change(change, total=total)]
     if answer.left_out:
         lines += ["", f"({answer.left_out} older commits are left out; narrow the lines)"]
+    if answer.red:
+        red = (f"  #{one.item.id} {one.failure.head}: {one.failure.said}" for one in answer.red)
+        lines += ["", "checks that fail and name it", *map(one_line, red)]
     if answer.notes:
         lines += ["", "notes that name it", *(f"  {heading(note)}" for note in answer.notes)]
     return "\n".join(lines)

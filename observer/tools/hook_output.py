@@ -10,6 +10,7 @@ of the client whose hook asks.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -18,14 +19,15 @@ from pathlib import Path
 from observer.clients.client import Client, hook_specific_output
 from observer.clients.registry import clients as all_clients
 from observer.core.config import Settings
-from observer.core.model import Project
+from observer.core.model import Project, Session
 from observer.core.paths import Home, make_private, read_plain
 from observer.core.text import named, quoted
+from observer.local.given import START, Giving
 from observer.memory.api import Memory
 from observer.search.reminder import Reminder
 from observer.tools.documents import Documents
 from observer.tools.fence import without_links
-from observer.tools.render import one_line
+from observer.tools.render import one_line, tokens
 
 MOST_CHARACTERS = 10_000
 """Claude Code and Cursor cut longer context, or move it to a file that few models read."""
@@ -94,6 +96,39 @@ def shown_from(home: Home, folder: str) -> str:
     """Return the root whose files a hook prints in a folder; "" where it prints none."""
     around = (Path(folder), *Path(folder).parents)
     return next((str(one) for one in around if (mirror(home, str(one)) / ANYONES).is_file()), "")
+
+
+def given_at_start(home: Home, session: Session) -> Giving | None:
+    """Return what the hook printed as a session began; None where that is not known.
+
+    It is the file that is there now, unless that was written since.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    client = all_clients().get(session.client)
+    root = shown_from(home, session.cwd) if client and client.context_file else ""
+    if not (client and root):
+        return None
+    names = (client.context_file, *([] if client.wrap_context else [ANYONES]))
+    files = (mirror(home, root) / name for name in names)
+    file = next((one for one in files if one.is_file()), None)
+    if file is None or file.stat().st_mtime_ns // 1_000_000 > session.started_ms:
+        return None
+    text = read_plain(file).decode("utf-8", "replace")
+    ids = dict.fromkeys(map(int, _SHOWN.findall(text)))
+    return Giving(
+        at_ms=session.started_ms,
+        client=session.client,
+        session=session.external,
+        sort=START,
+        items=tuple(ids),
+        tokens=tokens(text),
+    )
+
+
+_SHOWN = re.compile(r"(?:^|\\n)#(\d{1,18}) ", re.MULTILINE)
+"""The id at the beginning of a line, also of a text in JSON."""
 
 
 def existing(root: str, paths: Collection[str]) -> frozenset[str]:

@@ -20,6 +20,7 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
     category: str = "",
     files: Sequence[str] = (),
     session: str = "",
+    client: str = "",
     branch: str = "",
     since: str = "",
     until: str = "",
@@ -36,6 +37,7 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
         category: a note's category.
         files: files or folders, also as ``file://`` URI or with a line, ``auth.py:34``.
         session: a session's handle.
+        client: the name of a client.
         branch: a branch name.
         since: earliest time, inclusive, as `moment_ms` reads it.
         until: latest time, exclusive, as `moment_ms` reads it.
@@ -66,6 +68,7 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
         category=category,
         files=tuple(path for path in map(_file, files) if path.strip("/. ")),
         session=session,
+        client=client,
         branch=branch,
         since_ms=since_ms,
         until_ms=until_ms,

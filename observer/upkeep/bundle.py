@@ -70,6 +70,7 @@ def _parts(home: Home) -> dict[str, Path]:
         "imports.json": home.imports,
         "note-folders.json": home.note_folders,
         "reminders": home.reminders,
+        "given": home.given,
     }
 
 

@@ -157,11 +157,12 @@ def _overwrite(file: BinaryIO) -> None:
 def clear_derived(home: Home) -> None:
     """Delete index, contexts, stand-ins of repositories, side derivations, reminders, and logs.
 
-    All of it is made anew where it is needed.
+    All of it is made anew where it is needed, but for what sessions were given.
     """
     for folder in (home.index, home.context, home.run / "git", home.expiring):
         discard(folder)
-    shred(home.reminders)
+    for file in (home.reminders, home.given):
+        shred(file)
     for path in _files(home.logs):
         if path != home.refused:
             # Hooks and a daemon go on appending to these two.

@@ -12,25 +12,28 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import msgspec
 
-from observer.clients.registry import clients
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.core.model import Item
+from observer.core.model import Item, Session
 from observer.core.moment import day
+from observer.memory.accounts import UnfinishedWork
+from observer.memory.api import Memory
 from observer.notes.pairs import Settlement
 from observer.notes.values import Changes, Version
 from observer.search.dates import day_start_ms
+from observer.search.eligible import has_expired, is_stale
 from observer.search.timeline import Share
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
-from observer.tools.questions import explained, given
 from observer.tools.rows import why
 from observer.web.diffs import diffs_in
+from observer.web.given import give, given_page
 from observer.web.sessions import edits, rename, session
 from observer.web.upkeep import (
     export,
@@ -60,6 +63,9 @@ DAYS = 30
 """Days of a project that are looked at."""
 OPEN = 5
 """Newest sessions of a project whose next steps are shown."""
+BRANCHES = 12
+_BENIGN = frozenset({"renamed", "supersedes", "amends"})
+"""What is known of a note that takes nothing from it."""
 STANDING = ("decision", "constraint", "rule", "heuristic", "rejected")
 FIELDS = (
     "q",
@@ -73,6 +79,7 @@ FIELDS = (
     "failed",
     "notes",
     "by",
+    "client",
 )
 
 
@@ -80,7 +87,7 @@ def now(view: WebRequest) -> WebPage:
     """Show the sessions that go on, and what else happened today."""
     memory = view.memory
     account = memory.accounts.since(day_start_ms(now_ms=now_ms(), ago=0))
-    lanes = []
+    lanes: list[dict[str, Any]] = []
     for one in memory.sessions(active=True, limit=12):
         found = memory.accounts.of_session(f"s{one.id}", limit=LANE)
         lanes.append({"session": one, "ran": found.ran, "items": found.items[::-1]})
@@ -89,11 +96,20 @@ def now(view: WebRequest) -> WebPage:
     values = {
         **shared(memory),
         "lanes": lanes,
+        "left": _left_open([lane["session"] for lane in lanes], memory),
         "shares": account.shares,
         "recent": recent,
         "titles": memory.accounts.titles([*recent, *ran]),
     }
     return WebPage("now.html", "Now", values)
+
+
+def _left_open(running: Sequence[Session], memory: Memory) -> list[tuple[int, UnfinishedWork]]:
+    """Return what is red or not committed in the projects of running sessions, by project."""
+    folders = {one.project_id: one.cwd for one in reversed(running)}
+    known = [one for one in projects(memory) if one.id in folders]
+    found = ((one.id, memory.accounts.unfinished(one, folders[one.id])) for one in known)
+    return [(number, left) for number, left in found if any(left)]
 
 
 def search(view: WebRequest) -> WebPage:
@@ -269,6 +285,9 @@ def project(view: WebRequest) -> WebPage:
         "days": _activity(share),
         "recent": recent,
         "titles": memory.accounts.titles(recent),
+        "work": memory.accounts.unfinished(one),
+        "checks": memory.accounts.checks(one),
+        "branches": memory.accounts.branches(one)[:BRANCHES],
         "stands": memory.accounts.recent(*STANDING, project=one.uuid, limit=20),
         "left": [
             (each, made.summary.next_steps)
@@ -289,33 +308,6 @@ def _activity(share: Share | None) -> list[tuple[str, int]]:
     return [(name, happened[name]) for name in days]
 
 
-def given_page(view: WebRequest) -> WebPage:
-    """Show what a client's next session in a project is given, line by line, with its cost."""
-    memory, asked = view.memory, view.query
-    known = projects(memory)
-    handle = asked.get("project") or (known[0].uuid if known else "")
-    client = asked.get("client", "")
-    found = explained(given(memory, "/", project=handle, client=client)) if handle else None
-    one = memory.project(handle) if handle else None
-    values = {
-        **shared(memory),
-        "found": found,
-        "project": one,
-        "clients": sorted(clients()),
-        "chosen": memory.choices.given(),
-        "hidden": memory.choices.hidden(one.id) if one else (),
-    }
-    return WebPage("given.html", "Given", values)
-
-
-def give(view: WebRequest) -> str:
-    """Hide an item, pin it, or take that back, and go on where that was chosen."""
-    memory, form = view.memory, view.form
-    memory.choices.give(str(number_in(view, "id")), form.get("how", ""))
-    asked = {name: form[name] for name in ("project", "client") if form.get(name)}
-    return f"/given?{urlencode(asked)}" if asked else "/given"
-
-
 def code(view: WebRequest) -> WebPage:
     """Show why a piece of code is as it is: the commits and sessions behind it."""
     memory, asked = view.memory, view.query
@@ -326,11 +318,20 @@ def code(view: WebRequest) -> WebPage:
             roots = memory.project(handle).roots if handle else ()
             if not (roots or target.startswith("/")):
                 raise BadInput("which project is it in?", hint="choose one, or give a whole path")
-            found = memory.why(target, roots[-1] if roots else "/")
+            here = roots[-1] if roots else str(Path(target.partition("::")[0]).parent)
+            found = memory.at(here).why(target, here)
         except ObserverError as error:
             problem = error
-    values = {**shared(memory), "found": found, "problem": problem}
+    values = {**shared(memory), "found": found, "problem": problem, "standing": _standing}
     return WebPage("code.html", "Why", values)
+
+
+def _standing(note: Item) -> str:
+    """Return whether a note still holds: "ended", "doubtful", or "holds"."""
+    if is_stale(note) or has_expired(note, now_ms()):
+        return "ended"
+    is_doubtful = any(each.reason not in _BENIGN for each in note.validity)
+    return "doubtful" if is_doubtful else "holds"
 
 
 def change_note(view: WebRequest, act: str) -> str:
@@ -369,7 +370,8 @@ def settle(view: WebRequest) -> str:
 
 def _filters(asked: Mapping[str, str]) -> dict[str, Any]:
     named = {
-        name: asked.get(name, "") for name in ("type", "branch", "session", "since", "until", "by")
+        name: asked.get(name, "")
+        for name in ("type", "branch", "session", "since", "until", "by", "client")
     }
     files = [asked["file"]] if asked.get("file") else []
     return {**named, "files": files, "failed": bool(asked.get("failed"))}

@@ -13,6 +13,7 @@ from observer.core.value import TokenUsage
 from observer.memory.spending import Spent
 from observer.search.dates import day_start_ms
 from observer.tools.questions import explained, given
+from observer.web.given import given_since, uses
 from observer.web.view import WebPage, WebRequest, projects, shared
 
 SPANS = (7, 30, 90, 365)
@@ -48,6 +49,7 @@ def usage(view: WebRequest) -> WebPage:
         "has_prices": bool(prices),
         "given": explained(given(memory, "/", project=handle, client="")) if handle else None,
         "given_to": memory.project(handle).name if handle else "",
+        "uses": uses(given_since(memory, since_ms, memory.project(project) if project else None)),
     }
     return WebPage("usage.html", "Usage", values)
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import IO, Any, NamedTuple
 from urllib.parse import urlencode
 
+from observer.clients.registry import clients
 from observer.core.errors import BadInput
 from observer.core.model import UNASSIGNED, Project
 from observer.memory.api import Memory
@@ -68,11 +69,12 @@ Handler = Callable[[WebRequest], "WebPage | WebFile | str"]
 
 
 def shared(memory: Memory) -> dict[str, Any]:
-    """Return what templates of items need: names of projects, labels, the parts of a turn."""
+    """Return what templates of items need: projects, clients, labels, the parts of a turn."""
     known = projects(memory)
     uuids = {one.id: one.uuid for one in known}
     return {
         "projects": known,
+        "clients": sorted(clients()),
         "name": memory.project_names(),
         "labels": partial(labels, whole=True),
         "excerpt": render.excerpt,

@@ -25,6 +25,8 @@ PAGES = (
     *("/", "/search?q=cart", "/timeline", "/sessions", "/notes", "/review", "/given"),
     *("/why", "/usage", "/privacy", "/health?look=1", "/nowhere"),
 )
+RED = "FAILED tests/test_cart.py::test_total - assert 1 == 2\n=== 1 failed, 2 passed in 0.1s ==="
+GREEN = "=== 3 passed in 0.1s ==="
 HOSTILE = "<img src=x onerror=window.ran=1><script>window.ran=1</script> [x](javascript:ran=1)"
 
 LOOKS = """where => {
@@ -63,6 +65,18 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     hook("UserPromptSubmit", session="beside", prompt="Draw the cart")
     hook("UserPromptSubmit", prompt="Sum the cart in cents")
     hook("Stop", last_assistant_message="The cart is **summed** in cents.")
+    (shop / "cart.py").write_text("def total(): return 1\n")
+    hook(
+        "PostToolUse",
+        tool_name="Write",
+        tool_input={"file_path": str(shop / "cart.py"), "content": "def total(): return 1\n"},
+    )
+    hook(
+        "PostToolUse",
+        tool_name="Bash",
+        tool_input={"command": "pytest tests"},
+        tool_response={"stdout": RED},
+    )
     yield Live(hook, lambda: str(json.loads(run("web", "--no-open", "--json"))["url"]))
     _end_daemon(Home(folder / "o"))
     shutil.rmtree(folder, ignore_errors=True)
@@ -136,7 +150,8 @@ def test_every_page_is_accessible_and_fits(
 ) -> None:
     watched = enter(width=width, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce")
     first = watched.open("/sessions").locator("[data-row] a").first.get_attribute("href")
-    for path in (*PAGES, str(first), str(first).replace("session", "edits")):
+    shop = watched.open("/project").locator("[data-row] a").first.get_attribute("href")
+    for path in (*PAGES, str(shop), str(first), str(first).replace("session", "edits")):
         page = watched.open(path)
         watched.heard = [one for one in watched.heard if "404 (Not Found)" not in one]
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
@@ -152,6 +167,22 @@ def test_what_happens_is_seen_without_reloading(live: Live, enter: Callable[...,
     live.hook("UserPromptSubmit", session="two", prompt="Paint the shed green")
     live.hook("Stop", session="two", last_assistant_message="Painted.")
     expect(page.get_by_text("Paint the shed green").first).to_be_visible(timeout=15_000)
+
+
+def test_what_fails_and_is_not_committed_is_seen_until_it_is_mended(
+    live: Live, enter: Callable[..., Watched]
+) -> None:
+    page = enter().page
+    left = page.locator("h2:text-is('Left open') + .card")
+    expect(left.get_by_text("fails")).to_be_visible(timeout=15_000)
+    expect(left.get_by_text("assert 1 == 2")).to_be_visible()
+    expect(left.get_by_text("not committed")).to_be_visible()
+    expect(left.get_by_text("cart.py", exact=True).first).to_be_visible()
+    given = {"tool_name": "Bash", "tool_input": {"command": "pytest tests"}}
+    live.hook("PostToolUse", **given, tool_response={"stdout": GREEN})
+    expect(left.get_by_text("fails")).to_have_count(0, timeout=15_000)
+    live.hook("PostToolUse", **given, tool_response={"stdout": RED})
+    expect(left.get_by_text("fails")).to_be_visible(timeout=15_000)
 
 
 def test_a_page_that_nobody_sees_lets_go_and_catches_up(

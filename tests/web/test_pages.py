@@ -171,6 +171,28 @@ def test_a_search_is_narrowed_by_its_address(browser: Browser) -> None:
     assert "JWT elsewhere" not in text
 
 
+@pytest.mark.parametrize("path", ["/timeline", "/search?q=login", "/search?q=login&type=turn"])
+def test_a_list_is_narrowed_to_a_client(browser: Browser, store: SqliteStore, path: str) -> None:
+    ran = [
+        replace(RAN, id=90 + n, external=f"x{n}", client=c)
+        for n, c in enumerate(("codex", "gemini-cli"))
+    ]
+    with store.write() as writer:
+        for one in ran:
+            writer.put_session(one)
+        writer.put_items(
+            [
+                an_item(one.id, f"login by {one.client}", type="turn", session_id=one.id)
+                for one in ran
+            ]
+        )
+    sign = "&" if "?" in path else "?"
+    for client, other in (("codex", "gemini-cli"), ("gemini-cli", "codex")):
+        text = re.sub("</?mark>", "", browser.get(f"{path}{sign}client={client}").text)
+        assert (f"login by {client}" in text, f"login by {other}" in text) == (True, False)
+    assert "filter" in browser.get(f"{path}{sign}client=nobody").text
+
+
 def test_a_wrong_query_says_so_where_hits_would_stand(browser: Browser) -> None:
     answer = browser.get("/search?q=jwt&since=yesteryear")
     assert answer.status_code == 200

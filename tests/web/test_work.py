@@ -1,0 +1,257 @@
+"""What pages show of the work on a project: what fails, its checks run by run, its branches."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.config import Settings
+from observer.core.events import (
+    AnyBody,
+    Checkout,
+    Command,
+    Commit,
+    Edit,
+    FileWrite,
+    Prompt,
+    Reply,
+    Search,
+    SessionStart,
+)
+from observer.core.paths import Home, make_private
+from observer.local import given as local_given
+from observer.local.given import GivenLog, Giving
+from observer.memory.api import Memory
+from observer.notes.pairs import Settlement
+from observer.notes.values import Note
+from observer.serve.contexts import ContextWorker
+from observer.serve.requests import RemindedSessions
+from observer.serve.worker import Health
+from observer.tools import code_history
+from observer.tools.render import tokens
+from observer.web import given, usage
+from tests.conftest import ROOT
+from tests.tools.conftest import APP, NOW_MS
+from tests.tools.test_reminders import NEW, OLD, Happening
+from tests.web.conftest import Browser
+
+RED = "FAILED tests/test_cart.py::test_total - assert 1 == 2\n=== 1 failed, 2 passed in 0.1s ==="
+GREEN = "=== 3 passed in 0.1s ==="
+
+
+@pytest.fixture
+def happening(memory: Memory, tmp_path: Path) -> Happening:
+    return Happening(memory, tmp_path / "my-api")
+
+
+def edit(happening: Happening) -> FileWrite:
+    return FileWrite(path=str(happening.folder / "cart.py"), edits=(Edit(old=OLD, new=NEW),))
+
+
+RUNS = {
+    "red": (("pytest", RED, 1),),
+    "mended": (("pytest", RED, 1), "edit", ("pytest", GREEN, 0)),
+    "flaky": (("pytest", GREEN, 0), ("pytest", RED, 1), ("pytest", GREEN, 0)),
+    "installed": (("pytest", RED, 1), ("pip install x", "", 0), ("pytest", GREEN, 0)),
+    "looked": (("pytest", RED, 1), ("cat cart.py", "", 0), ("pytest", GREEN, 0)),
+    "narrower": (("pytest", RED, 1), ("pytest tests/test_b.py", GREEN, 0)),
+}
+
+
+@pytest.mark.parametrize(
+    ("ran", "said", "is_flaky"),
+    [
+        ("red", "failed", False),
+        ("mended", "failed, passed", False),
+        ("flaky", "passed, failed, passed", True),
+        ("installed", "failed, passed", False),
+        ("looked", "failed, passed", True),
+        ("narrower", "failed, passed", False),
+    ],
+)
+def test_a_project_shows_its_checks_run_by_run(
+    browser: Browser, happening: Happening, ran: str, said: str, *, is_flaky: bool
+) -> None:
+    happening.runs("ruff check .", "All checks passed!")
+    for step in RUNS[ran]:
+        if step == "edit":
+            happening.tell(edit(happening))
+        else:
+            happening.runs(*step)
+    text = browser.get(f"/project/{APP.uuid}").text
+    checks = text.partition("<h2>Checks</h2>")[2]
+    rows = re.findall(r"<code>([^<]+)</code>.*?oldest first: ([^\"]*)\"", checks, re.DOTALL)
+    assert dict(rows) == {"ruff check": "passed", "pytest": said}
+    assert ("flaky" in text) is is_flaky
+    is_red = said.endswith("failed")
+    assert (rows[0][0] == "pytest") is is_red or not is_red  # what fails now comes first
+    assert ("red since" in text) is (is_red or ran == "narrower")
+
+
+def test_a_project_shows_its_branches(
+    browser: Browser, happening: Happening, git: Callable[..., str]
+) -> None:
+    git(happening.folder, "init", "-q")
+    for branch in ("main", "topic"):
+        git(happening.folder, "checkout", "-q", "-B", branch)
+        git(happening.folder, "commit", "-q", "--allow-empty", "-m", f"Begin {branch}")
+        hash_ = git(happening.folder, "rev-parse", "HEAD")
+        happening.tell(Checkout(new=hash_, branch=branch), branch)
+        happening.tell(Prompt(text="Sum the cart"), branch)
+        happening.tell(Commit(hash=hash_, subject=f"Begin {branch}"), branch)
+        happening.tell(Reply(text="Done."), branch)
+    listed = browser.get(f"/project/{APP.uuid}").text.partition("<h2>Branches</h2>")[2]
+    topic, main = re.findall(r"<li data-row>.*?</li>", listed, re.DOTALL)[:2]
+    for row, name in ((topic, "topic"), (main, "main")):
+        said = re.findall(r"(Last \w+): <a[^>]*>([^<]*)", row)
+        assert said == [("Last turn", f"Begin {name}"), ("Last commit", f"Begin {name}")]
+        assert (f"branch={name}" in row, "1 session<" in row, "checked out" in row) == (
+            True,
+            True,
+            name == "topic",
+        )
+
+
+def test_of_a_file_is_said_what_fails_there_and_what_holds(
+    browser: Browser, happening: Happening, memory: Memory, git: Callable[..., str]
+) -> None:
+    folder = happening.folder
+    git(folder, "init", "-q")
+    (folder / "tests").mkdir()
+    for name in ("tests/test_cart.py", "shed.py"):
+        (folder / name).write_text("x = 1\n", encoding="utf-8")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Begin")
+    older, newer = (
+        memory.notes.remember(Note(content=f"test_cart.py needs {what}"), project=APP.uuid).item.id
+        for what in ("a server", "no server")
+    )
+    memory.pairs.settle(Settlement(id=newer, how="replaces", other=older), author="person")
+    happening.runs("pytest", RED, 1)
+    asked = {"project": APP.uuid, "target": "tests/test_cart.py"}
+    text = browser.get("/why", params=asked).text
+    assert "assert 1 == 2" in text.partition("Fails now")[2]
+    rows = re.findall(r"needs ([\w ]+)</a>.*?>([\w ]+)</span>", text, re.DOTALL)
+    assert rows == [("no server", "nothing speaks against it"), ("a server", "holds no longer")]
+    said = code_history.why(memory.why(asked["target"], str(folder)))
+    assert "checks that fail and name it" in said
+    assert "Fails now" not in browser.get("/why", params={**asked, "target": "shed.py"}).text
+    happening.runs("pytest", GREEN)
+    assert "Fails now" not in browser.get("/why", params=asked).text
+
+
+def test_what_may_be_said_before_an_action_is_shown_and_hidden(
+    browser: Browser, happening: Happening
+) -> None:
+    happening.learns_a_form()
+    text = browser.get(f"/given?project={APP.uuid}").text
+    said = re.search(r"<a href=\"/item/(\d+)\">[^<]*bun run test[^<]*works here", text)
+    assert said
+    assert "before or after a command that cannot run" in text
+    browser.change("/given", id=said[1], how="hide", project=APP.uuid)
+    text = browser.get(f"/given?project={APP.uuid}").text
+    assert ("works here" in text.partition("Hidden")[0], "Show again" in text) == (False, True)
+
+
+ACTS: tuple[tuple[AnyBody | None, str], ...] = (
+    (None, "not used"),
+    (Command(command="bun run test", output=GREEN, exit_code=0), "ran bun run test"),
+    (
+        Search(query='{"ids":[ITEM]}', where="memory", tool="mcp__observer__get_observations"),
+        "fetched",
+    ),
+    (Search(query='{"ids":[ITEM]}', where="memory", tool="mcp__other__get"), "not used"),
+    (Command(command="wrap bun run test", output="", exit_code=0), "not used"),
+)
+
+
+@pytest.mark.parametrize(("act", "said"), ACTS)
+def test_a_reminder_that_was_given_is_shown_with_what_came_of_it(
+    browser: Browser,
+    happening: Happening,
+    home: Home,
+    monkeypatch: pytest.MonkeyPatch,
+    act: AnyBody | None,
+    said: str,
+) -> None:
+    for module in (given, usage):
+        monkeypatch.setattr(module, "now_ms", lambda: NOW_MS + 1)
+    happening.learns_a_form()
+    happening.shown = RemindedSessions(home.reminders)
+    happening.tell(Prompt(text="Run the tests"), "s2")
+    shown = happening.before("wrap bun run test")
+    item = int(re.findall(r"#(\d+)", shown)[-1])
+    if act:
+        if isinstance(act, Search):
+            act = replace(act, query=act.query.replace("ITEM", str(item)))
+        happening._at_ms = NOW_MS
+        happening.tell(act, "s2")
+    text = browser.get(f"/given?project={APP.uuid}").text.partition("given, and used</h2>")[2]
+    row = re.search(rf"/item/{item}\".*?class=\"about\"><span[^>]*>([^<]*)", text)
+    assert row
+    assert row[1] == said
+    used = browser.get("/usage?days=365").text.partition("memory itself costs")[2]
+    share = "0 (0 %)" if said == "not used" else "1 (100 %)"
+    assert f"<td>1</td><td>{share}</td>" in used
+
+
+def test_what_a_start_printed_is_shown_with_what_came_of_it(
+    browser: Browser,
+    happening: Happening,
+    home: Home,
+    memory: Memory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = Note(content="cart.py sums in cents", type="decision")
+    note = memory.notes.remember(said, project=APP.uuid).item
+    happening.tell(Prompt(text="Sum the cart"))
+    worker = ContextWorker(memory, home, Settings(), health=Health())
+
+    def freshen() -> None:
+        worker.touch_all()
+        asyncio.run(worker.freshen())
+
+    freshen()
+    hook = ["/bin/sh", str(ROOT / "hooks" / "context"), "claude-code"]
+    printed = subprocess.run(hook, cwd=happening.folder, capture_output=True, check=True).stdout
+    assert f"#{note.id} " in printed.decode()
+    happening.tell(SessionStart(source="startup"), "before the file was written")
+    happening._at_ms += 1
+    for file in home.context.rglob("CONTEXT.*"):
+        os.utime(file, ns=(happening._at_ms * 1_000_000,) * 2)
+    happening._at_ms += 1
+    happening.tell(SessionStart(source="startup"), "after")
+    freshen()
+    happening.tell(edit(happening), "after")
+    freshen()
+    (start,) = GivenLog(home.given).since(0)
+    assert (start.session, start.tokens) == ("after", tokens(printed.decode()))
+    monkeypatch.setattr(given, "now_ms", lambda: NOW_MS)
+    was = browser.get(f"/given?project={APP.uuid}").text.partition("given, and used</h2>")[2]
+    assert "at the start" in was
+    row = re.search(rf"/item/{note.id}\".*?class=\"about\"><span[^>]*>([^<]*)", was)
+    assert row
+    assert row[1] == "touched cart.py"
+
+
+def test_a_long_file_of_what_was_given_loses_its_older_half(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_given, "MOST_BYTES", 1_000)
+    make_private(home.root)
+    log = GivenLog(home.given)
+    for number in range(40):
+        log.add(Giving(at_ms=number, client="codex", session="s", sort="form"))
+    with home.given.open("ab") as file:
+        file.write(b"torn{\n")
+    found = [one.at_ms for one in log.since(0)]
+    assert found == sorted(found, reverse=True)
+    assert (found[0], 0 in found, len(found) > 5) == (39, False, True)
+    assert [one.at_ms for one in log.since(39)] == [39]
