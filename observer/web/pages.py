@@ -19,11 +19,13 @@ from urllib.parse import quote
 import msgspec
 
 from observer.core.clock import now_ms
-from observer.core.errors import BadInput, NotFound, ObserverError
-from observer.core.model import Item, Session
+from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
+from observer.core.model import Item, Project, Session
 from observer.core.moment import day
+from observer.core.text import one_line
 from observer.memory.accounts import UnfinishedWork
 from observer.memory.api import Memory
+from observer.memory.code_questions import locate
 from observer.notes.pairs import Settlement
 from observer.notes.values import Changes, Version
 from observer.search.dates import day_start_ms
@@ -315,15 +317,36 @@ def code(view: WebRequest) -> WebPage:
     found, problem = None, None
     if target:
         try:
-            roots = memory.project(handle).roots if handle else ()
-            if not (roots or target.startswith("/")):
-                raise BadInput("which project is it in?", hint="choose one, or give a whole path")
-            here = roots[-1] if roots else str(Path(target.partition("::")[0]).parent)
+            if not handle and target.startswith("/"):
+                here = str(Path(target.partition("::")[0]).parent)
+            else:
+                here = _root_with(target, [memory.project(handle)] if handle else projects(memory))
             found = memory.at(here).why(target, here)
         except ObserverError as error:
             problem = error
     values = {**shared(memory), "found": found, "problem": problem, "standing": _standing}
     return WebPage("code.html", "Why", values)
+
+
+def _root_with(target: str, among: Sequence[Project]) -> str:
+    """Return the folder of the one project in which what a target names exists.
+
+    Raises:
+        NotFound: it exists in none.
+        Ambiguous: it exists in several.
+    """
+    found: dict[str, str] = {}
+    for project in among:
+        for root in reversed(project.roots):
+            with suppress(NotFound):
+                locate(target, root)
+                found.setdefault(project.name, root)
+    if not found:
+        raise NotFound(f"no project has {one_line(target, 200)}", hint="give a whole path")
+    if len(found) > 1:
+        message = f"{len(found)} projects have {one_line(target, 200)}"
+        raise Ambiguous(message, hint=f"choose one: {', '.join(found)}")
+    return next(iter(found.values()))
 
 
 def _standing(note: Item) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ from observer.serve.requests import RemindedSessions
 from observer.serve.worker import Health
 from observer.tools import code_history
 from observer.tools.render import tokens
-from observer.web import given, usage
+from observer.web import given, pages, usage
 from tests.conftest import ROOT
 from tests.tools.conftest import APP, NOW_MS
 from tests.tools.test_reminders import NEW, OLD, Happening
@@ -145,6 +146,39 @@ def test_of_a_file_is_said_what_fails_there_and_what_holds(
     assert "Fails now" not in browser.get("/why", params={**asked, "target": "shed.py"}).text
     happening.runs("pytest", GREEN)
     assert "Fails now" not in browser.get("/why", params=asked).text
+
+
+def test_a_file_is_found_in_the_one_project_that_has_it(
+    browser: Browser, happening: Happening, git: Callable[..., str]
+) -> None:
+    folders = [happening.folder, happening.folder.parent / "other"]
+    for folder, names in zip(folders, (("cart.py", "both.py"), ("both.py",)), strict=True):
+        git(folder, "init", "-q")
+        for name in names:
+            (folder / name).write_text("x = 1\n", encoding="utf-8")
+        git(folder, "add", "-A")
+        git(folder, "commit", "-q", "-m", f"Begin {folder.name}")
+    said = {
+        "cart.py:1": "Begin my-api",
+        "both.py": "choose one: my-api, other",
+        "neither.py": "no project has neither.py",
+        f"{folders[1]}/both.py": "Begin other",
+    }
+    pages = {target: browser.get("/why", params={"target": target}).text for target in said}
+    assert {target: text in pages[target] for target, text in said.items()} == dict.fromkeys(
+        said, True
+    )
+
+
+def test_a_project_leads_to_what_was_done_today_and_yesterday(
+    browser: Browser, happening: Happening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "now_ms", lambda: NOW_MS)
+    happening.tell(Prompt(text="Sum the cart"), "main")
+    page = browser.get(f"/project/{APP.uuid}").text
+    links = re.findall(r'href="(/timeline[?][^"]*)">(today|yesterday)</a>', page)
+    shown = {word: "Sum the cart" in browser.get(unescape(url)).text for url, word in links}
+    assert shown == {"today": True, "yesterday": False}
 
 
 def test_what_may_be_said_before_an_action_is_shown_and_hidden(
