@@ -171,14 +171,17 @@ def test_a_file_is_found_in_the_one_project_that_has_it(
 
 
 def test_a_project_leads_to_what_was_done_today_and_yesterday(
-    browser: Browser, happening: Happening, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "now_ms", lambda: NOW_MS)
-    happening.tell(Prompt(text="Sum the cart"), "main")
-    page = browser.get(f"/project/{APP.uuid}").text
-    links = re.findall(r'href="(/timeline[?][^"]*)">(today|yesterday)</a>', page)
-    shown = {word: "Sum the cart" in browser.get(unescape(url)).text for url, word in links}
-    assert shown == {"today": True, "yesterday": False}
+    for days, said in (
+        (0, {"today": True, "yesterday": False}),
+        (1, {"today": False, "yesterday": True}),
+    ):
+        monkeypatch.setattr(pages, "now_ms", lambda days=days: NOW_MS + days * 86_400_000)
+        page = browser.get(f"/project/{APP.uuid}").text
+        links = re.findall(r'href="(/timeline[?][^"]*)">(today|yesterday)</a>', page)
+        found = {word: browser.get(unescape(url)).text for url, word in links}
+        assert {word: "JWT, as the API" in text for word, text in found.items()} == said
 
 
 def test_what_may_be_said_before_an_action_is_shown_and_hidden(
