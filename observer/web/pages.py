@@ -90,6 +90,7 @@ def now(view: WebRequest) -> WebPage:
     ran = [run.session for share in account.shares for run in share.sessions]
     values = {
         **shared(memory),
+        "pauses": _pauses(),
         "lanes": lanes,
         "left": _left_open([lane["session"] for lane in lanes], memory),
         "shares": account.shares,
@@ -331,14 +332,18 @@ def _standing(note: Item) -> str:
 
 def privacy(view: WebRequest) -> WebPage:
     """Show what is recorded, pauses, and a box in which redaction can be tried."""
-    pauses = [paused(one) for one in Spool(home().spool).pauses.now(now_ms())]
     tried = view.form.get("text", "")
     values = {
-        "pauses": [paused_text(one) for one in pauses],
+        "pauses": _pauses(),
         "tried": tried,
         "redacted": redact_text(tried) if tried else "",
     }
     return WebPage("privacy.html", "Privacy", {**shared(view.memory), **values})
+
+
+def _pauses() -> list[str]:
+    """Return what is not recorded now, and until when."""
+    return [paused_text(paused(one)) for one in Spool(home().spool).pauses.now(now_ms())]
 
 
 def pause(view: WebRequest) -> str:
