@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -117,10 +118,12 @@ class Accounts:
         with self._store.read() as reader:
             return check_histories(reader, project.id)
 
-    def used(self, given: Iterable[Giving], project: Project | None = None) -> list[GivenToSession]:
-        """Return what sessions were given and what of it they used; see `used.used`."""
+    def used(
+        self, given: Iterable[Giving], *, project: Project | None, limit: int
+    ) -> list[GivenToSession]:
+        """Return the first of what sessions were given and what of it they used; see `used`."""
         with self._store.read() as reader:
-            return list(used(reader, given, project=project, owner=self._owner))
+            return list(islice(used(reader, given, project=project, owner=self._owner), limit))
 
     def standing_reminders(self, project: Project) -> list[Reminder]:
         """Return what a session of a project may be reminded of; see `reminder.standing`."""

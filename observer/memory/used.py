@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -30,7 +29,7 @@ FETCHES = frozenset({"get_observations", "fetch", "timeline"})
 """Tools of ours that are asked for items by their ids."""
 KINDS = ("command", "file-read", "file-write", "search")
 MOST = 400
-"""Of what sessions were given, that which is looked at, the newest."""
+"""Sessions of which it is kept in mind what they did."""
 SYMBOL_CHARS = 4
 """A shorter name of a symbol is a word of any text."""
 _WORD = re.compile(r"\w+")
@@ -72,7 +71,7 @@ def used(
     What was given to a session that is not known, or no more, is left out, as are items that are
     gone.
     """
-    for given in islice(givings, MOST):
+    for given in givings:
         ran = reader.runs(given.client, given.session)
         number = ran.get(project.id) if project else max(ran.values(), default=None)
         session = reader.session(number) if number else None

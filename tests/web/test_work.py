@@ -18,6 +18,7 @@ from observer.core.events import (
     Checkout,
     Command,
     Commit,
+    Compaction,
     Edit,
     FileWrite,
     Prompt,
@@ -147,17 +148,35 @@ def test_of_a_file_is_said_what_fails_there_and_what_holds(
     assert "Fails now" not in browser.get("/why", params=asked).text
 
 
+@pytest.mark.parametrize(
+    ("happens", "when", "said"),
+    [
+        ("form", "before or after a command that cannot run", "bun run test[^<]*works here"),
+        ("returned", "before an edit that was taken back", "taken back \\(cart.py edited back\\)"),
+        ("dropped", "after a compaction", "still fails: pytest"),
+    ],
+)
 def test_what_may_be_said_before_an_action_is_shown_and_hidden(
-    browser: Browser, happening: Happening
+    browser: Browser, happening: Happening, happens: str, when: str, said: str
 ) -> None:
-    happening.learns_a_form()
-    text = browser.get(f"/given?project={APP.uuid}").text
-    said = re.search(r"<a href=\"/item/(\d+)\">[^<]*bun run test[^<]*works here", text)
-    assert said
-    assert "before or after a command that cannot run" in text
-    browser.change("/given", id=said[1], how="hide", project=APP.uuid)
-    text = browser.get(f"/given?project={APP.uuid}").text
-    assert ("works here" in text.partition("Hidden")[0], "Show again" in text) == (False, True)
+    asked = f"/given?project={APP.uuid}"
+    assert "would be interrupted" in browser.get(asked).text
+    if happens == "form":
+        happening.learns_a_form()
+    elif happens == "returned":
+        happening.tell(edit(happening))
+        back = (Edit(old=NEW, new=OLD),)
+        happening.tell(FileWrite(path=str(happening.folder / "cart.py"), edits=back))
+    else:
+        happening.runs("pytest", RED, 1)
+        happening.tell(Compaction(summary="We talked of the weather."))
+    text = browser.get(asked).text.partition("after a failure</h2>")[2]
+    assert when in text.partition("given, and used")[0]
+    found = re.search(rf"<a href=\"/item/(\d+)\">[^<]*{said}", text)
+    assert found
+    browser.change("/given", id=found[1], how="hide", project=APP.uuid)
+    text = browser.get(asked).text
+    assert ("would be interrupted" in text, "Show again" in text) == (True, True)
 
 
 ACTS: tuple[tuple[AnyBody | None, str], ...] = (
