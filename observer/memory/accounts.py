@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -123,7 +122,7 @@ class Accounts:
     ) -> list[GivenToSession]:
         """Return the first of what sessions were given and what of it they used; see `used`."""
         with self._store.read() as reader:
-            return list(islice(used(reader, given, project=project, owner=self._owner), limit))
+            return used(reader, given, project=project, owner=self._owner, limit=limit)
 
     def standing_reminders(self, project: Project) -> list[Reminder]:
         """Return what a session of a project may be reminded of; see `reminder.standing`."""
