@@ -81,6 +81,7 @@ def test_a_project_shows_its_checks_run_by_run(
     browser: Browser, happening: Happening, ran: str, said: str, *, is_flaky: bool
 ) -> None:
     happening.runs("ruff check .", "All checks passed!")
+    happening.runs("bun run test", " 3 pass\n 0 fail\nRan 3 tests across 1 file. [12.00ms]")
     for step in RUNS[ran]:
         if step == "edit":
             happening.tell(edit(happening))
@@ -89,7 +90,7 @@ def test_a_project_shows_its_checks_run_by_run(
     text = browser.get(f"/project/{APP.uuid}").text
     checks = text.partition("<h2>Checks</h2>")[2]
     rows = re.findall(r"<code>([^<]+)</code>.*?oldest first: ([^\"]*)\"", checks, re.DOTALL)
-    assert dict(rows) == {"ruff check": "passed", "pytest": said}
+    assert dict(rows) == {"ruff check": "passed", "bun run test": "passed", "pytest": said}
     assert ("flaky" in text) is is_flaky
     is_red = said.endswith("failed")
     assert (rows[0][0] == "pytest") is is_red or not is_red  # what fails now comes first
