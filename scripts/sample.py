@@ -115,7 +115,7 @@ _VARIES = re.compile(r"\b[0-9a-f]{10,40}\b|\d[\d.,:TZ-]*(?: (?:ms|s|min|h|B|KiB|
 
 def same(text: str) -> str:
     """Return what two runs print alike: neither ids, times, sizes nor where lines are folded."""
-    return " ".join(_VARIES.sub("N", text).split())
+    return _VARIES.sub("N", " ".join(text.split()))
 
 
 class Sample:

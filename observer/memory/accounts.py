@@ -117,10 +117,12 @@ class Accounts:
         with self._store.read() as reader:
             return check_histories(reader, project.id)
 
-    def used(self, given: Iterable[Giving], project: Project | None = None) -> list[GivenToSession]:
-        """Return what sessions were given and what of it they used; see `used.used`."""
+    def used(
+        self, given: Iterable[Giving], *, project: Project | None, limit: int
+    ) -> list[GivenToSession]:
+        """Return the first of what sessions were given and what of it they used; see `used`."""
         with self._store.read() as reader:
-            return list(used(reader, given, project=project, owner=self._owner))
+            return used(reader, given, project=project, owner=self._owner, limit=limit)
 
     def standing_reminders(self, project: Project) -> list[Reminder]:
         """Return what a session of a project may be reminded of; see `reminder.standing`."""

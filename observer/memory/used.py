@@ -8,7 +8,7 @@ have done so anyway.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
@@ -30,7 +30,7 @@ FETCHES = frozenset({"get_observations", "fetch", "timeline"})
 """Tools of ours that are asked for items by their ids."""
 KINDS = ("command", "file-read", "file-write", "search")
 MOST = 400
-"""Of what sessions were given, that which is looked at, the newest."""
+"""Sessions of which it is kept in mind what they did."""
 SYMBOL_CHARS = 4
 """A shorter name of a symbol is a word of any text."""
 _WORD = re.compile(r"\w+")
@@ -64,24 +64,48 @@ class _Act(NamedTuple):
 _NOTHING = _Act()
 
 
+class _Given(NamedTuple):
+    """An item with its text, and the commands that it is about."""
+
+    item: Item
+    text: str
+    commands: list[str]
+
+
 def used(
-    reader: StoreReader, givings: Iterable[Giving], *, project: Project | None, owner: str
-) -> Iterator[GivenToSession]:
-    """Yield what sessions were given, in a project or in all, with what became of each item.
+    reader: StoreReader,
+    givings: Iterable[Giving],
+    *,
+    project: Project | None,
+    owner: str,
+    limit: int,
+) -> list[GivenToSession]:
+    """Return what sessions were given, in a project or in all, with what became of each item.
 
     What was given to a session that is not known, or no more, is left out, as are items that are
-    gone.
+    gone. Of the rest the first `limit` count.
     """
-    for given in islice(givings, MOST):
-        ran = reader.runs(given.client, given.session)
-        number = ran.get(project.id) if project else max(ran.values(), default=None)
-        session = reader.session(number) if number else None
-        if session is None:
-            continue
+    of_sessions = ((given, _session(reader, given, project)) for given in givings)
+    known = list(islice(((one, ran) for one, ran in of_sessions if ran), limit))
+    ids = dict.fromkeys(number for given, _ in known for number in given.items)
+    items = {
+        one.id: _Given(one, "\n".join((one.title, one.narrative, *one.facts)), _commands(one))
+        for one in reader.items(list(ids))
+        if is_visible(one, owner)
+    }
+    found = []
+    for given, session in known:
         later = [act for at_ms, act in _acts(reader, session) if at_ms >= given.at_ms]
-        items = [one for one in reader.items(given.items) if is_visible(one, owner)]
-        found = tuple(UsedItem(one, _how(one, later)) for one in items)
-        yield GivenToSession(given, session, found)
+        of_it = [items[number] for number in given.items if number in items]
+        uses = tuple(UsedItem(one.item, _how(one, later)) for one in of_it)
+        found.append(GivenToSession(given, session, uses))
+    return found
+
+
+def _session(reader: StoreReader, given: Giving, project: Project | None) -> Session | None:
+    ran = reader.runs(given.client, given.session)
+    number = ran.get(project.id) if project else max(ran.values(), default=None)
+    return reader.session(number) if number else None
 
 
 _KNOWN: dict[tuple[str, int, int, int], tuple[tuple[int, _Act], ...]] = {}
@@ -120,21 +144,20 @@ def _act(recorded: Recorded) -> _Act:
     return _NOTHING
 
 
-def _how(item: Item, later: Sequence[_Act]) -> str:
+def _how(one: _Given, later: Sequence[_Act]) -> str:
     """Return by which act an item was used, the plainest one; "" for by none."""
+    item = one.item
     if any(item.id in act.fetched for act in later):
         return "fetched"
-    text = "\n".join((item.title, item.narrative, *item.facts))
     files = list(dict.fromkeys(path for act in later for path in act.files))
-    of_item = {*item.files_modified, *item.files_read} | named_in(text, files)
+    of_item = {*item.files_modified, *item.files_read} | named_in(one.text, files)
     if touched := next((path for path in files if path in of_item), ""):
         return f"touched {touched}"
-    words = set(_WORD.findall(text))
-    if symbol := next((each for act in later for each in sorted(act.symbols & words)), ""):
-        return f"changed {symbol}"
-    commands = _commands(item)
-    ran = (act.command for act in later if act.command)
-    if command := next((each for line in ran for each in commands if _runs(line, each)), ""):
+    symbols = {name for act in later for name in act.symbols}
+    if named := symbols and sorted(symbols.intersection(_WORD.findall(one.text))):
+        return f"changed {named[0]}"
+    ran = (act.command for act in later if one.commands and act.command)
+    if command := next((each for line in ran for each in one.commands if _runs(line, each)), ""):
         return f"ran {command}"
     return ""
 

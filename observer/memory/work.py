@@ -96,7 +96,10 @@ def check_histories(reader: StoreReader, project_id: int) -> list[CheckHistory]:
 
 
 def _name(check: CheckIdentity) -> str:
-    return f"{check.base}{BELOW}{check.folder})" if check.folder else check.base
+    """Return a check as it is called, and where it runs; of a script of a package how it is run."""
+    script = check.base.removeprefix("script ")
+    name = f"{check.tool} run {script}" if script != check.base else check.base
+    return f"{name}{BELOW}{check.folder})" if check.folder else name
 
 
 def _both_ways(steps: Iterable[_Step]) -> Iterator[CheckIdentity]:

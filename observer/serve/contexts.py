@@ -218,8 +218,8 @@ class ContextWorker(Worker):
             key = (session.client, session.external)
             if key in self._begun or session.parent:
                 continue
+            self._begun.add(key)
             handle, to_ms = f"s{session.id}", session.started_ms
-            if self._memory.accounts.events(handle, "session-start", to_ms=to_ms):
-                self._begun.add(key)
-                if given := hook_output.given_at_start(self._home, session):
-                    self._given.add(given)
+            given = hook_output.given_at_start(self._home, session)
+            if given and self._memory.accounts.events(handle, "session-start", to_ms=to_ms):
+                self._given.add(given)

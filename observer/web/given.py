@@ -11,7 +11,7 @@ from observer.core.model import Project
 from observer.core.paths import home
 from observer.local.given import GivenLog
 from observer.memory.api import Memory
-from observer.memory.used import GivenToSession
+from observer.memory.used import MOST, GivenToSession
 from observer.tools import hook_output
 from observer.tools.questions import explained, given
 from observer.web.view import WebPage, WebRequest, number_in, projects, shared
@@ -52,14 +52,14 @@ def given_page(view: WebRequest) -> WebPage:
     shown = [(each, line) for each in reminders if (line := hook_output.text(each))]
     ids = [line.id for line in found.lines] if found else []
     items = memory.accounts.steps([*ids, *(each.item for each, _ in shown)])
-    was = given_since(memory, now_ms() - DAYS * DAY_MS, one) if one else []
+    since_ms = now_ms() - DAYS * DAY_MS
     values = {
         **shared(memory),
         "found": found,
         "project": one,
         "items": {item.id: item for item in items},
         "reminders": shown,
-        "was": [each for each in was if client in {"", each.given.client}][:GIVINGS],
+        "was": given_since(memory, since_ms, one, client, limit=GIVINGS) if one else (),
         "sorts": SORTS,
         "span": DAYS,
         "chosen": memory.choices.given(),
@@ -68,9 +68,12 @@ def given_page(view: WebRequest) -> WebPage:
     return WebPage("given.html", "Given", values)
 
 
-def given_since(memory: Memory, since_ms: int, project: Project | None) -> list[GivenToSession]:
+def given_since(
+    memory: Memory, since_ms: int, project: Project | None, client: str = "", *, limit: int = MOST
+) -> list[GivenToSession]:
     """Return what sessions were given since a time, the newest first, and what they used of it."""
-    return memory.accounts.used(GivenLog(home().given).since(since_ms), project)
+    given = (one for one in GivenLog(home().given).since(since_ms) if client in {"", one.client})
+    return memory.accounts.used(given, project=project, limit=limit)
 
 
 def uses(was: Sequence[GivenToSession]) -> list[UseOfGiven]:

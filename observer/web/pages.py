@@ -43,6 +43,7 @@ from observer.web.upkeep import (
     logout,
     mend,
     pause,
+    pauses_now,
     privacy,
     purge,
     purged,
@@ -97,6 +98,7 @@ def now(view: WebRequest) -> WebPage:
     ran = [run.session for share in account.shares for run in share.sessions]
     values = {
         **shared(memory),
+        "pauses": pauses_now(),
         "lanes": lanes,
         "left": _left_open([lane["session"] for lane in lanes], memory),
         "shares": account.shares,

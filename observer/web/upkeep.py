@@ -83,7 +83,6 @@ def purged(_view: WebRequest) -> WebPage:
 
 def privacy(view: WebRequest) -> WebPage:
     """Show what is recorded of each project, pauses, and a box in which redaction can be tried."""
-    pauses = [paused(one) for one in Spool(home().spool).pauses.now(now_ms())]
     tried = view.form.get("text", "")
     policies = Policies()
     captured = [
@@ -93,11 +92,16 @@ def privacy(view: WebRequest) -> WebPage:
     values = {
         "captured": captured,
         "known": len(SEEN),
-        "pauses": [paused_text(one) for one in pauses],
+        "pauses": pauses_now(),
         "tried": tried,
         "redacted": redact_text(tried) if tried else "",
     }
     return WebPage("privacy.html", "Privacy", {**shared(view.memory), **values})
+
+
+def pauses_now() -> list[str]:
+    """Return what is not recorded now, and until when."""
+    return [paused_text(paused(one)) for one in Spool(home().spool).pauses.now(now_ms())]
 
 
 def pause(view: WebRequest) -> str:

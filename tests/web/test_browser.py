@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from observer.core.paths import Home
+from observer.local.given import GivenLog, Giving
 from tests.conftest import ROOT, _end_daemon
 
 pytestmark = pytest.mark.slow
@@ -77,6 +79,18 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         tool_input={"command": "pytest tests"},
         tool_response={"stdout": RED},
     )
+    tried = {"tool_name": "Bash", "tool_input": {"command": "wrap bun run test"}}
+    hook("PostToolUseFailure", **tried, error="error: unrecognized subcommand 'bun'")
+    tried["tool_input"] = {"command": "bun run test"}
+    hook("PostToolUse", **tried, tool_response={"stdout": " 3 pass\n 0 fail\nRan 3 tests"})
+    for name in ("shop.py", "gate.py"):
+        (shop / name).write_text("open = True\n")
+        subprocess.run(["git", "-C", shop, "add", name], check=True)
+    subprocess.run(["git", "-C", shop, "commit", "-qm", "Open the shop"], env=env, check=True)
+    items = tuple(hit["id"] for hit in json.loads(run("search", "cart", "--json"))["observations"])
+    at_ms, given = time.time_ns() // 1_000_000, GivenLog(Home(folder / "o").given)
+    for sort in ("start", "form"):
+        given.add(Giving(at_ms=at_ms, client="claude-code", session="one", sort=sort, items=items))
     yield Live(hook, lambda: str(json.loads(run("web", "--no-open", "--json"))["url"]))
     _end_daemon(Home(folder / "o"))
     shutil.rmtree(folder, ignore_errors=True)
@@ -151,7 +165,10 @@ def test_every_page_is_accessible_and_fits(
     watched = enter(width=width, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce")
     first = watched.open("/sessions").locator("[data-row] a").first.get_attribute("href")
     shop = watched.open("/project").locator("[data-row] a").first.get_attribute("href")
-    for path in (*PAGES, str(shop), str(first), str(first).replace("session", "edits")):
+    project = str(shop).rpartition("/")[2]
+    of_shop = (f"/given?project={project}", f"/why?project={project}&target=shop.py", str(shop))
+    of_first = (str(first), str(first).replace("session", "edits"))
+    for path in (*PAGES, *of_shop, *of_first):
         page = watched.open(path)
         watched.heard = [one for one in watched.heard if "404 (Not Found)" not in one]
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")

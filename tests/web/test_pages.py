@@ -401,7 +401,8 @@ def test_a_form_that_is_no_answer_is_refused(browser: Browser, fields: dict[str,
 def test_recording_pauses_and_goes_on(browser: Browser, home: Home) -> None:
     Spool(home.spool).prepare()
     browser.change("/pause", **{"for": "1h"})
-    assert "Record again" in browser.get("/privacy").text
+    for path in ("/privacy", "/"):
+        assert "Record again" in browser.get(path).text
     browser.change("/resume")
     assert "Pause for an hour" in browser.get("/privacy").text
 

@@ -19,6 +19,7 @@ from observer.core.events import (
     Checkout,
     Command,
     Commit,
+    Compaction,
     Edit,
     FileWrite,
     Prompt,
@@ -81,6 +82,7 @@ def test_a_project_shows_its_checks_run_by_run(
     browser: Browser, happening: Happening, ran: str, said: str, *, is_flaky: bool
 ) -> None:
     happening.runs("ruff check .", "All checks passed!")
+    happening.runs("bun run test", " 3 pass\n 0 fail\nRan 3 tests across 1 file. [12.00ms]")
     for step in RUNS[ran]:
         if step == "edit":
             happening.tell(edit(happening))
@@ -89,7 +91,7 @@ def test_a_project_shows_its_checks_run_by_run(
     text = browser.get(f"/project/{APP.uuid}").text
     checks = text.partition("<h2>Checks</h2>")[2]
     rows = re.findall(r"<code>([^<]+)</code>.*?oldest first: ([^\"]*)\"", checks, re.DOTALL)
-    assert dict(rows) == {"ruff check": "passed", "pytest": said}
+    assert dict(rows) == {"ruff check": "passed", "bun run test": "passed", "pytest": said}
     assert ("flaky" in text) is is_flaky
     is_red = said.endswith("failed")
     assert (rows[0][0] == "pytest") is is_red or not is_red  # what fails now comes first
@@ -184,17 +186,35 @@ def test_a_project_leads_to_what_was_done_today_and_yesterday(
         assert {word: "JWT, as the API" in text for word, text in found.items()} == said
 
 
+@pytest.mark.parametrize(
+    ("happens", "when", "said"),
+    [
+        ("form", "before or after a command that cannot run", "bun run test[^<]*works here"),
+        ("returned", "before an edit that was taken back", "taken back \\(cart.py edited back\\)"),
+        ("dropped", "after a compaction", "still fails: pytest"),
+    ],
+)
 def test_what_may_be_said_before_an_action_is_shown_and_hidden(
-    browser: Browser, happening: Happening
+    browser: Browser, happening: Happening, happens: str, when: str, said: str
 ) -> None:
-    happening.learns_a_form()
-    text = browser.get(f"/given?project={APP.uuid}").text
-    said = re.search(r"<a href=\"/item/(\d+)\">[^<]*bun run test[^<]*works here", text)
-    assert said
-    assert "before or after a command that cannot run" in text
-    browser.change("/given", id=said[1], how="hide", project=APP.uuid)
-    text = browser.get(f"/given?project={APP.uuid}").text
-    assert ("works here" in text.partition("Hidden")[0], "Show again" in text) == (False, True)
+    asked = f"/given?project={APP.uuid}"
+    assert "would be interrupted" in browser.get(asked).text
+    if happens == "form":
+        happening.learns_a_form()
+    elif happens == "returned":
+        happening.tell(edit(happening))
+        back = (Edit(old=NEW, new=OLD),)
+        happening.tell(FileWrite(path=str(happening.folder / "cart.py"), edits=back))
+    else:
+        happening.runs("pytest", RED, 1)
+        happening.tell(Compaction(summary="We talked of the weather."))
+    text = browser.get(asked).text.partition("after a failure</h2>")[2]
+    assert when in text.partition("given, and used")[0]
+    found = re.search(rf"<a href=\"/item/(\d+)\">[^<]*{said}", text)
+    assert found
+    browser.change("/given", id=found[1], how="hide", project=APP.uuid)
+    text = browser.get(asked).text
+    assert ("would be interrupted" in text, "Show again" in text) == (True, True)
 
 
 ACTS: tuple[tuple[AnyBody | None, str], ...] = (
