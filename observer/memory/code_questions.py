@@ -6,6 +6,7 @@ is on the disk, which decides the lines of a name.
 
 from __future__ import annotations
 
+import os
 import re
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -123,7 +124,7 @@ def locate(target: str, folder: str) -> LocatedCode:
     name, _, symbol = target.partition("::")
     if not name.strip() or "\0" in target:
         raise BadInput("no file is named", hint="give FILE, FILE:LINE or FILE::NAME")
-    lines = None if symbol or Path(folder, name).exists() else _lines(name, folder)
+    lines = None if symbol or _exists(Path(folder, name)) else _lines(name, folder)
     file = Path(folder, lines["file"] if lines else name)
     root, path = _in_tree(file)
     if symbol:
@@ -145,9 +146,13 @@ def locate(target: str, folder: str) -> LocatedCode:
 def _lines(name: str, folder: str) -> re.Match[str] | None:
     """Part a file from its lines; what stands behind them is a column, unless there is a file."""
     found = _LINES.fullmatch(name)
-    if found and not Path(folder, found["file"]).exists():
+    if found and not _exists(Path(folder, found["file"])):
         return _LINES.fullmatch(found["file"]) or found
     return found
+
+
+def _exists(file: Path) -> bool:
+    return os.path.exists(file)  # noqa: PTH110 - Path.exists raises where a name is too long
 
 
 def _in_tree(file: Path) -> tuple[str, str]:
@@ -156,7 +161,7 @@ def _in_tree(file: Path) -> tuple[str, str]:
     except (OSError, RuntimeError) as error:
         before, _, symbol = file.name.rpartition(":")
         there = f"{before}::{symbol} names code in it"
-        is_file = before and file.with_name(before).is_file()
+        is_file = before and _exists(file.with_name(before))
         hint = there if is_file else "name one that is there now"
         raise NotFound(f"no file {file}", hint=hint) from error
     place = detect_place(str(real.parent))
