@@ -16,6 +16,7 @@ import re
 import threading
 import time
 from array import array
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import compress, count
@@ -159,24 +160,35 @@ class CommandList:
             oldest_ms = min(map(at_ms.__getitem__, fresh), default=inf)
             self._oldest_ms = min(self._oldest_ms, oldest_ms)
         self._filtered = len(at_ms)
-        if not fresh:
-            return
-        newest, texts = self._newest, [self._text[run] for run in fresh]
+        if fresh:
+            self._take(fresh)
+
+    def _take(self, fresh: list[int]) -> None:
+        """Put runs into their places; mostly all are older, since the log is read backwards."""
+        at_ms, newest, order = self._at_ms, self._newest, self._order
+        texts, added, is_moved = [self._text[run] for run in fresh], [], False
         for text, run in zip(texts, fresh, strict=True):
-            if at_ms[run] > at_ms[newest.setdefault(text, run)]:
-                newest[text] = run
+            known = newest.setdefault(text, run)
+            if known == run:
+                added.append(run)
+            elif at_ms[run] > at_ms[known]:
+                newest[text], is_moved = run, True
         self._times.update(texts)
-        # Of the same time the one that was added first comes first.
-        self._order = sorted(sorted(newest.values()), key=at_ms.__getitem__, reverse=True)
-        self._found = (), self._order
+        if is_moved:
+            order, added = [], sorted(newest.values())
+        top_ms = max(map(at_ms.__getitem__, added), default=0)
+        place = bisect_right(order, -top_ms, key=lambda run: -at_ms[run])
+        # Of the same time the one that was added first stays first.
+        order[place:] = sorted(order[place:] + added, key=at_ms.__getitem__, reverse=True)
+        self._order, self._found = order, ((), order)
 
     def _with_words(self, words: tuple[str, ...]) -> list[int]:
         before, fits = self._found
         if before != words:
             if not all(any(one in word for word in words) for one in before):
-                fits = self._order
+                before, fits = (), self._order
             lowered, texts = self._lowered, self._text
-            for word in sorted(words, key=len, reverse=True):
+            for word in sorted({*words}.difference(before), key=len, reverse=True):
                 fits = [run for run in fits if word in lowered[texts[run]]]
             self._found = words, fits
         return fits
