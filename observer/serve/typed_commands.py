@@ -287,7 +287,7 @@ class TypedCommands:
         while not known.is_whole:
             older = reader.commands(before_seq=known.first_seq, limit=SLICE)
             known.add(older)
-            known.is_whole = len(older) < SLICE
+            known.is_whole = not older
             if older:
                 known.last_seq = known.last_seq or older[0].seq
                 known.first_seq = older[-1].seq
