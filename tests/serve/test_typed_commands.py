@@ -28,67 +28,59 @@ def ran(seq: int, text: str, *, failed: bool | None = False, at_ms: int = 0, **a
 
 def looked_through(runs: Sequence[Recorded], asked: Question) -> dict[int, int]:
     """Return what `find` has to: by the newest run of each command, how many there are."""
-    fits = [
-        one
-        for one in sorted(runs, key=lambda one: one.event.at_ms, reverse=True)
-        if isinstance(one.event.body, Command)
-        and one.event.at_ms >= asked.since_ms
-        and asked.result in {None, one.event.body.failed}
-        and (one.event.author != "person") in asked.agents
-        and (asked.scope == "all" or one.event.cwd == asked.folder)
-        and all(word in one.event.body.command.lower() for word in asked.words)
-    ]
-    times = Counter(_text(one) for one in fits)
-    newest = {_text(one): one.seq for one in reversed(fits)}
-    return {newest[text]: times[text] for text in dict.fromkeys(map(_text, fits))}
-
-
-def _text(one: Recorded) -> str:
-    assert isinstance(one.event.body, Command)
-    return one.event.body.command
+    newest, times = dict[str, int](), Counter[str]()
+    for one in sorted(runs, key=lambda one: one.event.at_ms, reverse=True):
+        event, body = one.event, one.event.body
+        assert isinstance(body, Command)
+        if (
+            event.at_ms >= asked.since_ms
+            and asked.result in {None, body.failed}
+            and (event.author != "person") in asked.agents
+            and (asked.scope == "all" or event.cwd == asked.folder)
+            and all(word in body.command.lower() for word in asked.words)
+        ):
+            newest.setdefault(body.command, one.seq)
+            times[body.command] += 1
+    return {seq: times[text] for text, seq in newest.items()}
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_each_key_finds_what_looking_through_all_finds(seed: int) -> None:
     """While older runs are read and new ones come, in no order of time, and time goes on."""
     chance = random.Random(seed)
+    pick = chance.choice
     log = [
         ran(
             seq,
-            chance.choice(TEXTS),
-            failed=chance.choice((True, False, None)),
-            at_ms=1_000 * (seq + chance.choice((0, 0, -40, 3))),
-            cwd=chance.choice(("/a", "/b")),
-            author=chance.choice(("person", "agent")),
+            pick(TEXTS),
+            failed=pick((True, False, None)),
+            at_ms=1_000 * (seq + pick((0, 0, -40, 3))),
+            cwd=pick("ab"),
+            author=pick(("person", "agent")),
         )
         for seq in range(100, 400)
     ]
-    older, fresh = log[:220][::-1], log[220:]
-    commands, added, typed, filters, span_ms, now_ms = CommandList(), list[Recorded](), "", {}, 0, 0
-    for step in range(120):
+    older, fresh, added, asked = log[:220][::-1], log[220:], list[Recorded](), Question()
+    commands, typed, span_ms = CommandList(), "", 0
+    for now_ms in range(400_000, 500_000, 900):
         if chance.random() < 0.3:
-            source = chance.choice((older, older, fresh))
-            part = source[: chance.randrange(12)]
-            del source[: len(part)]
+            source = pick((older, older, fresh))
+            part = [source.pop(0) for _ in source[: chance.randrange(12)]]
             commands.add(part)
             added += part
         elif chance.random() < 0.2:
-            filters = {
-                "scope": chance.choice(("all", "folder")),
-                "folder": "/b",
-                "result": chance.choice((None, 0, 1)),
-                "agents": chance.choice(((False,), (False, True), (True,))),
-            }
+            agents, scope = pick(((False,), (False, True))), pick(("all", "folder"))
+            asked = asked._replace(
+                scope=scope, folder="b", result=pick((None, 0, 1)), agents=agents
+            )
         elif chance.random() < 0.2:
-            span_ms = chance.choice((0, 60_000, 200_000))
-        typed = typed + chance.choice("git pushmake ") if chance.random() < 0.7 else typed[:-1]
-        now_ms = 400_000 + 900 * step
+            span_ms = pick((0, 60_000, 200_000))
+        typed = typed + pick("git pushmake ") if chance.random() < 0.7 else typed[:-1]
         since_ms = now_ms - span_ms if span_ms else 0
-        asked = Question(words=tuple(typed.split()), since_ms=since_ms, **filters)  # type: ignore[arg-type]  # as above
+        asked = asked._replace(words=tuple(typed.split()), since_ms=since_ms)
         expected = looked_through(added, asked)
         assert commands.find(asked, 5) == (len(expected), dict(list(expected.items())[:5]))
-        if not expected:
-            typed = ""
+        typed = typed if expected else ""
 
 
 @pytest.fixture
