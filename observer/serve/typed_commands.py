@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import compress, count
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
@@ -194,10 +194,6 @@ class CommandList:
         return fits
 
 
-Row: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-"""The fields of a row before the number of its runs, and those after it."""
-
-
 class TypedCommands:
     """Answers `hooks/pick`, in the threads of requests."""
 
@@ -208,8 +204,8 @@ class TypedCommands:
         self._lock = threading.Lock()
         self._list = CommandList()
         self._as_of: Hashable = None
-        self._rows_read: dict[int, Row] = {}
-        """Rows that were shown, as long as nothing is written."""
+        self._rows_read: dict[int, list[str]] = {}
+        """Rows that were shown, as long as nothing is written; without the number of runs."""
         self._rest: asyncio.TimerHandle | None = None
 
     def answer(self, body: bytes) -> bytes:
@@ -261,11 +257,11 @@ class TypedCommands:
             if len(rows) < len(shown):  # purged since: let go of what else may have been
                 self._list = CommandList()
         fields = [str(total), str(int(not self._list.is_whole))]
-        for seq, (head, tail) in rows.items():
-            fields += [*head, str(shown[seq]), *tail]
+        for seq, row in rows.items():
+            fields += [*row[:3], str(shown[seq]), *row[3:]]
         return fields
 
-    def _shown(self, reader: StoreReader, seqs: Collection[int]) -> dict[int, Row]:
+    def _shown(self, reader: StoreReader, seqs: Collection[int]) -> dict[int, list[str]]:
         """Return the rows of the commands that are still there, in the order given."""
         if (now := reader.snapshot()) != self._as_of:
             self._as_of, self._rows_read = now, {}
@@ -303,7 +299,7 @@ class TypedCommands:
         self._list, self._rows_read = CommandList(), {}
 
 
-def _row(one: Recorded, fix: str) -> Row:
+def _row(one: Recorded, fix: str) -> list[str]:
     event, body = one.event, one.event.body
     assert isinstance(body, Command)  # noqa: S101 - no other is in the list
     client = "" if event.author == "person" else event.client
@@ -312,7 +308,7 @@ def _row(one: Recorded, fix: str) -> Row:
     ended = str(code) if code is not None else {None: "", False: "0", True: "?"}[body.failed]
     texts = (body.command[:SHOWN], event.cwd, fix, client)
     numbers = (str(one.seq), str(event.at_ms), ended)
-    return numbers, tuple(text.replace("\0", "\ufffd") for text in texts)
+    return [*numbers, *(text.replace("\0", "\ufffd") for text in texts)]
 
 
 def fixes_of(reader: StoreReader, rows: Sequence[Recorded]) -> dict[int, str]:
