@@ -152,6 +152,8 @@ class CommandList:
             self._newest, self._times, self._order = {}, Counter(), []
             self._found = ((), [])
         self._filters = filters
+        if self._filtered == len(at_ms):
+            return
         takes = [asked.takes(sort) for sort in self._sorts]
         sorts = self._sort[self._filtered :]
         fresh = list(compress(count(self._filtered), map(takes.__getitem__, sorts)))
