@@ -90,6 +90,8 @@ class Client(NamedTuple):
         sample: a prompt that the doctor sends through its hooks; None where it cannot.
         session_variable: environment variable that holds the session's id in its shells.
         marker_variables: other variables that are only set in its shells.
+        resume: its documented command that goes on with a session, "{}" for the session's id; ""
+            if it has none, or if its hooks report another id than the one that this takes.
         is_agent: False if it reports what a person does.
         binds_ctrl_r: True if Ctrl-R can be bound in it to the screen of `hooks/pick`.
         reports_twice: True if two of its hooks may report one event without an id in common.
@@ -113,6 +115,7 @@ class Client(NamedTuple):
     sample: HookSample | None = None
     session_variable: str = ""
     marker_variables: tuple[str, ...] = ()
+    resume: str = ""
     is_agent: bool = True
     binds_ctrl_r: bool = False
     reports_twice: bool = False

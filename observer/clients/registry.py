@@ -16,6 +16,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from observer.clients.client import Client
+from observer.core.model import Session
 from observer.core.plugins import modules_of, with_plugins
 
 GROUP = "observer.clients"
@@ -38,6 +39,21 @@ def clients() -> Mapping[str, Client]:
 _NAMED = ("AI_AGENT", "AGENT")
 """Variables whose value is the agent's name; some agents only set them to 1."""
 _NAME = re.compile(r"[a-z][\w.@/-]*", re.ASCII | re.IGNORECASE)
+
+
+_SESSION_ID = re.compile(r"\w[\w.:-]*", re.ASCII)
+"""An id that a shell takes as one word, and a program for no option."""
+
+
+def resume_command(session: Session) -> str:
+    """Return the command that goes on with a session; "" if its client has none.
+
+    Nobody goes on with a session that another one began.
+    """
+    client = clients().get(session.client)
+    if not client or session.parent or not _SESSION_ID.fullmatch(session.external):
+        return ""
+    return client.resume.format(session.external)
 
 
 class Attribution(NamedTuple):

@@ -16,7 +16,7 @@ import msgspec
 
 from observer.core.errors import NotFound
 from observer.core.filters import HIDE, Filters, is_visible
-from observer.core.model import Item, Project, Recorded, Session, item_id
+from observer.core.model import Item, Project, Recorded, Session
 from observer.core.paths import is_inside
 from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
@@ -38,12 +38,14 @@ from observer.search.recent_sessions import (
 from observer.search.reminder import Reminder, standing
 from observer.search.timeline import (
     Account,
+    SessionRun,
     SessionTimeline,
     TimelineEntry,
     account,
     as_of_now,
     course,
     events_of,
+    with_summaries,
 )
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
@@ -188,12 +190,15 @@ class Accounts:
 
         That is "" for one that has neither a name nor a summary yet.
         """
-        ids = {item_id(one.id, "summary"): one.id for one in sessions}
+        return {
+            ran.session.id: ran.named or (ran.summary.title if ran.summary else "")
+            for ran in self.runs(sessions)
+        }
+
+    def runs(self, sessions: Sequence[Session]) -> list[SessionRun]:
+        """Return sessions with what they are called and their summaries, in the same order."""
         with self._store.read() as reader:
-            found = [one for one in reader.items(list(ids)) if is_visible(one, self._owner)]
-            own = reader.chosen("title")
-        titles = dict.fromkeys(ids.values(), "") | {ids[one.id]: one.title for one in found}
-        return {number: own.get(number, title) for number, title in titles.items()}
+            return with_summaries(reader, sessions)
 
     def as_of_now(self, items: Sequence[Item]) -> list[Item]:
         """Return items, summaries among them without next steps that are done."""

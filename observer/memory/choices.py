@@ -47,11 +47,6 @@ class Choices:
         with self._store.read() as reader:
             return reader.chosen("given")
 
-    def titles(self) -> dict[int, str]:
-        """Return the titles that a person gave to sessions, by our ids of these."""
-        with self._store.read() as reader:
-            return reader.chosen("title")
-
     def hidden(self, project_id: int) -> list[Item]:
         """Return the hidden items of a project and of none, newest first."""
         with self._store.read() as reader:

@@ -268,7 +268,7 @@ def account(
     observed = reader.recent(seen, limit=MOST_ITEMS)
     gone = taken_back(reader, observed)
     stands = [item for item in observed if item.id not in gone]
-    sessions = _with_summaries(reader, ran)
+    sessions = with_summaries(reader, ran)
     return Account(
         since_ms=since_ms,
         shares=tuple(
@@ -296,7 +296,7 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
     items = [item for some in ids for item in reader.items(some[:limit])]
     items.sort(key=lambda item: (item.created_ms, item.id))
     return SessionTimeline(
-        ran=_with_summaries(reader, [session])[0],
+        ran=with_summaries(reader, [session])[0],
         items=tuple(items[max(len(items) - limit, 0) :]),
         left_out=max(sum(map(len, ids)) - limit, 0),
         children=tuple(children),
@@ -371,7 +371,8 @@ def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:
     return list(dict.fromkeys(project for _, project in newest_first))
 
 
-def _with_summaries(reader: StoreReader, sessions: Sequence[Session]) -> list[SessionRun]:
+def with_summaries(reader: StoreReader, sessions: Sequence[Session]) -> list[SessionRun]:
+    """Return sessions with their own names and summaries, these as of now, in the same order."""
     ids = {session.id: item_id(session.id, "summary") for session in sessions}
     known = {item.id: item for item in reader.items(list(ids.values()))}
     named = reader.chosen("title")

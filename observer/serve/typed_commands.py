@@ -16,8 +16,11 @@ import re
 import threading
 import time
 from array import array
-from collections.abc import Collection, Iterable, Sequence
-from itertools import compress
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from itertools import compress, count
+from math import inf
 from typing import NamedTuple
 
 from observer.core.clock import now_ms
@@ -48,13 +51,14 @@ _RESULTS = {"all": None, "ok": 0, "failed": 1}
 _WHO = {"mine": (False,), "all": (False, True), "agents": (True,)}
 
 
-class CommandPlace(NamedTuple):
-    """Where commands ran, and whether an agent ran them."""
+class RunSort(NamedTuple):
+    """Where commands ran, how they ended, and whether an agent ran them."""
 
     project_id: int
     cwd: str
     host: str
     is_agent: bool
+    failed: bool | None
 
 
 class Question(NamedTuple):
@@ -68,18 +72,26 @@ class Question(NamedTuple):
     since_ms: int = 0
     agents: Collection[bool] = (False,)
 
-    def takes(self, place: CommandPlace) -> bool:
-        """Return True if what ran at a place is looked for."""
-        return place.is_agent in self.agents and (
-            self.scope == "all"
-            or (self.scope == "host" and place.host in {"", os.uname().nodename})
-            or (self.scope == "project" and place.project_id == self.project_id)
-            or (self.scope == "folder" and place.cwd == self.folder)
+    def takes(self, run: RunSort) -> bool:
+        """Return True if what ran so, at any time, is looked for."""
+        return (
+            run.is_agent in self.agents
+            and (self.result is None or run.failed == self.result)
+            and (
+                self.scope == "all"
+                or (self.scope == "host" and run.host in {"", os.uname().nodename})
+                or (self.scope == "project" and run.project_id == self.project_id)
+                or (self.scope == "folder" and run.cwd == self.folder)
+            )
         )
 
 
 class CommandList:
-    """Commands in arrays: texts and places once, of each run numbers alone."""
+    """Commands in arrays: texts and sorts once, of each run numbers alone.
+
+    What a question finds is kept, so that the next one, which mostly has a letter more or finds
+    the same among more runs, looks only at what can be otherwise.
+    """
 
     def __init__(self) -> None:
         self.first_seq: int | None = None
@@ -87,11 +99,21 @@ class CommandList:
         self.is_whole = False
         self._texts: dict[str, int] = {}
         self._lowered: list[str] = []
-        self._places: dict[CommandPlace, int] = {}
+        self._sorts: dict[RunSort, int] = {}
         self._seq, self._at_ms = array("q"), array("q")
-        self._text, self._place, self._failed = array("i"), array("i"), array("b")
+        self._text, self._sort = array("i"), array("i")
+        self._filters = Question()
+        self._oldest_ms: float = 0
+        """The oldest run that these filters take: with it the answer changes as time goes on."""
+        self._filtered = 0
+        """How many runs were looked at for them."""
+        self._newest: dict[int, int] = {}
+        """The newest run of each text that they take."""
+        self._times: Counter[int] = Counter()
         self._order: list[int] = []
-        self._found: tuple[Question, list[tuple[int, int]]] | None = None
+        """These runs, the newest first."""
+        self._found: tuple[tuple[str, ...], list[int]] = ((), [])
+        """Words, and those of the runs whose text has them."""
 
     def add(self, found: Iterable[Recorded]) -> None:
         """Add the runs that events of the log report."""
@@ -99,7 +121,8 @@ class CommandList:
             event, body = one.event, one.event.body
             if not isinstance(body, Command) or not body.command.strip():
                 continue
-            place = CommandPlace(one.project_id, event.cwd, event.host, event.author != "person")
+            is_agent = event.author != "person"
+            sort = RunSort(one.project_id, event.cwd, event.host, is_agent, body.failed)
             text = body.command
             if text not in self._texts:
                 self._texts[text] = len(self._texts)
@@ -108,43 +131,69 @@ class CommandList:
             self._seq.append(one.seq)
             self._at_ms.append(event.at_ms)
             self._text.append(self._texts[text])
-            self._place.append(self._places.setdefault(place, len(self._places)))
-            self._failed.append(-1 if body.failed is None else body.failed)
+            self._sort.append(self._sorts.setdefault(sort, len(self._sorts)))
 
-    def find(self, asked: Question) -> list[tuple[int, int]]:
-        """Return the `seq` of the newest run of each command that fits, and how many runs do."""
-        if len(self._order) != len(self._seq):
-            self._order = sorted(range(len(self._seq)), key=self._at_ms.__getitem__, reverse=True)
-            self._found = None
-        if self._found and self._found[0] == asked:
-            return self._found[1]
-        texts, places, failed, at_ms = self._text, self._place, self._failed, self._at_ms
-        here = [asked.takes(place) for place in self._places]
-        order: Iterable[int] = self._order
-        if asked.words:  # most are left out at the speed of C
-            fits = self._with_words(asked.words)
-            order = compress(order, map(fits.__getitem__, map(texts.__getitem__, order)))
-        newest: dict[int, int] = {}
-        times: dict[int, int] = {}
-        any_end, since_ms = asked.result is None, asked.since_ms
-        for run in order:
-            if here[places[run]] and (any_end or failed[run] == asked.result):
-                if at_ms[run] < since_ms:
-                    break
-                text = texts[run]
-                if text in times:
-                    times[text] += 1
-                else:
-                    times[text], newest[text] = 1, run
-        found = [(self._seq[run], times[text]) for text, run in newest.items()]
-        self._found = (asked, found)
-        return found
+    def find(self, asked: Question, limit: int) -> tuple[int, dict[int, int]]:
+        """Return how many commands fit, and how many runs of each of the first `limit` do.
 
-    def _with_words(self, words: Sequence[str]) -> list[bool]:
-        rarest, *others = sorted(words, key=len, reverse=True)
-        if not others:
-            return [rarest in text for text in self._lowered]
-        return [rarest in text and all(word in text for word in others) for text in self._lowered]
+        A command is named by the `seq` of the newest of these runs.
+        """
+        self._filter(asked)
+        found = self._with_words(asked.words)
+        seqs, texts, times = self._seq, self._text, self._times
+        return len(found), {seqs[run]: times[texts[run]] for run in found[:limit]}
+
+    def _filter(self, asked: Question) -> None:
+        """Take in the runs that were added since, or all of them for other filters."""
+        filters, before, at_ms = asked._replace(words=()), self._filters, self._at_ms
+        is_same_time = before.since_ms <= asked.since_ms <= self._oldest_ms
+        if not is_same_time or before._replace(since_ms=asked.since_ms) != filters:
+            self._oldest_ms, self._filtered = inf if asked.since_ms else 0, 0
+            self._newest, self._times, self._order = {}, Counter(), []
+            self._found = ((), [])
+        self._filters = filters
+        if self._filtered == len(at_ms):
+            return
+        takes = [asked.takes(sort) for sort in self._sorts]
+        sorts = self._sort[self._filtered :]
+        fresh = list(compress(count(self._filtered), map(takes.__getitem__, sorts)))
+        if asked.since_ms:
+            fresh = [run for run in fresh if at_ms[run] >= asked.since_ms]
+            oldest_ms = min(map(at_ms.__getitem__, fresh), default=inf)
+            self._oldest_ms = min(self._oldest_ms, oldest_ms)
+        self._filtered = len(at_ms)
+        if fresh:
+            self._take(fresh)
+
+    def _take(self, fresh: list[int]) -> None:
+        """Put runs into their places; mostly all are older, since the log is read backwards."""
+        at_ms, newest, order = self._at_ms, self._newest, self._order
+        texts, added, is_moved = [self._text[run] for run in fresh], [], False
+        for text, run in zip(texts, fresh, strict=True):
+            known = newest.setdefault(text, run)
+            if known == run:
+                added.append(run)
+            elif at_ms[run] > at_ms[known]:
+                newest[text], is_moved = run, True
+        self._times.update(texts)
+        if is_moved:
+            order, added = [], sorted(newest.values())
+        top_ms = max(map(at_ms.__getitem__, added), default=0)
+        place = bisect_right(order, -top_ms, key=lambda run: -at_ms[run])
+        # Of the same time the one that was added first stays first.
+        order[place:] = sorted(order[place:] + added, key=at_ms.__getitem__, reverse=True)
+        self._order, self._found = order, ((), order)
+
+    def _with_words(self, words: tuple[str, ...]) -> list[int]:
+        before, fits = self._found
+        if before != words:
+            if not all(any(one in word for word in words) for one in before):
+                before, fits = (), self._order
+            lowered, texts = self._lowered, self._text
+            for word in sorted({*words}.difference(before), key=len, reverse=True):
+                fits = [run for run in fits if word in lowered[texts[run]]]
+            self._found = words, fits
+        return fits
 
 
 class TypedCommands:
@@ -156,6 +205,9 @@ class TypedCommands:
         self._loop = loop
         self._lock = threading.Lock()
         self._list = CommandList()
+        self._as_of: Hashable = None
+        self._rows_read: dict[int, list[str]] = {}
+        """Rows that were shown, as long as nothing is written; without the number of runs."""
         self._rest: asyncio.TimerHandle | None = None
 
     def answer(self, body: bytes) -> bytes:
@@ -202,17 +254,25 @@ class TypedCommands:
         self._loop.call_soon_threadsafe(self._keep)
         with self._lock, self._store.read() as reader:
             self._read_on(reader)
-            found = self._list.find(question)
-            shown = dict(found[:limit])
-            there = {one.seq: one for one in reader.logged(shown)}
-            if len(there) < len(shown):  # purged since: let go of what else may have been
+            total, shown = self._list.find(question, limit)
+            rows = self._shown(reader, shown)
+            if len(rows) < len(shown):  # purged since: let go of what else may have been
                 self._list = CommandList()
-            rows = [there[seq] for seq in shown if seq in there]
-            fixes = fixes_of(reader, rows)
-        fields = [str(len(found)), str(int(not self._list.is_whole))]
-        for one in rows:
-            fields += _row(one, shown[one.seq], fixes.get(one.seq, ""))
+        fields = [str(total), str(int(not self._list.is_whole))]
+        for seq, row in rows.items():
+            fields += [*row[:3], str(shown[seq]), *row[3:]]
         return fields
+
+    def _shown(self, reader: StoreReader, seqs: Collection[int]) -> dict[int, list[str]]:
+        """Return the rows of the commands that are still there, in the order given."""
+        if (now := reader.snapshot()) != self._as_of:
+            self._as_of, self._rows_read = now, {}
+        if missing := [seq for seq in seqs if seq not in self._rows_read]:
+            there = {one.seq: one for one in reader.logged(missing)}
+            found = [there[seq] for seq in missing if seq in there]
+            fixes = fixes_of(reader, found)
+            self._rows_read |= {one.seq: _row(one, fixes.get(one.seq, "")) for one in found}
+        return {seq: self._rows_read[seq] for seq in seqs if seq in self._rows_read}
 
     def _read_on(self, reader: StoreReader) -> None:
         known, until_s = self._list, time.monotonic() + SLICE_S
@@ -225,7 +285,7 @@ class TypedCommands:
         while not known.is_whole:
             older = reader.commands(before_seq=known.first_seq, limit=SLICE)
             known.add(older)
-            known.is_whole = len(older) < SLICE
+            known.is_whole = not older
             if older:
                 known.last_seq = known.last_seq or older[0].seq
                 known.first_seq = older[-1].seq
@@ -238,10 +298,10 @@ class TypedCommands:
         self._rest = self._loop.call_later(REST_S, self._let_go)
 
     def _let_go(self) -> None:
-        self._list = CommandList()
+        self._list, self._rows_read = CommandList(), {}
 
 
-def _row(one: Recorded, times: int, fix: str) -> list[str]:
+def _row(one: Recorded, fix: str) -> list[str]:
     event, body = one.event, one.event.body
     assert isinstance(body, Command)  # noqa: S101 - no other is in the list
     client = "" if event.author == "person" else event.client
@@ -249,7 +309,7 @@ def _row(one: Recorded, times: int, fix: str) -> list[str]:
     # A failure without a code is one all the same.
     ended = str(code) if code is not None else {None: "", False: "0", True: "?"}[body.failed]
     texts = (body.command[:SHOWN], event.cwd, fix, client)
-    numbers = (str(one.seq), str(event.at_ms), ended, str(times))
+    numbers = (str(one.seq), str(event.at_ms), ended)
     return [*numbers, *(text.replace("\0", "\ufffd") for text in texts)]
 
 

@@ -177,7 +177,7 @@ class Documents:
         here = None if handle else self._project_here()
         project = here or self._memory.project(handle)
         sessions = self._memory.sessions(project=project.uuid, limit=RESUME_SESSIONS)
-        found = [self._memory.summary(session.id) for session in sessions]
+        found = [ran.summary for ran in self._memory.accounts.runs(sessions)]
         summaries = "\n\n".join(self._detail(item) for item in found if item and not item.suspicion)
         return (
             f"Let us resume work in {_name(project)}. Below is what was recorded of "

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from observer.clients.registry import resume_command
 from observer.core import config, moment
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
@@ -429,6 +430,8 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
     ]
     counts = f"prompts: {session.prompts:,}, events: {session.events:,}"
     lines = [" · ".join(part for part in about if part), f"{_when(timeline.ran)} · {counts}"]
+    if command := resume_command(session):
+        lines.append(f"resume: {command}")
     if timeline.usage:
         lines.append(f"tokens: {_tokens(timeline.usage)}")
     if timeline.children:
@@ -552,12 +555,8 @@ def _sessions(
 ) -> CommandReply:
     """List sessions, last active first."""
     found = memory.sessions(project=project, active=active, limit=limit)
-    name, named = memory.project_names(), memory.choices.titles()
-    runs = (
-        SessionRun(session=one, summary=memory.summary(one.id), named=named.get(one.id, ""))
-        for one in found
-    )
-    return _as_json([_session_row(ran, name) for ran in runs])
+    name = memory.project_names()
+    return _as_json([_session_row(ran, name) for ran in memory.accounts.runs(found)])
 
 
 def _session_row(ran: SessionRun, name: ProjectName) -> Row:
@@ -579,6 +578,7 @@ def _session_row(ran: SessionRun, name: ProjectName) -> Row:
         "cwd": session.cwd,
         "request": ran.named or request or session.first_prompt,
         "summary_id": summary.id if summary else None,
+        "resume": resume_command(session),
         "answers": dict(answers(summary)) if summary else {},
     }
 

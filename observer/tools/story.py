@@ -12,6 +12,7 @@ from observer.core.model import UNASSIGNED, Item, Project, Session
 from observer.memory.api import Memory
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import CodeChange
+from observer.search.timeline import SessionRun
 from observer.tools import code_history, render
 from observer.tools.compact import minute
 from observer.tools.render import one_line
@@ -98,7 +99,7 @@ class Browse:
                 raise
             found = []  # of where the client works nothing is recorded yet
         name = self._memory.project_names()
-        rows = [self._session_row(each, name(each.project_id)) for each in found]
+        rows = [_session_row(ran, name) for ran in self._memory.accounts.runs(found)]
         lines = (
             " · ".join(
                 part
@@ -109,20 +110,21 @@ class Browse:
         )
         return ToolResult("\n".join(lines) or "nothing recorded yet", Sessions(sessions=rows))
 
-    def _session_row(self, session: Session, project: str) -> SessionRow:
-        summary = self._memory.summary(session.id)
-        asked = summary.summary.request if summary and summary.summary else session.first_prompt
-        return SessionRow(
-            session=session.external,
-            client=session.client,
-            project=project,
-            status=session.status,
-            started_at=minute(session.started_ms),
-            last_at=minute(session.last_ms),
-            branch=session.branch or UNSET,
-            request=render.one_line(asked) or UNSET,
-            summary_id=summary.id if summary else UNSET,
-        )
+
+def _session_row(ran: SessionRun, name: Callable[[int | None], str]) -> SessionRow:
+    session, summary = ran.session, ran.summary
+    asked = summary.summary.request if summary and summary.summary else session.first_prompt
+    return SessionRow(
+        session=session.external,
+        client=session.client,
+        project=name(session.project_id),
+        status=session.status,
+        started_at=minute(session.started_ms),
+        last_at=minute(session.last_ms),
+        branch=session.branch or UNSET,
+        request=render.one_line(asked) or UNSET,
+        summary_id=summary.id if summary else UNSET,
+    )
 
 
 def _project_row(project: Project) -> ProjectRow:

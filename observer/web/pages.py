@@ -281,7 +281,6 @@ def project(view: WebRequest) -> WebPage:
     shares = memory.accounts.since(since_ms, project=one.uuid).shares
     share = next((each for each in shares if each.project_id == one.id), None)
     recent = memory.sessions(project=one.uuid, limit=10)
-    summaries = [(each, memory.summary(each.id)) for each in recent[:OPEN]]
     values = {
         **shared(memory),
         "project": one,
@@ -294,9 +293,9 @@ def project(view: WebRequest) -> WebPage:
         "branches": memory.accounts.branches(one)[:BRANCHES],
         "stands": memory.accounts.recent(*STANDING, project=one.uuid, limit=20),
         "left": [
-            (each, made.summary.next_steps)
-            for each, made in summaries
-            if made and made.summary and made.summary.next_steps
+            (ran.session, ran.summary.summary.next_steps)
+            for ran in memory.accounts.runs(recent[:OPEN])
+            if ran.summary and ran.summary.summary and ran.summary.summary.next_steps
         ],
     }
     return WebPage("project.html", one.name, values)

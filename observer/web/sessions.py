@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from observer.clients.registry import resume_command
 from observer.core.events import Command
 from observer.core.model import Item, item_id
 from observer.memory.api import Memory
@@ -40,6 +41,7 @@ def session(view: WebRequest) -> WebPage:
         sheet = Path(__file__).parent / "static" / "observer.css"
         values["sheet"] = sheet.read_text(encoding="utf-8")
         return WebPage("session-file.html", title, values, file=f"session-{one.id}.html")
+    values["resume"] = resume_command(one)
     return WebPage("session.html", title, values)
 
 

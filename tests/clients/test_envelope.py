@@ -13,10 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.clients.envelope import HEADER_BYTES, Envelope, parse
-from observer.clients.registry import Attribution, agent_variables, attribute, clients
+from observer.clients.registry import (
+    Attribution,
+    agent_variables,
+    attribute,
+    clients,
+    resume_command,
+)
 from observer.clients.shelf import claude_code
 from observer.core.errors import Undecodable
 from observer.core.events import Event, Prompt
+from observer.core.model import Session
 from observer.ingest.decode import decode
 
 AT_MS = 1_763_715_600_000
@@ -258,6 +265,29 @@ def test_an_agents_shell_is_known_by_its_variables(
 def test_any_other_shell_is_a_persons(env: dict[str, str], client: str) -> None:
     session = env.get("OBSERVER_SESSION", "")
     assert attribute(env) == Attribution(client, session, "person")
+
+
+@pytest.mark.parametrize(
+    ("client", "session", "parent", "command"),
+    [
+        ("claude-code", "3f-9", "", "claude --resume 3f-9"),
+        ("codex", "01:b", "", "codex resume 01:b"),
+        ("copilot", "c.1", "", "copilot --resume=c.1"),
+        ("kilo", "ses_1", "", "kilo --session ses_1"),
+        ("kiro-cli", "1", "", "kiro-cli chat --resume-id 1"),
+        ("codex", "1", "mother", ""),
+        ("codex", "1; id", "", ""),
+        ("codex", "--last", "", ""),
+        ("cline", "1", "", ""),
+        ("bash", "bash-1", "", ""),
+        ("unheard-of", "1", "", ""),
+    ],
+)
+def test_a_session_is_resumed_by_the_command_of_its_client(
+    client: str, session: str, parent: str, command: str
+) -> None:
+    known = Session(id=1, external=session, client=client, project_id=1, parent=parent)
+    assert resume_command(known) == command
 
 
 @pytest.mark.parametrize("variable", sorted(agent_variables()))

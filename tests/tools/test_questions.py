@@ -181,14 +181,18 @@ def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:
     usage = TokenUsage(input=1200, output=34, cache_read=56_000)
     said = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0, usage=usage)
     lines = questions.of_session(said, name).splitlines()
-    assert lines[2:] == ["tokens: 1,200 input, 34 output, 56,000 cache read"]
+    assert lines[2:] == [
+        "resume: codex resume abc",
+        "tokens: 1,200 input, 34 output, 56,000 cache read",
+    ]
     row = {"input": 1200, "output": 34, "cache_read": 56_000, "cache_write": 0}
     assert questions.session_rows(said, name)["usage"] == row
     assert questions.session_rows(replace(said, usage=None), name)["usage"] is None
 
 
 def test_a_session_that_left_nothing_is_shown_in_two_lines() -> None:
-    said = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0)
+    ran = SessionRun(session=replace(SESSION, client="cline"))
+    said = SessionTimeline(ran=ran, items=(), left_out=0)
     assert len(questions.of_session(said, name).splitlines()) == 2
 
 

@@ -203,6 +203,7 @@ CLIENTS = (
         sample=prompt_sample("UserPromptSubmit"),
         session_variable="CLAUDE_CODE_SESSION_ID",
         marker_variables=("CLAUDECODE",),
+        resume="claude --resume {}",
         has_plugin=True,
         context_file="CONTEXT.claude-code.md",
     ),

@@ -250,6 +250,7 @@ CLIENTS = (
         sample=prompt_sample("UserPromptSubmit"),
         session_variable="CODEX_THREAD_ID",
         marker_variables=("CODEX_SANDBOX",),
+        resume="codex resume {}",
         has_plugin=True,
         context_file="CONTEXT.codex.md",
     ),

@@ -198,6 +198,7 @@ CLIENTS = (
         sample=prompt_sample("UserPromptSubmit"),
         session_variable="COPILOT_AGENT_SESSION_ID",
         marker_variables=("COPILOT_CLI",),
+        resume="copilot --resume={}",
         context_file="CONTEXT.copilot.json",
         wrap_context=lambda text: _format_reminder(text, "SessionStart"),
         format_reminder=_format_reminder,

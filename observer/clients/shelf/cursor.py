@@ -315,6 +315,7 @@ CLIENTS = (
         ),
         session_variable="CURSOR_CONVERSATION_ID",
         marker_variables=("CURSOR_AGENT",),
+        resume="cursor-agent --resume {}",
         # It runs the hooks installed for Claude Code beside its own, and reports an edit or a
         # command both as such and as a tool call.
         reports_twice=True,

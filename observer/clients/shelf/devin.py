@@ -91,6 +91,7 @@ CLIENTS = (
         folders=(".config/devin",),
         sample=prompt_sample("UserPromptSubmit"),
         marker_variables=("DEVIN_PROJECT_DIR",),
+        resume="devin --resume {}",
         reports_twice=True,  # it runs the hooks that a repository has for Claude Code
         context_file="CONTEXT.devin.json",
         wrap_context=context_output,

@@ -142,6 +142,7 @@ CLIENTS = (
         transcripts=(".factory/sessions",),
         tried="0.225.2",
         sample=prompt_sample("UserPromptSubmit"),
+        resume="droid --resume {}",
         context_file="CONTEXT.droid.md",
     ),
 )

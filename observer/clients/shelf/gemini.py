@@ -205,6 +205,7 @@ CLIENTS = (
         sample=prompt_sample("BeforeAgent"),
         session_variable="GEMINI_SESSION_ID",
         marker_variables=("GEMINI_CLI",),
+        resume="gemini --resume {}",
         has_plugin=True,
         context_file="CONTEXT.gemini.json",  # plain text would be shown to the person
         wrap_context=context_output,

@@ -450,6 +450,7 @@ CLIENTS = (
         read=partial(_read_events, client=CLI, readers=_CLI_READERS),
         host=_host,
         reports_twice=True,
+        resume="kiro-cli chat --resume-id {}",
         context_file="CONTEXT.kiro-cli.md",
     ),
 )

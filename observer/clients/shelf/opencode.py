@@ -257,6 +257,7 @@ def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
         ),
         session_variable=f"{name.upper()}_SESSION_ID",
         marker_variables=markers,
+        resume=f"{name} --session {{}}",
         context_file=f"CONTEXT.{name}.md",
         format_reminder=plain_text,
     )

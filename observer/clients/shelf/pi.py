@@ -137,6 +137,7 @@ CLIENTS = (
         ),
         session_variable="PI_SESSION_ID",
         marker_variables=("PI_CODING_AGENT",),
+        resume="pi --session {}",
         context_file="CONTEXT.pi.md",
         format_reminder=plain_text,
     ),

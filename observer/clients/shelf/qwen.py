@@ -98,6 +98,7 @@ CLIENTS = (
         sample=prompt_sample("UserPromptSubmit"),
         session_variable="QWEN_CODE_SESSION_ID",
         marker_variables=("QWEN_CODE",),
+        resume="qwen --resume {}",
         context_file="CONTEXT.qwen.md",
     ),
 )
