@@ -376,9 +376,17 @@ GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
 class LazyMcp:
     """The MCP servers of one daemon; first requests over HTTP wait for the import of the SDK."""
 
-    def __init__(self, memory: Memory, openings: KeptOpenings, rules_chars: int) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        openings: KeptOpenings,
+        rules_chars: int,
+        view_of: Callable[[str], str] | None = None,
+    ) -> None:
         self.openings = openings
-        self._front = McpFront(memory, rules_chars=rules_chars, greeted=openings.greeted)
+        self._front = McpFront(
+            memory, rules_chars=rules_chars, view_of=view_of, greeted=openings.greeted
+        )
         self._asked = asyncio.Event()
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
         self._may_wait_s, self._resumed_s = 0.0, time.monotonic()

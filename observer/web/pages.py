@@ -118,12 +118,18 @@ def search(view: WebRequest) -> WebPage:
 
 _SIGNALS = {"semantic": "meaning", "fts5": "words", "words_rank": "place by words"}
 _SIGNALS |= {"meaning_rank": "place by meaning", "same": "same as", "type_weight": "type"}
+_SIGNALS |= {"terms": "found"}
+
+
+def signal_name(name: str) -> str:
+    """Return what a person reads for a field of `HitReasons`."""
+    return _SIGNALS.get(name, name.replace("_", " "))
 
 
 def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a template reads it
     reasons = msgspec.to_builtins(why(hit))
     shown = {
-        _SIGNALS.get(name, name.replace("_", " ")): value
+        signal_name(name): value
         for name, value in reasons.items()
         if value and name not in {"id", "terms"}
     }

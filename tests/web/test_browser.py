@@ -38,6 +38,8 @@ class Live(NamedTuple):
 
     hook: Callable[..., None]
     link: Callable[[], str]
+    run: Callable[..., str]
+    mcp: Callable[[], subprocess.Popen[bytes]]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,12 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     hook("UserPromptSubmit", session="beside", prompt="Draw the cart")
     hook("UserPromptSubmit", prompt="Sum the cart in cents")
     hook("Stop", last_assistant_message="The cart is **summed** in cents.")
-    yield Live(hook, lambda: str(json.loads(run("web", "--no-open", "--json"))["url"]))
+
+    def mcp() -> subprocess.Popen[bytes]:
+        command, pipe = [sys.executable, "-m", "observer", "mcp"], subprocess.PIPE
+        return subprocess.Popen(command, env=env, cwd=shop, stdin=pipe, stdout=pipe)
+
+    yield Live(hook, lambda: str(json.loads(run("web", "--no-open", "--json"))["url"]), run, mcp)
     _end_daemon(Home(folder / "o"))
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -195,6 +195,7 @@ INSPECTOR = shutil.which("mcp-inspector")
         (["tools/list"], "tools"),
         (["resources/list"], "resources"),
         (["resources/templates/list"], "resourceTemplates"),
+        (["resources/read", "--uri", "ui://observer/search"], "contents"),
         (["prompts/list"], "prompts"),
         (["tools/call", "--tool-name", "search", "--tool-arg", "query=jwt"], "structuredContent"),
         (["prompts/get", "--prompt-name", "resume_work"], "messages"),
