@@ -93,16 +93,14 @@ def show(chromium: Browser, server: Server) -> Iterator[Show]:
     contexts, heard = [], []
 
     def made(tool: str, *, result: Any = None, width: int = 800, theme: str = "light",
-             bypass_csp: bool = False, **arguments: Any) -> Frame:  # fmt: skip
+             **arguments: Any) -> Frame:  # fmt: skip
         (link,) = [
             each["_meta"]["ui"]["resourceUri"]
             for each in server.ask("tools/list", {})["result"]["tools"]
             if each["name"] == tool
         ]
         (document,) = server.ask("resources/read", {"uri": link})["result"]["contents"]
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, bypass_csp=bypass_csp
-        )
+        context = chromium.new_context(viewport={"width": width, "height": 900})
         contexts.append(context)
         page = context.new_page()
         for event in ("console", "pageerror", "request"):
@@ -217,9 +215,9 @@ def test_a_view_is_accessible_and_follows_its_host(
 ) -> None:
     hits = server.call("search", query="cart")["structuredContent"]["observations"]
     given = {"search": {"query": "cart"}, "timeline": {"anchor_id": hits[0]["id"]}, "resolve": {}}
-    view = show(tool, width=width, theme=theme, bypass_csp=True, **given[tool])
+    view = show(tool, width=width, theme=theme, **given[tool])
     view.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
-    view.add_script_tag(content=axe)
+    view.evaluate(axe)
     found = view.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
     assert found == []
     assert view.evaluate("document.documentElement.scrollWidth") <= width
