@@ -214,8 +214,8 @@ class KeptAnswers:
         if "id" not in message or not isinstance(method, str):
             return b""
         if isinstance(params, dict):
-            told = params.get("_meta")
-            meta = told if isinstance(told, dict) else {}
+            given = params.get("_meta")
+            meta = given if isinstance(given, dict) else {}
             version = meta.get(VERSION)
             if method == OPENING or version:
                 able = params.get("capabilities") if method == OPENING else meta.get(CAPABILITIES)
