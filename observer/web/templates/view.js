@@ -37,14 +37,15 @@
     zone = context.timeZone || zone;
   }
 
+  const refused = (result) => say(result.content.map((part) => part.text || "").join("\n"));
+
   // Returns what a tool answered as data, or null when it said why not.
   async function call(name, args) {
     say("…");
     try {
       const result = await request("tools/call", { name, arguments: args });
-      if (result.isError) { say(result.content[0].text); return null; }
-      say("");
-      return result;
+      if (result.isError) refused(result); else say("");
+      return result.isError ? null : result;
     } catch (error) {
       say(error.message);
       return null;
@@ -183,13 +184,14 @@
       if ($("#q")) $("#q").value = given.query || "";
     },
     "ui/notifications/tool-result": (result) => {
-      if (result.isError || !result.structuredContent) { say(result.content[0].text); return; }
-      SHOWS[view](result.structuredContent, result._meta || {});
+      if (result.isError || !result.structuredContent) refused(result);
+      else SHOWS[view](result.structuredContent, result._meta || {});
     },
     "ui/notifications/tool-cancelled": () => say("cancelled"),
     "ui/notifications/host-context-changed": adopt,
   };
 
+  // Asks again with what the tool was given, but for a change.
   async function look(change) {
     const wanted = { ...given, ...change };
     const result = await call("search", wanted);
@@ -228,13 +230,13 @@
   bind("#more", () => (view === "search" ? look({ limit: Math.min((given.limit || 10) + 20, 50) }) : further(entries.at(-1), { depth_after: 20 })));
   addEventListener("keydown", pressed);
   addEventListener("message", heard);
-  new ResizeObserver(() => tell("ui/notifications/size-changed", {
-    width: innerWidth, height: Math.ceil(root.getBoundingClientRect().height),
-  })).observe(root);
   request("ui/initialize", {
     appInfo: { name: "observer", version: "1" }, appCapabilities: { availableDisplayModes: ["inline"] }, protocolVersion: "2026-01-26",
   }).then((host) => {
     adopt(host.hostContext || {});
     tell("ui/notifications/initialized");
+    new ResizeObserver(() => tell("ui/notifications/size-changed", {
+      width: innerWidth, height: Math.ceil(root.getBoundingClientRect().height),
+    })).observe(root);
   }, (error) => say(error.message));
 })();
