@@ -25,6 +25,7 @@ from observer.core.moment import coming_ms, day
 from observer.core.paths import home
 from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
+from observer.notes.note_reader import is_superseded
 from observer.notes.pairs import Settlement
 from observer.notes.values import Changes, Version
 from observer.redaction.redact import redact_text
@@ -258,6 +259,7 @@ def project(view: WebRequest) -> WebPage:
     if not view.name:
         return WebPage("project.html", "Projects", {**shared(memory), "project": None})
     one = memory.project(view.name)
+    standing = memory.accounts.recent(*STANDING, project=one.uuid, limit=20)
     since_ms = day_start_ms(now_ms=now_ms(), ago=DAYS - 1)
     shares = memory.accounts.since(since_ms, project=one.uuid).shares
     share = next((each for each in shares if each.project_id == one.id), None)
@@ -270,7 +272,7 @@ def project(view: WebRequest) -> WebPage:
         "days": _activity(share),
         "recent": recent,
         "titles": memory.accounts.titles(recent),
-        "stands": memory.accounts.recent(*STANDING, project=one.uuid, limit=20),
+        "stands": [note for note in standing if not is_superseded(note)],
         "left": [
             (each, made.summary.next_steps)
             for each, made in summaries
@@ -320,7 +322,8 @@ def give(view: WebRequest) -> str:
 def code(view: WebRequest) -> WebPage:
     """Show why a piece of code is as it is: the commits and sessions behind it."""
     memory, asked = view.memory, view.query
-    handle, target = asked.get("project", ""), asked.get("target", "")
+    known, target = projects(memory), asked.get("target", "")
+    handle = asked.get("project") or (known[0].uuid if len(known) == 1 else "")
     found, problem = None, None
     if target:
         try:
@@ -330,7 +333,7 @@ def code(view: WebRequest) -> WebPage:
             found = memory.why(target, roots[-1] if roots else "/")
         except ObserverError as error:
             problem = error
-    values = {**shared(memory), "found": found, "problem": problem}
+    values = {**shared(memory), "chosen": handle, "found": found, "problem": problem}
     return WebPage("code.html", "Why", values)
 
 
