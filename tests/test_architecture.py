@@ -70,7 +70,7 @@ HOMES = {
     "starlette": ("observer.serve.http", "observer.web.app"),
     "jinja2": ("observer.web.app",),
     "markdown_it": ("observer.web.text",),
-    "markupsafe": ("observer.web.text",),
+    "markupsafe": ("observer.web.text", "observer.web.tool_views"),
     "nh3": ("observer.web.text",),
     "click": ("observer.cli",),
     "rich": ("observer.cli", "observer.tui"),

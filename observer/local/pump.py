@@ -188,6 +188,10 @@ METHODS = ("tools/list", "prompts/list", "resources/templates/list")
 """Kept beside these: their answers depend on the version and the toolsets alone."""
 VERSION = "io.modelcontextprotocol/protocolVersion"
 """Where each request says the version, since the one without `initialize`."""
+CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+"""Where each request says what its client can do, since the same version."""
+VIEWS, VIEW_TYPE = "io.modelcontextprotocol/ui", "text/html;profile=mcp-app"
+"""What a client declares that shows views, and what it renders; source: MCP Apps, 2026-01-26."""
 CARRIED = "openings.json"
 """File beside this one; `scripts/make_plugins.py` writes it."""
 
@@ -210,15 +214,29 @@ class KeptAnswers:
         if "id" not in message or not isinstance(method, str):
             return b""
         if isinstance(params, dict):
-            meta = params.get("_meta")
-            version = meta.get(VERSION) if isinstance(meta, dict) else None
+            given = params.get("_meta")
+            meta = given if isinstance(given, dict) else {}
+            version = meta.get(VERSION)
             if method == OPENING or version:
-                results = self._answers.get(str(version or params.get("protocolVersion")))
+                able = params.get("capabilities") if method == OPENING else meta.get(CAPABILITIES)
+                asked = str(version or params.get("protocolVersion"))
+                # What a client that shows views is answered is not kept: it waits for the daemon.
+                results = None if shows_views(able) else self._answers.get(asked)
                 self._results = results if isinstance(results, dict) else {}
         if method not in self._results:
             return b""
         result = {"jsonrpc": "2.0", "id": message["id"], "result": self._results[method]}
         return json.dumps(result).encode() + b"\n"
+
+
+def shows_views(capabilities: object) -> bool:
+    """Return whether a client says that it renders the views of tools (MCP Apps)."""
+    match capabilities:
+        case {"extensions": {**declared}}:
+            match declared.get(VIEWS):
+                case {"mimeTypes": [*types]}:
+                    return VIEW_TYPE in types
+    return False
 
 
 def carried(root: str, tools: str) -> dict[str, object]:

@@ -188,7 +188,8 @@ def together(hits: Sequence[Hit], others: Iterable[Hit], nearness: Nearness) -> 
         nearness: returns the cosine of two items.
     """
     left = {hit.item.id: hit for hit in hits}
-    notes = [hit for hit in (*hits, *others) if _is_open(hit.item)]
+    # Others hold hits again, with the score that they had before a newer one was set above them.
+    notes = {hit.item.id: hit for hit in (*others, *hits) if _is_open(hit.item)}.values()
     found: list[Hit] = []
     for hit in hits:
         if left.pop(hit.item.id, None) is None:

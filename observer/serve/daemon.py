@@ -49,7 +49,6 @@ from observer.serve import requests, unreported
 from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
 from observer.serve.index import IndexWorker
-from observer.serve.kept_openings import KeptOpenings
 from observer.serve.lazy_llm import LazyLlm
 from observer.serve.lazy_store import LazyStore, RequestStore, open_store
 from observer.serve.maintenance import MaintenanceWorker
@@ -213,7 +212,7 @@ class Daemon:
         self._maintenance = MaintenanceWorker(store, self._spool, writer, home, health)
         self._watch = WatchWorker(store, self._spool, self._record, settings, health=health)
         self._staleness = StalenessWorker(store, writer, health=health, on_change=self._revised)
-        self._mcp = LazyMcp(self._memory, KeptOpenings(home, health), settings.rules_chars)
+        self._mcp = LazyMcp(self._memory, home, health, settings.rules_chars, pages.view)
         self._imports = ImportWorker(home, health, follows=bool(settings.follow))
         self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))

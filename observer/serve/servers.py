@@ -33,6 +33,7 @@ from observer.local.client import PROTOCOL, peer_uid
 from observer.memory.api import Memory
 from observer.serve.kept_openings import KeptOpenings
 from observer.serve.mcp.server import McpFront
+from observer.serve.worker import Health
 from observer.tools.status import HttpConnections
 
 if TYPE_CHECKING:
@@ -376,9 +377,17 @@ GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
 class LazyMcp:
     """The MCP servers of one daemon; first requests over HTTP wait for the import of the SDK."""
 
-    def __init__(self, memory: Memory, openings: KeptOpenings, rules_chars: int) -> None:
-        self.openings = openings
-        self._front = McpFront(memory, rules_chars=rules_chars, greeted=openings.greeted)
+    def __init__(
+        self,
+        memory: Memory,
+        home: Home,
+        health: Health,
+        rules_chars: int,
+        view_of: Callable[[str], str] | None = None,
+    ) -> None:
+        self.openings = KeptOpenings(home, health)
+        greeted = self.openings.greeted
+        self._front = McpFront(memory, rules_chars=rules_chars, view_of=view_of, greeted=greeted)
         self._asked = asyncio.Event()
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
         self._may_wait_s, self._resumed_s = 0.0, time.monotonic()

@@ -52,6 +52,9 @@ class Pages(Protocol):
     def access(self) -> Doorkeeper:
         """Who may look."""
 
+    def view(self, name: str) -> str:
+        """Return the HTML of a tool's view."""
+
     def app(self, **parts: Any) -> Any:  # noqa: ANN401 - ASGI is starlette's, whose homes are others
         """Return the pages as an ASGI application."""
 

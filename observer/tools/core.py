@@ -165,13 +165,18 @@ class Core:
         read = functools.partial(Tool, is_always_loaded=True)
         write = functools.partial(read, is_read_only=False, is_destructive=True)
         return (
-            read(run=self.search, title="Search memory"),
-            read(run=self.timeline, title="What happened around it", aliases=as_anchor),
+            read(run=self.search, title="Search memory", view="search"),
+            read(
+                run=self.timeline,
+                title="What happened around it",
+                aliases=as_anchor,
+                view="timeline",
+            ),
             read(run=self.get_observations, title="Full observations by id"),
             read(run=self.get_context, title="What matters in a project"),
             read(run=self.related, title="What hangs on a name"),
             write(run=self._notes.memory, title="Remember, recall, forget"),
-            write(run=self._notes.resolve, title="Settle which notes hold"),
+            write(run=self._notes.resolve, title="Settle which notes hold", view="review"),
         )
 
     def search(  # noqa: PLR0913 - the documented parameters of one tool
@@ -222,7 +227,8 @@ class Core:
         found, name = found.above_floor(), self._memory.project_names()
         excerpts = render.excerpts(found.hits)
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), texts=excerpts)
-        return ToolResult(text, compact.search_result(found, name, excerpts))
+        result = compact.search_result(found, name, excerpts)
+        return ToolResult(text, result, beside=lambda: {"why": list(map(rows.why, found.hits))})
 
     def timeline(
         self,

@@ -65,7 +65,7 @@ class ToolResult(Generic[Result]):
     `is_error` marks a refusal whose result says what to do instead; `is_json` marks a text that
     clients parse. `notice` says what the answer does not know. `question` is for the person, where
     their client can ask them. `image` is shown beside the text: its media type, and its bytes in
-    base64.
+    base64. `beside` makes what a tool's view shows and no model reads, by name.
     """
 
     text: str
@@ -75,6 +75,7 @@ class ToolResult(Generic[Result]):
     notice: str = ""
     question: PersonQuestion | None = None
     image: tuple[str, str] | None = None
+    beside: Callable[[], dict[str, list[Any]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class Tool:
         refusal: turns the tool's errors into protocol errors; without it they are answered as text.
         is_fenced: its text stands in a fence below the label, and its JSON has the label in a field
             more; not where clients know both from elsewhere: there the label is one line above.
+        view: name of the view that shows its results, where a client shows views.
     """
 
     run: Callable[..., ToolResult[Any]]  # each tool has its own result
@@ -116,6 +118,7 @@ class Tool:
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     refusal: Callable[[ObserverError], JsonRpcError] | None = None
     is_fenced: bool = True
+    view: str = ""
 
     @property
     def name(self) -> str:

@@ -209,7 +209,7 @@ class WebApp:
         self, page: WebPage, nonce: str, *, view: WebRequest | None = None, token: str = ""
     ) -> Response:
         given = {"title": page.title, "nonce": nonce, "view": view, "token": token, **page.values}
-        text = _templates().get_template(page.template).render(given)
+        text = templates().get_template(page.template).render(given)
         if page.file:
             kind = "text/html" if page.file.endswith(".html") else "text/markdown"
             return Response(redact_text(text), headers=_kept_as(page.file), media_type=kind)
@@ -275,7 +275,8 @@ async def _form(request: Request) -> dict[str, str] | None:
 
 
 @lru_cache(maxsize=1)
-def _templates() -> Environment:
+def templates() -> Environment:
+    """Return what renders the pages and the views of tools."""
     made = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=lambda name: not (name or "").endswith(".md"),  # noqa: S701 - a file to keep

@@ -26,6 +26,7 @@ from observer.core.text import one_line
 from observer.memory.accounts import UnfinishedWork
 from observer.memory.api import Memory
 from observer.memory.code_questions import locate
+from observer.notes.note_reader import is_superseded
 from observer.notes.pairs import Settlement
 from observer.notes.values import Changes, Version
 from observer.search.dates import day_start_ms
@@ -143,12 +144,18 @@ def search(view: WebRequest) -> WebPage:
 
 _SIGNALS = {"semantic": "meaning", "fts5": "words", "words_rank": "place by words"}
 _SIGNALS |= {"meaning_rank": "place by meaning", "same": "same as", "type_weight": "type"}
+_SIGNALS |= {"terms": "found"}
+
+
+def signal_name(name: str) -> str:
+    """Return what a person reads for a field of `HitReasons`."""
+    return _SIGNALS.get(name, name.replace("_", " "))
 
 
 def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a template reads it
     reasons = msgspec.to_builtins(why(hit))
     shown = {
-        _SIGNALS.get(name, name.replace("_", " ")): value
+        signal_name(name): value
         for name, value in reasons.items()
         if value and name not in {"id", "terms"}
     }
@@ -277,6 +284,7 @@ def project(view: WebRequest) -> WebPage:
     if not view.name:
         return WebPage("project.html", "Projects", {**shared(memory), "project": None})
     one = memory.project(view.name)
+    standing = memory.accounts.recent(*STANDING, project=one.uuid, limit=20)
     since_ms = day_start_ms(now_ms=now_ms(), ago=DAYS - 1)
     shares = memory.accounts.since(since_ms, project=one.uuid).shares
     share = next((each for each in shares if each.project_id == one.id), None)
@@ -291,7 +299,7 @@ def project(view: WebRequest) -> WebPage:
         "work": memory.accounts.unfinished(one),
         "checks": memory.accounts.checks(one),
         "branches": memory.accounts.branches(one)[:BRANCHES],
-        "stands": memory.accounts.recent(*STANDING, project=one.uuid, limit=20),
+        "stands": [note for note in standing if not is_superseded(note)],
         "left": [
             (ran.session, ran.summary.summary.next_steps)
             for ran in memory.accounts.runs(recent[:OPEN])
@@ -314,7 +322,8 @@ def _activity(share: Share | None) -> list[tuple[str, int]]:
 def code(view: WebRequest) -> WebPage:
     """Show why a piece of code is as it is: the commits and sessions behind it."""
     memory, asked = view.memory, view.query
-    handle, target = asked.get("project", ""), asked.get("target", "")
+    known, target = projects(memory), asked.get("target", "")
+    handle = asked.get("project") or (known[0].uuid if len(known) == 1 else "")
     found, problem = None, None
     if target:
         try:

@@ -95,6 +95,10 @@ class HomePages:
         """Whether somebody may have a cookie that still holds."""
         return self._file.exists() and self.access.is_open
 
+    def view(self, name: str) -> str:
+        """Return the HTML of a tool's view; imports the pages, as their first request does."""
+        return str(resolve_name("observer.web.tool_views:tool_view")(name))
+
     def app(self, **parts: Any) -> Any:  # noqa: ANN401 - the parts of a `Site`; ASGI is starlette's
         """Return the pages as an ASGI application, of the parts of a `Site` but who may look."""
         return _LazyPages(Site(access=self.access, doctor=self._doctor, **parts))

@@ -25,7 +25,7 @@ from observer.search.candidates import (
     is_name,
     trust,
 )
-from observer.search.eligible import is_stale, outranked, staleness_factor
+from observer.search.eligible import is_stale, outranked, staleness_factor, together
 from observer.search.handles import located, meant, named, session_id
 from observer.search.query import plan
 from observer.search.rank import HALF_LIFE_MS, Hit, HitSignals, clamped, composite, fit, recency
@@ -183,6 +183,13 @@ def test_what_took_the_place_stands_above() -> None:
     scores = {hit.item.id: hit.score for hit in outranked([old, new, alone])}
     assert scores[1] < scores[2] == 0.3
     assert scores[3] == 0.8
+
+
+def test_a_newer_note_that_was_raised_stands_beside_an_older_one() -> None:
+    old, new = _hit(_item(1), 0.5), _hit(_item(2), 0.5)
+    raised = replace(new, score=0.9)
+    assert together([raised, old], [old, new], lambda *_: 1.0) == [raised, old]
+    assert together([old], [raised, new], lambda *_: 1.0)[0].item.id == 2
 
 
 def test_no_score_falls_below_0() -> None:

@@ -14,16 +14,20 @@ import httpx2
 import pytest
 import uvicorn
 from mcp import Client
+from mcp.client.extension import advertise
 from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
 from observer.core.errors import Ambiguous, BadInput, StoreUnavailable
+from observer.core.paths import Home
+from observer.local.pump import VIEW_TYPE, VIEWS
 from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.serve.http import BODY_BYTES, Guard, Handlers, ImportReceipt, PostReceipt, app
 from observer.serve.mcp.http import McpHttp
 from observer.serve.mcp.server import McpFront
 from observer.tools.registry import tools_of, toolsets
+from observer.web.site import HomePages
 
 TOKEN = "not-a-" + "real-token"
 PORT = 8765
@@ -382,7 +386,7 @@ class Listener:
 
 
 @pytest.fixture
-def listen(memory: Memory) -> Callable[..., Listener]:
+def listen(memory: Memory, home: Home) -> Callable[..., Listener]:
     def open_one(door: socket.socket, guard: Guard | None = None) -> Listener:
         doings = Handlers(
             memory=memory,
@@ -398,7 +402,8 @@ def listen(memory: Memory) -> Callable[..., Listener]:
             web=lambda _: {},
             stop=lambda: None,
         )
-        served = app(doings, McpHttp(McpFront(memory)), guard=guard)
+        front = McpFront(memory, view_of=HomePages(home).view)
+        served = app(doings, McpHttp(front), guard=guard)
         door.listen()
         return Listener(served, door)
 
@@ -448,3 +453,23 @@ def test_a_client_with_the_token_calls_tools_over_tcp(
 
         with closing(listen(door, Guard(token=TOKEN, port=port))):
             assert asyncio.run(ask()).structured_content["project"] == "my-api"
+
+
+@pytest.mark.parametrize(("mode", "linked"), [("legacy", []), ("auto", ["search", "timeline"])])
+def test_a_view_is_read_over_http_by_who_describes_itself_in_each_request(
+    listen: Callable[..., Listener], mode: str, linked: list[str]
+) -> None:
+    async def ask(url: str) -> tuple[list[str], Any]:
+        declared = [advertise(VIEWS, {"mimeTypes": [VIEW_TYPE]})]
+        async with (
+            asyncio.timeout(30),
+            Client(streamable_http_client(url), mode=mode, extensions=declared) as client,
+        ):
+            tools = (await client.list_tools()).tools
+            page = await client.read_resource("ui://observer/search")
+            return [tool.name for tool in tools if "ui" in (tool.meta or {})], page.contents[0]
+
+    with socket.create_server(("127.0.0.1", 0)) as door, closing(listen(door)):
+        found, page = asyncio.run(ask(f"http://127.0.0.1:{door.getsockname()[1]}/mcp"))
+    assert found[:2] == linked
+    assert page.mime_type == VIEW_TYPE

@@ -19,6 +19,7 @@ from observer.serve.mcp.server import McpFront
 from observer.serve.servers import make_run_folder
 from observer.store.database import SqliteStore
 from observer.tools.fence import RECORDS
+from observer.web.site import HomePages
 from tests.support import memory_over, pipeline_over, record_by
 
 
@@ -122,7 +123,9 @@ class Served:
         self._path = str(home.mcp_socket)
         self._ready = threading.Event()
         self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._serve(McpFront(memory, rules_chars=4_000)))
+            target=lambda: asyncio.run(
+                self._serve(McpFront(memory, rules_chars=4_000, view_of=HomePages(home).view))
+            )
         )
         self._thread.start()
         assert self._ready.wait(10)

@@ -42,6 +42,8 @@ class Live(NamedTuple):
 
     hook: Callable[..., None]
     link: Callable[[], str]
+    run: Callable[..., str]
+    mcp: Callable[[], subprocess.Popen[bytes]]
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +93,12 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     at_ms, given = time.time_ns() // 1_000_000, GivenLog(Home(folder / "o").given)
     for sort in ("start", "form"):
         given.add(Giving(at_ms=at_ms, client="claude-code", session="one", sort=sort, items=items))
-    yield Live(hook, lambda: str(json.loads(run("web", "--no-open", "--json"))["url"]))
+
+    def mcp() -> subprocess.Popen[bytes]:
+        command, pipe = [sys.executable, "-m", "observer", "mcp"], subprocess.PIPE
+        return subprocess.Popen(command, env=env, cwd=shop, stdin=pipe, stdout=pipe)
+
+    yield Live(hook, lambda: str(json.loads(run("web", "--no-open", "--json"))["url"]), run, mcp)
     _end_daemon(Home(folder / "o"))
     shutil.rmtree(folder, ignore_errors=True)
 

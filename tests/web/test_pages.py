@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.core.text import MOST_CHARS, plain
 from observer.local.spool import Spool
@@ -252,6 +253,19 @@ def test_a_project_shows_what_stands_and_what_is_open(browser: Browser) -> None:
     text = browser.get(f"/project/{APP.uuid}").text
     assert "Use JWT" in text
     assert "Nothing happened here lately" in text
+    other = Note(content="Use sessions", type="decision", supersedes=(item_id(13),))
+    browser.site.memory.notes.remember(other, project="my-api")
+    links = Seen(browser.get(f"/project/{APP.uuid}").text).links
+    assert f"/item/{item_id(13)}" not in links
+
+
+def test_where_there_is_one_project_a_path_is_of_it(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = "/why?target=src/auth.ts"
+    assert "which project is it in?" in browser.get(asked).text
+    monkeypatch.setattr(pages, "projects", lambda _: [APP])
+    assert "which project is it in?" not in browser.get(asked).text
 
 
 def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore) -> None:

@@ -24,7 +24,15 @@ from observer import __version__
 from observer.core.json_text import dump, load, repair_encoding
 from observer.core.value import decode_json
 from observer.local.journal import LINE_BYTES, Lines
-from observer.local.pump import DISCOVERY, METHODS, OPENING, VERSION
+from observer.local.pump import (
+    DISCOVERY,
+    METHODS,
+    OPENING,
+    VERSION,
+    VIEW_TYPE,
+    VIEWS,
+    shows_views,
+)
 from observer.serve.mcp.handlers import (
     ELICIT,
     INTERNAL_ERROR,
@@ -60,6 +68,7 @@ _CAPABILITIES = {
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }
+_SHOWING = {**_CAPABILITIES, "extensions": {VIEWS: {"mimeTypes": [VIEW_TYPE]}}}
 _NOT_KEPT = (*METHODS, DISCOVERY, "resources/list", "resources/read")
 """Methods whose results say in the modern era how long they may be kept."""
 
@@ -184,7 +193,7 @@ class Conversation:
     def _begin(self, identifier: int | str, method: str, params: Json) -> None:
         try:
             client = self._sender(method, params)
-            if (result := self._own(method, params)) is not None:
+            if (result := self._own(method, params, client)) is not None:
                 self._answer(identifier, method, result)
                 return
         except RequestRefused as error:
@@ -230,18 +239,25 @@ class Conversation:
         envelope = typed(meta, _Envelope)
         if envelope.protocolVersion not in MODERN_VERSIONS:
             raise _unsupported(envelope.protocolVersion)
-        return Sender(_asks(envelope.clientCapabilities), repeats=True, ask=self._ask)
+        able = envelope.clientCapabilities
+        return Sender(_asks(able), repeats=True, ask=self._ask, shows=self._shows(able))
 
-    def _own(self, method: str, params: Json) -> Json | None:
+    def _own(self, method: str, params: Json, client: Sender) -> Json | None:
         """Return the result of what the era itself asks for; None for all else."""
         if self._is_modern:
-            return discovered(self._instructions) if method == DISCOVERY else None
+            if method != DISCOVERY:
+                return None
+            return discovered(self._instructions, shows=client.shows)
         if method == OPENING:
             opening = typed(params, _Opening)
-            self._client = self._client._replace(asks=_asks(opening.capabilities))
+            able = opening.capabilities
+            self._client = client._replace(asks=_asks(able), shows=self._shows(able))
             self._is_open = True
-            return opened(self._instructions, opening.protocol_version)
+            return opened(self._instructions, opening.protocol_version, shows=self._client.shows)
         return {} if method == "ping" else None
+
+    def _shows(self, capabilities: Json) -> bool:
+        return bool(self._handlers.views) and shows_views(capabilities)
 
     def _note(self, method: str, params: Json) -> None:
         if method == "notifications/initialized":
@@ -348,20 +364,20 @@ def _unsupported(version: object) -> RequestRefused:
     return RequestRefused(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
 
 
-def opened(instructions: str, version: str) -> Json:
-    """Return the result of `initialize`."""
+def opened(instructions: str, version: str, *, shows: bool = False) -> Json:
+    """Return the result of `initialize`; `shows`: there are views, and the client shows them."""
     return {
-        "capabilities": _CAPABILITIES,
+        "capabilities": _SHOWING if shows else _CAPABILITIES,
         "instructions": instructions,
         "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
         "serverInfo": IDENTITY,
     }
 
 
-def discovered(instructions: str) -> Json:
-    """Return the result of `server/discover`."""
+def discovered(instructions: str, *, shows: bool = False) -> Json:
+    """Return the result of `server/discover`; `shows` as of `opened`."""
     return {
-        "capabilities": _CAPABILITIES,
+        "capabilities": _SHOWING if shows else _CAPABILITIES,
         "instructions": instructions,
         "supportedVersions": list(MODERN_VERSIONS),
     }
@@ -371,7 +387,8 @@ def framed(method: str, result: Json) -> Json:
     """Return a result as it is in the modern era."""
     kept = {"cacheScope": "private", "ttlMs": 0} if method in _NOT_KEPT else {}
     parts = {"resultType": "complete", **kept, **result}
-    return {**dict(sorted(parts.items())), "_meta": {f"{_SPACE}/serverInfo": IDENTITY}}
+    meta = {**result.get("_meta", {}), f"{_SPACE}/serverInfo": IDENTITY}
+    return {**dict(sorted(parts.items())), "_meta": meta}
 
 
 def before_calls(lists: Mapping[str, Json], instructions: str) -> dict[str, dict[str, Json]]:

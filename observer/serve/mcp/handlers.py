@@ -20,6 +20,7 @@ import msgspec
 
 from observer.core.errors import ObserverError
 from observer.core.json_text import dump
+from observer.local.pump import VIEW_TYPE
 from observer.tools import render
 from observer.tools.documents import Documents
 from observer.tools.fence import (
@@ -51,6 +52,9 @@ INTERNAL_ERROR, PARSE_ERROR = -32603, -32700
 FIELD = "approve"
 ELICIT = "elicitation/create"
 MARKDOWN = "text/markdown"
+VIEW = "ui://observer/{name}"
+BESIDE = "observer/"
+"""Begins the names of what a result holds for a view."""
 
 
 class RequestRefused(Exception):
@@ -65,12 +69,14 @@ class Sender(NamedTuple):
     """Who sent a request: whether it shows questions to a person, and how it is asked to.
 
     One that `repeats` is asked by the answer to its call, which it then repeats. Otherwise `ask`
-    sends it the form, and returns what it answers or raises `RequestRefused`.
+    sends it the form, and returns what it answers or raises `RequestRefused`. One that `shows`
+    renders the views of tools.
     """
 
     asks: bool
     repeats: bool
     ask: Callable[[Json], Awaitable[Json]]
+    shows: bool = False
 
 
 class CallThreads:
@@ -124,12 +130,24 @@ _PROMPTS = {
 
 
 class McpHandlers:
-    """The handlers for some toolsets."""
+    """The handlers for some toolsets.
+
+    Args:
+        view_of: makes the HTML of a view, by its name; without it there are no views.
+    """
 
     def __init__(
-        self, tools: Mapping[str, Tool], documents: Documents, threads: CallThreads
+        self,
+        tools: Mapping[str, Tool],
+        documents: Documents,
+        threads: CallThreads,
+        view_of: Callable[[str], str] | None = None,
     ) -> None:
         self._tools = tools
+        self._view_of = view_of
+        viewed = [tool for tool in tools.values() if tool.view and view_of]
+        self.views = {VIEW.format(name=tool.view): tool for tool in viewed}
+        """The tools with a view, by its address."""
         self._documents = documents
         self._in_thread = threads.run
         speaks_json_rpc = any(tool.refusal for tool in tools.values())
@@ -147,6 +165,7 @@ class McpHandlers:
         """What depends on the toolsets alone, by method."""
         self._methods: dict[str, tuple[type[Params], _Work]] = {
             **{method: (_List, _giving(listed)) for method, listed in self.lists.items()},
+            "tools/list": (_List, self._list_tools),
             "tools/call": (_Call, self._call_tool),
             "resources/list": (_List, self._list_resources),
             "resources/read": (_Read, self._read_resource),
@@ -169,6 +188,12 @@ class McpHandlers:
         shape, work = self._methods[method]
         return await work(typed(params, shape), client)
 
+    async def _list_tools(self, _list: _List, client: Sender) -> Json:
+        listed = self.lists["tools/list"]
+        if not (client.shows and self.views):
+            return listed
+        return {"tools": list(map(_linked, self._tools.values(), listed["tools"]))}
+
     async def _call_tool(self, call: _Call, client: Sender) -> Json:
         """Run a tool; errors are answered in the format of its toolset."""
         tool = self._tools.get(call.name)
@@ -177,13 +202,14 @@ class McpHandlers:
         arguments = call.arguments or {}
         try:
             work = partial(tool.call, arguments)
-            question, done = await self._in_thread(partial(_run, tool, work, arguments))
+            run = partial(_run, tool, arguments=arguments, shows=client.shows)
+            question, done = await self._in_thread(partial(run, work))
             if question:
                 said = await _consent(client, call, question)
                 if isinstance(said, dict):
                     return said
                 if said:
-                    _, done = await self._in_thread(partial(_run, tool, question.yes, arguments))
+                    _, done = await self._in_thread(partial(run, question.yes))
         except ObserverError as error:
             return _failed(tool, explained(error, arguments))
         except Exception:  # the door of a front: one request fails, the connection stays
@@ -194,22 +220,33 @@ class McpHandlers:
             return _failed(tool, unforeseen)
         images = [{"data": data, "mimeType": kind, "type": "image"} for kind, data in done.images]
         return {
+            **({"_meta": done.beside} if done.beside else {}),
             "content": [*map(_text, done.texts), *images],
             "isError": done.is_error,
             "structuredContent": done.content,
         }
 
-    async def _list_resources(self, _list: _List, _client: Sender) -> Json:
+    async def _list_resources(self, _list: _List, client: Sender) -> Json:
         """List the context of the client's project and the summaries of its last sessions."""
         documents = await self._in_thread(self._documents.suggested)
-        return {
-            "resources": [
-                {"mimeType": MARKDOWN, "name": name, "title": title, "uri": uri}
-                for uri, name, title in documents
+        listed = [
+            {"mimeType": MARKDOWN, "name": name, "title": title, "uri": uri}
+            for uri, name, title in documents
+        ]
+        if client.shows:
+            listed += [
+                {"mimeType": VIEW_TYPE, "name": tool.view, "title": tool.title, "uri": uri}
+                for uri, tool in self.views.items()
             ]
-        }
+        return {"resources": listed}
 
     async def _read_resource(self, read: _Read, _client: Sender) -> Json:
+        if self._view_of and read.uri in self.views:
+            view = partial(self._view_of, self.views[read.uri].view)
+            text = await self._in_thread(view)
+            ui = {"csp": {}, "prefersBorder": True}
+            page = {"_meta": {"ui": ui}, "mimeType": VIEW_TYPE, "text": text, "uri": read.uri}
+            return {"contents": [page]}
         text = await self._written(partial(self._documents.read, read.uri), asked=read.uri)
         return {"contents": [{"mimeType": MARKDOWN, "text": text, "uri": read.uri}]}
 
@@ -295,12 +332,16 @@ class _Answer(NamedTuple):
     content: Json
     is_error: bool
     images: list[tuple[str, str]]
+    beside: Json
 
 
 def _run(
-    tool: Tool, call: Callable[[], ToolResult[Any]], arguments: dict[str, Any]
+    tool: Tool, call: Callable[[], ToolResult[Any]], *, arguments: dict[str, Any], shows: bool
 ) -> tuple[PersonQuestion | None, _Answer]:
-    """Call a tool, or what a person agreed to; return what it asks the person, and its answer."""
+    """Call a tool, or what a person agreed to; return what it asks the person, and its answer.
+
+    What stands beside the result is made where the client `shows` views.
+    """
     answer = call()
     found = msgspec.to_builtins(answer.result)
     if answer.notice:
@@ -310,7 +351,9 @@ def _run(
     texts = _texts(tool, answer, content, echoes)
     shown = marked_content(content) if tool.is_fenced else content
     images = [answer.image] if answer.image else []
-    return answer.question, _Answer(texts, shown, answer.is_error, images)
+    made = msgspec.to_builtins(answer.beside()) if shows and answer.beside else {}
+    beside = defused_content(echoes.taken_out_of({BESIDE + name: made[name] for name in made}))
+    return answer.question, _Answer(texts, shown, answer.is_error, images, beside)
 
 
 def _texts(tool: Tool, answer: ToolResult[Any], content: Json, echoes: Echoes) -> tuple[str, ...]:
@@ -347,6 +390,14 @@ def _listed(tool: Tool) -> Json:
         "title": tool.title,
     }
     return {"_meta": {"anthropic/alwaysLoad": True}, **shown} if tool.is_always_loaded else shown
+
+
+def _linked(tool: Tool, listed: Json) -> Json:
+    """Return how a tool is listed for a client that shows its view."""
+    if not tool.view:
+        return listed
+    link = {"ui": {"resourceUri": VIEW.format(name=tool.view)}}
+    return {**listed, "_meta": {**listed.get("_meta", {}), **link}}
 
 
 def _ordered(schema: Json) -> Json:

@@ -21,6 +21,7 @@ from mcp.types import RequestParams
 from pydantic import ValidationError
 
 from observer.core.errors import NotFound
+from observer.local.pump import shows_views
 from observer.serve.mcp.conversation import IDENTITY, MODERN_VERSIONS, framed
 from observer.serve.mcp.handlers import INVALID_REQUEST, Json, McpHandlers, RequestRefused, Sender
 from observer.serve.mcp.server import McpFront
@@ -71,6 +72,7 @@ def _client(context: ServerRequestContext[Any]) -> Sender:
     repeats = context.protocol_version in MODERN_VERSIONS
     capabilities = session.client_capabilities
     asks = capabilities is not None and capabilities.elicitation is not None
+    shows = capabilities is not None and shows_views({"extensions": capabilities.extensions})
 
     async def ask(form: Json) -> Json:
         try:
@@ -83,7 +85,7 @@ def _client(context: ServerRequestContext[Any]) -> Sender:
             raise RequestRefused(INVALID_REQUEST, "the client answered something else") from error
         return said.model_dump(mode="json")
 
-    return Sender(asks and (repeats or session.can_send_request), repeats, ask)
+    return Sender(asks and (repeats or session.can_send_request), repeats, ask, shows)
 
 
 MESSAGES = "/messages"

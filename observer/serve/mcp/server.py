@@ -87,6 +87,7 @@ class McpFront:
 
     Args:
         rules_chars: budget of the approved rules in the instructions; 0 for none.
+        view_of: as of `McpHandlers`.
         greeted: called with the first line of each connection that is served.
     """
 
@@ -95,10 +96,12 @@ class McpFront:
         memory: Memory,
         *,
         rules_chars: int = 0,
+        view_of: Callable[[str], str] | None = None,
         greeted: Callable[[Hello], None] = lambda _: None,
     ) -> None:
         self._memory = memory
         self._greeted = greeted
+        self._view_of = view_of
         self._rules = Rules(memory, most_chars=rules_chars)
         self._folder: ContextVar[str] = ContextVar("folder", default="")
         self._threads = CallThreads(CONCURRENT_CALLS)
@@ -118,7 +121,8 @@ class McpFront:
         if names not in self._handlers:
             served = tools_of(names, self._memory, self._folder.get)
             documents = Documents(self._memory, self._folder.get)
-            self._handlers[names] = McpHandlers(served, documents, self._threads)
+            made = McpHandlers(served, documents, self._threads, self._view_of)
+            self._handlers[names] = made
         return self._handlers[names]
 
     async def enter(

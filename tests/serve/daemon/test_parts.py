@@ -30,7 +30,6 @@ from observer.serve.daemon import DaemonLog, SecretlessFormatter
 from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
-from observer.serve.kept_openings import KeptOpenings
 from observer.serve.lazy_store import LazyStore, RequestStore
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
@@ -434,7 +433,7 @@ class Front:
 
 def lazy(front: Front) -> LazyMcp:
     async def made() -> LazyMcp:
-        return LazyMcp(cast("Any", None), KeptOpenings(Home(Path("/none")), Health()), 0)
+        return LazyMcp(cast("Any", None), Home(Path("/none")), Health(), 0)
 
     mcp = asyncio.run(made())
     mcp._front = cast("Any", front)

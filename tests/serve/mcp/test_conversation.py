@@ -18,7 +18,13 @@ from observer.local.journal import LINE_BYTES
 from observer.local.pump import VERSION
 from observer.memory.api import Memory
 from observer.serve.mcp import conversation
-from observer.serve.mcp.handlers import METHOD_NOT_FOUND, CallThreads, McpHandlers, RequestRefused
+from observer.serve.mcp.handlers import (
+    METHOD_NOT_FOUND,
+    CallThreads,
+    McpHandlers,
+    RequestRefused,
+    Sender,
+)
 from observer.tools.documents import Documents
 from observer.tools.tool import JsonRpcError, ResultRow, Tool, ToolResult
 
@@ -218,7 +224,7 @@ def test_a_cancelled_request_does_not_keep_a_leaving_client(wire: Callable[..., 
     assert client.lines.read().count(b"\n") <= 1
 
 
-NOBODY: Any = None
+NOBODY = Sender(asks=False, repeats=False, ask=lambda _: asyncio.sleep(0, {}))
 
 
 class Nothing(ResultRow):

@@ -21,7 +21,6 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.kept_openings import KeptOpenings
 from observer.serve.mcp.server import Rules
 from observer.serve.servers import LazyMcp, listen
 from observer.serve.worker import Health
@@ -195,6 +194,7 @@ INSPECTOR = shutil.which("mcp-inspector")
         (["tools/list"], "tools"),
         (["resources/list"], "resources"),
         (["resources/templates/list"], "resourceTemplates"),
+        (["resources/read", "--uri", "ui://observer/search"], "contents"),
         (["prompts/list"], "prompts"),
         (["tools/call", "--tool-name", "search", "--tool-arg", "query=jwt"], "structuredContent"),
         (["prompts/get", "--prompt-name", "resume_work"], "messages"),
@@ -226,7 +226,7 @@ def test_the_first_request_over_http_starts_its_server(
     memory: Memory, home: Home, listener: socket.socket
 ) -> None:
     async def asked() -> int:
-        mcp = LazyMcp(memory, KeptOpenings(home, Health()), 1_000)
+        mcp = LazyMcp(memory, home, Health(), 1_000)
         serving = asyncio.create_task(mcp.serve(listener))
         said = []
 
