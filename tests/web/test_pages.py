@@ -259,15 +259,6 @@ def test_a_project_shows_what_stands_and_what_is_open(browser: Browser) -> None:
     assert f"/item/{item_id(13)}" not in links
 
 
-def test_where_there_is_one_project_a_path_is_of_it(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = "/why?target=src/auth.ts"
-    assert "which project is it in?" in browser.get(asked).text
-    monkeypatch.setattr(pages, "projects", lambda _: [APP])
-    assert "which project is it in?" not in browser.get(asked).text
-
-
 def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore) -> None:
     many = [an_item(number, f"step {number}", type="turn") for number in range(1_000, 1_170)]
     with store.write() as writer:
