@@ -43,7 +43,7 @@ class NoteProjection:
 
     def expect(self, uuids: Collection[str]) -> None:
         """Look at once for what is here of items that others share: events that come next."""
-        self._read = {uuid: None for uuid in uuids} | self._writer.by_uuid(uuids)
+        self._read = dict.fromkeys(uuids) | self._writer.by_uuid(uuids)
         self._gone = set(self._writer.gone(uuids))
 
     def put(self) -> None:
