@@ -11,6 +11,7 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,8 @@ FORMAT = 1
 OLDEST_VERSION = 15
 CONNECT_S = 10
 """Longest wait for the server to take a connection."""
+LOOK_S = 5.0
+"""Between two looks at what is there while waiting behind a pool, which passes no notice on."""
 MOST_S = 300.0
 """Longest time for one call: 2,000 records at half a megabit a second take 80 s."""
 _COLUMNS = Record.__struct_fields__
@@ -55,6 +58,9 @@ class PostgresCarrier:
     def __init__(self, url: str) -> None:
         self._url = url
         self._open: _Connection | None = None
+        self._own = ""
+        self._is_pooled = False
+        self._heard: frozenset[tuple[object, ...]] = frozenset()
         with self._connection():
             pass
 
@@ -66,7 +72,7 @@ class PostgresCarrier:
             if not records:
                 connection.execute(_statement("format"))
                 return
-            origin = records[0].origin
+            origin = self._own = records[0].origin
             connection.execute(_statement("claim"), (origin,))
             if not value_of(connection, _statement("is_own"), origin):
                 raise BadInput(f"{origin} is not the origin of this machine in the share")
@@ -81,6 +87,7 @@ class PostgresCarrier:
         """Return at most `limit` records of a higher sequence than `since` has of their origin."""
         known = {"origins": list(since), "sequences": list(since.values()), "limit": limit}
         with self._connection() as connection:
+            self._heard = self._newest(connection)
             records = [_record(row) for row in connection.execute(_statement("pull"), known)]
             origins = sorted({one.origin for one in records})
             people = connection.execute(_statement("people"), (origins,)).fetchall()
@@ -97,9 +104,18 @@ class PostgresCarrier:
 
     def wake(self, timeout_s: float) -> bool:
         """Wait until another may have pushed; return False if nothing was heard of it."""
-        with self._connection() as connection:
-            ours = connection.info.backend_pid
-            return any(one.pid != ours for one in connection.notifies(timeout=timeout_s))
+        until_s = time.monotonic() + timeout_s
+        while True:
+            with self._connection() as connection:
+                if not self._is_pooled:
+                    ours = connection.info.backend_pid
+                    return any(one.pid != ours for one in connection.notifies(timeout=timeout_s))
+                if self._newest(connection) - self._heard:
+                    return True
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                return False
+            time.sleep(min(LOOK_S, left_s))
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -113,12 +129,19 @@ class PostgresCarrier:
         with self._connection() as connection, connection.transaction():
             yield connection
 
+    def _newest(self, connection: _Connection) -> frozenset[tuple[object, ...]]:
+        """Return the newest sequence of each other origin, as far as nobody else says of it."""
+        if not self._is_pooled:
+            return frozenset()
+        return frozenset(connection.execute(_statement("newest"), (self._own,)))
+
     @contextmanager
     def _connection(self) -> Iterator[_Connection]:
         with _plainly():
             try:
                 if self._open is None or self._open.closed:
                     self._open = _connected(self._url)
+                    self._is_pooled = _is_pooled(self._open)
                 with _ended_after(MOST_S, self._open):
                     yield self._open
             except psycopg.OperationalError:
@@ -235,11 +258,17 @@ def _connected(url: str) -> _Connection:
     )
     try:
         _check(connection)
-        connection.execute(_statement("listen"))
+        if not _is_pooled(connection):
+            connection.execute(_statement("listen"))
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _is_pooled(connection: _Connection) -> bool:
+    """Return True if a pool stands between, which lends another session to each transaction."""
+    return value_of(connection, _statement("backend")) != connection.info.backend_pid
 
 
 def _check(connection: _Connection) -> None:

@@ -22,6 +22,16 @@ SELECT version FROM observer.format;
 -- name: listen
 LISTEN observer;
 
+-- name: backend
+SELECT pg_backend_pid();
+
+-- name: newest
+SELECT o.origin, r.sequence FROM observer.origin o
+CROSS JOIN LATERAL (
+    SELECT sequence FROM observer.record WHERE origin = o.origin ORDER BY sequence DESC LIMIT 1
+) r
+WHERE o.origin <> %s;
+
 -- name: claim
 INSERT INTO observer.origin (origin) VALUES (%s) ON CONFLICT DO NOTHING;
 
