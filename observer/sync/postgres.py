@@ -26,7 +26,7 @@ from psycopg.conninfo import make_conninfo
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.value import decode_json
 from observer.sync.postgres_search import install, statements, value_of
-from observer.sync.record import ProjectKey, Pulled, Record
+from observer.sync.record import ProjectKey, Pulled, Record, Refused
 
 FORMAT = 1
 OLDEST_VERSION = 15
@@ -38,7 +38,7 @@ MOST_S = 300.0
 """Longest time for one call: 2,000 records at half a megabit a second take 80 s."""
 _COLUMNS = Record.__struct_fields__
 """As the statements list them."""
-_PARTS = ("withhold", "forgotten")
+_PARTS = ("withhold", "forgotten", "apart")
 """What was added to the share's schema since, in order."""
 _SQL = Path(__file__).with_name("sql")
 _Connection = psycopg.Connection[tuple[object, ...]]
@@ -88,12 +88,13 @@ class PostgresCarrier:
         known = {"origins": list(since), "sequences": list(since.values()), "limit": limit}
         with self._connection() as connection:
             self._heard = self._newest(connection)
-            records = [_record(row) for row in connection.execute(_statement("pull"), known)]
-            origins = sorted({one.origin for one in records})
+            rows = connection.execute(_statement("pull"), known).fetchall()
+            origins = sorted({cast("str", row[0]) for row in rows})
             people = connection.execute(_statement("people"), (origins,)).fetchall()
             me = value_of(connection, _statement("me"))
         whose = dict(cast("list[tuple[str, str]]", people))
-        return Pulled(records, people=whose, me=cast("str", me))
+        records, refused = _records(rows, whose)
+        return Pulled(records, refused, whose, cast("str", me))
 
     def withhold(self, uuids: Collection[str]) -> None:
         """Destroy what this person's records hold of items; the records go on as withheld."""
@@ -304,6 +305,23 @@ def _append(connection: _Connection, records: Sequence[Record]) -> None:
             values = msgspec.structs.asdict(one) | {"project": project}
             copy.write_row([values[name] for name in _COLUMNS])
     connection.execute(_statement("append"))
+
+
+def _records(
+    rows: Sequence[tuple[object, ...]], whose: Mapping[str, str]
+) -> tuple[list[Record], list[Refused]]:
+    """Return records, until one of their origin is none: a member may have written anything."""
+    records: list[Record] = []
+    refused: dict[str, Refused] = {}
+    for row in rows:
+        origin, sequence = cast("tuple[str, int]", row[:2])
+        try:
+            if origin not in refused:
+                records.append(_record(row))
+        except msgspec.MsgspecError as error:
+            why = f"it is no record: {error}"
+            refused[origin] = Refused(origin, sequence, why, whose.get(origin, ""))
+    return records, list(refused.values())
 
 
 def _record(row: tuple[object, ...]) -> Record:

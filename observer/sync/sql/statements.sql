@@ -16,6 +16,13 @@ SELECT to_regprocedure('observer.withhold(text, bigint, text)') IS NOT NULL;
 -- name: has_forgotten
 SELECT to_regprocedure('observer.forgotten()') IS NOT NULL;
 
+-- name: has_apart
+SELECT EXISTS (
+    SELECT FROM pg_database d, aclexplode(d.datacl) a JOIN pg_roles r ON r.oid = a.grantee
+    WHERE d.datname = current_database() AND a.privilege_type = 'CONNECT'
+        AND r.rolname LIKE 'observer\_members\_%'
+);
+
 -- name: format
 SELECT version FROM observer.format;
 
