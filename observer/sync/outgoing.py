@@ -225,15 +225,16 @@ def leaving(
     """
     projects = {project.id: project for project in reader.projects()}
     active = {one.id for one in reader.sessions(active=True, limit=LAST)}
-    firsts = {one.seq: one for one in reader.logged({seq_of(item.id) for item in items})}
+    firsts = reader.begun_by({seq_of(item.id) for item in items})
     for item in items:
         first = firsts.get(seq_of(item.id))
         if first is None or item.file:
             continue
-        project = projects[first.project_id if item.project_id is None else item.project_id]
+        event_id, at_ms, project_id = first
+        project = projects[project_id if item.project_id is None else item.project_id]
         if share.projects and project.id not in share.projects:
             continue
-        born = first.event.id, note_uuid(first.event)
+        born = event_id, note_uuid(event_id, at_ms)
         if item.deleted_ms is not None:
             yield Leaving(item, project, *born, "")
         elif project.id in apart or project.id == UNASSIGNED or not _may_leave(item):
