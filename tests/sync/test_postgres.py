@@ -84,7 +84,7 @@ def group_of(member: psycopg.Connection[tuple[Any, ...]]) -> str:
     return str(ask(member, sql)[0][0])
 
 
-TABLES = ("record", "origin", "member", "audit", "format")
+TABLES = ("record", "origin", "member", "audit", "format", "entry", "part")
 INSERT = (
     "INSERT INTO observer.record (origin, sequence, previous, kind, uuid, project, author,"
     " visibility, at_ms, body) VALUES ('{origin}', {sequence}, '', 'item', 'u', '{{}}', 'Ana',"

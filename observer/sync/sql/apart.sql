@@ -8,11 +8,13 @@ DECLARE
 BEGIN
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO {members}', here);
     IF NOT EXISTS (
+        SELECT FROM pg_namespace
+        WHERE nspname NOT IN ('observer', 'public', 'information_schema') AND nspname !~ '^pg_'
+    ) AND NOT EXISTS (
         SELECT FROM (
             SELECT oid, relnamespace FROM pg_class UNION ALL SELECT oid, pronamespace FROM pg_proc
         ) other (oid, namespace)
-        JOIN pg_namespace n ON n.oid = other.namespace
-        WHERE n.nspname NOT IN ('observer', 'information_schema') AND n.nspname !~ '^pg_'
+        WHERE other.namespace = to_regnamespace('public')
             AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = other.oid AND d.deptype = 'e')
     ) THEN
         EXECUTE format('REVOKE CONNECT ON DATABASE %I FROM PUBLIC', here);
