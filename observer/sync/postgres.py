@@ -131,7 +131,7 @@ class PostgresCarrier:
             yield connection
 
     def _newest(self, connection: _Connection) -> frozenset[tuple[object, ...]]:
-        """Return the newest sequence of each other origin, as far as nobody else says of it."""
+        """Return each other origin with its newest sequence; nothing where notices come."""
         if not self._is_pooled:
             return frozenset()
         return frozenset(connection.execute(_statement("newest"), (self._own,)))

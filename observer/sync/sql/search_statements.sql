@@ -103,7 +103,7 @@ ORDER BY e.embedding::{vector}.halfvec({dimensions})
 LIMIT %(limit)s;
 
 -- name: fetch
-SELECT DISTINCT ON (r.uuid) r.uuid, coalesce(m.person, ''), r.project, r.body,
+SELECT DISTINCT ON (r.uuid) r.uuid, coalesce(m.person, ''), r.body,
     {vector}.halfvec_send(e.embedding)
 FROM observer.record r
 LEFT JOIN observer.member m USING (role)
