@@ -60,12 +60,15 @@ class Exchange:
     Args:
         folder: the work tree; made where it is missing.
         url: of the remote.
+        final: how the paths of files begin that are never changed: a disk that tears one tears it
+            for nobody else.
         wait_s: longest wait for each answer of git.
     """
 
-    def __init__(self, folder: Path, url: str, *, wait_s: float = WAIT_S) -> None:
+    def __init__(self, folder: Path, url: str, *, final: str, wait_s: float = WAIT_S) -> None:
         self._folder = make_private(folder)
         self._url = url
+        self._final = final
         self._wait_s = wait_s
         if not (folder / ".git" / "HEAD").exists():
             self._git("init", "--quiet")
@@ -161,7 +164,11 @@ class Exchange:
         return self._git("commit-tree", "-m", "Add records", "-p", theirs, "-p", ours, tree)
 
     def _commit(self) -> None:
-        if self._git("status", "--porcelain", "-z"):
+        changed = self._git("status", "--porcelain", "-z").rstrip("\0").split("\0")
+        torn = [one for one in changed if "M" in one[:2] and one[3:].startswith(self._final)]
+        if torn:
+            self._git("checkout", "--quiet", "HEAD", "--", *(one[3:] for one in torn))
+        if any(set(changed) - set(torn)):
             self._git("add", "--all", "--force", ".")
             self._git("commit", "--quiet", "--no-verify", "-m", "Add records")
 

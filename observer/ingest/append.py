@@ -95,6 +95,10 @@ class EventAppender:
         self._seq = writer.next_seq()
         self.touched: set[int] = set()
 
+    def expect(self, events: Iterable[Event]) -> None:
+        """Look at once for what these events, which come next, ask for."""
+        self._projection.expect(events)
+
     def append(self, prepared: EventRecord) -> Receipt:
         """Append one event; one that is known, a duplicate, purged or too old changes nothing."""
         prepared = self._beside_call(self._with_gone_place(prepared))

@@ -6,7 +6,7 @@ look into the past agree.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
@@ -38,12 +38,19 @@ class NoteProjection:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._waiting: dict[str, Item] = {}
+        self._read: dict[str, Item | None] = {}
+        self._gone: set[str] = set()
+
+    def expect(self, uuids: Collection[str]) -> None:
+        """Look at once for what is here of items that others share: events that come next."""
+        self._read = dict.fromkeys(uuids) | self._writer.by_uuid(uuids)
+        self._gone = set(self._writer.gone(uuids))
 
     def put(self) -> None:
         """Put what waits for it; what others share asks for nothing that waits."""
         if self._waiting:
             self._writer.put_items(self._waiting.values())
-            self._waiting = {}
+        self._waiting, self._read = {}, {}
 
     def remembered(self, recorded: Recorded, body: Remember) -> Item:
         """Return the note, in the place of the one with the same key or the same words."""
@@ -63,7 +70,7 @@ class NoteProjection:
         history = [*self._writer.history(before.id), recorded]
         return self._put(folded(history) or before, recorded)
 
-    def shared(self, recorded: Recorded, body: Shared, pending: Iterable[Item]) -> Item | None:
+    def shared(self, recorded: Recorded, body: Shared, captured: Item | None) -> Item | None:
         """Return the item of another home as a record of it leaves it here; None if nothing does.
 
         What was captured here follows from what happened here: others can only have it deleted.
@@ -72,20 +79,34 @@ class NoteProjection:
         Args:
             recorded: the event.
             body: its body.
-            pending: items that are not put yet.
+            captured: the item with that uuid, if it was captured and is not put yet.
         """
-        known = next((item for item in pending if item.uuid == body.uuid), None)
-        existing = known or self._by_uuid([body.uuid]).get(body.uuid)
+        is_gone = self._is_gone(body, recorded)
+        existing = captured or self._existing(body.uuid)
         if existing and (
             existing.scope == "personal"
             or existing.project_id not in {None, recorded.project_id}
             or bool(existing.file)
         ):
             return None
-        if body.item is not None and self._writer.gone([body.uuid], before=recorded.seq):
+        if is_gone:
             return None
         made = self._as_shared(recorded, body, existing)
         return self._put(made, recorded) if made else None
+
+    def _is_gone(self, body: Shared, recorded: Recorded) -> bool:
+        """Return True if another home declared gone before what a record has a version of."""
+        if body.item is None:
+            self._gone.add(body.uuid)
+            return False
+        if body.uuid in self._read:
+            return body.uuid in self._gone
+        return bool(self._writer.gone([body.uuid], before=recorded.seq))
+
+    def _existing(self, uuid: str) -> Item | None:
+        if uuid in self._waiting or uuid not in self._read:
+            return self._by_uuid([uuid]).get(uuid)
+        return self._read[uuid]
 
     def _as_shared(self, recorded: Recorded, body: Shared, existing: Item | None) -> Item | None:
         if existing and existing.kind in RECORDED_KINDS:

@@ -174,6 +174,7 @@ class Pipeline:
             self._give_way()
         with self._store.write() as writer:
             appender = self._appender(writer)
+            appender.expect(one.event for one in prepared if one)
             receipts = [appender.append(one) if one else Receipt() for one in prepared]
             appender.finish()
         return receipts

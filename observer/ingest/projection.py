@@ -17,6 +17,7 @@ from observer.core.events import (
     Command,
     Commit,
     Enriched,
+    Event,
     FileWrite,
     Forget,
     Outcome,
@@ -112,6 +113,13 @@ class Projection:
         self._forgotten = dict(writer.forgotten())
         self._enriched: dict[int, Enrichment] = {}
         self._gone: dict[str, int] = {}
+        self._captured: dict[str, int] = {}
+
+    def expect(self, events: Iterable[Event]) -> None:
+        """Look at once for what the next events ask for: nothing else may come between."""
+        shared = [one.body.uuid for one in events if isinstance(one.body, Shared)]
+        if shared:
+            self._notes.expect(shared)
 
     def add(self, recorded: Recorded) -> int | None:
         """Interpret one event; returns the id of the item it made or changed.
@@ -129,6 +137,7 @@ class Projection:
             self._take_up(recorded, whole, drafted)
             self._take_back(whole, (*drafted, *arcs))
             self._decide(whole, drafted)
+        self._captured |= {item.uuid: item.id for item in (*drafted, *arcs)}
         made = [*drafted, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
@@ -263,7 +272,7 @@ class Projection:
         return self._restore(body.item, recorded.seq) if isinstance(body, Undo) else []
 
     def _shared(self, recorded: Recorded, body: Shared) -> list[Item]:
-        made = self._notes.shared(recorded, body, self._items.values())
+        made = self._notes.shared(recorded, body, self._items.get(self._captured.get(body.uuid, 0)))
         if body.item is None and made:
             # What is captured here is derived again.
             self._writer.forget(made.id, at_ms=recorded.event.at_ms)

@@ -48,9 +48,9 @@ _SYNONYMS = {"": "fact", "general": "fact"}
 _LAYERS: dict[str, Layer] = {"decision": "past", "rejected": "past", "rule": "rule"}
 
 
-def note_uuid(event: Event) -> str:
-    """Return the uuid of the note that an event begins."""
-    return item_uuid(one_line(event.id, 200), event.at_ms)
+def note_uuid(event_id: str, at_ms: int) -> str:
+    """Return the uuid of the note that an event begins, by its id and time, in ms."""
+    return item_uuid(one_line(event_id, 200), at_ms)
 
 
 def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
@@ -72,7 +72,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     kind = note_type(body.type)
     made = Item(
         id=item_id(recorded.seq),
-        uuid=note_uuid(event),
+        uuid=note_uuid(event.id, event.at_ms),
         kind="inference" if kind == "inference" else "note",
         type=kind,
         title="",
@@ -141,7 +141,7 @@ def _taken_back(standing: list[tuple[Recorded, Item]], undo: Event) -> list[tupl
     *left, (taken_back, gone) = standing
     last, item = left[-1]
     if isinstance(taken_back.event.body, Forget):
-        uuid = note_uuid(undo)
+        uuid = note_uuid(undo.id, undo.at_ms)
         left = [(by, replace(each, uuid=uuid)) for by, each in left]
         return [*left[:-1], (last, replace(item, uuid=uuid, person=""))]
     at_ms = _after(gone, undo.at_ms) if gone.person else item.updated_ms

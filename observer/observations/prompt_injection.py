@@ -51,6 +51,8 @@ FORMS: Mapping[str, re.Pattern[str]] = {
     ),
 }
 """Class of suspicion -> its form, in text without invisible characters."""
+_SIGNS = ("<", "[", " to=")
+"""One of these, in lower case, is in each of the forms."""
 
 
 def suspicion(text: str) -> str:
@@ -64,11 +66,14 @@ def suspicion(text: str) -> str:
 def suspicion_once(text: str) -> str:
     """Return the suspicion of a text that is not judged again soon: it is not kept in memory."""
     text = text[:TEXT_CHARS]
-    if _UNSEEN.search(text):
-        return HIDDEN
     if not text.isascii() or "\x1b" in text:
+        if _UNSEEN.search(text):
+            return HIDDEN
         text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-    text = _MENTIONED.sub("", text)
+    if "`" in text:
+        text = _MENTIONED.sub("", text)
+    if not any(map(text.lower().__contains__, _SIGNS)):
+        return ""
     return next((name for name, form in FORMS.items() if form.search(text)), "")
 
 

@@ -147,6 +147,13 @@ class ShareReads(Reads):
         )
         return [(number, to_item(tuple(columns))) for number, *columns in rows]
 
+    def begun_by(self, seqs: Collection[int]) -> dict[int, tuple[str, int, int]]:
+        """Return id, time in ms and project of events, by `seq`."""
+        rows = self._rows(
+            f"SELECT seq, id, at_ms, project_id FROM event WHERE seq {AMONG}", (among(seqs),)
+        )
+        return {seq: (event_id, at_ms, project) for seq, event_id, at_ms, project in rows}
+
     def sent(self, share: str, uuids: Iterable[str]) -> Mapping[str, str]:
         """Return the digests of what left, by uuid."""
         return dict(

@@ -78,7 +78,8 @@ class FolderCarrier:
                 )
             readers = [one for one in ours.values() if not one.end]
             for batch, lines in batches(fresh):
-                write_segment(self.folder, mine, batch, lines, readers)
+                segment = write_segment(self.folder, mine, batch, lines, readers)
+                self._kept = segment.stem, list(batch)
 
     def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
         """Return at most `limit` records of a higher sequence than `since` has of their origin."""

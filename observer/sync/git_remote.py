@@ -14,6 +14,7 @@ from observer.core.errors import BadInput
 from observer.git.exchange import Exchange
 from observer.sync import keys
 from observer.sync.folder import FolderCarrier
+from observer.sync.segments import SEGMENTS
 
 LOOK_S = 30.0
 """Between two looks at the remote while waiting."""
@@ -33,7 +34,7 @@ class GitCarrier(FolderCarrier):
 
     def __init__(self, url: str, home: Path) -> None:
         folder = clone_of(url, home)
-        self._exchange = Exchange(folder, url)
+        self._exchange = _exchange(folder, url)
         if not (folder / keys.SHARE).exists():
             with keys.locked(home, folder.name):
                 self._exchange.bring()
@@ -59,6 +60,10 @@ class GitCarrier(FolderCarrier):
         self._exchange.send()
 
 
+def _exchange(folder: Path, url: str) -> Exchange:
+    return Exchange(folder, url, final=f"{SEGMENTS}/")
+
+
 def clone_of(url: str, home: Path) -> Path:
     """Return where a home keeps its clone of a share."""
     return home / "sharing" / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.clone"
@@ -72,7 +77,7 @@ def create(url: str, home: Path, *, person: str) -> None:
         ShareUnavailable: it is out of reach, or takes nothing.
     """
     folder = clone_of(url, home)
-    exchange = Exchange(folder, url)
+    exchange = _exchange(folder, url)
     if refs := exchange.refs():
         raise BadInput(f"{url} is not empty: it holds {min(refs)}", hint="name a new repository")
     with keys.locked(home, folder.name):
@@ -87,7 +92,7 @@ def join(url: str, home: Path, code: str) -> None:
         BadInput, ShareUnavailable: as `keys.join`, or it is out of reach.
     """
     folder = clone_of(url, home)
-    exchange = Exchange(folder, url)
+    exchange = _exchange(folder, url)
     with keys.locked(home, folder.name):
         exchange.bring()
         keys.join(folder, home, code)

@@ -26,14 +26,12 @@ class Round(NamedTuple):
 def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
     """Fetch and take in what is there, then send what has changed here.
 
-    What was written here becomes records first, since a later version of another home takes its
-    place here. They are sent last, so that a home which was restored finds out what it once sent.
+    It is sent last, so that a home which was restored finds out what it once sent.
 
     Raises:
         ShareUnavailable: the share is out of reach; what was done stays done.
         StoreUnavailable: the store cannot be written.
     """
-    collect(home, name)
     taken, refused = pull(home, name, carrier)
     sent = push(home, name, carrier)
     at_ms = home.now_ms()

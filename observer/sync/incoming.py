@@ -42,6 +42,7 @@ from observer.sync.outgoing import (
     HomeSide,
     bare,
     chain,
+    collect,
     key_of,
     share_called,
 )
@@ -55,9 +56,11 @@ MOST_APART = 20
 def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
     """Take in all that is there; return how many records, and of how many homes some were refused.
 
-    Of a home whose records cannot be trusted from one on, nothing more is fetched in this round.
+    What was written here becomes records before anything is taken in, since a later version of
+    another home takes its place here. Of a home whose records cannot be trusted from one on,
+    nothing more is fetched in this round.
     """
-    taken, begun_ms = 0, home.now_ms()
+    taken, begun_ms, is_collected = 0, home.now_ms(), False
     stuck: set[str] = set()
     come: set[tuple[str, int]] = set()
     while True:
@@ -68,6 +71,10 @@ def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
         pulled = carrier.pull(
             since | {share.origin: own[0]} | dict.fromkeys(stuck, LAST), limit=BATCH
         )
+        if pulled.records and not is_collected:
+            is_collected = not collect(home, name)
+            with home.store.read() as reader:
+                share = share_called(reader, name)
         mine = [one for one in pulled.records if one.origin == share.origin]
         is_back = bool(mine) and not _is_known(home, share, mine)
         good, broken = chained(

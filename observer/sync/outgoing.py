@@ -115,28 +115,36 @@ class Leaving(NamedTuple):
 def push(home: HomeSide, name: str, carrier: Carrier) -> int:
     """Send what has changed since the last time; return how many records.
 
-    Once it is there that something was purged, the share forgets what it held of that.
+    Others take in the first records while later ones are made. Once it is there that something was
+    purged, the share forgets what it held of that.
     """
-    collect(home, name)
-    sent = 0
+    sent, is_more = 0, True
     while True:
+        is_more = is_more and collect(home, name, enough=PUSHED)
         with home.store.read() as reader:
             waiting = reader.waiting(name, limit=PUSHED)
             purged = _noted(reader, name, PURGED, str)
-        if not waiting:
+        if waiting:
+            carrier.push([decode_json(one.record, Record) for one in waiting])
+            home.write(partial(Writer.drop_waiting, share=name, until=waiting[-1].sequence))
+            sent += len(waiting)
+        elif not is_more:
             if purged:
                 carrier.withhold(purged)
                 home.write(partial(_note, share=name, fact=PURGED, values=()))
             return sent
-        carrier.push([decode_json(one.record, Record) for one in waiting])
-        home.write(partial(Writer.drop_waiting, share=name, until=waiting[-1].sequence))
-        sent += len(waiting)
 
 
-def collect(home: HomeSide, name: str) -> None:
-    """Make records of all that has changed here, which wait to be carried away."""
+def collect(home: HomeSide, name: str, *, enough: int = LAST) -> bool:
+    """Make records of what has changed here, until all or enough wait to be carried away.
+
+    Return whether there may be more.
+    """
     while _collect(home, name):
-        pass
+        with home.store.read() as reader:
+            if reader.count_waiting(name) >= enough:
+                return True
+    return False
 
 
 def _collect(home: HomeSide, name: str) -> bool:
@@ -217,15 +225,16 @@ def leaving(
     """
     projects = {project.id: project for project in reader.projects()}
     active = {one.id for one in reader.sessions(active=True, limit=LAST)}
-    firsts = {one.seq: one for one in reader.logged({seq_of(item.id) for item in items})}
+    firsts = reader.begun_by({seq_of(item.id) for item in items})
     for item in items:
         first = firsts.get(seq_of(item.id))
         if first is None or item.file:
             continue
-        project = projects[first.project_id if item.project_id is None else item.project_id]
+        event_id, at_ms, project_id = first
+        project = projects[project_id if item.project_id is None else item.project_id]
         if share.projects and project.id not in share.projects:
             continue
-        born = first.event.id, note_uuid(first.event)
+        born = event_id, note_uuid(event_id, at_ms)
         if item.deleted_ms is not None:
             yield Leaving(item, project, *born, "")
         elif project.id in apart or project.id == UNASSIGNED or not _may_leave(item):

@@ -11,6 +11,7 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,17 +26,19 @@ from psycopg.conninfo import make_conninfo
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.value import decode_json
 from observer.sync.postgres_search import install, statements, value_of
-from observer.sync.record import ProjectKey, Pulled, Record
+from observer.sync.record import ProjectKey, Pulled, Record, Refused
 
 FORMAT = 1
 OLDEST_VERSION = 15
 CONNECT_S = 10
 """Longest wait for the server to take a connection."""
+LOOK_S = 5.0
+"""Between two looks at what is there while waiting behind a pool, which passes no notice on."""
 MOST_S = 300.0
 """Longest time for one call: 2,000 records at half a megabit a second take 80 s."""
 _COLUMNS = Record.__struct_fields__
 """As the statements list them."""
-_PARTS = ("withhold", "forgotten")
+_PARTS = ("withhold", "forgotten", "apart")
 """What was added to the share's schema since, in order."""
 _SQL = Path(__file__).with_name("sql")
 _Connection = psycopg.Connection[tuple[object, ...]]
@@ -55,6 +58,9 @@ class PostgresCarrier:
     def __init__(self, url: str) -> None:
         self._url = url
         self._open: _Connection | None = None
+        self._own = ""
+        self._is_pooled = False
+        self._heard: frozenset[tuple[object, ...]] = frozenset()
         with self._connection():
             pass
 
@@ -66,7 +72,7 @@ class PostgresCarrier:
             if not records:
                 connection.execute(_statement("format"))
                 return
-            origin = records[0].origin
+            origin = self._own = records[0].origin
             connection.execute(_statement("claim"), (origin,))
             if not value_of(connection, _statement("is_own"), origin):
                 raise BadInput(f"{origin} is not the origin of this machine in the share")
@@ -81,12 +87,14 @@ class PostgresCarrier:
         """Return at most `limit` records of a higher sequence than `since` has of their origin."""
         known = {"origins": list(since), "sequences": list(since.values()), "limit": limit}
         with self._connection() as connection:
-            records = [_record(row) for row in connection.execute(_statement("pull"), known)]
-            origins = sorted({one.origin for one in records})
+            self._heard = self._newest(connection)
+            rows = connection.execute(_statement("pull"), known).fetchall()
+            origins = sorted({cast("str", row[0]) for row in rows})
             people = connection.execute(_statement("people"), (origins,)).fetchall()
             me = value_of(connection, _statement("me"))
         whose = dict(cast("list[tuple[str, str]]", people))
-        return Pulled(records, people=whose, me=cast("str", me))
+        records, refused = _records(rows, whose)
+        return Pulled(records, refused, whose, cast("str", me))
 
     def withhold(self, uuids: Collection[str]) -> None:
         """Destroy what this person's records hold of items; the records go on as withheld."""
@@ -97,9 +105,18 @@ class PostgresCarrier:
 
     def wake(self, timeout_s: float) -> bool:
         """Wait until another may have pushed; return False if nothing was heard of it."""
-        with self._connection() as connection:
-            ours = connection.info.backend_pid
-            return any(one.pid != ours for one in connection.notifies(timeout=timeout_s))
+        until_s = time.monotonic() + timeout_s
+        while True:
+            with self._connection() as connection:
+                if not self._is_pooled:
+                    ours = connection.info.backend_pid
+                    return any(one.pid != ours for one in connection.notifies(timeout=timeout_s))
+                if self._newest(connection) - self._heard:
+                    return True
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                return False
+            time.sleep(min(LOOK_S, left_s))
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -113,12 +130,19 @@ class PostgresCarrier:
         with self._connection() as connection, connection.transaction():
             yield connection
 
+    def _newest(self, connection: _Connection) -> frozenset[tuple[object, ...]]:
+        """Return each other origin with its newest sequence; nothing where notices come."""
+        if not self._is_pooled:
+            return frozenset()
+        return frozenset(connection.execute(_statement("newest"), (self._own,)))
+
     @contextmanager
     def _connection(self) -> Iterator[_Connection]:
         with _plainly():
             try:
                 if self._open is None or self._open.closed:
                     self._open = _connected(self._url)
+                    self._is_pooled = _is_pooled(self._open)
                 with _ended_after(MOST_S, self._open):
                     yield self._open
             except psycopg.OperationalError:
@@ -235,11 +259,17 @@ def _connected(url: str) -> _Connection:
     )
     try:
         _check(connection)
-        connection.execute(_statement("listen"))
+        if not _is_pooled(connection):
+            connection.execute(_statement("listen"))
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _is_pooled(connection: _Connection) -> bool:
+    """Return True if a pool stands between, which lends another session to each transaction."""
+    return value_of(connection, _statement("backend")) != connection.info.backend_pid
 
 
 def _check(connection: _Connection) -> None:
@@ -275,6 +305,23 @@ def _append(connection: _Connection, records: Sequence[Record]) -> None:
             values = msgspec.structs.asdict(one) | {"project": project}
             copy.write_row([values[name] for name in _COLUMNS])
     connection.execute(_statement("append"))
+
+
+def _records(
+    rows: Sequence[tuple[object, ...]], whose: Mapping[str, str]
+) -> tuple[list[Record], list[Refused]]:
+    """Return records, until one of their origin is none: a member may have written anything."""
+    records: list[Record] = []
+    refused: dict[str, Refused] = {}
+    for row in rows:
+        origin, sequence = cast("tuple[str, int]", row[:2])
+        try:
+            if origin not in refused:
+                records.append(_record(row))
+        except msgspec.MsgspecError as error:
+            why = f"it is no record: {error}"
+            refused[origin] = Refused(origin, sequence, why, whose.get(origin, ""))
+    return records, list(refused.values())
 
 
 def _record(row: tuple[object, ...]) -> Record:

@@ -22,8 +22,6 @@ from typing import Any, LiteralString, NamedTuple, Protocol
 import psycopg
 
 from observer.core.errors import Ambiguous, ShareUnavailable
-from observer.core.value import decode_json
-from observer.sync.record import ProjectKey
 
 VERSION = 1
 OLDEST_PGVECTOR = (0, 8)
@@ -70,7 +68,6 @@ class Candidate(NamedTuple):
 
     uuid: str
     person: str
-    project: str
     body: str
     vector: bytes | None
 
@@ -189,8 +186,7 @@ class ServerSearch:
     ) -> list[Candidate]:
         rows = self._rows(connection, "fetch", {"uuids": list(uuids), "model": model})
         return [
-            Candidate(uuid, person, decode_json(project, ProjectKey).name, body, _bytes_of(vector))
-            for uuid, person, project, body, vector in rows
+            Candidate(uuid, person, body, _bytes_of(vector)) for uuid, person, body, vector in rows
         ]
 
     @contextmanager

@@ -9,9 +9,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from itertools import chain as concatenated
 from pathlib import Path
+from threading import Barrier
+from typing import NamedTuple
 
 import psycopg
 
@@ -43,6 +46,8 @@ WRITERS, READERS, EACH_S = 8, 16, 500
 """Machines that write, that read, and events a second of all writers together."""
 AT_ONCE_S = 0.5
 LATE_S = 60.0
+MOST_S = 900.0
+"""As long is waited for all that another home sends."""
 ROUNDS = 100
 TEXT = (
     "settle_invoice in src/billing_{0}.py takes a currency since the bank sends its rates at noon;"
@@ -52,27 +57,28 @@ TEXT = (
 
 
 def between(options: Options) -> Iterator[Figure]:
-    """Yield how long records take from one home to another, by a folder and by a server."""
+    """Yield how long records take from one home to another, by a folder and by a server.
+
+    One home sends while the other takes in, as two machines do.
+    """
     count = options.items or options.rounds(RECORDS)
     with _server() as server:
         for by in ("folder", "PostgreSQL"):
             with ExitStack() as stack:
                 folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=options.work)))
-                ana, ben = Machine(folder / "ana", "ana"), Machine(folder / "ben", "ben")
-                for start in range(0, count, 500):
-                    those = range(start, min(count, start + 500))
-                    notes = (Remember(content=TEXT.format(number)) for number in those)
-                    ana.report(*notes, author="person")
                 ends = _ends(by, folder, server)
-                both = [stack.enter_context(closing(end)) for end in ends]
-                took_s = [
-                    took_ms(lambda one=one, end=end: sync_once(one.home, NAME, end)) / 1000
-                    for one, end in zip((ana, ben), both, strict=True)
-                ]
-                are_same = "equal" if ana.texts() == ben.texts() else "NOT EQUAL"
-                remark = f"sent in {took_s[0]:.0f} s, taken in in {took_s[1]:.0f} s; {are_same}"
+                homes = stack.enter_context(ProcessPoolExecutor(2))
+                begin = stack.enter_context(multiprocessing.Manager()).Barrier(2)
+                ana = homes.submit(_send, folder / "ana", ends[0], count, begin)
+                ben = homes.submit(_take_in, folder / "ben", ends[1], count, begin)
+                sent, taken = ana.result(), ben.result()
+                are_same = "equal" if sent.texts == taken.texts else "NOT EQUAL"
                 name = f"share: {count:,} records by {by}"
-                yield Figure(name, [sum(took_s)], " s", (Aim(most=60),), remark)
+                took_s = max(sent.ended_s, taken.ended_s) - min(sent.begun_s, taken.begun_s)
+                yield Figure(name, [took_s], " s", (Aim(most=60),), are_same)
+                remark = f"{sent.processor_s:.1f} s to send, {taken.processor_s:.1f} s to take in"
+                processor_s = sent.processor_s + taken.processor_s
+                yield Figure(f"{name}: processor", [processor_s], " s", (Aim(most=60),), remark)
 
 
 def team(options: Options) -> Iterator[Figure]:
@@ -139,6 +145,45 @@ def cost(options: Options) -> Iterator[Figure]:
         yield Figure(f"share: {what}, with to without", [ratio], "x", (Aim(most=1.1),), remark)
 
 
+class _Done(NamedTuple):
+    """What one home did: from when to when (monotonic), its processor time, and what it has."""
+
+    begun_s: float
+    ended_s: float
+    processor_s: float
+    texts: list[str]
+
+
+def _send(folder: Path, end: tuple[str, Path], count: int, begin: Barrier) -> _Done:
+    ana = Machine(folder, "ana")
+    for start in range(0, count, 500):
+        notes = (Remember(content=TEXT.format(at)) for at in range(start, min(count, start + 500)))
+        ana.report(*notes, author="person")
+    with closing(carriers.open_carrier(*end)) as carrier:
+        return _done(ana, begin, lambda: sync_once(ana.home, NAME, carrier))
+
+
+def _take_in(folder: Path, end: tuple[str, Path], count: int, begin: Barrier) -> _Done:
+    ben = Machine(folder, "ben")
+
+    def follow(carrier: Carrier) -> None:
+        taken, until = 0, time.monotonic() + MOST_S
+        while taken < count and time.monotonic() < until:
+            taken += sync_once(ben.home, NAME, carrier).taken
+            carrier.wake(1)
+
+    with closing(carriers.open_carrier(*end)) as carrier:
+        return _done(ben, begin, lambda: follow(carrier))
+
+
+def _done(one: Machine, begin: Barrier, work: Callable[[], object]) -> _Done:
+    begin.wait()
+    begun_s, used_s = time.monotonic(), time.process_time()
+    work()
+    ended_s, used_s = time.monotonic(), time.process_time() - used_s
+    return _Done(begun_s, ended_s, used_s, one.texts())
+
+
 def _quietly(argv: list[str], folder: Path) -> None:
     subprocess.run(argv, cwd=folder, check=True, capture_output=True)
 
@@ -160,12 +205,15 @@ def _database(server: Server, name: str) -> str:
     return server.url(name)
 
 
-def _ends(by: str, folder: Path, server: Server) -> list[Carrier]:
+def _ends(by: str, folder: Path, server: Server) -> list[tuple[str, Path]]:
+    """Return the address of a share of ana and ben, and the home of each."""
     if by == "folder":
         share = FileShare(str(folder / "share"), folder / "keys")
-        return [share.open("ana"), share.open("ben")]
+        for one in ("ana", "ben"):
+            share.open(one).close()
+        return [(share.url, share.homes / one) for one in ("ana", "ben")]
     owner = postgres.ServerTeam(_database(server, "two"))
-    return [carriers.open_carrier(owner.invite(one), folder) for one in ("ana", "ben")]
+    return [(owner.invite(one), folder) for one in ("ana", "ben")]
 
 
 def _write(url: str, name: str, out: Path, seconds: int) -> None:

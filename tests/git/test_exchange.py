@@ -22,14 +22,14 @@ def remote(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ana(remote: Path, tmp_path: Path) -> Exchange:
-    return Exchange(tmp_path / "ana", str(remote))
+    return Exchange(tmp_path / "ana", str(remote), final="once/")
 
 
 @pytest.fixture
 def ben(remote: Path, tmp_path: Path, ana: Exchange) -> Exchange:
     (tmp_path / "ana" / "first").write_text("1")
     ana.send()
-    ben = Exchange(tmp_path / "ben", str(remote))
+    ben = Exchange(tmp_path / "ben", str(remote), final="once/")
     ben.bring()
     return ben
 
@@ -75,7 +75,7 @@ def test_what_both_added_and_one_deleted_comes_together(
 
 
 def test_two_that_began_apart_come_together(ana: Exchange, remote: Path, tmp_path: Path) -> None:
-    ben = Exchange(tmp_path / "ben", str(remote))
+    ben = Exchange(tmp_path / "ben", str(remote), final="once/")
     (tmp_path / "ben" / "of-ben").write_text("b")
     ben.send()
     (tmp_path / "ana" / "of-ana").write_text("a")
@@ -113,7 +113,7 @@ def test_a_lock_that_a_killed_git_left_is_no_hindrance(
     ana: Exchange, ben: Exchange, remote: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "ana" / ".git" / "index.lock").touch()
-    again = Exchange(tmp_path / "ana", str(remote))
+    again = Exchange(tmp_path / "ana", str(remote), final="once/")
     (tmp_path / "ana" / "second").write_text("2")
     again.bring()
     again.send()
@@ -122,7 +122,7 @@ def test_a_lock_that_a_killed_git_left_is_no_hindrance(
 
 def test_who_does_not_answer_is_not_waited_for(remote: Path, tmp_path: Path) -> None:
     with pytest.raises(ShareUnavailable, match="does not answer"):
-        Exchange(tmp_path / "ana", str(remote), wait_s=0.0)
+        Exchange(tmp_path / "ana", str(remote), final="", wait_s=0.0)
 
 
 def test_links_filters_and_hooks_of_a_remote_do_nothing(

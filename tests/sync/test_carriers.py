@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from observer.core.errors import BadInput, ShareUnavailable
+from observer.sync import carriers
+from observer.sync.folder import FolderCarrier
 from observer.sync.record import Carrier, Record, chained, withheld
 
 Machine = Callable[[str], Carrier]
@@ -168,6 +171,41 @@ def killed_while(work: Callable[[], None], after_ms: int) -> None:
         finally:
             os._exit(0)
     os.waitpid(child, 0)
+
+
+@pytest.mark.slow
+def test_a_full_disk_loses_and_doubles_nothing(machine: Machine, share: Any, chain: Chain) -> None:
+    records = chain("a", 40, body=f'"{secrets.token_hex(50_000)}"')
+    laptop, desktop = machine("laptop"), machine("desktop")
+    laptop.push(records[:1])
+    assert all_of(desktop) == {"a": records[:1]}
+    with share.full():
+        with pytest.raises(ShareUnavailable):
+            laptop.push(records)
+        assert all_of(desktop) == {"a": records[:1]}
+    laptop.push(records)
+    assert all_of(desktop) == {"a": records}
+
+
+@pytest.mark.parametrize("share", ["folder", "git"], indirect=True)
+@pytest.mark.parametrize("keep", [0, 10, 100, -1])
+def test_a_torn_segment_stops_nobody_else(
+    machine: Machine, share: Any, chain: Chain, keep: int
+) -> None:
+    laptop = machine("laptop")
+    laptop.push(chain("a", 2))
+    desktop = cast("FolderCarrier", machine("desktop"))
+    (torn,) = desktop.folder.glob("segments/*.segment")
+    whole = torn.read_bytes()
+    torn.write_bytes(whole[:keep])
+    desktop.push(chain("b", 2))
+    if not carriers.is_git(share.url):  # which has it whole itself
+        pulled = desktop.pull({}, limit=10)
+        assert pulled.records == chain("b", 2)
+        assert "torn" in pulled.refused[0].why
+        torn.write_bytes(whole)
+    assert all_of(desktop) == {"a": chain("a", 2), "b": chain("b", 2)}
+    assert all_of(machine("third")) == all_of(laptop) == all_of(desktop)
 
 
 def test_what_is_withheld_is_gone_and_the_chain_goes_on(machine: Machine, chain: Chain) -> None:

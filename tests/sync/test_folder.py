@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
-import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -73,22 +71,6 @@ def test_a_segment_is_never_written_again(ana: FolderCarrier, folder: Path, chai
     ana.invite("Ben")
     ana.push(chain("a", 4))
     assert {path: path.read_bytes() for path in segments(folder)}.items() > before.items()
-
-
-@pytest.mark.parametrize("keep", [0, 10, 100, -1])
-def test_a_torn_segment_is_named_and_stops_nobody_else(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain, keep: int
-) -> None:
-    ana.push(chain("a", 2))
-    torn = segments(folder)[0]
-    whole = torn.read_bytes()
-    torn.write_bytes(whole[:keep])
-    ben.push(chain("b", 2))
-    pulled = ben.pull({}, limit=10)
-    assert pulled.records == chain("b", 2)
-    assert "torn" in pulled.refused[0].why
-    torn.write_bytes(whole)
-    assert ben.pull({}, limit=10)[:2] == (chain("a", 2) + chain("b", 2), [])
 
 
 def renamed_as_whole(path: Path, data: bytes) -> None:
@@ -386,22 +368,6 @@ def test_fresh_keys_of_the_founder_may_remove(
     ana.rotate()
     ana.remove(id_in(tmp_path / "ben", ben.share))
     assert [person for _, person in ana.members()] == ["Ana Soto"]
-
-
-def test_a_full_disk_leaves_what_was_there(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
-) -> None:
-    ana.push(chain("a", 1))
-    records = chain("a", 2, body=f'"{secrets.token_hex(20_000)}"')
-    most, limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limit))
-    try:
-        with pytest.raises(ShareUnavailable, match="cannot be used"):
-            ana.push(records)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, limit))
-    assert ben.pull({}, limit=10)[:2] == (chain("a", 1), [])
-    assert [path.name for path in folder.rglob(".*")] == []
 
 
 def test_personal_records_stay(ana: FolderCarrier, chain: Chain) -> None:

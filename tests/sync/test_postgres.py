@@ -51,8 +51,7 @@ def login(share: ServerShare, ana: Carrier) -> Iterator[Login]:
     def connect(name: str) -> psycopg.Connection[tuple[Any, ...]]:
         if name == "stranger":
             with psycopg.connect(share.owner, autocommit=True) as owner:
-                owner.execute("DROP ROLE IF EXISTS stranger")
-                owner.execute("CREATE ROLE stranger LOGIN")
+                make_login(owner, "stranger")
             url = share.owner.replace("postgres@", "stranger@")
         elif name == "owner":
             url = share.owner
@@ -72,13 +71,20 @@ def ask(connection: psycopg.Connection[tuple[Any, ...]], sql: str) -> list[tuple
     return cursor.fetchall() if cursor.description else []
 
 
+def make_login(owner: psycopg.Connection[tuple[Any, ...]], name: str, rights: str = "") -> None:
+    """Make a login that is in no share, and may connect to the database of one."""
+    if not ask(owner, f"SELECT 1 FROM pg_roles WHERE rolname = '{name}'"):
+        ask(owner, f"CREATE ROLE {name} LOGIN {rights}")
+    ask(owner, f"GRANT CONNECT ON DATABASE {owner.info.dbname} TO {name}")
+
+
 def group_of(member: psycopg.Connection[tuple[Any, ...]]) -> str:
     """Return the role that all members belong to."""
     sql = "SELECT rolname FROM pg_roles WHERE NOT rolcanlogin AND pg_has_role(oid, 'MEMBER')"
     return str(ask(member, sql)[0][0])
 
 
-TABLES = ("record", "origin", "member", "audit", "format")
+TABLES = ("record", "origin", "member", "audit", "format", "entry", "part")
 INSERT = (
     "INSERT INTO observer.record (origin, sequence, previous, kind, uuid, project, author,"
     " visibility, at_ms, body) VALUES ('{origin}', {sequence}, '', 'item', 'u', '{{}}', 'Ana',"
@@ -86,16 +92,15 @@ INSERT = (
 )
 
 
-@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize(
     "sql",
     [
         "SELECT * FROM observer.{table}",
         "SELECT count(*) FROM observer.{table}",
-        "EXPLAIN ANALYZE SELECT * FROM observer.{table}",
+        "EXPLAIN SELECT * FROM observer.{table}",
         "COPY observer.{table} TO STDOUT",
         "SELECT pg_catalog.query_to_xml('SELECT * FROM observer.{table}', true, true, '')",
-        "BEGIN; LOCK TABLE observer.{table}",
+        "DO 'BEGIN LOCK TABLE observer.{table}; END'",
         "ANALYZE observer.{table}",
         "CREATE VIEW pg_temp.v AS SELECT * FROM observer.{table}; SELECT count(*) FROM pg_temp.v",
         "DO 'BEGIN PERFORM count(*) FROM observer.{table}; END'",
@@ -103,12 +108,78 @@ INSERT = (
         "INSERT INTO observer.{table} DEFAULT VALUES",
         "CREATE TABLE pg_temp.t (x text REFERENCES observer.{table})",
         "SELECT * FROM pg_stats WHERE schemaname = 'observer' AND tablename = '{table}'",
+        "SELECT 'observer.{table}'::regclass",
     ],
 )
-def test_a_stranger_reads_nothing(login: Login, table: str, sql: str) -> None:
+def test_a_stranger_who_may_connect_reads_nothing(login: Login, sql: str) -> None:
     stranger = login("stranger")
-    with pytest.raises((errors.InsufficientPrivilege, AssertionError)):
-        assert ask(stranger, sql.format(table=table))
+    for table in TABLES:
+        with pytest.raises((errors.InsufficientPrivilege, AssertionError)):
+            assert ask(stranger, sql.format(table=table))
+
+
+def test_who_is_of_another_team_learns_nothing_of_ids_sizes_and_times(
+    server: Server, login: Login
+) -> None:
+    refused = []
+    for origin in ("a", "nowhere"):  # the first is there
+        with pytest.raises(errors.InsufficientPrivilege) as error:
+            ask(login("stranger"), f"INSERT INTO observer.origin (origin) VALUES ('{origin}')")
+        refused.append(error.value.diag.message_primary)
+    assert refused[0] == refused[1]  # the right is looked at before the key
+    ask(login("owner"), f"REVOKE CONNECT ON DATABASE {login('ana').info.dbname} FROM stranger")
+    with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
+        psycopg.connect(server.url(login("ana").info.dbname, "stranger"))
+
+
+def test_where_a_database_is_for_more_than_a_share_others_connect(server: Server) -> None:
+    database = f"shop_{uuid4().hex}"
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        ask(connection, f"CREATE DATABASE {database}")
+    with psycopg.connect(server.url(database), autocommit=True) as connection:
+        ask(connection, "CREATE TABLE public.invoice ()")
+        ask(connection, "CREATE ROLE shop LOGIN")
+    postgres.create(server.url(database))
+    with psycopg.connect(server.url(database, "shop")) as connection:
+        assert ask(connection, "SELECT 1") == [(1,)]
+
+
+LEAK = (
+    "CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001"
+    " AS 'BEGIN RAISE NOTICE ''%'', $1; RETURN true; END'"
+)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param("SELECT detail FROM observer.audit", id="read"),
+        pytest.param("SELECT * FROM observer.audit WHERE pg_temp.leak(detail)", id="function"),
+        pytest.param("SELECT * FROM observer.audit WHERE detail::int > 0", id="error of a cast"),
+        pytest.param("SELECT * FROM observer.audit WHERE 1 / length(left(detail, 0)) > 0", id="/"),
+        pytest.param("CREATE VIEW pg_temp.v AS TABLE observer.audit; TABLE pg_temp.v", id="view"),
+        pytest.param(
+            "CREATE TABLE pg_temp.t AS TABLE observer.audit; TABLE pg_temp.t", id="copied"
+        ),
+        pytest.param("SELECT * FROM pg_stats WHERE tablename = 'audit'", id="statistics"),
+        pytest.param("SELECT * FROM pg_stats_ext_exprs", id="statistics of expressions"),
+        pytest.param("SELECT * FROM pg_sequences", id="sequences"),
+        pytest.param("SELECT * FROM pg_views WHERE schemaname = 'observer'", id="views"),
+        pytest.param("SELECT * FROM pg_locks WHERE locktype = 'advisory'", id="advisory locks"),
+        pytest.param(
+            "SELECT * FROM pg_stat_activity WHERE usename <> current_user AND query LIKE '%COPY%'",
+            id="statements of others",
+        ),
+    ],
+)
+def test_a_member_learns_nothing_of_what_others_did(login: Login, sql: str) -> None:
+    ask(login("owner"), "ANALYZE observer.audit")
+    ben, heard = login("ben"), list[str]()
+    ben.add_notice_handler(lambda said: heard.append(said.message_primary or ""))
+    *before, last = sql.split("; ")
+    for each in (LEAK, *before):
+        ask(ben, each)
+    assert (ask(ben, last), heard) == ([], [])
 
 
 def test_a_removed_member_reads_and_adds_nothing(share: ServerShare, login: Login) -> None:
@@ -240,17 +311,42 @@ def test_a_member_as_the_group_of_all_members_claims_nothing(login: Login) -> No
         ask(ben, "INSERT INTO observer.origin (origin) VALUES ('x')")
 
 
-def test_what_an_attack_on_the_temporary_table_reaches_is_ones_own(
-    share: ServerShare, login: Login, chain: Chain
-) -> None:
+def test_what_shadows_names_reaches_only_what_is_ones_own(login: Login, ana: Carrier) -> None:
     ben = login("ben")
-    ask(ben, "CREATE FUNCTION pg_temp.min(text) RETURNS text LANGUAGE sql AS 'SELECT ''x'''")
+    for name in ("min", "format", "pg_notify"):
+        ask(ben, f"CREATE FUNCTION pg_temp.{name}(text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
+    for name in ("record", "origin", "audit", "entry", "added"):
+        ask(ben, f"CREATE TABLE pg_temp.{name} (origin text, role name DEFAULT 'postgres')")
     ask(ben, "SET search_path = pg_temp, observer")
     ask(ben, "INSERT INTO observer.origin (origin) VALUES ('b')")
     ask(ben, INSERT.format(origin="b", sequence=1, visibility="team"))
-    owner = login("owner")
-    said = ask(owner, "SELECT role, detail FROM observer.audit ORDER BY at DESC LIMIT 1")
+    ask(ben, "SELECT observer.withhold('a', 1, 'x')")
+    pulled = ana.pull({}, limit=9)
+    assert [(one.origin, one.kind) for one in pulled.records] == [("a", "item")] * 3
+    assert [(one.origin, one.sequence, one.person) for one in pulled.refused] == [("b", 1, "ben")]
+    said = ask(login("owner"), "SELECT role, detail FROM observer.audit ORDER BY at DESC LIMIT 1")
     assert said == [(ben.info.user, "b: 1 to 1")]
+
+
+def test_what_runs_with_the_owners_rights_trusts_no_path_and_is_called_by_nobody(
+    login: Login,
+) -> None:
+    sql = (
+        "SELECT proname, proconfig, has_function_privilege(oid, 'EXECUTE') FROM pg_proc"
+        " WHERE pronamespace = 'observer'::regnamespace AND prosecdef"
+    )
+    definers = {name: (settings, may) for name, settings, may in ask(login("ben"), sql)}
+    assert {name for name, (_, may) in definers.items() if may} == {"withhold"}
+    paths = [settings for settings, _ in definers.values()]
+    assert paths == [["search_path=pg_catalog, pg_temp"]] * len(definers)
+
+
+def test_a_notice_says_nothing_but_that_there_is_news(login: Login, ana: Carrier) -> None:
+    ben = login("ben")
+    ask(ben, "LISTEN observer")
+    ask(login("owner"), "INSERT INTO observer.origin VALUES ('c', 'postgres')")
+    ask(login("owner"), INSERT.format(origin="c", sequence=1, visibility="team"))
+    assert [one.payload for one in ben.notifies(timeout=20, stop_after=1)] == [""]
 
 
 def test_a_member_sees_of_the_audit_what_he_did(login: Login) -> None:
@@ -281,12 +377,9 @@ def test_nothing_personal_reaches_the_server(login: Login) -> None:
 def test_a_login_that_no_policy_binds_is_refused(share: ServerShare, login: Login) -> None:
     with pytest.raises(ShareUnavailable, match=r"superuser.*observer sync invite"):
         carriers.open_carrier(share.owner, cast("Any", None))
-    ask(login("owner"), "CREATE ROLE bypass LOGIN BYPASSRLS")
-    try:
-        with pytest.raises(ShareUnavailable, match="bound by no policy"):
-            PostgresCarrier(share.owner.replace("postgres@", "bypass@"))
-    finally:
-        ask(login("owner"), "DROP ROLE bypass")
+    make_login(login("owner"), "bypass", "BYPASSRLS")
+    with pytest.raises(ShareUnavailable, match="bound by no policy"):
+        PostgresCarrier(share.owner.replace("postgres@", "bypass@"))
 
 
 def test_a_stranger_is_said_to_be_no_member(share: ServerShare, login: Login) -> None:

@@ -68,18 +68,24 @@ SELECT greatest(c.reltuples::bigint, (
 FROM pg_class c WHERE c.oid = 'observer.entry'::regclass;
 
 -- name: by_words
+-- As the local index ranks (BM25): that a word is held counts most, so that an item which holds all
+-- words of a query comes before one that has a single word in its title.
 SELECT e.uuid
-FROM observer.entry e
+FROM (
+    SELECT e.uuid, e.words, length(e.words) / avg(length(e.words)) OVER () AS longer
+    FROM observer.entry e
+    WHERE e.words @@ %(gate)s::tsquery
+        AND (%(project)s::text IS NULL OR e.project = %(project)s)
+        AND (%(kinds)s::text[] IS NULL OR e.kind = ANY (%(kinds)s))
+        AND (%(types)s::text[] IS NULL OR e.type = ANY (%(types)s))
+        AND (%(since)s::bigint IS NULL OR e.created_ms >= %(since)s)
+        AND (%(until)s::bigint IS NULL OR e.created_ms < %(until)s)
+) e
 CROSS JOIN LATERAL (
-    SELECT sum(rarity * ts_rank(e.words, code::tsquery, 1)) AS score
+    SELECT sum(rarity * held / (held + 0.3 * (0.3 + 0.9 * e.longer))) AS score
     FROM unnest(%(codes)s::text[], %(rarities)s::float8[]) AS each (code, rarity)
+    CROSS JOIN ts_rank('{0.5, 0.5, 0.6, 1}', e.words, code::tsquery) AS held
 ) s
-WHERE e.words @@ %(gate)s::tsquery
-    AND (%(project)s::text IS NULL OR e.project = %(project)s)
-    AND (%(kinds)s::text[] IS NULL OR e.kind = ANY (%(kinds)s))
-    AND (%(types)s::text[] IS NULL OR e.type = ANY (%(types)s))
-    AND (%(since)s::bigint IS NULL OR e.created_ms >= %(since)s)
-    AND (%(until)s::bigint IS NULL OR e.created_ms < %(until)s)
 ORDER BY s.score DESC
 LIMIT %(limit)s;
 
@@ -97,7 +103,7 @@ ORDER BY e.embedding::{vector}.halfvec({dimensions})
 LIMIT %(limit)s;
 
 -- name: fetch
-SELECT DISTINCT ON (r.uuid) r.uuid, coalesce(m.person, ''), r.project, r.body,
+SELECT DISTINCT ON (r.uuid) r.uuid, coalesce(m.person, ''), r.body,
     {vector}.halfvec_send(e.embedding)
 FROM observer.record r
 LEFT JOIN observer.member m USING (role)

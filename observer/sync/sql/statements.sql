@@ -16,11 +16,28 @@ SELECT to_regprocedure('observer.withhold(text, bigint, text)') IS NOT NULL;
 -- name: has_forgotten
 SELECT to_regprocedure('observer.forgotten()') IS NOT NULL;
 
+-- name: has_apart
+SELECT EXISTS (
+    SELECT FROM pg_database d, aclexplode(d.datacl) a JOIN pg_roles r ON r.oid = a.grantee
+    WHERE d.datname = current_database() AND a.privilege_type = 'CONNECT'
+        AND r.rolname LIKE 'observer\_members\_%'
+);
+
 -- name: format
 SELECT version FROM observer.format;
 
 -- name: listen
 LISTEN observer;
+
+-- name: backend
+SELECT pg_backend_pid();
+
+-- name: newest
+SELECT o.origin, r.sequence FROM observer.origin o
+CROSS JOIN LATERAL (
+    SELECT sequence FROM observer.record WHERE origin = o.origin ORDER BY sequence DESC LIMIT 1
+) r
+WHERE o.origin <> %s;
 
 -- name: claim
 INSERT INTO observer.origin (origin) VALUES (%s) ON CONFLICT DO NOTHING;

@@ -45,10 +45,13 @@ class Joined:
             sync_once(one.home, NAME, self._carriers[one.person])
 
 
-@pytest.fixture
-def joined(machine: Machines, folder_share: Share) -> Iterator[Joined]:
+@pytest.fixture(params=["folder"])
+def joined(machine: Machines, request: pytest.FixtureRequest) -> Iterator[Joined]:
     with ExitStack() as stack:
-        yield Joined(machine, folder_share, stack)
+        yield Joined(machine, request.getfixturevalue(f"{request.param}_share"), stack)
+
+
+by_each = pytest.mark.parametrize("joined", ["folder", "git", "postgres"], indirect=True)
 
 
 class Network:
@@ -101,12 +104,6 @@ class Network:
             there.shutdown(socket.SHUT_WR)
 
 
-@pytest.fixture
-def on_server(machine: Machines, postgres_share: Share) -> Iterator[Joined]:
-    with ExitStack() as stack:
-        yield Joined(machine, postgres_share, stack)
-
-
 def work(home: Machine, joined: Joined) -> None:
     """Keep, change and forget notes, and share in between."""
     for number in range(6):
@@ -119,11 +116,8 @@ def work(home: Machine, joined: Joined) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by", ["joined", "on_server"])
-def test_three_that_write_at_once_end_up_with_the_same(
-    by: str, request: pytest.FixtureRequest
-) -> None:
-    joined: Joined = request.getfixturevalue(by)
+@by_each
+def test_three_that_write_at_once_end_up_with_the_same(joined: Joined) -> None:
     three = joined.make("ana", "bob", "eve")
     with ThreadPoolExecutor(3) as threads:
         for done in [threads.submit(work, one, joined) for one in three]:
@@ -177,6 +171,7 @@ def test_a_machine_that_comes_back_after_months_takes_what_was_deleted(joined: J
     assert len(ana.texts()) == 1
 
 
+@by_each
 def test_clocks_two_days_apart_end_up_with_the_same(joined: Joined) -> None:
     ana, bob = joined.make("ana", "bob")
     ana.now_ms += 2 * DAY_MS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,9 +13,10 @@ from observer.core.events import Command, Prompt, Reference, Remember, Reply, Re
 from observer.core.filters import OWN
 from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
+from observer.sync import outgoing
 from observer.sync.home import Round, failed, sync_once
 from observer.sync.incoming import changed_apart
-from observer.sync.record import Pulled
+from observer.sync.record import Pulled, Record
 from observer.tools import note_api
 from observer.upkeep.take_out import Removal, clean, marks_of
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
@@ -71,6 +72,25 @@ def test_what_came_does_not_leave_again(
 def test_nothing_is_sent_twice(ana: Machine, sync: Sync) -> None:
     ana.note("one")
     assert sync(ana, ana) == [Round(sent=1), Round()]
+
+
+def test_the_first_records_are_sent_before_the_last_are_made(
+    ana: Machine, carrier: LinesCarrier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        ana.note(f"note {number}")
+    made: list[int] = []
+
+    def push(records: Sequence[Record]) -> None:
+        with ana.store.read() as reader:
+            made.append(reader.shares()[0].sequence)
+        LinesCarrier.push(carrier, records)
+
+    monkeypatch.setattr(carrier, "push", push)
+    for name in ("BATCH", "PUSHED"):
+        monkeypatch.setattr(outgoing, name, 2)
+    assert sync_once(ana.home, NAME, carrier).sent == 5
+    assert (made, len(carrier.records())) == ([2, 4, 5], 5)
 
 
 def test_a_change_is_a_later_record(ana: Machine, bob: Machine, sync: Sync) -> None:

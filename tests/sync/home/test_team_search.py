@@ -345,15 +345,6 @@ def test_a_member_reaches_but_his_own_rows(bob: Member, postgres_share: Any, sql
     assert rows(postgres_share, "SELECT kind FROM observer.entry") == [("note",)]
 
 
-def test_a_stranger_reads_no_row(postgres_share: Any, ana: Member) -> None:
-    del ana
-    rows(postgres_share, "DROP ROLE IF EXISTS stranger")
-    rows(postgres_share, "CREATE ROLE stranger LOGIN")
-    url = postgres_share.owner.replace("postgres@", "stranger@")
-    with psycopg.connect(url) as login, pytest.raises(errors.InsufficientPrivilege):
-        login.execute("SELECT count(*) FROM observer.entry")
-
-
 def test_an_older_share_says_who_brings_it_up_to_date(ana: Member, postgres_share: Any) -> None:
     undo_search(postgres_share)
     with pytest.raises(ShareUnavailable, match=r"as a whole yet.*sync add URL --create"):
