@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from msgspec.structs import astuple
+
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.moment import day
@@ -33,7 +35,7 @@ def usage(view: WebRequest) -> WebPage:
     names = memory.project_names()
     known = projects(memory)
     days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(span))]
-    by_day = {one.name: _row("", [one], {})["tokens"] for one in found if one.by == "day"}
+    by_day = {one.name: sum(astuple(one.usage)) for one in found if one.by == "day"}
     handle = project or (known[0].uuid if known else "")
     values = {
         **shared(memory),

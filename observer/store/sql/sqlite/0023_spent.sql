@@ -14,6 +14,7 @@ CREATE TABLE spent (
 CREATE INDEX spent_at ON spent (at_ms) WHERE input IS NOT NULL;
 CREATE INDEX spent_model ON spent (session_id, at_ms) WHERE model <> '';
 CREATE INDEX session_child ON session (last_ms) WHERE parent <> '';
+CREATE INDEX session_time ON session (last_ms);
 
 -- Damaged data is no JSON.
 CREATE VIEW spent_in_log AS
