@@ -68,7 +68,7 @@ from observer.serve.staleness import StalenessWorker
 from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.web import Pages, Proxy, WebDoor, proxy_of
+from observer.serve.web import Pages, WebDoor, proxy_of
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
 from observer.tools.status import (
@@ -218,16 +218,15 @@ class Daemon:
         self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
         self._shares = self._sharing(pipeline)
-        self._web = WebDoor(
-            pages, self._memory, self._status, self._leave_soon, self._reverse_proxy()
-        )
+        self._web = self._door(pages)
 
-    def _reverse_proxy(self) -> Proxy | None:
+    def _door(self, pages: Pages) -> WebDoor:
+        proxy = None
         try:
-            return proxy_of(self._settings.web_proxy_host, self._home.web_secret)
+            proxy = proxy_of(self._settings.web_proxy_host, self._home.web_secret)
         except (OSError, ValueError) as error:
-            self._health.degrade("reverse proxy", f"it is let in by nothing: {error}")
-            return None
+            self._health.degrade("reverse proxy", f"it is not let in: {error}")
+        return WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
 
     def _sharing(self, pipeline: Pipeline) -> ShareWorker:
         return ShareWorker(
