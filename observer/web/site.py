@@ -43,7 +43,7 @@ class Finding(Protocol):
         """What `mend` takes."""
 
 
-class Proxy(Protocol):
+class ReverseProxy(Protocol):
     """A reverse proxy before the pages."""
 
     @property
@@ -87,7 +87,7 @@ class Site:
     access: Access
     port: int
     is_of_others: Callable[[tuple[str, int]], bool] = lambda _: False
-    proxy: Proxy | None = None
+    proxy: ReverseProxy | None = None
     admit: Callable[[tuple[str, int]], None] = lambda _: None
     leaving: asyncio.Event = field(default_factory=asyncio.Event)
     restart: Callable[[], object] = lambda: None
