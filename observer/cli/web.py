@@ -31,5 +31,7 @@ def web_command(*, no_open: bool, logout: bool) -> None:
     if is_opened:
         say("opened in your browser")
     else:
-        say(answer["url"], is_exact=True)  # whole, however narrow the terminal is
+        for name in ("url", "proxied"):
+            if name in answer:
+                say(answer[name], is_exact=True)  # whole, however narrow the terminal is
         note(f"it opens once, within {answer['seconds']} s")

@@ -37,6 +37,8 @@ sessions) settles what these began, and stays as long as the longest of them."""
 RETENTION_PATTERN = rf"^({'|'.join(RETAINED)})=([0-9]|[1-9][0-9]{{1,4}})$"
 FOLDER_PATTERN = "^/.*=([0-9]|[1-9][0-9]{1,4})$"
 PRICE_PATTERN = r"^[^=,]{1,100}=[0-9]{1,6}(\.[0-9]{1,6})?(/[0-9]{1,6}(\.[0-9]{1,6})?){3}$"
+HOST_PATTERN = r"^([a-z0-9-]+(\.[a-z0-9-]*[a-z][a-z0-9-]*)+(:[0-9]{1,5})?)?$"
+"""A name with a dot, and a port if it is not 443: no address, and not `localhost`."""
 LISTS = {
     "exclude": os.pathsep,
     "follow": ",",
@@ -58,6 +60,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         rules_chars: Budget of the approved rules that every agent is given when it connects; 0
             gives none. Some clients keep only the first 2,048 bytes of all instructions.
         http_port: Loopback TCP port for streamable-HTTP MCP and POST /events; 0 means none.
+        web_proxy_host: Public host name of a reverse proxy before the pages, such as
+            memory.example.org; it shows the secret in `~/.observer/web_secret`, mode 600. Empty
+            means none.
         exclude: Folders (with everything below) of which nothing is recorded.
         owner: Name under which your personal notes are kept; empty means your login name.
         flashback_days: Days after which a note may come back as a flashback.
@@ -110,6 +115,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     context_tokens: Annotated[int, Meta(ge=100, le=2500)] = 1000
     rules_chars: Annotated[int, Meta(ge=0, le=100_000)] = 8000
     http_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    web_proxy_host: Annotated[str, Meta(pattern=HOST_PATTERN)] = ""
     exclude: tuple[str, ...] = ()
     owner: str = ""
     flashback_days: Annotated[int, Meta(ge=0, le=36_500)] = 90

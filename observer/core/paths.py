@@ -102,6 +102,8 @@ class Home:
     """Made by the hook that starts a daemon in place of one that died."""
     web = _at("web.json")
     """The port of the pages, and the key of the cookies that open them, mode 0600."""
+    web_secret = _at("web_secret")
+    """What a reverse proxy before the pages shows, mode 0600."""
     token = _at("token")
     """Bearer token of the TCP listener, mode 0600."""
     llm_key = _at("llm_key")

@@ -21,7 +21,6 @@ from observer.core.paths import is_inside
 from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
 from observer.local.given import Giving
-from observer.memory.spending import Spent, spent
 from observer.memory.used import GivenToSession, used
 from observer.memory.work import Branch, CheckHistory, branches, check_histories
 from observer.projects.gone import from_windows
@@ -49,6 +48,7 @@ from observer.search.timeline import (
 )
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
+from observer.store.spent import Spent
 from observer.store.writer import Writer
 
 
@@ -145,15 +145,19 @@ class Accounts:
         with self._store.read() as reader:
             return events_of(reader, handle, kinds, from_ms=from_ms, to_ms=to_ms)
 
-    def spent(self, since_ms: int, *, project: str | None = None) -> list[Spent]:
-        """Return what the turns since a time used, each once.
+    def spent(
+        self, since_ms: int, *, project: str | None, sessions: int
+    ) -> tuple[list[Spent], dict[int, Session]]:
+        """Return what the turns since a time used, see `SpentReads.spent`, and those sessions.
 
         Raises:
             NotFound, Ambiguous: the project.
         """
         with self._store.read() as reader:
             asked = named(reader.projects(), from_windows(project)).id if project else None
-            return list(spent(reader, since_ms, project_id=asked))
+            found = reader.spent(since_ms, project_id=asked, sessions=sessions)
+            ids = {one.place for one in found if one.by == "session"}
+            return found, {one.id: one for one in map(reader.session, filter(None, ids)) if one}
 
     def patch(self, commit: Item) -> str:
         """Return what a commit changed, as git's patch; empty where its repository is gone."""

@@ -474,13 +474,14 @@ class Memory:
         with self._store.read() as reader:
             return reader.snapshot()
 
-    def written(self) -> tuple[int, int]:
-        """Return the last change of an item and the newest event: one grows with what is written.
+    def written(self) -> tuple[int, int, str]:
+        """Return the last change of an item, the newest event, and the epoch of changes.
 
-        Unlike `snapshot` it is the same as long as nothing is.
+        One of the numbers grows with what is written, the epoch is another one after a purge and a
+        rebuild. Unlike `snapshot` all are the same as long as nothing happens.
         """
         with self._store.read() as reader:
-            return reader.newest_change(), reader.newest_seq()
+            return reader.newest_change(), reader.newest_seq(), reader.epoch()
 
     def totals(self) -> Totals:
         """Return counts and sizes."""

@@ -16,6 +16,7 @@ from observer.core.events import Commit
 from observer.core.model import Item, Reason, Recorded, Validity, seq_of
 from observer.observations.prompt_injection import suspicion
 from observer.search.rank import Hit
+from observer.store.items import Work
 from observer.store.reader import StoreReader
 
 Nearness = Callable[[int, int], float]
@@ -34,7 +35,7 @@ def discarded(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
     return taken_back(reader, commits) | away
 
 
-def taken_back(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
+def taken_back(reader: StoreReader, items: Iterable[Item | Work]) -> frozenset[int]:
     """Return the commits and edits among items that were taken back or replaced since.
 
     Of an edit that is what a command took back, git's or `rm`: all that no commit had of its file.

@@ -22,6 +22,7 @@ from observer.observations import project_state, session_state, summary
 from observer.observations.drafts import FAILED
 from observer.search.eligible import taken_back
 from observer.search.handles import session_id
+from observer.store.items import Work
 from observer.store.reader import StoreReader
 
 DEEPEST = 5
@@ -193,7 +194,9 @@ MOST_ITEMS = 5_000
 MOST_CHILDREN = 100
 
 NOTED = ("constraint", "decision", "heuristic", "rejected")
-OBSERVED = ("command", "commit", "file-write", "fix", "tool-use", *NOTED)
+SHOWN = ("commit", "fix", *NOTED)
+"""Types of observations that an account shows."""
+OBSERVED = ("command", "file-write", "tool-use", *SHOWN)
 """Types of observations that an account looks at."""
 
 
@@ -265,9 +268,10 @@ def account(
         project_id=project_id, since_ms=since_ms, owner=owner, kinds=("observation", "record"),
         types=OBSERVED,
     )  # fmt: skip
-    observed = reader.recent(seen, limit=MOST_ITEMS)
+    observed = reader.work(reader.ids(seen, limit=MOST_ITEMS))
     gone = taken_back(reader, observed)
-    stands = [item for item in observed if item.id not in gone]
+    stands = [one for one in observed if one.id not in gone]
+    shown = reader.items([one.id for one in stands if one.type in SHOWN])
     sessions = with_summaries(reader, ran)
     return Account(
         since_ms=since_ms,
@@ -276,7 +280,8 @@ def account(
                 each,
                 [one for one in sessions if one.session.project_id == each],
                 notes=[item for item in notes if item.project_id == each],
-                observed=[item for item in stands if item.project_id == each],
+                shown=[item for item in shown if item.project_id == each],
+                work=[one for one in stands if one.project_id == each],
             )
             for each in _lately(ran, [*notes, *observed])
         ),
@@ -363,7 +368,7 @@ def _ids_of(reader: StoreReader, session: Session, *, owner: str) -> list[int]:
     return reader.ids(within, limit=MOST_ITEMS)
 
 
-def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:
+def _lately(ran: Iterable[Session], items: Iterable[Item | Work]) -> list[int | None]:
     """Return projects, that where something happened last first."""
     times: list[tuple[int, int | None]] = [(one.last_ms, one.project_id) for one in ran]
     times += [(item.created_ms, item.project_id) for item in items]
@@ -404,17 +409,18 @@ def _share(
     ran: Sequence[SessionRun],
     *,
     notes: Sequence[Item],
-    observed: Sequence[Item],
+    shown: Sequence[Item],
+    work: Sequence[Work],
 ) -> Share:
-    noted = [*notes, *_of_types(observed, NOTED)]
+    noted = [*notes, *_of_types(shown, NOTED)]
     return Share(
         project_id=project_id,
         sessions=tuple(ran),
-        commits=tuple(_of_types(observed, ("commit",))),
-        fixes=tuple(_of_types(observed, ("fix",))),
+        commits=tuple(_of_types(shown, ("commit",))),
+        fixes=tuple(_of_types(shown, ("fix",))),
         noted=tuple(sorted(noted, key=lambda item: (-item.created_ms, -item.id))),
-        failed=sum(map(has_failed, observed)),
-        files=_changed(_of_types(observed, ("commit", "file-write"))),
+        failed=sum(map(has_failed, work)),
+        files=_changed(one for one in work if one.type in {"commit", "file-write"}),
     )
 
 
@@ -422,12 +428,12 @@ def _of_types(items: Iterable[Item], types: Sequence[str]) -> list[Item]:
     return [item for item in items if item.type in types]
 
 
-def _changed(items: Iterable[Item]) -> tuple[str, ...]:
+def _changed(items: Iterable[Work]) -> tuple[str, ...]:
     """Return the files that were changed, the most often changed first."""
     times = Counter(path for item in items for path in item.files_modified)
     return tuple(path for path, _ in times.most_common())
 
 
-def has_failed(item: Item) -> bool:
+def has_failed(item: Item | Work) -> bool:
     """Return True for a command or tool call that failed."""
     return item.category == FAILED

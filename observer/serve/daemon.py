@@ -56,8 +56,8 @@ from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.servers import (
     HttpServer,
     LazyMcp,
-    LoopbackSocket,
-    ensure_token,
+    LoopbackPort,
+    ensure_secret,
     listen,
     listen_tcp,
     make_run_folder,
@@ -67,7 +67,7 @@ from observer.serve.staleness import StalenessWorker
 from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.web import Pages, WebDoor
+from observer.serve.web import Pages, WebDoor, proxy_of
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
 from observer.tools.status import (
@@ -217,7 +217,15 @@ class Daemon:
         self._heads = HeadWorker(store, self._record, home, health=health)
         self._llm = LazyLlm(home, settings, self._services(pipeline))
         self._shares = self._sharing(pipeline)
-        self._web = WebDoor(pages, self._memory, self._status, self._leave_soon)
+        self._web = self._door(pages)
+
+    def _door(self, pages: Pages) -> WebDoor:
+        proxy = None
+        try:
+            proxy = proxy_of(self._settings.web_proxy_host, self._home.web_secret)
+        except (OSError, ValueError) as error:
+            self._health.degrade("reverse proxy", f"it is not let in: {error}")
+        return WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
 
     def _sharing(self, pipeline: Pipeline) -> ShareWorker:
         return ShareWorker(
@@ -352,22 +360,22 @@ class Daemon:
         )
 
     def _servers(self, http_listener: socket.socket) -> list[HttpServer]:
-        servers = [HttpServer(self._app, http_listener, name="http")]
+        servers = [HttpServer(self._app, [http_listener], name="http")]
         if port := self._settings.http_port:
             try:
-                token = ensure_token(self._home)
-                listener = listen_tcp(port)
+                token = ensure_secret(self._home.token)
+                opened = listen_tcp(port)
             except OSError as error:
                 what = error.filename or f"port {port}"
                 self._health.degrade("http", f"{what} cannot be used: {error.strerror}")
             else:
-                guarded = partial(self._app, listener, token)
-                servers.append(HttpServer(guarded, listener, name="http on TCP"))
+                guarded = partial(self._app, opened, token)
+                servers.append(HttpServer(guarded, opened.listeners, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"
-                self._connections = listener.connections
+                self._connections = opened.connections
         return servers
 
-    def _app(self, port: LoopbackSocket | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
+    def _app(self, port: LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
         """Return what the Unix socket serves, or a port, where requests show a token."""
         from observer.serve.http import Guard, Handlers, app  # noqa: PLC0415 - as in `HttpServer`
 
@@ -387,7 +395,7 @@ class Daemon:
         )
         if port is None:
             return app(handlers, self._mcp)
-        guard = Guard(token=token, port=port.getsockname()[1], admit=port.admit)
+        guard = Guard(token=token, port=port.number, admit=port.admit)
         return app(handlers, self._mcp, guard=guard)
 
     def _recall(self, envelope: bytes) -> bytes:

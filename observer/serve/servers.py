@@ -1,9 +1,9 @@
 """The daemon's servers: HTTP under uvicorn, MCP lines on their own socket, and their listeners.
 
-Listeners are private Unix sockets, and a loopback TCP port if one is configured. Promises: only
-processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by a
-crash is replaced, but only by the holder of the home's lock. HTTP is imported when somebody first
-connects, and MCP over HTTP when it is first asked for, each in a thread.
+Listeners are private Unix sockets, and a TCP port of both loopback addresses if one is asked for.
+Promises: only processes of this user can use a Unix socket, whatever the folder's mode; a socket
+file left by a crash is replaced, but only by the holder of the home's lock. HTTP is imported when
+somebody first connects, and MCP over HTTP when it is first asked for, each in a thread.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import stat
 import struct
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -88,42 +88,47 @@ class _Guest(NamedTuple):
     peer: tuple[str, int | None]
 
 
-class LoopbackSocket(socket.socket):
-    """A listening TCP socket that lets go of who only stays when there are too many.
+class LoopbackPort:
+    """A TCP port of 127.0.0.1 and ::1 that lets go of who only stays when there are too many.
 
     Any user and any page of a browser may connect, and nobody has shown a token before the request
     is read: idle connections must not use up the daemon's descriptors. One that has shown it stays.
     Without room for a newcomer the oldest that waits goes, of the same peer if it has too many;
     both are answered by `REFUSAL`.
+
+    Args:
+        only: the user whose processes may connect, where the kernel says whose they are; None: any.
     """
 
     def __init__(self, only: int | None = None) -> None:
-        super().__init__(socket.AF_INET, socket.SOCK_STREAM)
         self._only = only
+        self.listeners: list[LoopbackSocket] = []
         self._waiting: list[_Guest] = []
         self._known: list[_Guest] = []
         self._leaving: list[_Guest] = []
         self._refused = 0
 
-    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
-        """Return the next connection that there is room for."""
-        while True:
-            connection, address = super().accept()
-            user = user_at(address, connection.getsockname())
-            guest = _Guest(connection, address, (address[0], user))
-            self._forget_gone()
-            if self._has_room(guest):
-                self._waiting.append(guest)
-                return connection, address
-            self._refused += 1
-            _refuse(connection)
-            connection.close()
+    @property
+    def number(self) -> int:
+        """The port."""
+        return int(self.listeners[0].getsockname()[1])
+
+    def close(self) -> None:
+        """Listen no more."""
+        for each in self.listeners:
+            each.close()
 
     def admit(self, address: tuple[str, int]) -> None:
         """Note that the connection from an address has shown the token."""
         self._forget_gone()
         self._known += [each for each in self._waiting if each.address == address]
         self._waiting = [each for each in self._waiting if each.address != address]
+
+    def is_of_others(self, address: tuple[str, int]) -> bool:
+        """Return True unless the connection from an address is ours, or nobody knows whose."""
+        guests = (*self._waiting, *self._known, *self._leaving)
+        users = {each.peer[1] for each in guests if each.address == address}
+        return users.isdisjoint({None, os.getuid()})
 
     def connections(self) -> HttpConnections:
         """Return how many there are; in any thread."""
@@ -136,6 +141,19 @@ class LoopbackSocket(socket.socket):
             most=MOST_CONNECTIONS,
             most_waiting=MOST_WAITING,
         )
+
+    def let_in(self, connection: socket.socket, address: tuple[str, int]) -> bool:
+        """Return True if there is room for a connection; else it is answered and closed."""
+        user = user_at(address, connection.getsockname())
+        guest = _Guest(connection, address, (address[0], user))
+        self._forget_gone()
+        if self._has_room(guest):
+            self._waiting.append(guest)
+            return True
+        self._refused += 1
+        _refuse(connection)
+        connection.close()
+        return False
 
     def _has_room(self, newcomer: _Guest) -> bool:
         """Return True if there is room for one more, after letting go of another if need be.
@@ -167,6 +185,21 @@ class LoopbackSocket(socket.socket):
             guests[:] = [each for each in guests if each.connection.fileno() >= 0]
 
 
+class LoopbackSocket(socket.socket):
+    """One of the listening sockets of a `LoopbackPort`."""
+
+    def __init__(self, port: LoopbackPort, family: socket.AddressFamily) -> None:
+        super().__init__(family, socket.SOCK_STREAM)
+        self._port = port
+
+    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
+        """Return the next connection that there is room for."""
+        while True:
+            connection, address = super().accept()
+            if self._port.let_in(connection, address[:2]):
+                return connection, address
+
+
 def _refuse(connection: socket.socket) -> None:
     """Answer a connection without serving it, as far as that needs no waiting."""
     with suppress(OSError):  # it has hung up itself
@@ -186,10 +219,10 @@ def user_at(theirs: tuple[str, int], ours: tuple[str, int]) -> int | None:
     """
     if not hasattr(socket, "AF_NETLINK"):  # not Linux
         return None
-    ends = struct.pack(
-        ">HH4s12x4s12x", theirs[1], ours[1], *(socket.inet_aton(end[0]) for end in (theirs, ours))
-    )
-    asked = struct.pack("=BBBBI", socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _EVERY_STATE)
+    family = socket.AF_INET6 if ":" in ours[0] else socket.AF_INET
+    hosts = (socket.inet_pton(family, end[0]) for end in (theirs, ours))
+    ends = struct.pack(">HH16s16s", theirs[1], ours[1], *hosts)
+    asked = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 0, 0, _EVERY_STATE)
     asked += ends + struct.pack("=III", 0, _EVERY_STATE, _EVERY_STATE)
     header = struct.pack("=IHHII", 16 + len(asked), _SOCK_DIAG_BY_FAMILY, 1, 0, 0)
     with (
@@ -252,16 +285,32 @@ def listen(path: Path) -> Iterator[PrivateSocket]:
                     path.unlink()
 
 
-def listen_tcp(port: int, *, only: int | None = None) -> LoopbackSocket:
-    """Open a loopback port, 0 for any that is free; for the processes of one user, or of all.
+def listen_tcp(port: int, *, only: int | None = None) -> LoopbackPort:
+    """Open a port of 127.0.0.1 and, where the machine has it, of ::1; 0 for any that is free.
+
+    It is for the processes of one user, or of all.
 
     Raises:
-        OSError: the port is in use.
+        OSError: the port is in use, of either address.
     """
-    listener = LoopbackSocket(only)
+    made = LoopbackPort(only)
+    try:
+        made.listeners.append(_listening(made, socket.AF_INET, "127.0.0.1", port))
+        with _without_ipv6():
+            made.listeners.append(_listening(made, socket.AF_INET6, "::1", made.number))
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _listening(
+    port: LoopbackPort, family: socket.AddressFamily, host: str, number: int
+) -> LoopbackSocket:
+    listener = LoopbackSocket(port, family)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
+        listener.bind((host, number))
         listener.listen(BACKLOG)
     except OSError:
         listener.close()
@@ -269,26 +318,36 @@ def listen_tcp(port: int, *, only: int | None = None) -> LoopbackSocket:
     return listener
 
 
-def ensure_token(home: Home) -> str:
-    """Return the bearer token of the TCP port; created once, mode 0600, and kept.
+@contextmanager
+def _without_ipv6() -> Iterator[None]:
+    """Go on where the machine has no IPv6: none at all, or no address of the loopback."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}:
+            raise
+
+
+def ensure_secret(file: Path) -> str:
+    """Return the secret in a file of the home; created once, mode 0600, and kept.
 
     Raises:
         OSError: the file cannot be read or written, or is not ASCII.
     """
     with suppress(FileNotFoundError):
-        token = read_plain(home.token).decode("ascii", "replace").strip()
-        if "\ufffd" in token:
-            raise OSError(errno.EILSEQ, "it is not ASCII text", str(home.token))
-        if token:
-            return token
-    token = secrets.token_urlsafe(32)
-    fresh = home.token.with_suffix(".new")
+        secret = read_plain(file).decode("ascii", "replace").strip()
+        if "\ufffd" in secret:
+            raise OSError(errno.EILSEQ, "it is not ASCII text", str(file))
+        if secret:
+            return secret
+    secret = secrets.token_urlsafe(32)
+    fresh = file.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(token + "\n")
-    fresh.replace(home.token)
-    return token
+    with os.fdopen(descriptor, "w", encoding="ascii") as written:
+        written.write(secret + "\n")
+    fresh.replace(file)
+    return secret
 
 
 def _clear(inside: Path) -> None:
@@ -303,33 +362,38 @@ Converse = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any,
 
 
 class HttpServer:
-    """uvicorn on a listener. It is imported for the first who connects, as is what it serves.
+    """uvicorn on listeners. It is imported for the first who connects, as is what it serves.
 
     Args:
         app: makes the ASGI application; called in a thread.
-        listener: a listening socket; closed at the end.
+        listeners: listening sockets; closed at the end.
         name: for the log.
     """
 
-    def __init__(self, app: Callable[[], Any], listener: socket.socket, *, name: str) -> None:
+    def __init__(
+        self, app: Callable[[], Any], listeners: Sequence[socket.socket], *, name: str
+    ) -> None:
         # ASGI is starlette's, whose home is `serve.http`.
         self.name = name
         self._app = app
-        self._listener = listener
+        self._listeners = listeners
         self._woken, self._leaving = asyncio.Event(), asyncio.Event()
 
     async def serve(self) -> None:
-        """Serve on the listener until `leave`."""
+        """Serve on the listeners until `leave`."""
         loop = asyncio.get_running_loop()
-        with self._listener:
-            loop.add_reader(self._listener, self._woken.set)
+        with ExitStack() as stack:
+            for each in self._listeners:
+                stack.enter_context(each)
+                loop.add_reader(each, self._woken.set)
             try:
                 await self._woken.wait()
             finally:
-                loop.remove_reader(self._listener)
+                for each in self._listeners:
+                    loop.remove_reader(each)
             if not self._leaving.is_set():
                 server = await _in_a_hurry(self._made)
-                await server.serve([self._listener])
+                await server.serve(list(self._listeners))
 
     def _made(self) -> Uvicorn:
         from observer.serve.http import Uvicorn  # noqa: PLC0415 - 60 ms with the application

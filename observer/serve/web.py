@@ -1,7 +1,8 @@
 """The port of the pages: opened by the first link, and again at a start while a cookie may hold.
 
 Until a link is asked for nothing listens, and until somebody comes nothing of the pages is
-imported. Another user of this machine is let in by nobody.
+imported. Another user of this machine is let in by nobody, but a reverse proxy that is configured:
+it may be another user's, and shows a secret.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from observer.core.errors import DaemonUnavailable
 from observer.memory.api import Memory
-from observer.serve.servers import HttpServer, LoopbackSocket, listen_tcp
+from observer.serve.servers import HttpServer, LoopbackPort, ensure_secret, listen_tcp
 from observer.tools.status import Status
 
 log = logging.getLogger(__name__)
@@ -22,6 +24,34 @@ log = logging.getLogger(__name__)
 
 LINK_S = 60
 """How long a link opens the pages."""
+
+
+SECRET_CHARS = 32
+"""Fewest characters of the secret that a reverse proxy shows."""
+
+
+class Proxy(NamedTuple):
+    """A reverse proxy: the public name of its host, and the secret that its requests show."""
+
+    host: str
+    secret: str
+
+
+def proxy_of(host: str, file: Path) -> Proxy | None:
+    """Return the proxy of a public host, None without one; its secret is made if there is none.
+
+    Raises:
+        OSError: the file cannot be read or written, or is not ASCII.
+        ValueError: others can read the secret, or it is too short.
+    """
+    if not host:
+        return None
+    secret = ensure_secret(file)
+    if file.stat().st_mode & 0o077:
+        raise ValueError(f"{file} is open to others, run: chmod 600 {file}")
+    if len(secret) < SECRET_CHARS:
+        raise ValueError(f"{file} holds fewer than {SECRET_CHARS} characters")
+    return Proxy(host, secret)
 
 
 class Doorkeeper(Protocol):
@@ -68,14 +98,16 @@ class WebDoor:
         memory: Memory,
         status: Callable[[], Status],
         restart: Callable[[], object] = lambda: None,
+        proxy: Proxy | None = None,
     ) -> None:
         self._pages = pages
+        self._proxy = proxy
         self._restart = restart
         self._memory = memory
         self._status = status
         self._wanted = asyncio.Event()
         self._leaving = asyncio.Event()
-        self._listener: LoopbackSocket | None = None
+        self._port: LoopbackPort | None = None
         if pages.is_open:
             try:
                 self._listen()
@@ -85,13 +117,16 @@ class WebDoor:
     def link(self) -> dict[str, object]:
         """Return the address that opens the pages once, and how long it does.
 
+        With a proxy the same link has another address, `proxied`.
+
         Raises:
             DaemonUnavailable: no port can be opened.
         """
         port = self._listen()
         word = self._pages.access.link(LINK_S)
-        url = f"http://127.0.0.1:{port}/login?link={word}"
-        return {"url": url, "seconds": LINK_S}
+        path = f"/login?link={word}"
+        made: dict[str, object] = {"url": f"http://127.0.0.1:{port}{path}", "seconds": LINK_S}
+        return made | ({"proxied": f"https://{self._proxy.host}{path}"} if self._proxy else {})
 
     def logout(self) -> dict[str, object]:
         """Let no browser look any more that may until now; return whether one might."""
@@ -108,18 +143,19 @@ class WebDoor:
     async def run(self) -> None:
         """Serve from the first link on, until `leave`."""
         await self._wanted.wait()
-        if self._listener is None:
+        if self._port is None:
             return
-        listener = self._listener
         pages = self._pages.app(
             memory=self._memory,
             status=self._status,
-            port=listener.getsockname()[1],
-            admit=listener.admit,
+            port=self._port.number,
+            admit=self._port.admit,
+            is_of_others=self._port.is_of_others,
+            proxy=self._proxy,
             leaving=self._leaving,
             restart=self._restart,
         )
-        server = HttpServer(lambda: pages, listener, name="pages")
+        server = HttpServer(lambda: pages, self._port.listeners, name="pages")
         served = asyncio.create_task(server.serve())
         await self._leaving.wait()
         server.leave()
@@ -127,17 +163,18 @@ class WebDoor:
 
     def _listen(self) -> int:
         """Open the port unless it is open, the one of before if it is free; return its number."""
-        if self._listener is None:
+        if self._port is None:
             try:
-                self._listener = self._port()
+                self._port = self._opened()
             except OSError as error:
                 raise DaemonUnavailable(f"no port can be opened: {error.strerror}") from error
-            self._pages.access.keep_port(self._listener.getsockname()[1])
+            self._pages.access.keep_port(self._port.number)
             self._wanted.set()
-        return int(self._listener.getsockname()[1])
+        return self._port.number
 
-    def _port(self) -> LoopbackSocket:
+    def _opened(self) -> LoopbackPort:
+        only = None if self._proxy else os.getuid()
         try:
-            return listen_tcp(self._pages.access.port, only=os.getuid())
+            return listen_tcp(self._pages.access.port, only=only)
         except OSError:
-            return listen_tcp(0, only=os.getuid())
+            return listen_tcp(0, only=only)

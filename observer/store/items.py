@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -75,6 +75,17 @@ _OVER = "(session_id IS NULL OR session_id NOT IN (SELECT id FROM session WHERE 
 _numbers = msgspec.json.Decoder(tuple[int, ...]).decode
 
 
+class Work(NamedTuple):
+    """What an item did, without its texts."""
+
+    created_ms: int
+    id: int
+    project_id: int | None
+    type: str
+    category: str
+    files_modified: tuple[str, ...]
+
+
 class ItemReads(AnchorReads):
     """Reads of items; deleted ones are never returned, but by `item(..., deleted=True)`.
 
@@ -100,6 +111,15 @@ class ItemReads(AnchorReads):
         )
         found = {item.id: item for item in self.with_validity(list(map(to_item, rows)), validity)}
         return [found[item_id] for item_id in ids if item_id in found]
+
+    def work(self, ids: Sequence[int]) -> list[Work]:
+        """Return what items did, newest first; it costs a tenth of `items`."""
+        rows = self._rows(
+            "SELECT created_ms, id, project_id, type, category, files_modified FROM item"
+            f" WHERE id {AMONG} AND deleted_ms IS NULL ORDER BY created_ms DESC, id DESC",
+            (among(ids),),
+        )
+        return [Work._make((*fields, to_strings(files))) for *fields, files in rows]
 
     def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
         rows = self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)

@@ -134,6 +134,7 @@ _PUT_TEXTS = (
 )
 _SPACES = {
     "event": "events",
+    "spent": "events",
     "item": "items",
     "link": "items",
     "relation": "items",

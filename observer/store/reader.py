@@ -48,6 +48,7 @@ from observer.store.rows import (
     to_session,
 )
 from observer.store.shares import ShareReads
+from observer.store.spent import SpentReads
 
 
 class Totals(Value):
@@ -74,7 +75,7 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
+class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads, SpentReads):
     """All reads, over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:

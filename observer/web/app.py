@@ -44,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 FOLDER = Path(__file__).parent
 BODY_BYTES = 1 << 20
+PROXY_HEADER = "observer-proxy-secret"
 LOOK_S = 0.5
 """How often a page that is open looks whether something was written: within a second it shows."""
 STATUS_OF = ((NotFound, 404), (Ambiguous, 409), (SecretRefused, 422), (StoreUnavailable, 503))
@@ -56,7 +57,7 @@ class WebApp:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._host = f"127.0.0.1:{site.port}"
+        self._hosts = {f"{name}:{site.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
         self._cookie = f"observer-{site.port}"
         self._seen: tuple[float, Hashable] = (-LOOK_S, None)
 
@@ -107,10 +108,9 @@ class WebApp:
 
     def _refusal(self, request: Request) -> tuple[int, str, str] | None:
         """Return why a request is refused for where it comes from; see Fetch Metadata (W3C)."""
-        headers, own = request.headers, f"http://{self._host}"
-        # DNS rebinding: a page of a site whose name now resolves to 127.0.0.1 sends that name.
-        if headers.get("host") != self._host:
-            return 421, "this address is not served here", f"it is {own}/"
+        headers, own = request.headers, self._own(request)
+        if not own:
+            return 421, "this address is not served here", "see: observer web"
         site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
         is_ours = site == "same-origin" or (not site and origin == own)
         if origin not in {"", "null", own}:
@@ -124,6 +124,20 @@ class WebApp:
         if site in {"cross-site", "same-site"} and not is_opened:
             return 403, "another page may not ask here", ""
         return None
+
+    def _own(self, request: Request) -> str:
+        """Return the origin that a request may come from, "" where nothing is served to it.
+
+        DNS rebinding: a page of a site whose name now resolves to 127.0.0.1 sends that name.
+        """
+        host, proxy, client = request.headers.get("host", ""), self._site.proxy, request.client
+        if host in self._hosts:
+            is_ours = client is None or not self._site.is_of_others((client.host, client.port))
+            return f"http://{host}" if is_ours else ""
+        shown = request.headers.get(PROXY_HEADER, "").encode("utf-8", "replace")
+        if not proxy or not secrets.compare_digest(shown, proxy.secret.encode()):
+            return ""
+        return f"https://{host}" if host == proxy.host else ""
 
     def _login(self, request: Request, form: dict[str, str], nonce: str) -> Response:
         if request.method == "GET":
@@ -139,7 +153,12 @@ class WebApp:
             )
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
-            self._cookie, cookie, max_age=COOKIE_MS // 1000, httponly=True, samesite="strict"
+            self._cookie,
+            cookie,
+            max_age=COOKIE_MS // 1000,
+            httponly=True,
+            samesite="strict",
+            secure=request.headers["host"] not in self._hosts,  # else it is the proxy's, by TLS
         )
         return answer
 

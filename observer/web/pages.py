@@ -31,6 +31,7 @@ from observer.notes.pairs import Settlement
 from observer.notes.values import Changes, Version
 from observer.search.dates import day_start_ms
 from observer.search.eligible import has_expired, is_stale
+from observer.search.handles import SearchOptions
 from observer.search.timeline import Share
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
@@ -60,6 +61,8 @@ LISTED = 100
 """Sessions of a list."""
 LANE = 6
 """Newest items of a session that goes on."""
+NOTES, LINKED = 50, 200
+"""Notes of one page; those, from there on, whose tags and links are shown beside them."""
 PAIRS = 20
 TAGS, NODES = 16, 24
 """Tags of notes that are offered, the commonest; linked notes that are drawn, the newest."""
@@ -171,18 +174,29 @@ def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a t
 def timeline(view: WebRequest) -> WebPage:
     """List what happened, newest first, a page at a time."""
     memory, asked = view.memory, view.query
-    wanted = parse_filters(**_filters(asked), now_ms=now_ms())
-    until, _, number = asked.get("before", "").partition("-")
-    if until.isdecimal() and number.isdecimal():
-        behind = {"until_ms": int(until[:15]), "before_id": int(number[:18])}
-        wanted = msgspec.structs.replace(wanted, **behind)
+    wanted = _behind(asked, parse_filters(**_filters(asked), now_ms=now_ms()))
     if asked.get("notes"):
         wanted = msgspec.structs.replace(wanted, kinds=("note",))
     found = memory.accounts.happened(wanted, project=asked.get("project"), limit=ROWS + 1)
     rows = found[:ROWS]
-    before = f"{rows[-1].created_ms}-{rows[-1].id}" if len(found) > ROWS else ""
     days = [(name, list(items)) for name, items in groupby(rows, lambda one: day(one.created_ms))]
-    return WebPage("timeline.html", "Timeline", {**shared(memory), "days": days, "before": before})
+    values = {**shared(memory), "days": days, "before": _next_page(found, ROWS)}
+    return WebPage("timeline.html", "Timeline", values)
+
+
+def _behind(asked: Mapping[str, str], wanted: SearchOptions) -> SearchOptions:
+    """Return options for what is listed behind the item that `before` of an address names."""
+    until, _, number = asked.get("before", "").partition("-")
+    if not (until.isdecimal() and number.isdecimal()):
+        return wanted
+    behind = {"until_ms": int(until[:15]), "before_id": int(number[:18])}
+    return msgspec.structs.replace(wanted, **behind)
+
+
+def _next_page(found: Sequence[Item], most: int) -> str:
+    """Return `before` for the items behind the first `most`, "" where there are none."""
+    last = found[most - 1] if len(found) > most else None
+    return f"{last.created_ms}-{last.id}" if last else ""
 
 
 def sessions(view: WebRequest) -> WebPage:
@@ -221,7 +235,7 @@ def item(view: WebRequest) -> WebPage:
 
 
 def notes(view: WebRequest) -> WebPage:
-    """List what was noted, and near pairs that somebody should settle."""
+    """List what was noted, newest first, a page at a time, and what waits for approval."""
     memory, asked = view.memory, view.query
     options = _filters({**asked, "failed": ""})
     wanted = msgspec.structs.replace(
@@ -229,16 +243,28 @@ def notes(view: WebRequest) -> WebPage:
         kinds=("note",),
         tags=(asked["tag"],) if asked.get("tag") else (),
     )
-    found = memory.accounts.happened(wanted, project=asked.get("project"), limit=200)
-    waiting = [note for note in found if note.approval == "provisional"]
+    listed, happened = _behind(asked, wanted), memory.accounts.happened
+    found = happened(listed, project=asked.get("project"), limit=LINKED)
+    rules = () if listed is not wanted else _waiting(memory, wanted, asked.get("project"))
     values = {
         **shared(memory),
-        "notes": found,
-        "waiting": waiting,
+        "notes": found[:NOTES],
+        "before": _next_page(found, NOTES),
+        "waiting": rules,
         "tags": Counter(tag for note in found for tag in note.tags).most_common(TAGS),
         "graph": _graph(found),
     }
     return WebPage("notes.html", "Knowledge", values)
+
+
+def _waiting(memory: Memory, wanted: SearchOptions, project: str | None) -> list[Item]:
+    """Return the rules that nobody has approved yet: few, and looked for among all rules."""
+    rules = memory.accounts.happened(
+        msgspec.structs.replace(wanted, layer="rule"), project=None, limit=LINKED
+    )
+    here = memory.project(project).id if project else None
+    places = {here} if project else {note.project_id for note in rules}
+    return [note for note in rules if note.approval == "provisional" and note.project_id in places]
 
 
 def _graph(found: Sequence[Item]) -> dict[str, Any]:

@@ -43,6 +43,18 @@ class Finding(Protocol):
         """What `mend` takes."""
 
 
+class ReverseProxy(Protocol):
+    """A reverse proxy before the pages."""
+
+    @property
+    def host(self) -> str:
+        """The public name of its host."""
+
+    @property
+    def secret(self) -> str:
+        """What its requests show."""
+
+
 class Doctor(Protocol):
     """Looks at a home, and mends what can be mended while the daemon runs."""
 
@@ -62,6 +74,8 @@ class Site:
         status: the daemon's own.
         access: who may look.
         port: where the pages are served.
+        is_of_others: returns True for the address of a connection of another user.
+        proxy: the one through which others' connections may come.
         admit: called with the address of a connection that has shown a cookie.
         leaving: set once the daemon ends.
         restart: ends the daemon soon, and begins another.
@@ -72,6 +86,8 @@ class Site:
     status: Callable[[], Status]
     access: Access
     port: int
+    is_of_others: Callable[[tuple[str, int]], bool] = lambda _: False
+    proxy: ReverseProxy | None = None
     admit: Callable[[tuple[str, int]], None] = lambda _: None
     leaving: asyncio.Event = field(default_factory=asyncio.Event)
     restart: Callable[[], object] = lambda: None

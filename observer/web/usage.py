@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from msgspec.structs import astuple
+
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.moment import day
 from observer.core.paths import home
 from observer.core.value import TokenUsage
-from observer.memory.spending import Spent
 from observer.search.dates import day_start_ms
+from observer.store.spent import Spent
 from observer.tools.questions import explained, given
 from observer.web.given import given_since, uses
 from observer.web.view import WebPage, WebRequest, projects, shared
@@ -28,24 +30,29 @@ def usage(view: WebRequest) -> WebPage:
     span = int(asked["days"]) if asked["days"] in {str(days) for days in SPANS} else 30
     since_ms = day_start_ms(now_ms=now_ms(), ago=span - 1)
     project = asked.get("project", "")
-    found = memory.accounts.spent(since_ms, project=project or None)
+    found, ran = memory.accounts.spent(since_ms, project=project or None, sessions=SESSIONS)
+    by_model = [one for one in found if one.by == "model"]
     prices = prices_of(config.load(home()).prices)
     names = memory.project_names()
     known = projects(memory)
     days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(span))]
-    by_day = {row["name"]: row for row in _rows(found, lambda one: day(one.at_ms), prices)}
+    by_day = {one.name: sum(astuple(one.usage)) for one in found if one.by == "day"}
     handle = project or (known[0].uuid if known else "")
     values = {
         **shared(memory),
         "span": span,
         "spans": SPANS,
-        "total": _row("", found, prices),
-        "days": [(name, by_day[name]["tokens"] if name in by_day else 0) for name in days],
+        "total": _row("", by_model, prices),
+        "days": [(name, by_day.get(name, 0)) for name in days],
         "tables": {
-            "Model": _rows(found, lambda one: one.model or "not named by the client", prices),
-            "Project": _rows(found, lambda one: names(one.session.project_id), prices),
+            "Model": _rows(by_model, lambda one: one.name or "not named by the client", prices),
+            "Project": _rows(by_model, lambda one: names(one.place), prices),
         },
-        "sessions": _rows(found, lambda one: one.session, prices)[:SESSIONS],
+        "sessions": _rows(
+            [one for one in found if one.by == "session"],
+            lambda one: ran.get(one.place or 0),
+            prices,
+        ),
         "has_prices": bool(prices),
         "given": explained(given(memory, "/", project=handle, client="")) if handle else None,
         "given_to": memory.project(handle).name if handle else "",
@@ -62,8 +69,8 @@ def prices_of(lines: Sequence[str]) -> dict[str, tuple[float, ...]]:
 
 
 def _cost(one: Spent, prices: dict[str, tuple[float, ...]]) -> float | None:
-    """Return what a turn cost, None where its model has no price."""
-    price = next((prices[name] for name in prices if name in one.model), None)
+    """Return what turns of a model cost, None where it has no price."""
+    price = next((prices[name] for name in prices if name in one.name), None)
     used = one.usage
     counts = (used.input, used.output, used.cache_read, used.cache_write)
     return sum(a * b for a, b in zip(counts, price, strict=True)) / MILLION if price else None
@@ -74,15 +81,15 @@ def _row(
 ) -> dict[str, Any]:
     fields = TokenUsage.__struct_fields__
     total = {field: sum(getattr(one.usage, field) for one in some) for field in fields}
-    costs = [_cost(one, prices) for one in some]
+    costs = [(one.turns, _cost(one, prices)) for one in some]
     return {
         "name": name,
-        "turns": len(some),
+        "turns": sum(one.turns for one in some),
         "tokens": sum(total.values()),
         "read": total["input"] + total["cache_write"] + total["cache_read"],
         **total,
-        "cost": sum(one for one in costs if one is not None),
-        "unpriced": sum(one is None for one in costs),
+        "cost": sum(cost for _, cost in costs if cost is not None),
+        "unpriced": sum(turns for turns, cost in costs if cost is None),
     }
 
 

@@ -19,6 +19,7 @@ from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import find
 from observer.notes.notes import Notes
 from observer.notes.pairs import OpenPairs, Settlement
+from observer.notes.signal_corpus import nearest
 from observer.notes.signals import Hypothesis, Inference, Inferences
 from observer.notes.values import Changes, Note, Remembered
 from observer.store.database import SqliteStore
@@ -351,3 +352,31 @@ def test_a_hash_is_no_secret(keep: Keep, inferences: Inferences) -> None:
     for number in range(20):
         text = hashlib.sha256(str(number).encode()).hexdigest()[:5]
         assert mint(inferences, keep(text)).status == "active"
+
+
+def test_pairs_are_compared_again_only_once_a_note_changed(
+    meant: Meant, two: tuple[Item, Item], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+
+    def counting(vectors: Any, *rest: Any, **named: Any) -> Any:
+        compared.append(len(vectors))
+        return nearest(vectors, *rest, **named)
+
+    monkeypatch.setattr("observer.notes.pairs.nearest", counting)
+    old, new = two
+    assert [meant.pairs() for _ in range(3)] == [[(new.id, old.id)]] * 3
+    assert compared == [7]
+    meant.notes.forget(old.id, author="person")
+    assert meant.pairs() == []
+    meant.notes.undo(old.id, author="person")
+    with meant.store.write() as writer:
+        writer.put_vectors(meant.model.id, meant.model.made([old]))
+    assert meant.pairs() == [(new.id, old.id)]
+    assert compared == [7, 6, 7]
+    meant.settle(new, "both stand", old)
+    assert meant.pairs() == []
+    assert compared == [7, 6, 7]
+    with meant.store.write() as writer:  # as a purge does, which leaves no change behind
+        writer.delete_items([new.id])
+    assert (meant.pairs(), compared) == ([], [7, 6, 7, 6])

@@ -130,6 +130,9 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 
 BEFORE_TITLE_KEYS = """
+DROP TRIGGER spent_appended; DROP TRIGGER spent_rewritten; DROP TRIGGER spent_taken_out;
+DROP VIEW spent_in_log; DROP TABLE spent; DROP INDEX session_child;
+DROP INDEX session_time;
 DROP INDEX item_person; DROP TABLE relation; DROP TABLE chosen;
 DROP TABLE share; DROP TABLE share_item; DROP TABLE share_waiting; DROP TABLE share_origin;
 DROP TABLE share_refusal; ALTER TABLE item DROP COLUMN person;

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from observer.serve.web import Proxy
 from observer.web.access import COOKIE_MS, TRIES, Access, TooManyTries
+from observer.web.site import Site
 from tests.web.conftest import OWN, Browser, Clock
 
 
@@ -101,9 +104,64 @@ def test_opening_a_link_uses_nothing_up(stranger: Browser) -> None:
     assert stranger.site.access.login(word)
 
 
-@pytest.mark.parametrize("host", ["localhost:4711", "127.0.0.1", "127.0.0.1:80", "evil.example"])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.0.0.1:80", "[::]:4711", "evil.a"])
 def test_a_name_that_was_bound_anew_is_refused(browser: Browser, host: str) -> None:
     assert browser.get("/", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost:4711", "127.0.0.1:4711", "[::1]:4711"])
+def test_each_name_of_the_loopback_is_an_origin_of_its_own(browser: Browser, host: str) -> None:
+    named = {"host": host, "cookie": f"observer-4711={browser.cookies['observer-4711']}"}
+    del browser.headers["sec-fetch-site"]
+    for origin, status in ((f"http://{host}", 200), (f"https://{host}", 403), ("http://a:1", 403)):
+        assert browser.get("/", headers={**named, "origin": origin}).status_code == status
+    others = browser.get("/", headers={**named, "origin": "http://localhost:4711"})
+    assert others.status_code == (200 if host == "localhost:4711" else 403)
+
+
+PROXY = Proxy("memory.example.org", "s" * 32)
+
+
+@pytest.fixture
+def proxied(site: Site) -> Browser:
+    """A browser that asks through a reverse proxy of another user, without a cookie yet."""
+    made = Browser(replace(site, proxy=PROXY, is_of_others=lambda _: True))
+    made.base_url = f"https://{PROXY.host}"  # type: ignore[assignment] - httpx takes a text
+    made.headers["observer-proxy-secret"] = PROXY.secret
+    return made
+
+
+def test_a_proxy_that_shows_the_secret_is_let_in(proxied: Browser) -> None:
+    said = proxied.post("/login", data={"link": proxied.site.access.link(60)})
+    assert said.status_code == 303
+    assert "secure" in said.headers["set-cookie"].lower()
+    origins = (f"https://{PROXY.host}", 200), (f"http://{PROXY.host}", 403), (OWN, 403)
+    for origin, status in origins:
+        assert proxied.get("/health", headers={"origin": origin}).status_code == status
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param({"observer-proxy-secret": ""}, id="no secret"),
+        pytest.param({"observer-proxy-secret": PROXY.secret[:-1]}, id="a part of it"),
+        pytest.param({"observer-proxy-secret": b"\xff" * 32}, id="no ASCII"),
+        pytest.param({"host": "evil.example"}, id="another name"),
+        pytest.param({"host": "127.0.0.1:4711"}, id="another user under a local name"),
+    ],
+)
+def test_a_proxy_without_the_secret_or_the_name_gets_nothing(
+    proxied: Browser, changed: dict[str, str]
+) -> None:
+    word = proxied.site.access.link(60)
+    for path in ("/", f"/login?link={word}", "/static/observer.css"):
+        assert proxied.get(path, headers=changed).status_code == 421
+    assert proxied.post("/login", headers=changed, data={"link": word}).status_code == 421
+
+
+def test_without_a_proxy_no_secret_opens_its_name(stranger: Browser) -> None:
+    shown = {"host": PROXY.host, "observer-proxy-secret": ""}
+    assert stranger.get("/login", headers=shown).status_code == 421
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:9", "null"])

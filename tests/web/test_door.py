@@ -7,6 +7,7 @@ import http.cookiejar
 import json
 import os
 import socket
+import stat
 import subprocess
 import sys
 import urllib.request
@@ -22,7 +23,7 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.memory.api import Memory
 from observer.serve.servers import listen_tcp
-from observer.serve.web import WebDoor
+from observer.serve.web import WebDoor, proxy_of
 from observer.tools.status import from_disk
 from observer.web.access import Access
 from observer.web.site import HomePages
@@ -39,9 +40,10 @@ class Person:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), jar)
 
-    def get(self, url: str, **form: str) -> tuple[int, str]:
+    def get(self, url: str, headers: dict[str, str] | None = None, **form: str) -> tuple[int, str]:
         sent = urlencode(form).encode() if form else None
-        asked = urllib.request.Request(url, sent, {"Sec-Fetch-Site": "same-origin"})
+        came = {"Sec-Fetch-Site": "same-origin", **(headers or {})}
+        asked = urllib.request.Request(url, sent, came)
         try:
             with self._opener.open(asked) as answer:
                 return answer.status, answer.read().decode()
@@ -75,6 +77,38 @@ def test_the_pages_are_imported_with_the_first_request(home: Home, observer: Obs
     assert "nh3" in maps.read_text()
 
 
+@pytest.mark.slow
+def test_both_addresses_are_served_and_a_proxy_only_by_its_secret(
+    home: Home, observer: Observer
+) -> None:
+    observer("config", "set", "web_proxy_host", "memory.example.org")
+    made = json.loads(observer("web", "--no-open", "--json").stdout)
+    base, _, word = made["url"].partition("/login?link=")
+    assert made["proxied"] == f"https://memory.example.org/login?link={word}"
+    secret = home.web_secret.read_text().strip()
+    assert stat.S_IMODE(home.web_secret.stat().st_mode) == 0o600
+    assert secret not in observer("config", "list", "--json").stdout
+    person, ipv6 = Person(), base.replace("127.0.0.1", "[::1]")
+    assert person.get(f"{ipv6}/", {"Host": "evil.example"})[0] == 421
+    assert person.get(f"{ipv6}/login", link=word)[0] == 200
+    assert person.get(f"{ipv6}/health")[0] == 200
+    shown = {"Host": "memory.example.org", "Observer-Proxy-Secret": secret}
+    assert Person().get(f"{base}/health", shown)[0] == 401
+    assert Person().get(f"{base}/health", shown | {"Observer-Proxy-Secret": secret[1:]})[0] == 421
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"), [("x" * 31, 0o600), ("x" * 32, 0o640), ("ü" * 32, 0o600)]
+)
+def test_a_secret_that_is_none_lets_no_proxy_in(tmp_path: Path, text: str, mode: int) -> None:
+    file = tmp_path / "web_secret"
+    file.write_text(text, encoding="utf-8")
+    file.chmod(mode)
+    with pytest.raises((ValueError, OSError), match=r"fewer than 32|open to others|not ASCII"):
+        proxy_of("memory.example.org", file)
+    assert proxy_of("", file) is None
+
+
 def test_an_agent_gets_no_link(observer: Observer) -> None:
     ran = observer("web", "--no-open", CLAUDECODE="1")
     assert (ran.returncode, ran.stdout) == (CapturedUserOnly.exit_code, "")
@@ -86,8 +120,8 @@ def test_another_user_is_turned_away() -> None:
     knock = "import encodings.idna, os, socket, sys; os.setuid(12345)"
     knock += "; s = socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
     knock += "; print(s.recv(12).decode())"
-    with closing(listen_tcp(0, only=os.getuid())) as door:
-        port = str(door.getsockname()[1])
+    with closing(listen_tcp(0, only=os.getuid())) as opened:
+        door, port = opened.listeners[0], str(opened.number)
         stranger = subprocess.Popen(
             [sys.executable, "-c", knock, port], stdout=subprocess.PIPE, text=True
         )
@@ -113,9 +147,8 @@ def test_a_taken_port_is_given_up_for_another(home: Home, memory: Memory) -> Non
         return url
 
     with closing(listen_tcp(0)) as taken:
-        port = taken.getsockname()[1]
-        Access(home.web, lambda: 0).keep_port(port)
-        assert f":{port}/" not in asyncio.run(life())
+        Access(home.web, lambda: 0).keep_port(taken.number)
+        assert f":{taken.number}/" not in asyncio.run(life())
 
 
 def test_who_never_asked_for_a_link_has_nothing_open(home: Home, memory: Memory) -> None:

@@ -379,6 +379,21 @@ def test_a_note_with_a_secret_is_refused(browser: Browser, memory: Memory) -> No
     assert secret not in answer.text
 
 
+def test_notes_go_on_behind_the_last_of_a_page(browser: Browser, memory: Memory) -> None:
+    rule = memory.notes.remember(Note(content="Never push on Fridays", layer="rule"), project=None)
+    for number in range(pages.NOTES + 5):
+        memory.notes.remember(Note(content=f"Fact {number}", tags=("all",)), project=APP.uuid)
+    first = browser.get(f"/notes?tag=all&project={APP.uuid}").text
+    assert (first.count("data-row"), "Fact 5" in first) == (pages.NOTES, True)
+    (address,) = re.findall(r'rel="next" href="([^"]+)"', first)
+    second = browser.get(address.replace("&amp;", "&")).text
+    listed = [f"#i{number}" for number in re.findall(r'id="i(\d+)"', first + second)]
+    assert (len(listed), len(set(listed))) == (pages.NOTES + 5, pages.NOTES + 5)
+    assert ("Earlier" in second, "Fact 0" in second) == (False, True)
+    for path, is_shown in (("/notes", True), (f"/notes?project={APP.uuid}", False)):
+        assert ("Waiting for you" in browser.get(path).text) is is_shown, rule.item.id
+
+
 def test_a_rule_of_an_agent_is_approved(browser: Browser, memory: Memory) -> None:
     rule = Note(content="Never push on Fridays", layer="rule")
     kept = memory.notes.remember(rule, project=APP.uuid).item
@@ -478,4 +493,8 @@ def test_looking_is_no_change(memory: Memory, store: SqliteStore) -> None:
         assert memory.written() == before
     with store.write() as writer:
         writer.put_items([an_item(30, "Something new")])
-    assert memory.written() > before
+    after = memory.written()
+    assert after > before
+    with store.write() as writer:  # as a purge does: no change is newer than before
+        writer.delete_items([ITEMS[0].id])
+    assert memory.written() not in {before, after}

@@ -10,7 +10,6 @@ from observer.core.clock import now_ms
 from observer.core.events import Event, Prompt, Reply, SessionStart
 from observer.core.paths import Home, make_private
 from observer.core.value import TokenUsage
-from observer.memory.spending import spent
 from observer.store.database import SqliteStore
 from observer.web.usage import prices_of
 from tests.support import pipeline_over, record_by
@@ -44,7 +43,14 @@ class Work:
 
     def spent(self) -> list[tuple[str, str, int]]:
         with self._store.read() as reader:
-            return [(one.session.external, one.model, one.usage.input) for one in spent(reader, 0)]
+            found = reader.spent(0, project_id=None, sessions=9)
+            ran = {one.id: one.external for one in reader.sessions()}
+        sums = [
+            (ran[one.place or 0], one.name, one.usage.input) for one in found if one.by == "session"
+        ]
+        for by in ("day", "model"):  # the same turns, otherwise summed
+            assert sum(one.usage.input for one in found if one.by == by) == sum(n for *_, n in sums)
+        return sums
 
 
 @pytest.fixture
@@ -56,7 +62,7 @@ def test_a_turn_counts_once_in_a_session_that_was_forked(work: Work) -> None:
     for session in ("one", "fork"):
         work.turn(session, 1, USED)
     work.turn("fork", 2, TokenUsage(input=7))
-    assert sorted(count for *_, count in work.spent()) == [7, 100]
+    assert work.spent() == [("fork", "", 107)]
 
 
 def test_a_turn_that_says_nothing_counts_nothing(work: Work) -> None:
@@ -67,7 +73,28 @@ def test_a_turn_that_says_nothing_counts_nothing(work: Work) -> None:
 def test_a_sub_agent_counts_for_who_handed_the_work_over(work: Work) -> None:
     work.turn("one", 1, USED, model="opus-4")
     work.turn("below", 2, TokenUsage(input=7), parent_session="one")
-    assert sorted(work.spent()) == [("one", "", 7), ("one", "opus-4", 100)]
+    work.turn("deeper", 3, TokenUsage(input=5), parent_session="below")
+    assert sorted(work.spent()) == [("one", "", 12), ("one", "opus-4", 100)]
+
+
+def test_sessions_that_name_each_other_as_their_parent_end(work: Work) -> None:
+    work.turn("one", 1, USED, parent_session="two")
+    work.turn("two", 2, TokenUsage(input=7), parent_session="one")
+    assert sum(count for *_, count in work.spent()) == 107
+
+
+def test_what_was_used_goes_with_its_event_and_is_read_from_a_rewritten_one(
+    work: Work, store: SqliteStore
+) -> None:
+    work.turn("one", 1, USED, model="opus-4")
+    with store.write() as writer:
+        texts = writer.stored_texts(after_seq=0, limit=99)
+        for text in texts:
+            writer.put_texts(text._replace(data=text.data.replace(b"opus-4", b"[gone]")))
+    assert work.spent() == [("one", "[gone]", 100)]
+    with store.write() as writer:
+        writer.delete_events([text.seq for text in texts])
+        assert writer._rows("SELECT * FROM spent") == []
 
 
 def test_the_longest_name_that_fits_is_the_price() -> None:

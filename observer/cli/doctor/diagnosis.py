@@ -121,7 +121,8 @@ def usable(here: Home) -> str:
 
 def open_to_others(here: Home) -> list[Path]:
     """Return the folders and files with private text that other users could read."""
-    kept = (here.root, here.spool, here.logs, here.backups, here.database, here.token, here.llm_key)
+    secrets = (here.token, here.llm_key, here.web_secret)
+    kept = (here.root, here.spool, here.logs, here.backups, here.database, *secrets)
     return [path for path in kept if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077]
 
 

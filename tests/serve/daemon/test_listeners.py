@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from observer.serve.servers import (
     MOST_CONNECTIONS,
     MOST_WAITING,
     REFUSAL,
-    ensure_token,
+    LoopbackSocket,
+    ensure_secret,
     listen,
     listen_tcp,
     make_run_folder,
@@ -41,12 +43,10 @@ except ConnectionResetError:
 """
 
 CROWD = """
-import os, socket, sys
+import encodings.idna, os, socket, sys
 os.setuid(12345)
-address = ("127.0.0.1", int(sys.argv[1]))
-held = [socket.socket() for _ in range(int(sys.argv[2]))]
-for one in held:
-    one.connect(address)
+address, number, count = sys.argv[1:]
+held = [socket.create_connection((address, int(number))) for _ in range(int(count))]
 sys.stdin.read()
 """
 
@@ -173,46 +173,70 @@ def test_another_user_is_hung_up_on_and_we_are_heard(root: Home, tmp_path: Path)
         folder.rmdir()
 
 
-def test_a_port_listens_on_the_loopback_only() -> None:
-    with listen_tcp(0) as door:
-        assert door.getsockname()[0] == "127.0.0.1"
+def test_a_port_listens_on_both_addresses_of_the_loopback_only() -> None:
+    with closing(listen_tcp(0)) as port:
+        bound = [each.getsockname()[:2] for each in port.listeners]
+        assert bound == [("127.0.0.1", port.number), ("::1", port.number)]
 
 
-def test_a_taken_port_is_an_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
+@pytest.mark.parametrize("number", [errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL])
+def test_without_ipv6_a_port_listens_on_the_other_address(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bind = LoopbackSocket.bind
+
+    def without(self: LoopbackSocket, address: tuple[str, int]) -> None:
+        if address[0] == "::1":
+            raise OSError(number, os.strerror(number))
+        bind(self, address)
+
+    monkeypatch.setattr(LoopbackSocket, "bind", without)
+    with closing(listen_tcp(0)) as port:
+        assert [each.getsockname()[0] for each in port.listeners] == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
+)
+def test_a_taken_port_is_an_error(family: socket.AddressFamily, host: str) -> None:
+    with (
+        socket.create_server((host, 0), family=family) as taken,
+        pytest.raises(OSError, match="in use"),
+    ):
         listen_tcp(taken.getsockname()[1])
 
 
 def test_the_token_is_made_once_and_private(root: Home) -> None:
-    token = ensure_token(root)
+    token = ensure_secret(root.token)
     assert len(token) >= 32
-    assert ensure_token(root) == token
+    assert ensure_secret(root.token) == token
     assert stat.S_IMODE(root.token.stat().st_mode) == 0o600
 
 
 def test_a_token_that_no_header_can_hold_is_refused(root: Home) -> None:
     root.token.write_text("schlüssel", encoding="utf-8")
     with pytest.raises(OSError, match="it is not ASCII text"):
-        ensure_token(root)
+        ensure_secret(root.token)
 
 
 def test_an_empty_token_file_is_no_token(root: Home) -> None:
     root.token.touch()
-    assert ensure_token(root)
+    assert ensure_secret(root.token)
 
 
 class Port:
     """A port, and both ends of the connections to it, in their order."""
 
-    def __init__(self, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, host: str) -> None:
         self._stack = stack
-        self.door = stack.enter_context(listen_tcp(0))
+        self.all = stack.enter_context(closing(listen_tcp(0)))
+        self.door = self.all.listeners[host == "::1"]
         self.door.settimeout(0.2)
 
     def knock(self) -> socket.socket:
         """Return the client's end of a connection; not yet accepted."""
         return self._stack.enter_context(
-            socket.create_connection(self.door.getsockname(), timeout=10)
+            socket.create_connection(self.door.getsockname()[:2], timeout=10)
         )
 
     def enter(self) -> tuple[socket.socket, socket.socket]:
@@ -224,14 +248,14 @@ class Port:
     def admitted(self) -> tuple[socket.socket, socket.socket]:
         """Return both ends of a connection that has shown the token."""
         client, served = self.enter()
-        self.door.admit(client.getsockname())
+        self.all.admit(client.getsockname()[:2])
         return client, served
 
 
-@pytest.fixture
-def port() -> Iterator[Port]:
+@pytest.fixture(params=["127.0.0.1", "::1"])
+def port(request: pytest.FixtureRequest) -> Iterator[Port]:
     with ExitStack() as stack:
-        yield Port(stack)
+        yield Port(stack, request.param)
 
 
 def said(client: socket.socket) -> bytes:
@@ -257,7 +281,7 @@ def test_two_hundred_strangers_push_out_nobody_who_has_the_token(port: Port) -> 
         served.sendall(b"x")
         assert client.recv(1) == b"x"
     assert said(strangers[0][0]) == REFUSAL
-    assert str(port.door.connections()) == (
+    assert str(port.all.connections()) == (
         "35 connections of at most 64, 32 without the token of at most 32 a peer; 9 turned away"
     )
 
@@ -294,12 +318,13 @@ def test_another_user_takes_none_of_our_room(port: Port) -> None:
     """With all the connections that they may have, they push out only their own."""
     ours, served = port.enter()
     port.door.settimeout(20)
-    words = [sys.executable, "-c", CROWD, str(port.door.getsockname()[1]), str(MOST_WAITING + 2)]
+    at, number, *_ = map(str, port.door.getsockname())
+    words = [sys.executable, "-c", CROWD, at, number, str(MOST_WAITING + 2)]
     with subprocess.Popen(words, stdin=subprocess.PIPE) as crowd:
         theirs = [port.door.accept()[0] for _ in range(MOST_WAITING + 2)]
         served.sendall(b"x")
         assert ours.recv(1) == b"x"
-        assert port.door.connections().waiting == MOST_WAITING + 1
+        assert port.all.connections().waiting == MOST_WAITING + 1
         crowd.communicate()
     for each in theirs:
         each.close()
@@ -318,7 +343,8 @@ def test_where_the_kernel_names_no_users_a_peer_is_an_address(
 
 
 def test_who_has_left_the_port_counts_no_more() -> None:
-    with listen_tcp(0) as door:
+    with closing(listen_tcp(0)) as port:
+        door, *_ = port.listeners
         with socket.create_connection(door.getsockname(), timeout=10) as stays:
             connection, _ = door.accept()
             for _ in range(MOST_WAITING + 2):

@@ -30,6 +30,7 @@ OTHER = {
     "context_tokens": "500",
     "rules_chars": "2000",
     "http_port": "",
+    "web_proxy_host": "memory.example.org",
     "exclude": "/srv/diary",
     "owner": "ben",
     "flashback_days": "30",
