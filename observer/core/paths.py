@@ -130,6 +130,11 @@ class Home:
         return self.run / "mcp.sock"
 
 
+def is_read_only(home: Home) -> bool:
+    """Return True if a home is there and cannot be written."""
+    return home.root.exists() and not os.access(home.root, os.W_OK)
+
+
 def home() -> Home:
     """Return the home of this process: `$OBSERVER_HOME`, else `~/.observer`; always absolute."""
     chosen = os.environ.get(ENV_HOME) or os.path.join(os.path.expanduser("~"), ".observer")  # noqa: PTH111, PTH118 - pathlib is for callers; hooks count each import
