@@ -6,6 +6,7 @@ The power of root to pass over permissions is given up first.
 from __future__ import annotations
 
 import ctypes
+import json
 import lzma
 import os
 import subprocess
@@ -16,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from observer.core.paths import Home
-from tests.support import Until
+from observer.local.spool import Spool
+from tests.support import Git, Until
 
 pytestmark = [
     pytest.mark.slow,
@@ -136,4 +138,35 @@ def test_a_note_folder_that_is_closed_is_one_line_until_it_is_open(
     bound("note", "folder", "remove", "closed")
     until(lambda: "degraded" not in bound("status"))
     closed.chmod(0o700)
+    assert "Traceback" not in (home.logs / "daemon.log").read_text()
+
+
+def test_what_closes_beside_a_daemon_is_one_line(
+    bound: Bound, home: Home, close: Close, git: Git, until: Until, tmp_path: Path
+) -> None:
+    root = tmp_path / "app"
+    git(root, "init")
+    (root / "a.py").write_text("x = 1\n")
+
+    def tell(kind: str, **fields: object) -> None:
+        told = {"kind": kind, "client": "cursor", "session": "s", "cwd": str(root), **fields}
+        given = {"client": "generic", "event": kind}
+        Spool(home.spool).append(given, json.dumps(told).encode())
+
+    def shows(said: str) -> Callable[[], bool]:
+        return lambda: said in " ".join(bound("status").split())
+
+    bound("up")
+    tell("prompt", text="go")
+    until(shows(f" watched {root}: 1 file"))
+    (root / ".git").chmod(0)
+    (root / "a.py").write_text("x = 2\n")
+    until(shows(f"not watched {root}: [Errno 13] Permission denied: '{root}/.git/"))
+    close(home.context, 0o222)
+    tell("command", command="make", exit_code=2, output="error: no rule")
+    until(shows(f"context files: [Errno 13] Permission denied: '{home.context}/"))
+    close(home.spool, 0o222)
+    bound("down")
+    assert shows(f"spool: {home.spool} cannot be written, and nothing new is recorded")()
+    (root / ".git").chmod(0o700)
     assert "Traceback" not in (home.logs / "daemon.log").read_text()
