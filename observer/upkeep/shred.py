@@ -157,9 +157,11 @@ def _overwrite(file: BinaryIO) -> None:
 def clear_derived(home: Home) -> None:
     """Delete index, contexts, stand-ins of repositories, side derivations, reminders, and logs.
 
+    Also what a backup or restore left that was killed.
+
     All of it is made anew where it is needed.
     """
-    for folder in (home.index, home.context, home.run / "git", home.expiring):
+    for folder in (home.index, home.context, home.run / "git", home.expiring, home.workshop):
         discard(folder)
     shred(home.reminders)
     for path in _files(home.logs):
