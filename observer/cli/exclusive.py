@@ -84,7 +84,7 @@ def _brought_back(here: Home, substitute: subprocess.Popen[bytes] | None) -> boo
     try:
         if substitute or (here.alive.exists() and not Spool(here.spool).is_empty()):
             client.ensure_daemon(here, wait_s=RESTART_S)
-    except client.NotStarted as error:
+    except client.StartFailed as error:
         note(f"the daemon is down: {error.message}; start it with: observer up")
         is_up = False
     except DaemonUnavailable as error:

@@ -51,7 +51,7 @@ KEPT_VARIABLES = frozenset(
 agent session, git hook or virtual environment of whoever happened to start it."""
 
 
-class NotStarted(DaemonUnavailable):
+class StartFailed(DaemonUnavailable):
     """A daemon was started and ended, or has nowhere to live: it is down, and not only slow."""
 
 
@@ -86,7 +86,7 @@ def ensure_daemon(home: Home, *, wait_s: float = 10.0) -> None:
     """Return once a daemon of this version answers; start or replace one where needed.
 
     Raises:
-        NotStarted: it could not be started.
+        StartFailed: it could not be started.
         DaemonUnavailable: it is too new for us, or stays silent.
     """
     deadline = time.monotonic() + wait_s
@@ -209,7 +209,7 @@ class _Starter:
     def start_or_wait(self) -> None:
         code = None if self._child is None else self._child.poll()
         if code:
-            raise NotStarted(
+            raise StartFailed(
                 f"the daemon could not start (exit code {code})",
                 hint=f"{self._complaint()}; see {_log(self._home)}",
             )
@@ -223,7 +223,7 @@ class _Starter:
             make_private(self._home.logs)
             log = open_plain(_log(self._home), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         except OSError as error:
-            raise NotStarted(
+            raise StartFailed(
                 f"the daemon has nowhere to live: {error.filename}: {error.strerror}",
                 hint=remedy(error, "make it yours and writable, or choose another OBSERVER_HOME"),
             ) from error
