@@ -18,8 +18,15 @@ from observer import __version__
 from observer.cli import completion
 from observer.cli.commands import COMMANDS, Commands
 from observer.cli.output import complain, note
-from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
-from observer.core.paths import ENV_HOME, home, is_inside
+from observer.core.errors import (
+    BadInput,
+    ConfigInvalid,
+    ObserverError,
+    StoreDamaged,
+    StoreUnavailable,
+    remedy,
+)
+from observer.core.paths import ENV_HOME, home, is_inside, is_read_only
 from observer.core.text import did_you_mean
 from observer.upkeep.losses import request_repair
 
@@ -27,6 +34,7 @@ PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2
 
 _NO_WRITING = {errno.EACCES, errno.EPERM, errno.EROFS}
+_HOME_HINT = "make it yours and writable, or choose another OBSERVER_HOME"
 _NOT_UTF8 = BadInput(
     "an argument, the input or the name of this folder is not valid UTF-8", hint="write it in UTF-8"
 )
@@ -106,10 +114,12 @@ def _as_ours(
         if error.errno in _NO_WRITING and is_inside(str(error.filename), str(home().root)):
             return ObserverError(
                 f"the home {home().root} cannot be used: {where}{error.strerror}",
-                hint="make it yours and writable, or choose another OBSERVER_HOME",
+                hint=_HOME_HINT,
             )
         message = f"{where}{error.strerror or error}"
         return ObserverError(message, hint=remedy(error, "see what is wrong: observer doctor"))
+    if isinstance(error, StoreUnavailable) and is_read_only(home()):
+        return StoreUnavailable(error.message, hint=f"the home cannot be written: {_HOME_HINT}")
     return _usage(error, arguments) if isinstance(error, click.ClickException) else error
 
 

@@ -12,7 +12,15 @@ from msgspec.structs import asdict
 
 from observer.cli.config import write_setting
 from observer.cli.exclusive import TRIES, alone, open_here, repair_first
-from observer.cli.output import as_json, json_option, note, refuse_agents, respond, say
+from observer.cli.output import (
+    as_json,
+    confirm_once,
+    json_option,
+    note,
+    refuse_agents,
+    respond,
+    say,
+)
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import installable, installed_parts
 from observer.core import config
@@ -46,7 +54,12 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
         raise BadInput(f"{target} exists", hint="name another file, or move it away")
     if not (yes or target.parent == here.backups or target.parent.exists()):
         # A name with a typing error hides a backup.
-        raise BadInput(f"there is no folder {target.parent}", hint="make it, or add --yes")
+        gone = f"there is no folder {target.parent}"
+        confirm_once(
+            f"{gone}. Make it?",
+            refusal=f"nothing was written, {gone}",
+            hint="make it, or add --yes",
+        )
     refuse_unsettled(here)
     repair_first(here)
     target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)

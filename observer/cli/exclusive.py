@@ -52,16 +52,14 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
     try:
         with _held(here, tries):
             yield
-    except BaseException as error:
-        try:
-            _bring_back(here, substitute)
-        except DaemonUnavailable as beside:  # a greater trouble
-            note(f"the daemon is down: {beside.message}; start it with: observer up")
-        else:
-            if substitute and isinstance(error, KeyboardInterrupt):
-                note("interrupted; the daemon runs as before")
+    except KeyboardInterrupt:
+        if _brought_back(here, substitute) and substitute:
+            note("interrupted; the daemon runs as before")
         raise
-    _bring_back(here, substitute)
+    except BaseException:
+        _brought_back(here, substitute)  # what failed is the greater trouble
+        raise
+    _brought_back(here, substitute)  # what was asked for is done
 
 
 @contextmanager
@@ -76,13 +74,26 @@ def _held(here: Home, tries: int) -> Iterator[None]:
     raise DaemonUnavailable("a daemon started meanwhile", hint="close your editors, or try again")
 
 
-def _bring_back(here: Home, substitute: subprocess.Popen[bytes] | None) -> None:
-    """Start the daemon if one ran before, or if events wait for one; let its substitute go."""
-    if substitute or (here.alive.exists() and not Spool(here.spool).is_empty()):
-        client.ensure_daemon(here, wait_s=RESTART_S)
+def _brought_back(here: Home, substitute: subprocess.Popen[bytes] | None) -> bool:
+    """Start the daemon if one ran before, or if events wait for one; let its substitute go.
+
+    Return False where it does not answer, and a note says why. One that only takes long is left to
+    the substitute, which waits for it once this process has ended.
+    """
+    is_up = True
+    try:
+        if substitute or (here.alive.exists() and not Spool(here.spool).is_empty()):
+            client.ensure_daemon(here, wait_s=RESTART_S)
+    except client.StartFailed as error:
+        note(f"the daemon is down: {error.message}; start it with: observer up")
+        is_up = False
+    except DaemonUnavailable as error:
+        note(f"the daemon does not answer yet: {error.message}; see: observer status")
+        return False
     if substitute:
         with suppress(BrokenPipeError):
             substitute.communicate(b"\n")
+    return is_up
 
 
 @contextmanager

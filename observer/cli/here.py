@@ -41,7 +41,10 @@ class Here(PolicyDecision, frozen=True, kw_only=True):
 
 def here(home: Home) -> Here | None:
     """Return what holds in the project around the current folder; None outside of one."""
-    rule = decision(working_folder())
+    try:
+        rule = decision(working_folder())
+    except OSError:  # as it stands above
+        return None
     if not rule.root:
         return None
     heard: dict[str, Any] = {}

@@ -35,7 +35,7 @@ from observer.cli.output import (
     table,
     wants_json,
 )
-from observer.cli.session import known_types, on_behalf, open_memory
+from observer.cli.session import known_types, mention_unwritable, on_behalf, open_memory
 from observer.clients.config_files.context import shipped
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
@@ -126,6 +126,7 @@ def context_command(
     if explain:
         ask("context explained", project=project, client=client)
         return
+    mention_unwritable(home())
     printed = _printed(project, client)
     if as_json({"client": client, "context": printed}):
         return

@@ -21,7 +21,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import NotFound
 from observer.core.filters import Filters
 from observer.core.model import Project
-from observer.core.paths import Home, home, working_folder
+from observer.core.paths import Home, home, is_read_only, working_folder
 from observer.core.text import counted, did_you_mean
 from observer.local import client
 from observer.local.pauses import EVERYWHERE, Pause
@@ -143,7 +143,14 @@ def mention_paused() -> None:
         note("recording is paused everywhere; record again with: observer pause --end")
 
 
+def mention_unwritable(here: Home) -> None:
+    """Say that nothing new is recorded, where the home cannot be written."""
+    if is_read_only(here):
+        note(f"note: the home {here.root} cannot be written, and nothing new is recorded")
+
+
 def _mention_waiting(here: Home) -> None:
+    mention_unwritable(here)
     try:
         waiting = Spool(here.spool).depth()
     except OSError as error:

@@ -66,6 +66,8 @@ class Home:
     """How near the home is to its greatest size, and what went; see `upkeep.size_cap`."""
     expiring = _at("expiring")
     """Where what stays is derived anew while something goes by age; see `upkeep.take_out`."""
+    workshop = _at(".bundle")
+    """Where a file of `backup` is packed or unpacked; a process that is killed leaves it."""
     heads = _at("heads.json")
     """Where HEAD of each work tree was seen last; see `serve.unreported`."""
     damage = _at("damage")
@@ -132,6 +134,11 @@ class Home:
     def mcp_socket(self) -> Path:
         """The daemon's MCP socket, one session a connection."""
         return self.run / "mcp.sock"
+
+
+def is_read_only(home: Home) -> bool:
+    """Return True if a home is there and cannot be written."""
+    return home.root.exists() and not os.access(home.root, os.W_OK)
 
 
 def home() -> Home:

@@ -6,6 +6,7 @@ then matches no file. `uncommitted_paths` asks about few files and waits briefly
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -127,7 +128,7 @@ class WorkTree:
     @property
     def is_locked(self) -> bool:
         """Whether git is about to change the index, and perhaps files."""
-        return (self._git_dir / "index.lock").exists()
+        return os.path.exists(self._git_dir / "index.lock")
 
     def index_changed_ms(self) -> int:
         """Return when git last changed the index: by checkout, reset, add, commit …; 0 if never."""

@@ -51,6 +51,10 @@ KEPT_VARIABLES = frozenset(
 agent session, git hook or virtual environment of whoever happened to start it."""
 
 
+class StartFailed(DaemonUnavailable):
+    """A daemon was started and ended, or has nowhere to live: it is down, and not only slow."""
+
+
 def call(home: Home, method: str, path: str, body: object = None, *, wait_s: float = 30.0) -> Any:  # noqa: ANN401 - JSON as the daemon sent it; callers convert it to a value
     """Send one request, with a body of JSON text or values, and return the JSON it answered.
 
@@ -82,7 +86,8 @@ def ensure_daemon(home: Home, *, wait_s: float = 10.0) -> None:
     """Return once a daemon of this version answers; start or replace one where needed.
 
     Raises:
-        DaemonUnavailable: it could not be started, is too new for us, or stays silent.
+        StartFailed: it could not be started.
+        DaemonUnavailable: it is too new for us, or stays silent.
     """
     deadline = time.monotonic() + wait_s
     starter = _Starter(home)
@@ -204,7 +209,7 @@ class _Starter:
     def start_or_wait(self) -> None:
         code = None if self._child is None else self._child.poll()
         if code:
-            raise DaemonUnavailable(
+            raise StartFailed(
                 f"the daemon could not start (exit code {code})",
                 hint=f"{self._complaint()}; see {_log(self._home)}",
             )
@@ -218,7 +223,7 @@ class _Starter:
             make_private(self._home.logs)
             log = open_plain(_log(self._home), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         except OSError as error:
-            raise DaemonUnavailable(
+            raise StartFailed(
                 f"the daemon has nowhere to live: {error.filename}: {error.strerror}",
                 hint=remedy(error, "make it yours and writable, or choose another OBSERVER_HOME"),
             ) from error

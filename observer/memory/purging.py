@@ -47,7 +47,8 @@ class PurgePreview(Value):
             yield "nothing is stored of it; look what is: observer search --all"
             return
         yield f"{counted(self.events, 'event')}{breakdown(self.kinds)}"
-        yield f"why: {', '.join(f'{why} ({count:,})' for why, count in self.why.items())}"
+        if self.why:
+            yield f"why: {', '.join(f'{why} ({count:,})' for why, count in self.why.items())}"
         yield f"{counted(self.items, 'item')}{breakdown(self.types)}"
         yield from (f"  {title}" for title in self.titles)
         if self.items > len(self.titles):

@@ -123,12 +123,20 @@ def watch_folders(
         raise WatchRefused(f"{why}: {MORE}") from error
 
 
-_MODIFY, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 2, 8, 64, 128, 256, 512
+_MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = (
+    2,
+    4,
+    8,
+    64,
+    128,
+    256,
+    512,
+)
 _SELF = 1024 | 2048
 """The folder itself was deleted or moved."""
 _OVERFLOW, _IGNORED, _ONLY_FOLDERS = 1 << 14, 1 << 15, 1 << 24
 _ARRIVALS = _CREATE | _MOVED_TO | _SELF | _ONLY_FOLDERS
-_ALL = _ARRIVALS | _MODIFY | _CLOSE_WRITE | _MOVED_FROM | _DELETE
+_ALL = _ARRIVALS | _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _DELETE
 _EVENT = struct.Struct("iIII")
 """Watch, mask, cookie, and bytes of the name that follows. Source: inotify(7)."""
 

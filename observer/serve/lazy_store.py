@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from observer.core.clock import now_ms
-from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.core.errors import StoreDamaged, StoreUnavailable, remedy
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
 from observer.store.interface import OwnedStore
@@ -169,7 +169,13 @@ def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> Sq
     Raises:
         StoreUnavailable: it cannot be opened, or not be repaired yet.
     """
-    repair_if_damaged(home, now_ms=now_ms, progress=progress)
+    try:
+        repair_if_damaged(home, now_ms=now_ms, progress=progress)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{error.filename or home.database}: {error.strerror}",
+            hint=remedy(error, "make it yours and writable"),
+        ) from error
     # After the repair: a backup may have brought back purged events.
     if finished := complete(home, open_owned):
         log.info("%d purged events were taken out of the database", finished.events)

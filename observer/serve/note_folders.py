@@ -18,6 +18,7 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.paths import Home, is_inside
+from observer.core.text import counted
 from observer.ingest.projection import Embedder
 from observer.notes.folders.folders import IGNORE, NoteFolder, NoteFolders
 from observer.notes.folders.note_files import SyncReport
@@ -82,6 +83,7 @@ class NoteFolderWorker(Watcher):
         self._syncs: dict[NoteFolder, FolderSync] = {}
         self._skipped: dict[str, tuple[tuple[str, str], ...]] = {}
         self._due: set[NoteFolder] = set()
+        self._closed: dict[NoteFolder, NotFound] = {}
         self._watch: FolderWatch | None = None
         self._watched: frozenset[str] = frozenset()
         self._folders: dict[NoteFolder, list[str]] = {}
@@ -123,6 +125,7 @@ class NoteFolderWorker(Watcher):
         dropped = (self._syncs.pop(folder, None) or self._sync_of(folder)).drop()
         self._skipped.pop(folder.path, None)
         self._folders.pop(folder, None)
+        self._closed.pop(folder, None)
         self._due.discard(folder)
         self._on_change(dropped)
 
@@ -147,10 +150,17 @@ class NoteFolderWorker(Watcher):
             self._thread.shutdown(wait=False)
 
     def _work(self) -> None:
+        were_closed = bool(self._closed)
         self._follow_list()
         self._scan_due()
+        if closed := list(self._closed.values()):
+            more = f"; {counted(len(closed) - 1, 'more folder')}" * (len(closed) > 1)
+            self._health.degrade(self._part, f"{closed[0]}{more}")
+        elif were_closed:
+            self._health.recover(self._part)
         self._wait()
-        self._health.recover(self._part)
+        if not self._closed:
+            self._health.recover(self._part)
 
     def _follow_list(self) -> None:
         # Known before listed: a folder may be added, and its notes read, meanwhile.
@@ -182,8 +192,10 @@ class NoteFolderWorker(Watcher):
         if time.monotonic() >= self._next_scan_s:
             self._due.update(each for each in list(self._syncs) if each not in self._folders)
             self._next_scan_s = time.monotonic() + SCAN_S
-        problem: NotFound | None = None
-        for folder in list(self._due):
+        due = list(self._due)
+        for folder in due:  # what was found in it may be closed now, and could not be watched
+            self._folders.pop(folder, None)
+        for folder in due:
             self._due.discard(folder)
             known = self._followed(folder)
             try:
@@ -192,10 +204,9 @@ class NoteFolderWorker(Watcher):
                 self._rewatch()
                 self._report(folder, known.scan(go_on=self._rest))
             except NotFound as error:
-                self._folders.pop(folder, None)
-                problem = error
-        if problem:
-            raise problem
+                self._closed[folder] = error
+            else:
+                self._closed.pop(folder, None)
 
     def _rewatch(self) -> None:
         """Have the kernel watch the folders that were found, and no others."""

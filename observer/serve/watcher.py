@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.errors import NotFound
+from observer.core.errors import NotFound, ObserverError
 from observer.core.events import AnyBody, Event, Forget
 from observer.core.paths import is_inside
 from observer.ingest.duplicates import WINDOW_MS, path_written
@@ -346,7 +346,7 @@ class WatchLoop:
                 continue
             try:
                 saves = tree.look(changed.paths, since_ms=changed.since_ms, now_ms=now_ms())
-            except NotFound as error:
+            except (NotFound, OSError) as error:
                 self._watched.give_up(tree, str(error))
                 continue
             self._pending.add(root, saves, now_ms=now_ms())
@@ -401,5 +401,7 @@ class WatchWorker(Watcher):
     def _end(self) -> None:
         try:
             self._watch.end()
+        except (OSError, ObserverError) as error:
+            log.warning("the last writes were not reported: %s", error)
         except Exception:
             log.exception("the last writes were not reported")

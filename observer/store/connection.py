@@ -147,9 +147,15 @@ def outline(database: Path) -> Outline:
 
 def reading(database: Path) -> apsw.Connection:
     """Return a connection that only reads, whatever the schema."""
-    address = f"{database.absolute().as_uri()}?mode=ro"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return apsw.Connection(address, flags=flags, vfs=VFS)
+    return apsw.Connection(address_to_read(database), flags=flags, vfs=VFS)
+
+
+def address_to_read(database: Path) -> str:
+    """Return a database's URI; where nothing can be written it must say that nobody writes."""
+    has_log = database.with_name(f"{database.name}-wal").exists()
+    is_still = not has_log and not os.access(database.parent, os.W_OK)
+    return f"{database.absolute().as_uri()}?{'immutable=1' if is_still else 'mode=ro'}"
 
 
 def settled_copy(database: Path, copy: Path) -> None:

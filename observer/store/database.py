@@ -31,6 +31,7 @@ from observer.store.connection import (
     DAMAGED,
     LET_GO,
     NumberedConnection,
+    address_to_read,
     check_copy,
     count_events,
     explained,
@@ -280,7 +281,11 @@ class SqliteStore:
             previous = os.umask(0o077)
             try:
                 connection = NumberedConnection(
-                    self._address(), flags=flags | apsw.SQLITE_OPEN_URI, vfs=VFS
+                    address_to_read(self._path)
+                    if self._read_only
+                    else self._path.absolute().as_uri(),
+                    flags=flags | apsw.SQLITE_OPEN_URI,
+                    vfs=VFS,
                 )
             finally:
                 os.umask(previous)
@@ -292,15 +297,6 @@ class SqliteStore:
         for pragma in ("synchronous = FULL", "fullfsync = ON", cache, "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
-
-    def _address(self) -> str:
-        """Return the file's URI; where nothing can be written it must say that nobody writes."""
-        is_still = (
-            self._read_only
-            and not os.access(self._path.parent, os.W_OK)
-            and not self._path.with_name(self._path.name + "-wal").exists()
-        )
-        return self._path.absolute().as_uri() + ("?immutable=1" if is_still else "")
 
     @contextmanager
     def _backed_up(self, writer: NumberedConnection, backups: Path) -> Iterator[None]:

@@ -186,7 +186,11 @@ def _replace(path: Path, content: bytes) -> bool:
             return False
     except FileNotFoundError:
         make_private(path.parent)  # every level shows a name of the user's
-    descriptor, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
+    except OSError as error:
+        error.filename = str(path.parent)  # the same each time: it is logged once
+        raise
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)

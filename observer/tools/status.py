@@ -333,6 +333,9 @@ def with_spool(status: Status, home: Home) -> Status:
         status = msgspec.structs.replace(status, degraded=status.degraded or f"lost: {loss}")
     if cap := size_cap.text(home, now_ms=now_ms()):
         status = msgspec.structs.replace(status, degraded=status.degraded or f"size: {cap}")
+    if home.spool.exists() and not os.access(home.spool, os.W_OK):
+        problem = f"spool: {home.spool} cannot be written, and nothing new is recorded"
+        status = msgspec.structs.replace(status, degraded=status.degraded or problem)
     try:
         if found := refused(home):
             degraded = status.degraded or f"hooks: {refused_text(found)}"

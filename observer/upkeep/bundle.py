@@ -252,7 +252,7 @@ def _put(database: Path, target: Path) -> None:
 @contextmanager
 def _workshop(home: Home) -> Iterator[Path]:
     """Lend an empty folder on the disk of the home."""
-    folder = home.root / ".bundle"
+    folder = home.workshop
     shutil.rmtree(folder, ignore_errors=True)
     make_private(folder)
     try:

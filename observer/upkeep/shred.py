@@ -157,9 +157,11 @@ def _overwrite(file: BinaryIO) -> None:
 def clear_derived(home: Home) -> None:
     """Delete index, contexts, stand-ins of repositories, side derivations, reminders, and logs.
 
+    Also what a backup or restore left that was killed.
+
     All of it is made anew where it is needed, but for what sessions were given.
     """
-    for folder in (home.index, home.context, home.run / "git", home.expiring):
+    for folder in (home.index, home.context, home.run / "git", home.expiring, home.workshop):
         discard(folder)
     for file in (home.reminders, home.given):
         shred(file)

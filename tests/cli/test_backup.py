@@ -16,7 +16,7 @@ import pytest
 from observer.core.events import Event, Remember
 from observer.core.paths import Home
 from observer.store.database import SqliteStore
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, answered
 from tests.support import pipeline_over
 
 
@@ -184,9 +184,15 @@ def test_a_folder_that_is_not_there_is_made_only_if_one_says_so(
     asked = [word.format(target) for word in words]
     ran = run(*asked)
     assert (ran.code, target.parent.exists()) == (2, False)
-    assert f"error: there is no folder {target.parent}\nhint: make it, or add --yes" in ran.err
-    assert run(*asked, "--yes").code == 0
+    assert f"there is no folder {target.parent}: there is no terminal to ask on" in ran.err
+    assert ran.err.endswith("hint: make it, or add --yes\n")
+    assert answered(b"n\n", *asked).returncode == 130
+    assert not target.parent.exists()
+    assert answered(b"y\n", *asked).returncode == 0
     assert target.is_file()
+    assert (
+        run(*(word.format(target.with_name("more") / "copy") for word in words), "--yes").code == 0
+    )
 
 
 def test_what_is_restored_is_counted_without_what_was_purged_since(

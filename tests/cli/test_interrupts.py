@@ -147,6 +147,24 @@ def test_who_interrupts_where_no_daemon_can_start_is_told_that_it_is_down(
     assert subprocess.run(observer_up, check=False, capture_output=True).returncode == 0
 
 
+SLOW = """
+import sys
+from observer.cli import exclusive
+from observer.__main__ import main
+
+exclusive.RESTART_S = 0
+main()
+"""
+
+
+def test_a_daemon_that_takes_long_is_not_said_to_be_down(running: Home, tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", SLOW, *COMMANDS["purge"]]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
+    assert (ran.returncode, "purged " in ran.stdout) == (0, True)
+    assert "the daemon does not answer yet: " in ran.stderr
+    assert events_of_daemon(running) == 1
+
+
 def test_events_that_wait_wake_a_daemon_that_died(running: Home, observer: Observer) -> None:
     pid = client.daemon_pid(running)
     assert pid

@@ -22,6 +22,7 @@ LARGEST_BYTES = 2 << 20
 PATH_BYTES = 1_000
 NAME_BYTES = 255
 
+_REFUSED = {errno.EACCES, errno.EPERM}
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -193,11 +194,13 @@ def walk(folder: str, *, ignores: Callable[..., bool]) -> Walk:
             entries = sorted(os.scandir(f"{folder}/{here}"), key=lambda entry: entry.name)
         except OSError as error:
             if not here:
+                do = "make it readable" if error.errno in _REFUSED else "mount it again"
                 raise NotFound(
                     f"the note folder {folder} cannot be read: {error.strerror}",
-                    hint="mount it again, or: observer note folder remove",
+                    hint=f"{do}, or: observer note folder remove {folder}",
                 ) from error
             found.unread.append(here)
+            found.skipped.append(Skipped(f"{here}/", str(error.strerror)))
             continue
         found.folders.append(here)
         for entry in entries:

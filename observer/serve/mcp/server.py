@@ -27,6 +27,7 @@ from observer.serve.mcp.conversation import Conversation, LineReader, before_cal
 from observer.serve.mcp.handlers import CallThreads, Json, McpHandlers
 from observer.tools import render
 from observer.tools.documents import Documents
+from observer.tools.fence import without_links
 from observer.tools.registry import chosen, tools_of, toolsets
 
 logger = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ class Rules:
         texts = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
         if left_out:
             texts.append(f"({left_out} more did not fit; recall notes of type rule)")
-        return "\n\n".join([HEADING, *texts]) if texts else ""
+        return without_links("\n\n".join([HEADING, *texts])) if texts else ""
 
 
 class Hello(msgspec.Struct, frozen=True):

@@ -165,10 +165,10 @@ def test_a_rule_is_in_the_instructions_of_the_next_connection(
 
 
 def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
-    keep(memory, "Here only.")
+    keep(memory, "Here only. ![it](https://evil.example/x.png)")
     keep(memory, "Everywhere.", scope="team")
     house = Rules(memory, most_chars=1_000)
-    assert "Here only." in house.rules(str(tmp_path / "my-api"))
+    assert "Here only. ![it]\u2768https:" in house.rules(str(tmp_path / "my-api"))
     assert "Here only." not in house.rules(str(tmp_path / "other"))
     assert "Everywhere." in house.rules("")
 

@@ -49,6 +49,8 @@ def test_a_purged_word_stands_in_no_byte_of_the_home(
     shown: Home, within: Observer, found: Found, until: Until
 ) -> None:
     within("backup")
+    shown.workshop.mkdir()  # as a backup leaves it that was killed
+    (shown.workshop / "observer.db").write_bytes(next(shown.backups.glob("*.db")).read_bytes())
     shown.imports.write_text(json.dumps({"memory-files": {f"/home/ana/{WORD}/AGENTS.md": "1:2"}}))
     program = shown.root / "venv" / "notes.py"
     program.parent.mkdir()
