@@ -32,7 +32,6 @@ from observer.core.paths import is_inside
 from observer.core.text import is_within, relative
 from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
-    conversation,
     event_text,
     git_commands,
     inverse_edits,
@@ -128,25 +127,9 @@ class Projection:
         if not is_late:
             self._take_up(recorded, whole, drafted)
             self._take_back(whole, (*drafted, *arcs))
-            self._decide(whole, drafted)
         made = [*drafted, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
-
-    def _decide(self, whole: Recorded, drafted: Items) -> None:
-        """Make decisions of the answers that an event does, and records of those of a procedure."""
-        arc = self._history.arc(whole.project_id)
-        taken = arc.take_up(whole)
-        changed = (*taken, *(at for made in drafted for at in arc.hear(made)))
-        there = [self._items.get(at) or self._writer.item(at) for at in changed]
-        for one in filter(None, there):
-            if one.id not in taken:
-                self._items[one.id] = replace(one, kind="record")
-                continue
-            self._items[one.id] = conversation.done_in(one, taken[one.id])
-        done = [one for one in there if one and one.id in taken]
-        for session, one in [(one.session_id, one) for one in done if one.session_id]:
-            self._fold_of(session).decide(one)
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""

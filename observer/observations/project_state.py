@@ -162,17 +162,6 @@ class TrackedCommit(Value):
     paths: tuple[str, ...] = ()
 
 
-class OpenAnswer(Value):
-    """The longer words of an answer to a question, and the names of files and symbols in it.
-
-    `taken` are the files of code that took it up, "" for what else did.
-    """
-
-    words: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    taken: tuple[str, ...] = ()
-
-
 class ProjectState(Value):
     """All that is known of a project. Sequences are oldest first and drop the oldest.
 
@@ -181,8 +170,7 @@ class ProjectState(Value):
     work is in git's stash. `dissolved` are commits that a reset turned into uncommitted changes,
     until the next commit. `linked` are the links of observations that may still grow. `tasks` are
     the checks that a task (`make test`) turned out to run. `stashes` are the entries of git's
-    stash, newest last. `questions` are the last answers to what was asked, by its topics,
-    `answers` those by item that no two files of code have taken up.
+    stash, newest last.
     `is_checkout_reported` after a hook reported a checkout, until the command that made it is
     reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`; `is_out_of_order` once
     an event came late, of which the state knows nothing: it has to be derived anew.
@@ -202,8 +190,6 @@ class ProjectState(Value):
     shown_branches: dict[str, str] = msgspec.field(default_factory=dict)
     stashes: tuple[StashEntry, ...] = ()
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
-    questions: dict[str, int] = msgspec.field(default_factory=dict)
-    answers: dict[int, OpenAnswer] = msgspec.field(default_factory=dict)
     is_checkout_reported: bool = False
     heard_ms: int = 0
     imported_ms: int = 0

@@ -178,12 +178,6 @@ class SessionReducer:
         """Note a commit of the session's changes that was made outside of it."""
         self._state = session_commits.with_later_commit(self._state, saying, paths)
 
-    def decide(self, made: Item) -> None:
-        """Note that what was answered in the session, by its item, was done."""
-        if made.subtitle == conversation.ANSWERED:
-            said = session_state.added(self._state.decided, conversation.answer_of(made))
-            self._state = replace(self._state, decided=said)
-
     def discard(self, operations: Iterable[GitOperation]) -> None:
         """Note that changes of the session were discarded outside of it."""
         for operation in operations:
@@ -346,8 +340,13 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
-    said = (conversation.answer_of(one) for one in items if conversation.says_something(one))
-    return replace(before, turn=before.turn and reduce(turns.with_answer, said, before.turn))
+    said = [conversation.answer_of(one) for one in items if conversation.says_something(one)]
+    own = (conversation.answer_of(one) for one in items if one.subtitle == conversation.ANSWERED)
+    return replace(
+        before,
+        turn=before.turn and reduce(turns.with_answer, said, before.turn),
+        decided=session_state.added(before.decided, *own),
+    )
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:

@@ -130,7 +130,7 @@ class SessionState(Value):
     subject, each with its form, `reply` how the last before that turn began (see `last_reply`).
     `plan` is the heading
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
-    person's answers in words of their own that later work took up; `later_commits` were made
+    person's answers in words of their own; `later_commits` were made
     outside of the session and hold its changes; `failing` are the checks that failed in it and are
     red, `accepted` the items of those that were so when its work was committed.
     `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while

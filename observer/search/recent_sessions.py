@@ -186,10 +186,7 @@ class RecentSessions:
                 yield turn
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
-        """Return the questions that the person answered since a time, newest first.
-
-        Those whose answer files of code have done: what only texts and talk repeat may be a menu.
-        """
+        """Return what the person answered in own words since a time, newest first."""
         of = Filters(
             project_id=self._project_id,
             types=("decision",),
@@ -200,9 +197,8 @@ class RecentSessions:
         return (
             made
             for made in self._reader.recent(of, limit=TURNS)
-            if made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)
+            if made.subtitle == conversation.ANSWERED
             and made.session_id in sessions
-            and conversation.is_done(made)
             and not is_stale(made)
         )
 

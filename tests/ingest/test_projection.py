@@ -466,35 +466,6 @@ def test_a_turn_that_a_prompt_broke_off_is_a_record(
     assert kinds == ["record", "observation"]
 
 
-def test_answers_to_a_procedure_are_records_from_the_first_on(
-    pipeline: Pipeline, store: Store, folder: Path
-) -> None:
-    asked = '{"questions": [{"question": "Go on?", "options": ["Yes", "No"]}]}'
-    output = '{"answers": {"Go on?": "Yes"}}'
-    body = ToolUse(tool="AskUserQuestion", input=asked, output=output)
-    for event in happened(folder, ("s1", body), ("s2", body)):
-        pipeline.ingest([event])
-    kinds = [item.kind for item in items_of(store) if item.type == "decision"]
-    assert kinds == ["record", "record"]
-
-
-@pytest.mark.parametrize("said", ["Postgres", "A redis_table of our own"])
-def test_an_answer_that_a_later_session_does_is_a_decision(
-    pipeline: Pipeline, store: Store, folder: Path, said: str
-) -> None:
-    asked = '{"questions": [{"question": "Where to?", "options": ["Redis", "Postgres"]}]}'
-    output = f'{{"answers": {{"Where to?": "{said}"}}}}'
-    body = ToolUse(tool="AskUserQuestion", input=asked, output=output)
-    done = FileWrite(path="a.sql", content="create table redis_table")
-    for event in happened(folder, ("s1", body), ("s2", done)):
-        pipeline.ingest([event])
-    is_done = said != "Postgres"
-    (made,) = (item for item in items_of(store) if item.type == "decision")
-    assert made.kind == ("observation" if is_done else "record")
-    learned = [item.summary.learned for item in items_of(store) if item.summary]
-    assert any(said in each for each in learned) is is_done
-
-
 def test_links_lead_to_commits_by_their_hash(
     pipeline: Pipeline, store: Store, folder: Path
 ) -> None:

@@ -132,9 +132,9 @@ def shop(tmp_path: Path, git: Git) -> Iterator[Shop]:
 
 
 def ask(answer: str) -> ToolUse:
-    """Return a question that the person answered so, of two ways."""
-    options = [{"label": each, "description": ""} for each in (answer, "Neither")]
-    asked = {"question": f"How is {answer[3:]} stored?", "header": "Totals", "options": options}
+    """Return a question that the person answered so; two ways were offered."""
+    options = [{"label": each, "description": ""} for each in ("as cents", "as float")]
+    asked = {"question": "How is it stored?", "header": "Totals", "options": options}
     output = json.dumps({"answers": {asked["question"]: answer}})
     return ToolUse(tool="AskUserQuestion", input=json.dumps({"questions": [asked]}), output=output)
 
@@ -310,14 +310,11 @@ def test_a_reply_is_listed_once(shop: Shop) -> None:
     assert line.startswith("make the total right again → Because")
 
 
-def test_what_the_person_decided_and_two_files_do_is_a_line(shop: Shop) -> None:
-    answers = {"as_float": 2, "as_cents": 2, "as_decimal": 2, "as_text": 1, "as_you_like": 0}
-    for at, (answer, files) in enumerate(answers.items()):
+def test_what_the_person_decided_in_own_words_is_a_line(shop: Shop) -> None:
+    for at, answer in enumerate(["in text of course", "as cents", "in decimal if you can"]):
         shop.tell(Prompt(text=f"store the totals, take {answer}"), ask(answer), ago_h=9 - at)
-        for name in range(files):
-            shop.tell(FileWrite(path=f"t{name}.py", content=answer), ago_h=9 - at)
     assert shop.said("decided") == [
-        "How is decimal stored? → as_decimal.", "How is cents stored? → as_cents."
+        "How is it stored? → in decimal if you can.", "How is it stored? → in text of course."
     ]  # fmt: skip
 
 
