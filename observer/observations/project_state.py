@@ -24,7 +24,6 @@ from observer.observations.open_failures import OpenFailure
 EDITS = 120
 FAILURES = 24
 ALTERNATIVES = 40
-REPAIRS = 20
 
 STASHED = "stashed"
 DROPPED = "dropped"
@@ -130,23 +129,6 @@ class Alternative(Value):
     is_refuted: bool = False
 
 
-class Repair(Value):
-    """A fixer, such as a formatter, that repairs what a check finds, and how often that was met.
-
-    `program` is the check, `head` how it was run first, `by` the fixer. `met` are the observations
-    of the failure, of the fixer and of the pass, of the newest occurrences; `errors` are what was
-    found, newest first.
-    """
-
-    program: str
-    head: str
-    by: str
-    origin: ItemOrigin
-    times: int = 0
-    met: tuple[tuple[int, int, int], ...] = ()
-    errors: tuple[str, ...] = ()
-
-
 class StashEntry(Value):
     """An entry of git's stash: its work tree, and the sequence numbers of the edits in it."""
 
@@ -179,7 +161,6 @@ class ProjectState(Value):
     edits: tuple[TrackedEdit, ...] = ()
     tracked: tuple[TrackedFailure, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    repairs: tuple[Repair, ...] = ()
     commits: tuple[TrackedCommit, ...] = ()
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
