@@ -43,7 +43,7 @@ from observer.observations import (
 )
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import enrichment
-from observer.observations.git_commands import GitOperation, PrintedStatus
+from observer.observations.git_commands import GitOperation
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.prompt_injection import suspicion, with_suspicion
@@ -187,8 +187,6 @@ class Projection:
         own = [whole.session_id] if back and whole.session_id else []
         for session_id in [*own, *self._later.discarded(whole, gone, self._folds)]:
             self._fold_of(session_id).discard(gone)
-        for session_id, shown in list(self._later.listed(whole, self._folds)):
-            self._fold_of(session_id).listed(shown, whole.event.at_ms)
         for begun in list(self._later.begun(recorded, self._folds)):
             self._fold_of(begun).begin_plan()
 
@@ -504,13 +502,6 @@ class LaterWork:
                 is_within(path, one.paths) for one in operations for path in left.dirty
             ):
                 yield left.session.id
-
-    def listed(self, whole: Recorded, folds: Folds) -> Iterator[tuple[int, PrintedStatus]]:
-        """Yield sessions that left files open where `git status` was printed, and what it says."""
-        if shown := (session_commits.listed_in(whole) if whole.root else None):
-            others = (left for left in self._before(whole, folds) if left.dirty)
-            here = (left for left in others if is_inside(left.session.cwd, whole.root))
-            yield from ((left.session.id, shown) for left in here)
 
     def rewritten(self, recorded: Recorded, became: Collection[str], folds: Folds) -> Iterator[int]:
         """Yield sessions that name one of the commits that an event replaces or takes back."""

@@ -19,15 +19,11 @@ from observer.observations.drafts import order_of
 from observer.observations.git_commands import GitOperation, operations_of
 from observer.observations.project_state import (
     DROPPED,
-    STASHED,
     Items,
     ProjectState,
     Step,
     TrackedEdit,
 )
-
-_THERE = ("", STASHED)
-"""Values of `TrackedEdit.reverted_by` of what is there, or may come back."""
 
 
 class Reversal(Value):
@@ -193,14 +189,9 @@ def _with_operation(
                 known, root, operation.target, "", is_same=operation.kind == "branch"
             ), ()
         case "stash":
-            # Of what is staged only a session knows: then the edits stay as they are.
-            edits = _uncommitted(known, root, operation) if operation.scope in ("", "new") else []
-            return project_state.with_stash(known, root, edits, recorded.event.at_ms), ()
-        case "unstash":
-            after, edits = project_state.without_stash(
-                known, root, operation.target, keeps=operation.keeps
-            )
-            return project_state.with_reverted(after, edits, ""), ()
+            return project_state.with_stash(known, root, recorded.event.at_ms), ()
+        case "unstash" | "drop":
+            return project_state.with_work(known, root), ()
         case "uncommit":
             return _uncommit(known, root, operation, made)
     return _reverted(known, recorded, operation, made, how)
@@ -210,9 +201,6 @@ def _reverted(
     known: ProjectState, recorded: Recorded, operation: GitOperation, made: Item, how: str
 ) -> Step:
     root = recorded.root
-    if operation.kind == "drop":
-        known, edits = project_state.without_stash(known, root, operation.target, keeps=False)
-        return with_undone(known, recorded, edits, made, Reversal(how=how))
     commits = (
         [one.hash for one in project_state.commits_since(known, root, operation.target)]
         if operation.target
@@ -266,13 +254,12 @@ def taken_back(before: ProjectState, after: ProjectState) -> dict[int, set[str]]
     """Return the files, by session, of which everything that was done was taken back just now."""
     if before.edits is after.edits:
         return {}
-    was = {edit.seq for edit in before.edits if edit.reverted_by not in _THERE}
+    was = {edit.seq for edit in before.edits if edit.reverted_by}
     there: set[tuple[int, str]] = set()
     gone: set[tuple[int, str]] = set()
     for edit in after.edits:
         if edit.session and edit.path and edit.kind != "undo" and edit.seq not in was:
-            kept = there if edit.reverted_by in _THERE else gone
-            kept.add((edit.session, edit.path))
+            (gone if edit.reverted_by else there).add((edit.session, edit.path))
     found: dict[int, set[str]] = {}
     for session, path in gone - there:
         found.setdefault(session, set()).add(path)
@@ -294,6 +281,6 @@ def _uncommitted(known: ProjectState, root: str, operation: GitOperation) -> lis
         edit
         for edit in live
         if edit.kind != "undo"
-        and (operation.scope == "new" or (edit.path in new) == (operation.kind == "clean"))
+        and (edit.path in new) == (operation.kind == "clean")
         and is_within(edit.path, operation.paths)
     ]

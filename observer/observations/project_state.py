@@ -25,13 +25,11 @@ EDITS = 120
 FAILURES = 24
 ALTERNATIVES = 40
 
-STASHED = "stashed"
 DROPPED = "dropped"
-"""Values of `TrackedEdit.reverted_by` where no commit reverted the edit."""
+"""Value of `TrackedEdit.reverted_by` where no commit reverted the edit."""
 COMMITS = 60
 LINKED = 12
 ROOTS = 8
-STASHES = 16
 STASHED_MS = 2 * 3_600_000
 """Work that has been in git's stash for longer counts as given up for other work."""
 
@@ -48,7 +46,7 @@ class TrackedEdit(Value):
 
     `kind` is `edit`; `probe` for an edit that only prints; `command` for one that changes
     something; `undo` for what took back edits from `since` on. `item` is its observation.
-    `reverted_by` is empty while the change is there, else `STASHED`, `DROPPED` or the hash of the
+    `reverted_by` is empty while the change is there, else `DROPPED` or the hash of the
     commit that reverted it. `fixed` maps the programs whose failure it fixed to the items of those
     fixes. `remedy` is the kind of command, a `FixKind`; `has_failed` if that command failed.
     """
@@ -129,13 +127,6 @@ class Alternative(Value):
     is_refuted: bool = False
 
 
-class StashEntry(Value):
-    """An entry of git's stash: its work tree, and the sequence numbers of the edits in it."""
-
-    root: str
-    edits: tuple[int, ...] = ()
-
-
 class TrackedCommit(Value):
     """A commit, with what is needed to undo it: its first parent and its files."""
 
@@ -151,8 +142,7 @@ class ProjectState(Value):
     `heads`, `shown_branches` and `stashed_at_ms` are keyed by work tree; the last holds those whose
     work is in git's stash. `dissolved` are commits that a reset turned into uncommitted changes,
     until the next commit. `linked` are the links of observations that may still grow. `tasks` are
-    the checks that a task (`make test`) turned out to run. `stashes` are the entries of git's
-    stash, newest last.
+    the checks that a task (`make test`) turned out to run.
     `is_checkout_reported` after a hook reported a checkout, until the command that made it is
     reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`; `is_out_of_order` once
     an event came late, of which the state knows nothing: it has to be derived anew.
@@ -169,7 +159,6 @@ class ProjectState(Value):
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
     shown_branches: dict[str, str] = msgspec.field(default_factory=dict)
-    stashes: tuple[StashEntry, ...] = ()
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
     is_checkout_reported: bool = False
     heard_ms: int = 0
@@ -223,40 +212,9 @@ def is_stashed(state: ProjectState, root: str, at_ms: int) -> bool:
     return at_ms - state.stashed_at_ms.get(root, -STASHED_MS - at_ms) <= STASHED_MS
 
 
-def with_stash(
-    state: ProjectState, root: str, edits: Iterable[TrackedEdit], at_ms: int
-) -> ProjectState:
-    """Return the state with a new stash entry of these edits, of which there may be none."""
-    taken = list(edits)
-    entry = StashEntry(root=root, edits=tuple(edit.seq for edit in taken))
-    return replace(
-        with_reverted(state, taken, STASHED),
-        stashes=(*state.stashes, entry)[-STASHES:],
-        stashed_at_ms=newest(state.stashed_at_ms | {root: at_ms}, ROOTS),
-    )
-
-
-def without_stash(
-    state: ProjectState, root: str, to: str, *, keeps: bool
-) -> tuple[ProjectState, list[TrackedEdit]]:
-    """Return the state without an entry of git's stash, and the edits in that entry.
-
-    Args:
-        state: the state.
-        root: the work tree.
-        to: the entry, as in `GitOperation.target`.
-        keeps: the entry stays in the stash.
-
-    The edits still count as stashed: the caller restores or drops them.
-    """
-    mine = [one for one in reversed(state.stashes) if one.root == root]
-    number = int(to) if to.isdecimal() else 0
-    entries = mine if to == "all" else mine[number : number + 1]
-    seqs = {seq for entry in entries for seq in entry.edits}
-    found = [edit for edit in state.edits if edit.seq in seqs and edit.reverted_by == STASHED]
-    left = tuple(one for one in state.stashes if keeps or not any(one is each for each in entries))
-    after = replace(state, stashes=left)
-    return with_work(after, root) if not number else after, found
+def with_stash(state: ProjectState, root: str, at_ms: int) -> ProjectState:
+    """Return the state with the changes of a work tree in git's stash."""
+    return replace(state, stashed_at_ms=newest(state.stashed_at_ms | {root: at_ms}, ROOTS))
 
 
 def with_work(state: ProjectState, root: str) -> ProjectState:

@@ -61,7 +61,7 @@ from observer.observations import (
 )
 from observer.observations.analysis import EventRecord, analysis_of, analyzed
 from observer.observations.drafts import item, where_of
-from observer.observations.git_commands import GitOperation, PrintedStatus
+from observer.observations.git_commands import GitOperation
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
 from observer.observations.turns import Turn
@@ -182,11 +182,6 @@ class SessionReducer:
         """Note that changes of the session were discarded outside of it."""
         for operation in operations:
             self._state = session_commits.with_operation(self._state, operation)
-
-    def listed(self, shown: PrintedStatus, at_ms: int) -> None:
-        """Note which of its open files `git status` listed outside of the session."""
-        dirty = session_commits.open_files(self._state)
-        self._state = session_commits.with_uncommitted(self._state, dirty, shown, at_ms)
 
     def rewrite(self, became: Mapping[str, str]) -> set[str]:
         """Note that commits were replaced or taken back; return the subjects that are gone.
@@ -439,9 +434,7 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     over = ended.turn and replace(ended.turn, is_over=True)
     after = replace(ended, pending=(), turn=over)
     if body.uncommitted is not None:
-        shown = PrintedStatus(frozenset(body.uncommitted), is_whole=True)
-        written = session_commits.written_files(after)
-        after = session_commits.with_uncommitted(after, written, shown, recorded.event.at_ms)
+        after = session_commits.with_uncommitted(after, body.uncommitted)
     return after, ()
 
 

@@ -213,26 +213,6 @@ def test_where_git_cannot_be_asked_no_commit_is_known(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("commands", "next_steps"),
-    [
-        pytest.param(("stash",), "In git's stash: cart.py.", id="set aside"),
-        pytest.param(("stash", "stash pop"), f"Not committed {AT}: cart.py.", id="and back"),
-        pytest.param(("stash", "stash drop"), "", id="given up"),
-        pytest.param(("stash", "checkout ."), "In git's stash: cart.py.", id="cannot be undone"),
-    ],
-)
-def test_what_is_in_gits_stash_is_not_in_the_work_tree(
-    shop: Shop, commands: tuple[str, ...], next_steps: str
-) -> None:
-    shop.edit("cart.py")
-    for command in commands:
-        shop.git(*command.split())
-        shop.tell(Command(command=f"git {command}", exit_code=0))
-    shop.tell(SessionEnd())
-    assert shop.summary().next_steps == next_steps
-
-
-@pytest.mark.parametrize(
     ("prompt", "next_steps"),
     [
         pytest.param("Implement the following plan:\n\n# Plan: Half even\n\nx", "", id="begun"),
@@ -330,17 +310,6 @@ def test_discarded_changes_are_not_done(shop: Shop, command: str, by: str) -> No
     assert shop.summary().completed == ""
     assert shop.today() == ([], ())
     assert "file" not in shop.turn()
-
-
-@BY
-@pytest.mark.parametrize("command", ["git stash drop -q", "git stash clear"])
-def test_a_dropped_stash_is_not_done(shop: Shop, command: str, by: str) -> None:
-    shop.tell(Prompt(text="count from one in the cart"))
-    shop.edit("cart.py")
-    shop.run("git stash -q")
-    shop.run(command, by)
-    assert shop.summary().completed == ""
-    assert shop.today() == ([], ())
 
 
 @BY

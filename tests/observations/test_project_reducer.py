@@ -263,7 +263,6 @@ def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
         pytest.param((RED, A, git("switch x"), GREEN), id="elsewhere by a command"),
         pytest.param((RED, A, git("stash"), GREEN), id="set aside"),
         pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
-        pytest.param((RED, A, git("stash"), C, git("stash"), git("stash pop"), GREEN), id="below"),
         pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
         pytest.param((RED, git("checkout -- cart.py", code=1), GREEN), id="git failed"),
         pytest.param((RED, Command(command="npm install x"), GREEN), id="of another tool"),
