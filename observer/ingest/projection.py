@@ -17,7 +17,6 @@ from observer.core.events import (
     Command,
     Commit,
     Enriched,
-    FileWrite,
     Forget,
     Outcome,
     Prompt,
@@ -29,7 +28,7 @@ from observer.core.events import (
 from observer.core.filters import Filters
 from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.core.paths import is_inside
-from observer.core.text import is_within, relative
+from observer.core.text import is_within
 from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
     event_text,
@@ -182,10 +181,8 @@ class Projection:
         """Mark in other sessions that an event takes up what they left open."""
         for session_id, saying, paths in [*self._later.committed(recorded, drafted, self._folds)]:
             self._fold_of(session_id).commit(saying, paths)
-        back = self._history.wrote_back(whole)
-        gone = discarding(whole, back)
-        own = [whole.session_id] if back and whole.session_id else []
-        for session_id in [*own, *self._later.discarded(whole, gone, self._folds)]:
+        gone = discarding(whole)
+        for session_id in [*self._later.discarded(whole, gone, self._folds)]:
             self._fold_of(session_id).discard(gone)
         for begun in list(self._later.begun(recorded, self._folds)):
             self._fold_of(begun).begin_plan()
@@ -396,22 +393,8 @@ class ProjectHistory:
             self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
         return self._arcs[project_id]
 
-    def wrote_back(self, recorded: Recorded) -> str:
-        """Return the file that a write, which was added, took back to its commit; "" for none."""
-        body = recorded.event.body
-        if not isinstance(body, FileWrite) or body.error:
-            return ""
-        path = relative(body.path, recorded.root, recorded.event.cwd)
-        known = self._arcs[recorded.project_id].state
-        return path if inverse_edits.is_all_undone(known, recorded.root, path) else ""
-
     def taken_back(self, recorded: Recorded) -> dict[int, set[str]]:
-        """Return what the event that was added took back; see `inverse_edits.taken_back`.
-
-        Of a write nothing: of a commit it takes back, the change back is left.
-        """
-        if isinstance(recorded.event.body, FileWrite):
-            return {}
+        """Return what the event that was added took back; see `inverse_edits.taken_back`."""
         return inverse_edits.taken_back(self._before, self._arcs[recorded.project_id].state)
 
     def finish(self) -> None:
@@ -432,16 +415,9 @@ class ProjectHistory:
         return replace(item, links=tuple(links))
 
 
-def discarding(whole: Recorded, wrote_back: str) -> list[GitOperation]:
-    """Return what an event discards of the work tree.
-
-    Args:
-        whole: any event, a tool's result completed.
-        wrote_back: the file of which it took back all that was not committed, if one.
-    """
+def discarding(whole: Recorded) -> list[GitOperation]:
+    """Return what an event, a tool's result completed, discards of the work tree."""
     body = whole.event.body
-    if wrote_back:
-        return [GitOperation(kind=kind, paths=(wrote_back,)) for kind in ("restore", "clean")]
     if not isinstance(body, Command) or not whole.root:
         return []
     is_ok = analysis_of(whole).result.ok is not False

@@ -523,7 +523,6 @@ def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     return (
         failure.seq < edit.seq
         and not edit.reverted_by
-        and edit.kind != "probe"
         and not (edit.has_failed and edit.remedy != "fixer")
         and not _is_retry(edit, failure)
         and edit.worktree == failure.worktree

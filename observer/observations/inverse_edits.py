@@ -1,4 +1,4 @@
-"""Detect reverted changes: by an inverse edit, a git command, or a commit that reverts another.
+"""Detect reverted changes: by a git command, or a commit that reverts another.
 
 Links the observation that reverted edits to those edits.
 """
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from observer.code.edits import inverse_fingerprint
 from observer.core.events import Command, Rewrite
 from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
@@ -85,59 +84,6 @@ def _items(taken: Iterable[TrackedEdit], made: Item) -> list[int]:
     edits = dict.fromkeys(edit.item for edit in taken)
     fixes = dict.fromkeys(fix for edit in taken for fix in edit.fixed.values())
     return [item for item in (*edits, *fixes) if item != made.id]
-
-
-def undone_by_write(
-    known: ProjectState, root: str, path: str, made_marks: Sequence[str], *, is_gone: bool
-) -> list[TrackedEdit]:
-    """Return the edits of a file that a write reverts completely.
-
-    Args:
-        known: the project's state.
-        root: the work tree.
-        path: the file, relative to the project.
-        made_marks: the fingerprints of the write's edits.
-        is_gone: the write deletes the file.
-    """
-    mine = [
-        edit
-        for edit in known.edits
-        if edit.path == path
-        and edit.worktree.root == root
-        and not edit.reverted_by
-        and edit.kind != "undo"
-    ]
-    if is_gone:
-        return mine if any(edit.is_new and not edit.commit for edit in mine) else []
-    found: list[TrackedEdit] = []
-    for mark in made_marks:
-        if mark.startswith("="):
-            return _since(mine, mark)
-        wanted = inverse_fingerprint(mark)
-        found += [edit for edit in reversed(mine) if wanted in edit.marks and edit not in found][:1]
-    goes = {mark for edit in found for mark in edit.marks}
-    return found if goes and goes == set(map(inverse_fingerprint, made_marks)) else []
-
-
-def _since(mine: list[TrackedEdit], mark: str) -> list[TrackedEdit]:
-    """Return the edits since the file had the content with this fingerprint, if it ever had."""
-    had = [place for place, edit in enumerate(mine) if mark in edit.marks]
-    return mine[had[-1] + 1 :] if had else []
-
-
-def is_all_undone(known: ProjectState, root: str, path: str) -> bool:
-    """Return True if nothing is left of the edits of a file that no commit has.
-
-    There were some, and no edit that a commit has was taken back meanwhile.
-    """
-    mine = [
-        edit
-        for edit in known.edits
-        if edit.path == path and edit.worktree.root == root and edit.kind != "undo"
-    ]
-    since = [edit for edit in mine if not edit.commit]
-    is_behind = any(edit.commit and edit.reverted_by == DROPPED for edit in mine)
-    return bool(since) and not is_behind and all(edit.reverted_by == DROPPED for edit in since)
 
 
 def undone_by_revert(known: ProjectState, hashes: Sequence[str]) -> list[TrackedEdit]:

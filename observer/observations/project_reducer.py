@@ -25,7 +25,7 @@ from observer.commands.check_tools import STATIC, checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
-from observer.core.text import distinct, named, one_line, relative
+from observer.core.text import distinct, one_line, relative
 from observer.core.value import newest
 from observer.observations import (
     failure_tracker,
@@ -154,8 +154,7 @@ class ProjectReducer:
             return ()
         known = _with_first_branch(self._state, recorded)
         known = _with_failures(known, recorded)
-        after, items = step(known, recorded, body, made[0])
-        self._state, items = _keep_links(after, made[0], items)
+        self._state, items = step(known, recorded, body, made[0])
         return items
 
     @property
@@ -182,45 +181,19 @@ def _with_first_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
     return project_state.with_branch(known, root, one_line(recorded.branch, 250), "", is_same=True)
 
 
-def _keep_links(known: ProjectState, made: Item, items: Items) -> Step:
-    """Keep the links of an observation that grows: its session's reducer does not know them."""
-    links = known.linked.get(made.id, ())
-    by_id = {item.id: item for item in items}
-    if made.id in by_id:
-        made = by_id[made.id]
-        links = tuple(dict.fromkeys((*links, *made.links)))
-        linked = newest({**known.linked, made.id: links}, project_state.LINKED)
-        known = replace(known, linked=linked)
-    if links:
-        by_id[made.id] = replace(made, links=links)
-    return known, tuple(by_id.values())
-
-
 def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
     if body.error:
         return known, ()
-    where, analysis = where_of(recorded), analysis_of(recorded)
+    where, change = where_of(recorded), analysis_of(recorded).change
     path = relative(body.path, where.root, where.cwd)
-    is_gone = body.operation == "delete"
-    taken = inverse_edits.undone_by_write(
-        known, recorded.root, path, analysis.marks.edits, is_gone=is_gone
-    )
-    if taken:
-        how = f"{named(path)} {'deleted' if is_gone else 'edited back'}"
-        return inverse_edits.with_undone(known, recorded, taken, made, Reversal(how=how))
-    change = analysis.change
-    is_one = change.added == change.removed == 1 and bool(change.before and change.after)
-    became = f"`{change.before}` became `{change.after}`" if is_one else ""
     edit = TrackedEdit(
         seq=order_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
-        kind="probe" if analysis.marks.is_probe else "edit",
         path=path,
-        said=became,
+        said=change.became,
         symbols=distinct(change.symbols, _SYMBOLS),
-        marks=analysis.marks.edits,
         is_new=body.operation == "create",
     )
     return project_state.with_edit(known, edit), ()

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from observer.commands.check import CheckIdentity
 from observer.commands.command_forms import InvocationForm
-from observer.core.model import Item, Link
+from observer.core.model import Item
 from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
@@ -28,7 +28,6 @@ ALTERNATIVES = 40
 DROPPED = "dropped"
 """Value of `TrackedEdit.reverted_by` where no commit reverted the edit."""
 COMMITS = 60
-LINKED = 12
 ROOTS = 8
 STASHED_MS = 2 * 3_600_000
 """Work that has been in git's stash for longer counts as given up for other work."""
@@ -44,22 +43,21 @@ class WorktreeBranch(Value):
 class TrackedEdit(Value):
     """One change to the work tree, kept as long as it may explain a check that passes.
 
-    `kind` is `edit`; `probe` for an edit that only prints; `command` for one that changes
-    something; `undo` for what took back edits from `since` on. `item` is its observation.
-    `reverted_by` is empty while the change is there, else `DROPPED` or the hash of the
-    commit that reverted it. `fixed` maps the programs whose failure it fixed to the items of those
-    fixes. `remedy` is the kind of command, a `FixKind`; `has_failed` if that command failed.
+    `kind` is `edit`; `command` for one that changes something; `undo` for what took back edits from
+    `since` on. `item` is its observation. `reverted_by` is empty while the change is there, else
+    `DROPPED` or the hash of the commit that reverted it. `fixed` maps the programs whose failure it
+    fixed to the items of those fixes. `remedy` is the kind of command, a `FixKind`; `has_failed` if
+    that command failed.
     """
 
     seq: int
     item: int
     worktree: WorktreeBranch
     session: int | None = None
-    kind: Literal["edit", "probe", "command", "undo"] = "edit"
+    kind: Literal["edit", "command", "undo"] = "edit"
     path: str = ""
     said: str = ""
     symbols: tuple[str, ...] = ()
-    marks: tuple[str, ...] = ()
     is_new: bool = False
     commit: str = ""
     reverted_by: str = ""
@@ -141,8 +139,7 @@ class ProjectState(Value):
     `tracked` are failures that wait for a fix, `failures` the checks that are red now. `branches`,
     `heads`, `shown_branches` and `stashed_at_ms` are keyed by work tree; the last holds those whose
     work is in git's stash. `dissolved` are commits that a reset turned into uncommitted changes,
-    until the next commit. `linked` are the links of observations that may still grow. `tasks` are
-    the checks that a task (`make test`) turned out to run.
+    until the next commit. `tasks` are the checks that a task (`make test`) turned out to run.
     `is_checkout_reported` after a hook reported a checkout, until the command that made it is
     reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`; `is_out_of_order` once
     an event came late, of which the state knows nothing: it has to be derived anew.
@@ -155,7 +152,6 @@ class ProjectState(Value):
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
     dissolved: tuple[str, ...] = ()
-    linked: dict[int, tuple[Link, ...]] = msgspec.field(default_factory=dict)
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
     shown_branches: dict[str, str] = msgspec.field(default_factory=dict)

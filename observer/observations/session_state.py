@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from observer.code.edits import ChangeSummary, EditFingerprints
+from observer.code.edits import ChangeSummary
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
 from observer.core.text import distinct, one_line
 from observer.core.value import Value, decode_state, encode_state, newest
@@ -55,14 +55,13 @@ class OpenGroup(Value):
 class PendingTool(Value):
     """A tool call without a result yet; `call` is stored without long texts.
 
-    `change` and `marks` are made from them first; `chars` is their length.
+    `change` is made from them first; `chars` is their length.
     """
 
     origin: ItemOrigin
     tool: str
     call: Command | FileWrite | FileRead | Search | ToolUse
     change: ChangeSummary = ChangeSummary()
-    marks: EditFingerprints = EditFingerprints()
     chars: int = 0
 
 

@@ -268,31 +268,6 @@ def test_what_is_discarded_in_another_work_tree_is_still_here(shop: Shop, tmp_pa
     assert "cart.py" in shop.summary().next_steps
 
 
-def test_what_the_session_wrote_back_itself_is_not_left(shop: Shop) -> None:
-    shop.edit("cart.py", "price.py")
-    shop.save("cart.py", "a = 1\n")
-    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
-    shop.tell(back)
-    assert shop.summary().next_steps == "No commit known at 2026-09-21 14:13 UTC: price.py."
-
-
-def test_what_another_editor_wrote_back_is_not_left(shop: Shop) -> None:
-    shop.edit("cart.py")
-    shop.tell(SessionEnd())
-    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
-    shop.tell(back, session="")
-    assert shop.summary().next_steps == ""
-
-
-def test_what_is_taken_back_of_a_commit_is_left(shop: Shop) -> None:
-    shop.edit("cart.py")
-    shop.commit()
-    shop.tell(taken("cart.py"))
-    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
-    shop.tell(back)
-    assert "cart.py" in shop.summary().next_steps
-
-
 # --- what git took back is not said to be done ---------------------------------------------------
 
 BY = pytest.mark.parametrize("by", ["one", "another"])
