@@ -313,9 +313,7 @@ def test_a_reply_is_listed_once(shop: Shop) -> None:
 def test_what_the_person_decided_in_own_words_is_a_line(shop: Shop) -> None:
     for at, answer in enumerate(["in text of course", "as cents", "in decimal if you can"]):
         shop.tell(Prompt(text=f"store the totals, take {answer}"), ask(answer), ago_h=9 - at)
-    assert shop.said("decided") == [
-        "How is it stored? → in decimal if you can.", "How is it stored? → in text of course."
-    ]  # fmt: skip
+    assert shop.said("decided") == ["How is it stored? → in decimal if you can."]
 
 
 def test_a_turn_without_a_reply_is_listed_only_where_no_other_is(shop: Shop) -> None:
