@@ -188,8 +188,6 @@ def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChan
         ],
         moved=_short(found.moved),
         commented=_short(found.commented),
-        names=_short(found.names),
-        dropped=_short(found.dropped),
         only=found.only,
     )
 
