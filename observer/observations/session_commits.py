@@ -172,10 +172,14 @@ def left_open(state: SessionState) -> tuple[str, ...]:
 
 
 def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> SessionState:
-    """Return the state after git said which of the files that the session wrote are uncommitted."""
+    """Return the state after git said which of the files that the session wrote are uncommitted.
+
+    A commit that git printed to the session may be in another clone than the one that is asked.
+    """
     asked = {
-        path: replace(state.files[path], is_dirty=path in uncommitted)
+        path: replace(file, is_dirty=path in uncommitted and not file.is_printed)
         for path in written_files(state)
+        if (file := state.files[path])
     }
     return replace(state, files=state.files | asked, is_git_asked=True)
 
@@ -309,7 +313,7 @@ def with_printed_commits(
         is_all = _ALL in staged or int(found["files"] or 0) >= len(open_now)
         taken = {path for path in open_now if is_all or (staged and is_within(path, staged))}
         files = {
-            path: _committed_file(one) if path in taken else one
+            path: replace(_committed_file(one), is_printed=True) if path in taken else one
             for path, one in state.files.items()
         }
         state = _with_own(replace(state, files=files, staged=()), found["subject"], found["hash"])
@@ -372,7 +376,7 @@ def _with_taken_back(state: SessionState, changed: Mapping[str, FileState]) -> S
 
 
 def _committed_file(touched: FileState) -> FileState:
-    clean = replace(touched, is_dirty=False, committed=None)
+    clean = replace(touched, is_dirty=False, committed=None, is_printed=False)
     return replace(clean, committed=clean)
 
 

@@ -69,7 +69,8 @@ class FileState(Value):
     """What a session did to one file; `is_dirty` until git says that its changes are committed.
 
     `is_undone` if nothing of them is left. `committed` is the state as of the last commit.
-    `is_counted` unless a command changed it, whose lines nothing counted.
+    `is_printed` where nothing but git's output has that commit. `is_counted` unless a command
+    changed it, whose lines nothing counted.
     """
 
     reads: int = 0
@@ -81,6 +82,7 @@ class FileState(Value):
     is_dirty: bool = False
     is_undone: bool = False
     committed: FileState | None = None
+    is_printed: bool = False
     is_counted: bool = True
 
 
@@ -272,6 +274,7 @@ def with_write(
         fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
         is_dirty=True,
         is_undone=False,
+        is_printed=False,
         is_counted=is_counted and touched.is_counted,
     )
     return replace(state, files=newest(files, FILES), is_stashed=False, is_git_asked=False)

@@ -221,7 +221,8 @@ class RecentSessions:
         Those of other sessions follow, by client, each the last written first. git is asked about
         the newest `MOST_ASKED` that sessions wrote: what these saw of commits may be taken back.
         Where it does not answer, what is known is that no commit was seen. What a session left out
-        that has committed since is nobody's next step.
+        that has committed since is nobody's next step, nor is what git said that it committed,
+        be that in another clone.
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
@@ -244,7 +245,7 @@ class RecentSessions:
             )
         groups: dict[tuple[bool, str], UncommittedFiles] = {}
         for path, past in written.items():
-            if path in found:
+            if path in found and not past.state.files[path].is_printed:
                 key = (past is not last, past.session.client)
                 one = UncommittedFiles(past, [], differ is not None)
                 groups.setdefault(key, one).paths.append(path)

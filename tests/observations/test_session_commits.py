@@ -179,6 +179,17 @@ def test_what_was_added_before_is_in_the_commit(
     assert session_commits.open_files(known) == left
 
 
+def test_what_another_clone_committed_is_not_open_at_the_end(feed: Callable[..., Any]) -> None:
+    ended = SessionEnd(uncommitted=("a.py",))
+    known = session_state.decode(
+        feed(WRITE, asked_git("git commit -am x", MADE), ended).session.state
+    )
+    assert session_commits.open_files(known) == ()
+    made = Commit(hash=ONE, subject="x", files=(FileChange(path="a.py"),))
+    known = session_state.decode(feed(WRITE, made, ended).session.state)
+    assert session_commits.open_files(known) == ("a.py",)
+
+
 def test_a_commit_counts_the_lines_of_what_a_command_changed(feed: Callable[..., Any]) -> None:
     change = FileChange(path="a.py", added=46, removed=1, symbols=("total",))
     made = Commit(hash=ONE, subject="x", files=(change, FileChange(path="b.py", added=9)))

@@ -661,6 +661,13 @@ def test_of_commits_by_programs_the_number_is_said(shop: Shop) -> None:
     assert shop.said("committed by") == ["2 commits"]
 
 
+def test_what_git_said_that_it_committed_is_not_called_uncommitted(shop: Shop) -> None:
+    shop.save("cart.py")
+    printed = "[topic 0123abc] Round\n 1 file changed, 2 insertions(+)\n"
+    shop.tell(Command(command="git commit -am Round", output=printed, exit_code=0))
+    assert shop.said("not committed", uncommitted=frozenset) == []
+
+
 def test_what_a_session_left_out_that_committed_since_is_not_dirty(shop: Shop) -> None:
     shop.save("a.py", session="old", ago_h=5)
     shop.tell(Commit(hash="a" * 40, subject="Round"), session="new", ago_h=2)
