@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from observer.code import lines
 from observer.code.outline import is_parsable, parse_fragment, parse_lines
-from observer.code.symbol import Symbol, mentioned_names
+from observer.code.symbol import Symbol
 from observer.code.tree import DATA_LANGUAGES, GRAMMARS
 from observer.core.value import SymbolChanges
 
@@ -68,12 +68,11 @@ _COMMENT_LINES = 60
 
 
 class _Side(NamedTuple):
-    """One version of some lines; `code` and `plain` as in `Parsed`, empty if it was not parsed."""
+    """One version of some lines; `code` as in `ParsedText`, empty if it was not parsed."""
 
     text: tuple[str, ...]
     symbols: tuple[Symbol, ...]
     code: tuple[str, ...] = ()
-    plain: tuple[str, ...] = ()
 
 
 _Sides: TypeAlias = tuple[_Side, _Side]
@@ -134,7 +133,7 @@ def compare_files(old: str, new: str, language: str) -> SymbolChanges | None:
     sides = _parts(old, new, language, (start, end))
     if not sides:
         sides = _by_lines(old, language), _by_lines(new, language)
-    return _changes([sides], language, whole=(old, new))
+    return _changes([sides], language)
 
 
 def _behind(following: Sequence[str]) -> int:
@@ -181,7 +180,7 @@ def _piece(text: str, language: str) -> _Side | None:
     symbols = tuple(
         one for one in found.symbols if _is_outermost(one, every, is_indented=is_indented)
     )
-    return _Side(every, symbols, found.code, found.plain)
+    return _Side(every, symbols, found.code)
 
 
 def _is_outermost(one: Symbol, text: Sequence[str], *, is_indented: bool) -> bool:
@@ -200,8 +199,8 @@ def _by_lines(text: str, language: str) -> _Side:
     return _Side(tuple(text.split("\n")) if text else (), lines.read_symbols(text, language))
 
 
-def _changes(sides: Sequence[_Sides], language: str, *, whole: Sequence[str] = ()) -> SymbolChanges:
-    """Return what became of symbols; `whole` are the files, if they are known."""
+def _changes(sides: Sequence[_Sides], language: str) -> SymbolChanges:
+    """Return what became of symbols."""
     was = [one for side, _ in sides for one in side.symbols]
     now = [one for _, side in sides for one in side.symbols]
     is_indented = language in GRAMMARS and GRAMMARS[language].is_indented
@@ -212,29 +211,11 @@ def _changes(sides: Sequence[_Sides], language: str, *, whole: Sequence[str] = (
         return changes
     if changes == SymbolChanges(commented=changes.commented):
         changes = replace(changes, only=_only(sides, is_indented=is_indented))
-    if not GRAMMARS[language].is_code:
-        return changes
-    old, new = whole or ("\n".join(_texts(sides, 0)), "\n".join(_texts(sides, 1)))
-    named = {parse_lines for one in (*was, *now) for parse_lines in one.path.split(".")}
-    return replace(
-        changes,
-        names=tuple(one for one in _mentioned(sides, 1) if one not in old and one not in named),
-        dropped=tuple(one for one in _mentioned(sides, 0) if one not in new and one not in named),
-    )
+    return changes
 
 
 def _texts(sides: Sequence[_Sides], which: int) -> Iterator[str]:
     return (line for pair in sides for line in pair[which].text)
-
-
-def _mentioned(sides: Sequence[_Sides], which: int) -> Iterable[str]:
-    """Return the names in the lines that one version has and the other has not."""
-    found: dict[str, None] = {}
-    for pair in sides:
-        side = pair[which]
-        fresh = (side.plain[place] for place in indexes_only_in(side.text, pair[1 - which].text))
-        found.update(mentioned_names(fresh))
-    return found
 
 
 def _only(sides: Sequence[_Sides], *, is_indented: bool) -> Literal["", "layout", "comments"]:

@@ -1,17 +1,13 @@
-"""What an edit changed: lines added and removed, symbols, and the edit's fingerprint.
+"""What an edit changed: lines added and removed, and symbols.
 
 Part of interpretation (step 6). Lines are compared as multisets between the common beginning and
-end, so the time is linear in the text. A fingerprint is two digests, of what was removed and of
-what was added, without the lines that both have around it: an edit and its inverse have each
-other's, whatever was quoted with them. The fingerprint of a whole file is that of its content.
+end, so the time is linear in the text.
 
 A `ChangeSummary` says it of one file in numbers and names, and sums of it are of several edits.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -22,17 +18,13 @@ from observer.code.diff import (
     compare_parameters,
     indexes_only_in,
 )
-from observer.code.languages import PROSE, language_of
+from observer.code.languages import language_of
 from observer.core.events import Edit, FileWrite
 from observer.core.text import distinct, one_line
 from observer.core.value import SymbolChanges, Value
 
 MOST_SYMBOLS = 24
 """Most symbols of one sort that a change names."""
-MOST_NAMES = 12
-"""Most identifiers that a change names as coming in or going out."""
-FEW_LINES = 3
-"""Most lines, in and out, that are quoted as they are."""
 TEXT_CHARS = 160
 
 
@@ -41,10 +33,8 @@ class ChangeSummary(Value):
 
     `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols,
     `renamed` pairs of an old and a new one, `moved` what only stands elsewhere, `commented` what
-    has other comments; a path is in one of them. `names` are identifiers that the code uses now,
-    `dropped` those that it uses no more. `only` says that nothing but the layout, or the comments,
-    changed. `before` and `after` hold the text of a change of a few lines; of more, one of
-    them holds the first line that says something.
+    has other comments; a path is in one of them. `only` says that nothing but the layout, or the
+    comments, changed. `became` says what became of the line, where an edit is of one.
     """
 
     added: int = 0
@@ -57,10 +47,7 @@ class ChangeSummary(Value):
     moved: tuple[str, ...] = ()
     commented: tuple[str, ...] = ()
     only: Literal["", "layout", "comments"] = ""
-    names: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    before: str = ""
-    after: str = ""
+    became: str = ""
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -68,16 +55,6 @@ class ChangeSummary(Value):
         renamed = [name for pair in self.renamed for name in pair[::-1]]
         every = (*self.new, *self.resigned, *renamed, *self.changed, *self.gone)
         return distinct((*every, *self.commented, *self.moved), 4 * MOST_SYMBOLS)
-
-
-class EditFingerprints(Value):
-    """The fingerprints of a write's edits in order, and whether it only adds debugging code.
-
-    A probe adds statements that print or stop and nothing else: it finds a fault and fixes none.
-    """
-
-    edits: tuple[str, ...] = ()
-    is_probe: bool = False
 
 
 def merge_changes(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
@@ -94,7 +71,6 @@ def merge_changes(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
     settled.update(resigned)
     changed = [name for name in changed if name not in settled]
     settled.update(changed)
-    before, after = _texts(first, then)
     return ChangeSummary(
         added=first.added + then.added,
         removed=first.removed + then.removed,
@@ -106,61 +82,16 @@ def merge_changes(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
         moved=_besides(settled, first.moved, then.moved),
         commented=_besides(settled, first.commented, then.commented),
         only=then.only if then.only == first.only else "",
-        names=_lasting(first.names, first.dropped, then.names, then.dropped),
-        dropped=_lasting(first.dropped, first.names, then.dropped, then.names),
-        before=before,
-        after=after,
     )
-
-
-def _texts(first: ChangeSummary, then: ChangeSummary) -> tuple[str, str]:
-    """Return the text of two changes before and after, of many lines how they begin."""
-    if then.before and first.after == then.before:
-        return first.before, then.after
-    if max(first.added + then.added, first.removed + then.removed) > FEW_LINES:
-        after = first.after or then.after
-        return "" if after else first.before or then.before, after
-    return joined(first.before, then.before), joined(first.after, then.after)
-
-
-def joined(*texts: str) -> str:
-    """Return texts on one line of at most `TEXT_CHARS` characters."""
-    return one_line(" ".join(filter(None, texts)), TEXT_CHARS)
 
 
 def _besides(settled: set[str], first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
     return distinct((name for name in (*first, *then) if name not in settled), MOST_SYMBOLS)
 
 
-def _lasting(
-    first: Sequence[str], undone: Sequence[str], then: Sequence[str], undoing: Sequence[str]
-) -> tuple[str, ...]:
-    """Return what happened first and was not undone, and then, where that undid nothing."""
-    kept = [name for name in first if name not in undoing]
-    return distinct((*kept, *(name for name in then if name not in undone)), MOST_NAMES)
-
-
-def inverse_fingerprint(mark: str) -> str:
-    """Return the fingerprint of the edit that undoes the one with this fingerprint."""
-    old, _, new = mark.partition(":")
-    return f"{new}:{old}"
-
-
 _PATH_CHARS = 160
 _MOST_NAMED = 48
 """Symbols kept of each sort."""
-_AROUND = 40
-"""Characters that are shown before a difference."""
-_WORD = re.compile(r"[^\W\d_]{2}")
-_NO_PROSE = re.compile(r"\s*(?:[#=~`<|:]|\.\.|---)")
-"""How headings, rules, tables and code begin in prose."""
-_NO_CODE = re.compile(
-    r"\s*(?:[{}()\[\];,]+\s*$|//|#(?:\s|!)|/?\*|<!--|--\s|[\"']{3}|import\b|use\s|package\s|using\s"
-    r"|from\s+\S+\s+import\b|export\s+(?:\*|\{))"
-)
-"""How lines begin that say little of a change of code."""
-_OPENING = ("{", "(", "[", "=>", "&&", "||", "=", "<")
-"""How lines end that open a block or a statement."""
 
 
 def summarize_write(write: FileWrite) -> ChangeSummary:
@@ -193,7 +124,6 @@ def summarize_edits(
         old, new = differing_lines(edit)
         gone += [old[place] for place in indexes_only_in(old, new)]
         fresh += [new[place] for place in indexes_only_in(new, old)]
-    before, after = _quoted(gone, fresh, language)
     symbols = symbols or compare_fragments(((edit.old, edit.new) for edit in edits), language)
     return ChangeSummary(
         added=len(fresh),
@@ -206,41 +136,14 @@ def summarize_edits(
         moved=_shown(symbols.moved),
         commented=_shown(symbols.commented),
         only=symbols.only,
-        names=distinct(symbols.names, MOST_NAMES),
-        dropped=distinct(symbols.dropped, MOST_NAMES),
-        before=before,
-        after=after,
+        became=_became(*gone, *fresh) if len(gone) == len(fresh) == 1 else "",
     )
 
 
-def _quoted(gone: Sequence[str], fresh: Sequence[str], language: str) -> tuple[str, str]:
-    """Return `before` and `after`: a short change as it is, of a longer one how it begins."""
-    if max(len(gone), len(fresh)) > FEW_LINES:
-        opening = _opening(fresh, language)
-        return "" if opening else _opening(gone, language), opening
-    if gone and fresh:
-        return _from_difference(" ".join(gone), " ".join(fresh))
-    return joined(*gone), joined(*fresh)
-
-
-def _from_difference(before: str, after: str) -> tuple[str, str]:
-    """Return two texts on a line each, cut so that it is seen in what they differ."""
-    old, new = " ".join(before.split()), " ".join(after.split())
-    at = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), len(old))
-    start = max(0, at - _AROUND) if max(len(old), len(new)) > TEXT_CHARS else 0
-    cut = "\u2026" if start else ""
-    return cut + one_line(old[start:], TEXT_CHARS), cut + one_line(new[start:], TEXT_CHARS)
-
-
-def _opening(lines: Sequence[str], language: str) -> str:
-    """Return the first line that says something: no heading, import, bracket or comment.
-
-    A line that only opens a block says less than one inside of it.
-    """
-    no_text = _NO_PROSE if language in PROSE else _NO_CODE
-    said = [line for line in lines if _WORD.search(line) and not no_text.match(line)]
-    whole = (line for line in said if not line.rstrip().endswith(_OPENING))
-    return one_line(next(whole, max(said, key=len, default="")), TEXT_CHARS)
+def _became(old: str, new: str) -> str:
+    """Return what became of one line."""
+    before, after = (one_line(text, TEXT_CHARS) for text in (old, new))
+    return f"`{before}` became `{after}`" if before != after and before and after else ""
 
 
 def _shown(paths: Sequence[str]) -> tuple[str, ...]:
@@ -285,8 +188,6 @@ def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChan
         ],
         moved=_short(found.moved),
         commented=_short(found.commented),
-        names=_short(found.names),
-        dropped=_short(found.dropped),
         only=found.only,
     )
 
@@ -311,36 +212,3 @@ def texts_around(text: str, edits: Sequence[Edit]) -> tuple[str, str] | None:
             return None
         before = before.replace(edit.new, edit.old)
     return before, text
-
-
-MOST_FINGERPRINTS = 40
-"""Most edits of a write that are fingerprinted; one with more gets no fingerprint."""
-_PROBE = re.compile(
-    r"\s*(?:(?:print|pprint|pp|p|puts|printf|var_dump|error_log|dbg!|e?println!|eprint!)(?:\s*\(| )"
-    r"|console\.(?:log|debug|error|warn|dir)\(|log(?:ger|ging)?\.[a-z]+\(|fmt\.Print[a-z]*\("
-    r"|System\.(?:out|err)\.print|breakpoint\(|debugger\b|i?pdb\.set_trace\("
-    r"|import (?:pdb|ipdb|pprint|logging)\b)"
-)
-
-
-def fingerprints_of(write: FileWrite) -> EditFingerprints:
-    """Return the fingerprints of a write; none if it has more than `MOST_FINGERPRINTS` edits."""
-    if not write.edits:
-        whole = write.content
-        return (
-            EditFingerprints()
-            if whole is None
-            else EditFingerprints(edits=(f"={_digest([whole])}",))
-        )
-    cores = [differing_lines(edit) for edit in write.edits[:MOST_FINGERPRINTS]]
-    marks = [f"{_digest(old)}:{_digest(new)}" for old, new in cores if old != new]
-    came = [line for _, new in cores for line in new if line.strip()]
-    return EditFingerprints(
-        edits=tuple(marks) if len(write.edits) <= MOST_FINGERPRINTS else (),
-        is_probe=bool(came) and not any(old for old, _ in cores) and all(map(_PROBE.match, came)),
-    )
-
-
-def _digest(lines: list[str]) -> str:
-    text = "\n".join(lines)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -28,14 +28,10 @@ MOST_CHARS = 1 << 20
 
 
 class ParsedText(NamedTuple):
-    """What a tree says: symbols, and the lines of the text without what is not code.
-
-    `code` is without comments, `plain` without strings too; both hold blanks instead.
-    """
+    """What a tree says: symbols, and as `code` the lines of the text, blanks for comments."""
 
     symbols: tuple[Symbol, ...]
     code: tuple[str, ...]
-    plain: tuple[str, ...]
 
 
 def outline(text: str, language: str) -> tuple[Symbol, ...]:
@@ -137,10 +133,8 @@ def _placed(symbol: Symbol, ahead: int, last: int) -> Symbol:
 def _read(found: _Found, text: str, language: str, kept: slice) -> ParsedText:
     code = bytearray(found.source)
     _blank(code, [one for one in found.nodes if one.kind == "comment"])
-    plain = bytearray(code)
-    _blank(plain, [one for one in found.nodes if one.kind == "silent"])
     symbols = _symbols(found, text, language, with_locals=False)
-    return ParsedText(symbols, _lines(code, kept), _lines(plain, kept))
+    return ParsedText(symbols, _lines(code, kept))
 
 
 def _blank(text: bytearray, nodes: Iterable[tree.FoundNode]) -> None:
@@ -328,7 +322,7 @@ class _Nesting:
             self._comment(one)
         elif one.kind == "decorator":
             self._decorated = one.start if self._decorated is None else self._decorated
-        elif one.kind != "silent" and one.start >= self._hidden:
+        elif one.start >= self._hidden:
             start = one.start if self._decorated is None else self._decorated
             self._decorated = None
             self._leave_apart(start)

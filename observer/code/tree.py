@@ -14,8 +14,7 @@ kinds there are:
 - ``@local``: a function that is a symbol of its own only where no other definition is around it;
 - ``@variable``: a constant, if it stands outermost in its file;
 - ``@decorator``: belongs to the definition behind it;
-- ``@comment``: says nothing;
-- ``@silent``: text or a pattern, in which no word is a name.
+- ``@comment``: says nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Grammar(NamedTuple):
 
     `member` and `statement` are what a piece of a file is put behind, so that it can be read where
     it begins inside a type, or inside a function; `before` is what every text needs before it,
-    `filler` what stands for a body that is missing. `is_code` is false for languages of data.
+    `filler` what stands for a body that is missing.
     """
 
     package: str
@@ -56,7 +55,6 @@ class Grammar(NamedTuple):
     function: str = "language"
     is_indented: bool = False
     filler: str = ""
-    is_code: bool = True
 
 
 def _named(kind: str, *nodes: str) -> str:
@@ -74,7 +72,6 @@ _PYTHON = f"""
 (module (expression_statement (assignment left: (identifier) @name)) @variable)
 (module (type_alias_statement left: (type (identifier) @name)) @constant)
 (comment) @comment
-(string_content) @silent
 """
 
 _FUNCTION_VALUE = "[(arrow_function body: (_) @body) (function_expression body: (_) @body)]"
@@ -105,7 +102,6 @@ _JAVASCRIPT = f"""
 (program {_VARIABLE} @variable {_UNIMPORTED})
 (comment) @comment
 (decorator) @decorator
-[(string_fragment) (regex_pattern) (jsx_text)] @silent
 """
 _ECMASCRIPT = f"""{_JAVASCRIPT}
 (field_definition property: (_) @name value: {_FUNCTION_VALUE}) @function
@@ -133,7 +129,6 @@ _GO = f"""
 (source_file (var_declaration (var_spec name: (_) @name) @constant))
 (source_file (var_declaration (var_spec_list (var_spec name: (_) @name) @constant)))
 (comment) @comment
-[(interpreted_string_literal) (raw_string_literal) (rune_literal)] @silent
 """
 
 _RUST = f"""
@@ -147,7 +142,6 @@ _RUST = f"""
 (attribute_item) @decorator
 (line_comment) @comment
 (block_comment) @comment
-[(string_content) (char_literal)] @silent
 """
 
 _JAVA = f"""
@@ -171,7 +165,6 @@ _JAVA = f"""
 }
 (line_comment) @comment
 (block_comment) @comment
-[(string_literal) (character_literal)] @silent
 """
 
 _C = """
@@ -185,7 +178,6 @@ _C = """
 (preproc_def name: (_) @name) @macro
 (preproc_function_def name: (_) @name) @macro
 (comment) @comment
-[(string_literal) (char_literal) (system_lib_string)] @silent
 """
 _CPP = f"""{_C}
 {_named("class", "class_specifier")}
@@ -194,7 +186,6 @@ _CPP = f"""{_C}
 (field_declaration declarator: (pointer_declarator (function_declarator) @name)) @prototype
 (field_declaration declarator: (reference_declarator (function_declarator) @name)) @prototype
 (alias_declaration name: (_) @name) @constant
-(raw_string_literal) @silent
 """
 
 _RUBY = f"""
@@ -205,7 +196,6 @@ _RUBY = f"""
   arguments: (argument_list . [(string) (constant) (scope_resolution)] @name) block: (_) @body
   (#any-of? @_call "describe" "context" "it" "specify" "test" "feature" "scenario")) @test
 (comment) @comment
-[(string_content) (heredoc_content)] @silent
 """
 
 _PHP = f"""
@@ -224,7 +214,6 @@ _PHP = f"""
   arguments: (arguments . (argument (string) @name)) @body
   (#any-of? @_call "describe" "it" "test")) @test
 (comment) @comment
-[(string_content) (text)] @silent
 """
 
 _CSHARP = f"""
@@ -251,8 +240,6 @@ _CSHARP = f"""
 (property_declaration name: (_) @name value: (_) @body) @function
 (delegate_declaration name: (_) @name) @function
 (comment) @comment
-[(string_literal) (verbatim_string_literal) (raw_string_literal) (string_content)
-  (character_literal)] @silent
 """
 
 _SHELL = f"""
@@ -316,9 +303,9 @@ GRAMMARS = {
         function="language_php",
     ),
     "csharp": Grammar("tree_sitter_c_sharp", _CSHARP, member="class _ {", statement="void _() {"),
-    "shell": Grammar("tree_sitter_bash", _SHELL, statement="_() {", is_code=False),
-    "json": Grammar("tree_sitter_json", _JSON, member="{", is_code=False),
-    "toml": Grammar("tree_sitter_toml", _TOML, is_code=False),
+    "shell": Grammar("tree_sitter_bash", _SHELL, statement="_() {"),
+    "json": Grammar("tree_sitter_json", _JSON, member="{"),
+    "toml": Grammar("tree_sitter_toml", _TOML),
 }
 """Language, as `languages.language_of` names it -> how it is read; others are read by lines."""
 
@@ -343,7 +330,7 @@ DEEPEST_NODE = 80
 
 _NAME_CHARS = 100
 _PARTS = frozenset({"name", "body", "owner"})
-_NAMELESS = frozenset({"comment", "silent", "hidden", "decorator"})
+_NAMELESS = frozenset({"comment", "hidden", "decorator"})
 
 Span: TypeAlias = tuple[int, int]
 """The places in a text where a part of it begins and ends."""

@@ -71,8 +71,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         semantic_min_similarity: Least score of a hit of `search_notes` by meaning (`semantic`,
             `vector`, `hybrid`) where a call names none; 0 leaves nothing out.
         flashback_limit: Most flashbacks at a time; 0 means none.
-        recall_hooks: Whether an agent is reminded unasked of a command that cannot run here, of an
-            edit that was taken back, and of what a compaction left out.
+        recall_hooks: Whether an agent is reminded unasked of a command that cannot run here,
+            and of what others changed of a file.
         model: Model that search by meaning uses: a name that `observer config model` shows, two of
             them joined by `+`, or the path of a folder with one.
         model_url: Base URL from which `observer config model pull` downloads.

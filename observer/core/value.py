@@ -21,8 +21,7 @@ class SymbolChanges(Value):
 
     `renamed` holds (old path, new path), `moved` what only stands elsewhere, `commented` what has
     other comments and the same code; a path is in one of them, and nothing is listed with what it
-    stands in. `names` are identifiers that the code uses now and did not before, `dropped` the
-    other way round. `only` says that nothing else than the layout, or the comments, changed.
+    stands in. `only` says that nothing else than the layout, or the comments, changed.
     """
 
     added: tuple[str, ...] = ()
@@ -32,8 +31,6 @@ class SymbolChanges(Value):
     renamed: tuple[tuple[str, str], ...] = ()
     moved: tuple[str, ...] = ()
     commented: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
     only: Literal["", "layout", "comments"] = ""
 
 

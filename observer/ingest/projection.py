@@ -18,7 +18,6 @@ from observer.core.events import (
     Commit,
     Enriched,
     Event,
-    FileWrite,
     Forget,
     Outcome,
     Prompt,
@@ -30,10 +29,9 @@ from observer.core.events import (
 from observer.core.filters import Filters
 from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.core.paths import is_inside
-from observer.core.text import is_within, relative
+from observer.core.text import is_within
 from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
-    conversation,
     event_text,
     git_commands,
     inverse_edits,
@@ -45,7 +43,7 @@ from observer.observations import (
 )
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import enrichment
-from observer.observations.git_commands import GitOperation, PrintedStatus
+from observer.observations.git_commands import GitOperation
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.prompt_injection import suspicion, with_suspicion
@@ -136,26 +134,10 @@ class Projection:
         if not is_late:
             self._take_up(recorded, whole, drafted)
             self._take_back(whole, (*drafted, *arcs))
-            self._decide(whole, drafted)
         self._captured |= {item.uuid: item.id for item in (*drafted, *arcs)}
         made = [*drafted, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
-
-    def _decide(self, whole: Recorded, drafted: Items) -> None:
-        """Make decisions of the answers that an event does, and records of those of a procedure."""
-        arc = self._history.arc(whole.project_id)
-        taken = arc.take_up(whole)
-        changed = (*taken, *(at for made in drafted for at in arc.hear(made)))
-        there = [self._items.get(at) or self._writer.item(at) for at in changed]
-        for one in filter(None, there):
-            if one.id not in taken:
-                self._items[one.id] = replace(one, kind="record")
-                continue
-            self._items[one.id] = conversation.done_in(one, taken[one.id])
-        done = [one for one in there if one and one.id in taken]
-        for session, one in [(one.session_id, one) for one in done if one.session_id]:
-            self._fold_of(session).decide(one)
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""
@@ -208,13 +190,9 @@ class Projection:
         """Mark in other sessions that an event takes up what they left open."""
         for session_id, saying, paths in [*self._later.committed(recorded, drafted, self._folds)]:
             self._fold_of(session_id).commit(saying, paths)
-        back = self._history.wrote_back(whole)
-        gone = discarding(whole, back)
-        own = [whole.session_id] if back and whole.session_id else []
-        for session_id in [*own, *self._later.discarded(whole, gone, self._folds)]:
+        gone = discarding(whole)
+        for session_id in [*self._later.discarded(whole, gone, self._folds)]:
             self._fold_of(session_id).discard(gone)
-        for session_id, shown in list(self._later.listed(whole, self._folds)):
-            self._fold_of(session_id).listed(shown, whole.event.at_ms)
         for begun in list(self._later.begun(recorded, self._folds)):
             self._fold_of(begun).begin_plan()
 
@@ -424,22 +402,8 @@ class ProjectHistory:
             self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
         return self._arcs[project_id]
 
-    def wrote_back(self, recorded: Recorded) -> str:
-        """Return the file that a write, which was added, took back to its commit; "" for none."""
-        body = recorded.event.body
-        if not isinstance(body, FileWrite) or body.error:
-            return ""
-        path = relative(body.path, recorded.root, recorded.event.cwd)
-        known = self._arcs[recorded.project_id].state
-        return path if inverse_edits.is_all_undone(known, recorded.root, path) else ""
-
     def taken_back(self, recorded: Recorded) -> dict[int, set[str]]:
-        """Return what the event that was added took back; see `inverse_edits.taken_back`.
-
-        Of a write nothing: of a commit it takes back, the change back is left.
-        """
-        if isinstance(recorded.event.body, FileWrite):
-            return {}
+        """Return what the event that was added took back; see `inverse_edits.taken_back`."""
         return inverse_edits.taken_back(self._before, self._arcs[recorded.project_id].state)
 
     def finish(self) -> None:
@@ -460,16 +424,9 @@ class ProjectHistory:
         return replace(item, links=tuple(links))
 
 
-def discarding(whole: Recorded, wrote_back: str) -> list[GitOperation]:
-    """Return what an event discards of the work tree.
-
-    Args:
-        whole: any event, a tool's result completed.
-        wrote_back: the file of which it took back all that was not committed, if one.
-    """
+def discarding(whole: Recorded) -> list[GitOperation]:
+    """Return what an event, a tool's result completed, discards of the work tree."""
     body = whole.event.body
-    if wrote_back:
-        return [GitOperation(kind=kind, paths=(wrote_back,)) for kind in ("restore", "clean")]
     if not isinstance(body, Command) or not whole.root:
         return []
     is_ok = analysis_of(whole).result.ok is not False
@@ -530,13 +487,6 @@ class LaterWork:
                 is_within(path, one.paths) for one in operations for path in left.dirty
             ):
                 yield left.session.id
-
-    def listed(self, whole: Recorded, folds: Folds) -> Iterator[tuple[int, PrintedStatus]]:
-        """Yield sessions that left files open where `git status` was printed, and what it says."""
-        if shown := (session_commits.listed_in(whole) if whole.root else None):
-            others = (left for left in self._before(whole, folds) if left.dirty)
-            here = (left for left in others if is_inside(left.session.cwd, whole.root))
-            yield from ((left.session.id, shown) for left in here)
 
     def rewritten(self, recorded: Recorded, became: Collection[str], folds: Folds) -> Iterator[int]:
         """Yield sessions that name one of the commits that an event replaces or takes back."""

@@ -12,8 +12,7 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from observer.code import edits
-from observer.code.edits import ChangeSummary, EditFingerprints, summarize_write
+from observer.code.edits import ChangeSummary, summarize_write
 from observer.commands import command_line, outcome
 from observer.commands.result import CommandResult
 from observer.core.events import (
@@ -42,12 +41,11 @@ NOWHERE = Place(root="")
 class EventAnalysis(Value):
     """What an event says by itself; fields that do not apply are empty.
 
-    `change` and `marks` are those of a file write, `result` that of a command, `draft` the
+    `change` is that of a file write, `result` that of a command, `draft` the
     observation of any other event, None if it gives none.
     """
 
     change: ChangeSummary = ChangeSummary()
-    marks: EditFingerprints = EditFingerprints()
     result: CommandResult = CommandResult()
     draft: ObservationDraft | None = None
 
@@ -99,7 +97,7 @@ def analysis_of(recorded: Recorded) -> EventAnalysis:
 def analyze(body: AnyBody, where: Where) -> EventAnalysis:
     """Return the analysis of an event's body; `where` tells how to show its paths."""
     if isinstance(body, FileWrite):
-        return EventAnalysis(change=summarize_write(body), marks=edits.fingerprints_of(body))
+        return EventAnalysis(change=summarize_write(body))
     if isinstance(body, Command):
         return EventAnalysis(
             result=outcome.command_result(

@@ -1,7 +1,7 @@
 """What a person decided: answers to questions, words on refusing a call, and approved plans.
 
-Each gives a `decision`: what was said then. Only a note holds until somebody says otherwise. An
-answer is one once later work takes it up; until then it is a record, and a fact of its turn.
+Each gives a `decision`: what was said then. Only a note holds until somebody says otherwise. That
+an option was chosen is a record, and a fact of its turn: mostly it is a step of a procedure.
 Clients ask with tools of different shapes: `AskUserQuestion` (Claude Code), `ask_user` (Copilot),
 `request_user_input` (Codex), `AskQuestion` (Cursor) and others.
 """
@@ -9,7 +9,7 @@ Clients ask with tools of different shapes: `AskUserQuestion` (Claude Code), `as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from observer.core.patterns import lazy_pattern
 from observer.core.text import block, first_line, one_line, word_set
 from observer.core.value import Value
 from observer.observations import todos
-from observer.observations.drafts import DECISION, FACT, TITLE, ObservationDraft, content_hash, item
+from observer.observations.drafts import DECISION, FACT, TITLE, ObservationDraft, item
 from observer.observations.prompt_injection import suspicion
 from observer.observations.prompts import heading_of, names_its_subject
 from observer.observations.quoting import quoted
@@ -33,10 +33,6 @@ CHOSEN, ANSWERED = "chosen by the person", "answered in the person's own words"
 """Subtitles of an answer to a question."""
 CHOSEN_MARK = "chosen: "
 """Beginning of the fact that an option was chosen."""
-ENOUGH = 2
-"""Files of code that do what was answered, from which on that is no chance."""
-_DONE = "done in"
-_NUMBER = re.compile(r"\d+")
 _PLAN_CHARS = 1500
 _REFUSED = "The user doesn't want to proceed with this tool use"
 _ON_REFUSING = re.compile(r"the user said:\s*(\S.*?)(?:\n\nNote: |\Z)", re.DOTALL)
@@ -50,14 +46,15 @@ def is_refused(body: AnyBody) -> bool:
 def said_on_refusing(recorded: Recorded) -> tuple[Item, ...]:
     """Return what a person said on refusing a tool call, as the answer that it is."""
     body = recorded.event.body
-    found = _ON_REFUSING.search(_error_of(body))
+    is_question = isinstance(body, ToolUse) and _asks(body)  # what is said there is the client's
+    found = None if is_question else _ON_REFUSING.search(_error_of(body))
     said = found[1].strip().strip('"') if found else ""
     if not said or suspicion(said):
         return ()
     calls = (getattr(body, name, "") for name in ("command", "path", "tool"))
     title = one_line("".join(calls), TITLE)
     made = _decision(recorded, f"{title}: {one_line(said, _TEXT)}", "extra", subtitle=ANSWERED)
-    return (replace(made, kind="record", title=title),)
+    return (replace(made, title=title),)
 
 
 def _error_of(body: AnyBody) -> str:
@@ -80,7 +77,6 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
     return tuple(
         replace(
             _decision(recorded, _chosen(each), slot, subtitle=_how(each)),
-            kind="record",
             title=one_line(each.question, TITLE),
             facts=_options_text(each),
             links=_answers(before),
@@ -94,27 +90,9 @@ def answer_of(made: Item) -> str:
     return made.narrative.partition("\n")[0]
 
 
-def done_in(made: Item, places: Iterable[str]) -> Item:
-    """Return the item of an answer as the decision that it is, with the files that did it."""
-    links = (*made.links, *(Link(kind=_DONE, title=place) for place in places))
-    return replace(made, kind="observation", links=tuple(dict.fromkeys(links)))
-
-
-def is_done(made: Item) -> bool:
-    """Return True if so many files of code did what was answered that it is no chance."""
-    return sum(link.kind == _DONE for link in made.links) >= ENOUGH
-
-
 def says_something(made: Item) -> bool:
     """Return False for an answer, by its item, that is a number of a list or a passcode."""
     return any(map(str.isalpha, answer_of(made).removeprefix(made.title)))
-
-
-def topics_of(made: Item) -> tuple[str, ...]:
-    """Return what a question is known by, asked again: words without numbers, or its options."""
-    options = " ".join(sorted(one.partition(": ")[2].partition(": ")[0] for one in made.facts))
-    said = (_NUMBER.sub("#", made.title), options if names_its_subject(options) else "")
-    return tuple(content_hash(one)[:12] for one in said if one)
 
 
 def approved_plan(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
@@ -164,7 +142,9 @@ def _decision(recorded: Recorded, said: str, slot: Slot, *, subtitle: str) -> It
         narrative=said,
         chars=len(said),
     )
-    return replace(_in_slot(item(draft, recorded), recorded, slot), author="person")
+    made = _in_slot(item(draft, recorded), recorded, slot)
+    kind = "record" if subtitle == CHOSEN else made.kind
+    return replace(made, kind=kind, author="person")
 
 
 def _in_slot(made: Item, recorded: Recorded, slot: Slot) -> Item:
@@ -205,7 +185,7 @@ class AnsweredQuestion(Value):
 
 def answers_in(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
     """Return the questions of a tool call that were answered; none for other tools."""
-    if use.tool.rpartition("__")[2].lower() not in _TOOLS or use.failed:
+    if use.failed or not _asks(use):
         return ()
     given, output = object_in(use.input), object_in(use.output)
     asked = [*_questions(given)][:QUESTIONS]
@@ -214,6 +194,10 @@ def answers_in(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
         for each in asked
         if (answer := _answer(each, output, use.output, is_only=len(asked) == 1)).chosen
     )
+
+
+def _asks(use: ToolUse) -> bool:
+    return use.tool.rpartition("__")[2].lower() in _TOOLS
 
 
 def _questions(given: dict[str, Any]) -> Iterator[dict[str, Any]]:

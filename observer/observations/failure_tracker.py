@@ -1,17 +1,14 @@
 """Track the failing checks of a project, from the failure to the pass that resolves it.
 
 A left fold over a project's commands: `with_command` notes how each ended. It identifies the check
-that was run, opens or updates a `TrackedFailure`, and on a pass says what fixed it. Three kinds of
+that was run, opens or updates a `TrackedFailure`, and on a pass says what fixed it. Two kinds of
 fix items:
 
 - a check failed, something was changed, and the check passes: `_with_pass`;
 - a command could not do its work, and another form of it can (`bun test` instead of
   `rtk bun test`), or the same command passes with one setting more and no change in between:
-  `_with_alternative`;
-- nothing but a command (`npm run lint:fix`) stands between the failure and the pass:
-  `_with_repair`.
-
-The last two are one item for a project and pair of commands, which counts how often it was met.
+  `_with_alternative`. That is one item for a project and pair of commands, which counts how often
+  it was met.
 
 A change is a likely cause if the failure names its file, or if it is a formatter and the check a
 linter. Prose, and code of other languages than the one checked, are unrelated unless the failure
@@ -43,7 +40,7 @@ from observer.commands.check_runs import BELOW
 from observer.commands.check_tools import checker_of
 from observer.commands.command_forms import InvocationForm
 from observer.commands.result import CommandResult
-from observer.core.model import UNASSIGNED, Item, Recorded
+from observer.core.model import UNASSIGNED, Recorded
 from observer.core.text import base_name, distinct, one_line, relative, word_set
 from observer.observations import fix_text, project_state
 from observer.observations.drafts import order_of, origin_of
@@ -59,10 +56,8 @@ from observer.observations.open_failures import (
 from observer.observations.project_state import (
     ALTERNATIVES,
     FAILURES,
-    REPAIRS,
     Alternative,
     ProjectState,
-    Repair,
     Step,
     TrackedEdit,
     TrackedFailure,
@@ -77,13 +72,9 @@ _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added 
 _BYPASSING = word_set("--no-verify -n")
 WITHIN_MS = 2 * 3_600_000
 """What works so long after a failure is hardly the answer to it."""
-_DEEP = 2
-"""Parts of a path that say what it is about, unless its last part alone is left out."""
 _PAIRS = 20
 _RAN = ("", "stopped")
 """Of a command that began to work its words are right: it may lack a setting."""
-_MET = 60
-_ERRORS = 4
 COMMIT = "git commit"
 """What is checked by the hooks of a commit that git refused."""
 
@@ -282,10 +273,7 @@ def _with_pass(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> 
         head=ran.head,
         said=ran.result.said,
     )
-    if all(map(_is_by_command, ended.edits)):
-        after, fix = _with_repair(after, ended, ran.recorded)
-    else:
-        fix = fix_text.fix_item(ended, ran.recorded)
+    fix = fix_text.fix_item(ended, ran.recorded)
     done = dict.fromkeys([check.base, *(one.check.base for one in resolved)], fix.id)
     after = project_state.map_edits(
         after, lambda one: replace(one, fixed=one.fixed | done) if one.seq in edits else one
@@ -304,55 +292,12 @@ def _is_answered(one: TrackedFailure, ran: EndedCommand, check: CheckIdentity) -
     )
 
 
-def _with_repair(
-    known: ProjectState, resolved: ResolvedFailures, recorded: Recorded
-) -> tuple[ProjectState, Item]:
-    """Count one more occurrence of a check and what repairs it; return the state and the fix."""
-    failure, by = resolved.failures[0], resolved.edits[-1].said
-    remedy = _remedy_of(by, recorded)
-    same = (
-        one
-        for one in known.repairs
-        if one.program == failure.check.base and _remedy_of(one.by, recorded) == remedy
-    )
-    before = next(same, None) or Repair(
-        program=failure.check.base, head=failure.head, by=by, origin=origin_of(recorded)
-    )
-    fixer = resolved.edits[-1].item
-    met = [(item, fixer, resolved.passed) for one in resolved.failures for item in one.items[-1:]]
-    errors = [one.last_error or one.said for one in resolved.failures]
-    after = replace(
-        before,
-        by=by,
-        times=before.times + 1,
-        met=(*before.met, *met)[-_MET:],
-        errors=distinct(filter(None, (*errors, *before.errors)), _ERRORS),
-    )
-    others = [one for one in known.repairs if one is not before]
-    made = fix_text.repair_item(after, resolved, recorded)
-    return replace(known, repairs=(*others, after)[-REPAIRS:]), made
-
-
 def _without_passed(one: TrackedFailure, check: CheckIdentity) -> TrackedFailure:
     """Return a failure without its tests that this check selected and that passed."""
     if not is_comparable(check, one.check):
         return one
     left = (name for name in one.tests if not selects_test(check, name))
     return replace(one, tests=tuple(left))
-
-
-def _is_by_command(edit: TrackedEdit) -> bool:
-    return edit.kind == "command" or (edit.kind == "undo" and edit.said.startswith(("rm ", "git ")))
-
-
-def _remedy_of(said: str, recorded: Recorded) -> tuple[str, ...]:
-    """Return the words of a command by which it is the same remedy: of paths the folder.
-
-    `rm -r tmp/run-1` and `rm -r tmp/run-2` clear the same away.
-    """
-    words = (word for word in said.split() if not word.endswith("\u2026"))
-    parts = (relative(word, recorded.root).strip("/").split("/") for word in words)
-    return tuple(dict.fromkeys("/".join(each[: max(len(each) - 1, _DEEP)]) for each in parts))
 
 
 def _failing_form(ran: EndedCommand) -> InvocationForm | None:
@@ -578,7 +523,6 @@ def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     return (
         failure.seq < edit.seq
         and not edit.reverted_by
-        and edit.kind != "probe"
         and not (edit.has_failed and edit.remedy != "fixer")
         and not _is_retry(edit, failure)
         and edit.worktree == failure.worktree

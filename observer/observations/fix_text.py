@@ -28,7 +28,6 @@ from observer.observations.drafts import (
 )
 from observer.observations.project_state import (
     Alternative,
-    Repair,
     TrackedEdit,
     TrackedFailure,
 )
@@ -38,8 +37,6 @@ from observer.observations.quoting import names
 _SHOWN = 4
 ALTERNATIVE = "command"
 """Category of a fix that names the form of a command that works here."""
-REPAIR = "repair"
-"""Category of a fix that a command made, such as a formatter, however often."""
 _TEST = re.compile(r"(?:^|[._-])(?:tests?|spec|e2e|it)(?=[._-]|$)|(?<=[a-z])(?:Tests?|Spec|IT)$")
 _IN_TESTS = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|e2e|testdata|fixtures|conftest\.py)(?:/|$)"
@@ -92,58 +89,15 @@ def fix_item(resolved: ResolvedFailures, recorded: Recorded) -> Item:
 
 
 def _says_what(edit: TrackedEdit) -> bool:
-    """Return True if it is known what was changed, beside which file, or which test."""
-    return bool(edit.said) or bool(edit.symbols and not is_test(edit.path))
+    """Return True if it is known what was changed, beside which file, which test, or by a fixer."""
+    is_said = bool(edit.said) and edit.remedy != "fixer"
+    return is_said or bool(edit.symbols and not is_test(edit.path))
 
 
 def _cause_text(edits: Sequence[TrackedEdit]) -> str:
     """Return what was changed, and whether that was only tests."""
     is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
     return f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
-
-
-def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -> Item:
-    """Return the item of a command that repairs what a check finds, placed at the first pass.
-
-    What a fixer repairs is seldom worth finding.
-    """
-    is_fixer = all(edit.remedy == "fixer" for edit in resolved.edits)
-    failure = resolved.failures[0]
-    repairs = f"`{found.by}` repairs what `{found.head}` finds"
-    met = f"met {counted(found.times, 'time')}"
-    result = f" ({resolved.said})" if resolved.said else ""
-    draft = ObservationDraft(
-        type="fix",
-        title=one_line(repairs if is_fixer else f"Fixed: {_error(failure)}", TITLE),
-        subtitle=one_line(f"{found.head} passes after {changes_text(resolved.edits)}", SUBTITLE),
-        narrative=one_line(
-            f"{_failure(failure)}. `{found.by}` repaired that, and it passes{result}; {met}.",
-            NARRATIVE,
-        ),
-        facts=distinct(
-            (
-                one_line(fact, FACT)
-                for fact in (
-                    f"$ {found.head}",
-                    *(f"error: {error}" for error in found.errors),
-                    f"repaired by: {found.by}",
-                    met,
-                )
-            ),
-            FACTS,
-        ),
-        concepts=_concepts(failure, resolved.edits),
-        signature=next((one.signature for one in resolved.failures if one.signature), ""),
-    )
-    commands = (("fixes", found.head), ("edit", found.by), ("evidence", resolved.ran))
-    links = [
-        link
-        for place, (kind, command) in enumerate(commands)
-        for link in _to_runs(kind, (times[place] for times in reversed(found.met)), command)
-    ]
-    made = _fix(draft, recorded, links, found.origin)
-    kind = "record" if is_fixer else made.kind
-    return replace(made, kind=kind, category=REPAIR, folded=found.times)
 
 
 def alternative_item(

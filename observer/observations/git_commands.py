@@ -1,7 +1,7 @@
 """What command lines do to the work tree: git discards, stashes or switches, others write files.
 
 Commits, rewrites and checkouts are reported by our git hooks or found in the reflog; this reads the
-commands that nothing else reports, or whose words say more, and what `git status` printed.
+commands that nothing else reports, or whose words say more.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import itertools
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -32,20 +32,12 @@ OperationKind = Literal[
     "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "switch", "branch",
 ]  # fmt: skip
 
-Scope = Literal["", "new", "staged", "unstaged"]
-
 _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
 _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
 _HASH = re.compile(r"[0-9a-f]{7,64}\Z")
-_UNSTASHED = re.compile(r"^Dropped (?:refs/)?stash@\{|^CONFLICT \(", re.MULTILINE)
 _NOT_UNSTASHED = re.compile(r"stash entry is kept|No stash entries found|is not a valid reference")
-_ENTRY = re.compile(r"(?:stash@\{)?(\d{1,3})\}?\Z")
-_SCOPES: tuple[tuple[frozenset[str], Scope], ...] = (
-    (word_set("-u --include-untracked -a --all"), "new"),
-    (word_set("-S --staged"), "staged"),
-    (word_set("-k --keep-index"), "unstaged"),
-)
+_PARTLY = word_set("-p --patch")
 
 
 class GitOperation(Value):
@@ -56,21 +48,17 @@ class GitOperation(Value):
     - `restore`: discard the uncommitted changes of `paths`, or of all files if there are none;
     - `reset`: discard all uncommitted changes, and the commits after `target`;
     - `uncommit`: drop the commits after `target`, and keep their changes in the files;
-    - `stash`, `unstash`, `drop`: push to, apply from or drop from git's stash;
+    - `stash`, `unstash`, `drop`: push to, apply from or drop from git's stash, whatever it holds;
     - `clean`: delete untracked files;
     - `switch`: check out the branch or commit `target`; `branch`: create it at HEAD.
 
     `target` may be a number of commits (`~2`) or the beginning of a hash; with `restore`, the
-    commit to restore from; with `unstash` and `drop`, the number of the entry (default: the
-    newest) or `all`. `scope` says what is stashed: tracked changes and `new` files, only what is
-    `staged`, or only what is `unstaged`. `keeps` if the entry stays in the stash.
+    commit to restore from.
     """
 
     kind: OperationKind
     paths: tuple[str, ...] = ()
     target: str = ""
-    scope: Scope = ""
-    keeps: bool = False
 
 
 def has_operations(command: str) -> bool:
@@ -100,12 +88,11 @@ def completed_parts(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
     """Return the simple commands of a line that were carried out.
 
     If the line failed (not `is_ok`), its last command is taken as the one that failed, unless its
-    exit code or git's output shows that it was done: then a check before it failed.
+    exit code shows that it was done: then a check before it failed.
     """
     parts = simple_commands(body.command)
     has_ended_well = body.exit_code == 0 or body.failed is False
-    is_unstashed = parts and words_of(parts[-1])[:1] == ["stash"] and _UNSTASHED.search(body.output)
-    return parts if is_ok or has_ended_well or is_unstashed else parts[:-1]
+    return parts if is_ok or has_ended_well else parts[:-1]
 
 
 FILES = 20
@@ -145,43 +132,6 @@ def _written_by(part: SimpleCommand) -> Iterator[str]:
         ]
         named = [word for word in plain if unquoted(word)]  # of BSD `-i ''` is an option's value
         yield from named if is_given else named[1:]
-
-
-_LISTED = re.compile(
-    r"^(?:[ MADRCUT?!]{2} |[ \t]+(?:[a-z][a-z ]{3,20}:[ \t]+)?)(?:[^\n]{1,400}? -> )?"
-    r"(?P<path>[^\s][^\n]{0,400}?)[ \t]*$",
-    re.MULTILINE,
-)
-"""A line of `git status`, short or long: its mark or indentation, and the path."""
-_CLEAN = "nothing to commit, working tree clean"
-_SHORT = word_set("-s --short -sb --porcelain")
-_WHOLE = word_set("-b --branch --long -uall --untracked-files=all") | _SHORT
-_CUT = re.compile(r"^\s*(?:\.\.\.|\u2026)", re.MULTILINE)
-
-
-class PrintedStatus(NamedTuple):
-    """The paths that `git status` listed, as printed; `is_whole` if it listed all there are.
-
-    `branch` is the one checked out where it ran, "" where git was asked here and not printed.
-    """
-
-    paths: frozenset[str]
-    is_whole: bool
-    branch: str = ""
-
-
-def printed_status(body: Command) -> PrintedStatus | None:
-    """Return what `git status` printed in a command line; None if it did not run, or failed."""
-    parts = simple_commands(body.command) if "status" in body.command else ()
-    asked = [one[1:] for one in map(words_of, parts) if one[:1] == ["status"]]
-    if not asked or body.failed:
-        return None
-    paths = frozenset(unquoted(one["path"]).rstrip("/") for one in _LISTED.finditer(body.output))
-    # What a filter shows instead may leave out files, or say in other words that there are none.
-    is_empty = not _SHORT.isdisjoint(asked[0]) and body.output.strip()[:2] in ("", "##")
-    is_complete = (bool(paths) or is_empty) and not _CUT.search(body.output)
-    is_seen = _CLEAN in body.output or (len(parts) == 1 and is_complete)
-    return PrintedStatus(paths, is_seen and all(map(_WHOLE.issuperset, asked)))
 
 
 def _placed(operation: GitOperation, folder: str) -> GitOperation:
@@ -316,29 +266,13 @@ def _revision(to: str) -> str:
 def _stash(words: list[str], output: str) -> GitOperation | None:
     verb = words[0] if words and not words[0].startswith("-") else "push"
     if verb in {"push", "save"}:
-        return _stash_push(
-            [word for word in words if word != verb], output, has_paths=verb == "push"
-        )
-    entries = [found.group(1) for word in words[1:] if (found := _ENTRY.match(word.strip("'\"")))]
-    to = entries[-1] if entries else ""
+        is_nothing = "No local changes" in output or not _PARTLY.isdisjoint(words)
+        return None if is_nothing else GitOperation(kind="stash")
     if verb in {"drop", "clear"}:
-        return GitOperation(kind="drop", target="all" if verb == "clear" else to)
-    has_conflict = "CONFLICT (" in output
-    if verb not in {"pop", "apply", "branch"}:
-        return None
-    if _NOT_UNSTASHED.search(output) and not has_conflict:
-        return None
-    return GitOperation(kind="unstash", target=to, keeps=verb == "apply" or has_conflict)
-
-
-def _stash_push(words: list[str], output: str, *, has_paths: bool) -> GitOperation | None:
-    options, plain, paths = _split_words(words)
-    if "No local changes" in output or not options.isdisjoint({"-p", "--patch"}):
-        return None
-    scope: Scope = next((one for names, one in _SCOPES if not options.isdisjoint(names)), "")
-    return GitOperation(
-        kind="stash", paths=_paths(paths or plain) if has_paths else (), scope=scope
-    )
+        return GitOperation(kind="drop")
+    is_kept = _NOT_UNSTASHED.search(output) and "CONFLICT (" not in output
+    is_back = verb in {"pop", "apply", "branch"} and not is_kept
+    return GitOperation(kind="unstash") if is_back else None
 
 
 def _clean(words: list[str], _output: str) -> GitOperation | None:

@@ -1,4 +1,4 @@
-"""Detect reverted changes: by an inverse edit, a git command, or a commit that reverts another.
+"""Detect reverted changes: by a git command, or a commit that reverts another.
 
 Links the observation that reverted edits to those edits.
 """
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from observer.code.edits import inverse_fingerprint
 from observer.core.events import Command, Rewrite
 from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
@@ -19,15 +18,11 @@ from observer.observations.drafts import order_of
 from observer.observations.git_commands import GitOperation, operations_of
 from observer.observations.project_state import (
     DROPPED,
-    STASHED,
     Items,
     ProjectState,
     Step,
     TrackedEdit,
 )
-
-_THERE = ("", STASHED)
-"""Values of `TrackedEdit.reverted_by` of what is there, or may come back."""
 
 
 class Reversal(Value):
@@ -91,59 +86,6 @@ def _items(taken: Iterable[TrackedEdit], made: Item) -> list[int]:
     return [item for item in (*edits, *fixes) if item != made.id]
 
 
-def undone_by_write(
-    known: ProjectState, root: str, path: str, made_marks: Sequence[str], *, is_gone: bool
-) -> list[TrackedEdit]:
-    """Return the edits of a file that a write reverts completely.
-
-    Args:
-        known: the project's state.
-        root: the work tree.
-        path: the file, relative to the project.
-        made_marks: the fingerprints of the write's edits.
-        is_gone: the write deletes the file.
-    """
-    mine = [
-        edit
-        for edit in known.edits
-        if edit.path == path
-        and edit.worktree.root == root
-        and not edit.reverted_by
-        and edit.kind != "undo"
-    ]
-    if is_gone:
-        return mine if any(edit.is_new and not edit.commit for edit in mine) else []
-    found: list[TrackedEdit] = []
-    for mark in made_marks:
-        if mark.startswith("="):
-            return _since(mine, mark)
-        wanted = inverse_fingerprint(mark)
-        found += [edit for edit in reversed(mine) if wanted in edit.marks and edit not in found][:1]
-    goes = {mark for edit in found for mark in edit.marks}
-    return found if goes and goes == set(map(inverse_fingerprint, made_marks)) else []
-
-
-def _since(mine: list[TrackedEdit], mark: str) -> list[TrackedEdit]:
-    """Return the edits since the file had the content with this fingerprint, if it ever had."""
-    had = [place for place, edit in enumerate(mine) if mark in edit.marks]
-    return mine[had[-1] + 1 :] if had else []
-
-
-def is_all_undone(known: ProjectState, root: str, path: str) -> bool:
-    """Return True if nothing is left of the edits of a file that no commit has.
-
-    There were some, and no edit that a commit has was taken back meanwhile.
-    """
-    mine = [
-        edit
-        for edit in known.edits
-        if edit.path == path and edit.worktree.root == root and edit.kind != "undo"
-    ]
-    since = [edit for edit in mine if not edit.commit]
-    is_behind = any(edit.commit and edit.reverted_by == DROPPED for edit in mine)
-    return bool(since) and not is_behind and all(edit.reverted_by == DROPPED for edit in since)
-
-
 def undone_by_revert(known: ProjectState, hashes: Sequence[str]) -> list[TrackedEdit]:
     """Return the edits of commits that a commit reverts."""
     return [
@@ -193,14 +135,9 @@ def _with_operation(
                 known, root, operation.target, "", is_same=operation.kind == "branch"
             ), ()
         case "stash":
-            # Of what is staged only a session knows: then the edits stay as they are.
-            edits = _uncommitted(known, root, operation) if operation.scope in ("", "new") else []
-            return project_state.with_stash(known, root, edits, recorded.event.at_ms), ()
-        case "unstash":
-            after, edits = project_state.without_stash(
-                known, root, operation.target, keeps=operation.keeps
-            )
-            return project_state.with_reverted(after, edits, ""), ()
+            return project_state.with_stash(known, root, recorded.event.at_ms), ()
+        case "unstash" | "drop":
+            return project_state.with_work(known, root), ()
         case "uncommit":
             return _uncommit(known, root, operation, made)
     return _reverted(known, recorded, operation, made, how)
@@ -210,9 +147,6 @@ def _reverted(
     known: ProjectState, recorded: Recorded, operation: GitOperation, made: Item, how: str
 ) -> Step:
     root = recorded.root
-    if operation.kind == "drop":
-        known, edits = project_state.without_stash(known, root, operation.target, keeps=False)
-        return with_undone(known, recorded, edits, made, Reversal(how=how))
     commits = (
         [one.hash for one in project_state.commits_since(known, root, operation.target)]
         if operation.target
@@ -266,13 +200,12 @@ def taken_back(before: ProjectState, after: ProjectState) -> dict[int, set[str]]
     """Return the files, by session, of which everything that was done was taken back just now."""
     if before.edits is after.edits:
         return {}
-    was = {edit.seq for edit in before.edits if edit.reverted_by not in _THERE}
+    was = {edit.seq for edit in before.edits if edit.reverted_by}
     there: set[tuple[int, str]] = set()
     gone: set[tuple[int, str]] = set()
     for edit in after.edits:
         if edit.session and edit.path and edit.kind != "undo" and edit.seq not in was:
-            kept = there if edit.reverted_by in _THERE else gone
-            kept.add((edit.session, edit.path))
+            (gone if edit.reverted_by else there).add((edit.session, edit.path))
     found: dict[int, set[str]] = {}
     for session, path in gone - there:
         found.setdefault(session, set()).add(path)
@@ -294,6 +227,6 @@ def _uncommitted(known: ProjectState, root: str, operation: GitOperation) -> lis
         edit
         for edit in live
         if edit.kind != "undo"
-        and (operation.scope == "new" or (edit.path in new) == (operation.kind == "clean"))
+        and (edit.path in new) == (operation.kind == "clean")
         and is_within(edit.path, operation.paths)
     ]

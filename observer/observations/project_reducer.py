@@ -20,41 +20,34 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from observer.code.languages import PROSE, language_of
 from observer.commands import command_line
 from observer.commands.check_tools import STATIC, checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.order import Order
-from observer.core.text import base_name, distinct, named, one_line, relative
+from observer.core.text import distinct, one_line, relative
 from observer.core.value import newest
 from observer.observations import (
-    conversation,
     failure_tracker,
     git_commands,
     inverse_edits,
     open_failures,
     project_state,
-    turns,
 )
 from observer.observations.analysis import analysis_of
-from observer.observations.conversation import ANSWERED, CHOSEN, ENOUGH
 from observer.observations.drafts import FAILED, order_of, where_of
 from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.inverse_edits import Reversal
 from observer.observations.project_state import (
     Items,
-    OpenAnswer,
     ProjectState,
     Step,
     TrackedCommit,
     TrackedEdit,
 )
-from observer.observations.quoting import names
 
 TASKS = 40
 _PULLED = 50
-_QUESTIONS = 200
 _HOOKS = ("|git commit",)
 
 
@@ -127,8 +120,6 @@ _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _PAIRS = 40
 _PATHS = 20
 _SYMBOLS = 6
-_WORDS, _NAME = 40, 4
-"""Most words kept of an open answer, and least characters of a name in it."""
 
 
 class ProjectReducer:
@@ -163,53 +154,8 @@ class ProjectReducer:
             return ()
         known = _with_first_branch(self._state, recorded)
         known = _with_failures(known, recorded)
-        after, items = step(known, recorded, body, made[0])
-        self._state, items = _keep_links(after, made[0], items)
+        self._state, items = step(known, recorded, body, made[0])
         return items
-
-    def hear(self, made: Item) -> tuple[int, ...]:
-        """Note a question that was answered; return the items of answers that are none any more.
-
-        What is asked again and again, and answered by one of the options that it offers, belongs
-        to a procedure, such as a client's own command: this answer and the one before.
-        """
-        if made.subtitle not in (CHOSEN, ANSWERED):
-            return ()
-        known = self._state
-        topics = conversation.topics_of(made) if made.subtitle == CHOSEN else ()
-        before = [known.questions[one] for one in topics if one in known.questions]
-        questions = {**known.questions, **dict.fromkeys(topics, made.id)}
-        answers = {at: one for at, one in known.answers.items() if at not in before}
-        if not before:
-            answers[made.id] = _open_answer(made)
-        self._state = replace(
-            known,
-            questions=newest(questions, _QUESTIONS),
-            answers=newest(answers, _QUESTIONS),
-        )
-        return tuple(before)
-
-    def take_up(self, recorded: Recorded) -> dict[int, tuple[str, ...]]:
-        """Return the files of code that did an answer so far, by its item, where an event adds one.
-
-        An answer that so many did is open no longer. Of a text, a command and a commit it is none.
-        """
-        body = recorded.event.body
-        path = relative(body.path, recorded.root) if isinstance(body, FileWrite) else ""
-        place = path if language_of(path) not in (None, *PROSE) else ""
-        doing = {
-            at: replace(one, taken=(*one.taken, place))
-            for at, one in self._state.answers.items()
-            if place not in one.taken and _is_taken_up(one, recorded)
-        }
-        left = {
-            at: one
-            for at, one in (self._state.answers | doing).items()
-            if len({*one.taken} - {""}) < ENOUGH
-        }
-        if doing:
-            self._state = replace(self._state, answers=left)
-        return {at: tuple(filter(None, one.taken)) for at, one in doing.items()}
 
     @property
     def state(self) -> ProjectState:
@@ -227,43 +173,6 @@ class ProjectReducer:
         return project_state.encode(replace(self._state, heard_ms=times[0], imported_ms=times[1]))
 
 
-def _open_answer(made: Item) -> OpenAnswer:
-    """Return what later work must repeat of an answer, of the item of one, to take it up.
-
-    What the question and the options that were not chosen say too decides nothing.
-    """
-    chosen = [one for one in made.facts if one.startswith(conversation.CHOSEN_MARK)]
-    others = " ".join((made.title, *(one for one in made.facts if one not in chosen)))
-    answer = conversation.answer_of(made).removeprefix(made.title)
-    said = " ".join((answer, *(one.removeprefix(conversation.CHOSEN_MARK) for one in chosen)))
-    named = (word.strip(turns.AROUND) for word in said.split() if names(word))
-    return OpenAnswer(
-        words=distinct(sorted(turns.stems(said) - turns.stems(others)), _WORDS),
-        names=distinct((one for one in named if len(one) >= _NAME and one not in others), _WORDS),
-    )
-
-
-def _is_taken_up(answer: OpenAnswer, recorded: Recorded) -> bool:
-    """Return True if an event does what was answered.
-
-    An edit or a commit that repeats two of its longer words in the name of the file, the symbols
-    or the subject does so, and what holds a name of it in a line or a command.
-    """
-    titles: tuple[str, ...] = ()
-    match recorded.event.body:
-        case FileWrite(error="") as body:
-            titles = (base_name(body.path), *analysis_of(recorded).change.symbols)
-            text = "\n".join((body.content or "", *(edit.new for edit in body.edits)))
-        case Commit() as body:
-            titles, text = (body.subject,), body.message
-        case Command() as body:
-            text = body.command
-        case _:
-            return False
-    is_named = any(name in text for name in answer.names)
-    return is_named or len(turns.stems(*titles).intersection(answer.words)) >= turns.IN_COMMON
-
-
 def _with_first_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
     """Note the branch of a work tree that is new to the state."""
     root = recorded.root
@@ -272,45 +181,19 @@ def _with_first_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
     return project_state.with_branch(known, root, one_line(recorded.branch, 250), "", is_same=True)
 
 
-def _keep_links(known: ProjectState, made: Item, items: Items) -> Step:
-    """Keep the links of an observation that grows: its session's reducer does not know them."""
-    links = known.linked.get(made.id, ())
-    by_id = {item.id: item for item in items}
-    if made.id in by_id:
-        made = by_id[made.id]
-        links = tuple(dict.fromkeys((*links, *made.links)))
-        linked = newest({**known.linked, made.id: links}, project_state.LINKED)
-        known = replace(known, linked=linked)
-    if links:
-        by_id[made.id] = replace(made, links=links)
-    return known, tuple(by_id.values())
-
-
 def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
     if body.error:
         return known, ()
-    where, analysis = where_of(recorded), analysis_of(recorded)
+    where, change = where_of(recorded), analysis_of(recorded).change
     path = relative(body.path, where.root, where.cwd)
-    is_gone = body.operation == "delete"
-    taken = inverse_edits.undone_by_write(
-        known, recorded.root, path, analysis.marks.edits, is_gone=is_gone
-    )
-    if taken:
-        how = f"{named(path)} {'deleted' if is_gone else 'edited back'}"
-        return inverse_edits.with_undone(known, recorded, taken, made, Reversal(how=how))
-    change = analysis.change
-    is_one = change.added == change.removed == 1 and bool(change.before and change.after)
-    became = f"`{change.before}` became `{change.after}`" if is_one else ""
     edit = TrackedEdit(
         seq=order_of(recorded),
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
-        kind="probe" if analysis.marks.is_probe else "edit",
         path=path,
-        said=became,
+        said=change.became,
         symbols=distinct(change.symbols, _SYMBOLS),
-        marks=analysis.marks.edits,
         is_new=body.operation == "create",
     )
     return project_state.with_edit(known, edit), ()

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from observer.commands.check import CheckIdentity
 from observer.commands.command_forms import InvocationForm
-from observer.core.model import Item, Link
+from observer.core.model import Item
 from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
@@ -24,15 +24,11 @@ from observer.observations.open_failures import OpenFailure
 EDITS = 120
 FAILURES = 24
 ALTERNATIVES = 40
-REPAIRS = 20
 
-STASHED = "stashed"
 DROPPED = "dropped"
-"""Values of `TrackedEdit.reverted_by` where no commit reverted the edit."""
+"""Value of `TrackedEdit.reverted_by` where no commit reverted the edit."""
 COMMITS = 60
-LINKED = 12
 ROOTS = 8
-STASHES = 16
 STASHED_MS = 2 * 3_600_000
 """Work that has been in git's stash for longer counts as given up for other work."""
 
@@ -47,22 +43,21 @@ class WorktreeBranch(Value):
 class TrackedEdit(Value):
     """One change to the work tree, kept as long as it may explain a check that passes.
 
-    `kind` is `edit`; `probe` for an edit that only prints; `command` for one that changes
-    something; `undo` for what took back edits from `since` on. `item` is its observation.
-    `reverted_by` is empty while the change is there, else `STASHED`, `DROPPED` or the hash of the
-    commit that reverted it. `fixed` maps the programs whose failure it fixed to the items of those
-    fixes. `remedy` is the kind of command, a `FixKind`; `has_failed` if that command failed.
+    `kind` is `edit`; `command` for one that changes something; `undo` for what took back edits from
+    `since` on. `item` is its observation. `reverted_by` is empty while the change is there, else
+    `DROPPED` or the hash of the commit that reverted it. `fixed` maps the programs whose failure it
+    fixed to the items of those fixes. `remedy` is the kind of command, a `FixKind`; `has_failed` if
+    that command failed.
     """
 
     seq: int
     item: int
     worktree: WorktreeBranch
     session: int | None = None
-    kind: Literal["edit", "probe", "command", "undo"] = "edit"
+    kind: Literal["edit", "command", "undo"] = "edit"
     path: str = ""
     said: str = ""
     symbols: tuple[str, ...] = ()
-    marks: tuple[str, ...] = ()
     is_new: bool = False
     commit: str = ""
     reverted_by: str = ""
@@ -130,30 +125,6 @@ class Alternative(Value):
     is_refuted: bool = False
 
 
-class Repair(Value):
-    """A fixer, such as a formatter, that repairs what a check finds, and how often that was met.
-
-    `program` is the check, `head` how it was run first, `by` the fixer. `met` are the observations
-    of the failure, of the fixer and of the pass, of the newest occurrences; `errors` are what was
-    found, newest first.
-    """
-
-    program: str
-    head: str
-    by: str
-    origin: ItemOrigin
-    times: int = 0
-    met: tuple[tuple[int, int, int], ...] = ()
-    errors: tuple[str, ...] = ()
-
-
-class StashEntry(Value):
-    """An entry of git's stash: its work tree, and the sequence numbers of the edits in it."""
-
-    root: str
-    edits: tuple[int, ...] = ()
-
-
 class TrackedCommit(Value):
     """A commit, with what is needed to undo it: its first parent and its files."""
 
@@ -162,27 +133,13 @@ class TrackedCommit(Value):
     paths: tuple[str, ...] = ()
 
 
-class OpenAnswer(Value):
-    """The longer words of an answer to a question, and the names of files and symbols in it.
-
-    `taken` are the files of code that took it up, "" for what else did.
-    """
-
-    words: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    taken: tuple[str, ...] = ()
-
-
 class ProjectState(Value):
     """All that is known of a project. Sequences are oldest first and drop the oldest.
 
     `tracked` are failures that wait for a fix, `failures` the checks that are red now. `branches`,
     `heads`, `shown_branches` and `stashed_at_ms` are keyed by work tree; the last holds those whose
     work is in git's stash. `dissolved` are commits that a reset turned into uncommitted changes,
-    until the next commit. `linked` are the links of observations that may still grow. `tasks` are
-    the checks that a task (`make test`) turned out to run. `stashes` are the entries of git's
-    stash, newest last. `questions` are the last answers to what was asked, by its topics,
-    `answers` those by item that no two files of code have taken up.
+    until the next commit. `tasks` are the checks that a task (`make test`) turned out to run.
     `is_checkout_reported` after a hook reported a checkout, until the command that made it is
     reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`; `is_out_of_order` once
     an event came late, of which the state knows nothing: it has to be derived anew.
@@ -191,19 +148,14 @@ class ProjectState(Value):
     edits: tuple[TrackedEdit, ...] = ()
     tracked: tuple[TrackedFailure, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    repairs: tuple[Repair, ...] = ()
     commits: tuple[TrackedCommit, ...] = ()
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
     dissolved: tuple[str, ...] = ()
-    linked: dict[int, tuple[Link, ...]] = msgspec.field(default_factory=dict)
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
     shown_branches: dict[str, str] = msgspec.field(default_factory=dict)
-    stashes: tuple[StashEntry, ...] = ()
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
-    questions: dict[str, int] = msgspec.field(default_factory=dict)
-    answers: dict[int, OpenAnswer] = msgspec.field(default_factory=dict)
     is_checkout_reported: bool = False
     heard_ms: int = 0
     imported_ms: int = 0
@@ -256,40 +208,9 @@ def is_stashed(state: ProjectState, root: str, at_ms: int) -> bool:
     return at_ms - state.stashed_at_ms.get(root, -STASHED_MS - at_ms) <= STASHED_MS
 
 
-def with_stash(
-    state: ProjectState, root: str, edits: Iterable[TrackedEdit], at_ms: int
-) -> ProjectState:
-    """Return the state with a new stash entry of these edits, of which there may be none."""
-    taken = list(edits)
-    entry = StashEntry(root=root, edits=tuple(edit.seq for edit in taken))
-    return replace(
-        with_reverted(state, taken, STASHED),
-        stashes=(*state.stashes, entry)[-STASHES:],
-        stashed_at_ms=newest(state.stashed_at_ms | {root: at_ms}, ROOTS),
-    )
-
-
-def without_stash(
-    state: ProjectState, root: str, to: str, *, keeps: bool
-) -> tuple[ProjectState, list[TrackedEdit]]:
-    """Return the state without an entry of git's stash, and the edits in that entry.
-
-    Args:
-        state: the state.
-        root: the work tree.
-        to: the entry, as in `GitOperation.target`.
-        keeps: the entry stays in the stash.
-
-    The edits still count as stashed: the caller restores or drops them.
-    """
-    mine = [one for one in reversed(state.stashes) if one.root == root]
-    number = int(to) if to.isdecimal() else 0
-    entries = mine if to == "all" else mine[number : number + 1]
-    seqs = {seq for entry in entries for seq in entry.edits}
-    found = [edit for edit in state.edits if edit.seq in seqs and edit.reverted_by == STASHED]
-    left = tuple(one for one in state.stashes if keeps or not any(one is each for each in entries))
-    after = replace(state, stashes=left)
-    return with_work(after, root) if not number else after, found
+def with_stash(state: ProjectState, root: str, at_ms: int) -> ProjectState:
+    """Return the state with the changes of a work tree in git's stash."""
+    return replace(state, stashed_at_ms=newest(state.stashed_at_ms | {root: at_ms}, ROOTS))
 
 
 def with_work(state: ProjectState, root: str) -> ProjectState:

@@ -27,7 +27,7 @@ from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within, one_line, relative
 from observer.core.value import newest
 from observer.observations import git_commands, session_state, turns
-from observer.observations.git_commands import GitOperation, PrintedStatus, Scope
+from observer.observations.git_commands import GitOperation
 from observer.observations.session_state import (
     SYMBOLS_OF_FILE,
     FileState,
@@ -39,8 +39,6 @@ from observer.observations.session_state import (
 HASH_CHARS = 10
 _WHOLE_HASH = 40
 """Least digits of a hash that a hook reports; git prints fewer."""
-STASHES = 8
-"""Most entries of git's stash that a session keeps; the oldest are dropped."""
 PULLS = 8
 _OPENING = " ("
 _PULL = lazy_pattern(
@@ -169,53 +167,21 @@ def open_files(state: SessionState) -> tuple[str, ...]:
 
 
 def left_open(state: SessionState) -> tuple[str, ...]:
-    """Return the open files that nothing may have committed, newest first.
+    """Return the open files, newest first; none while a sub-agent has not reported."""
+    return () if any(map(session_state.is_away, state.groups)) else open_files(state)
 
-    What a commit did that nobody saw the end of, and a sub-agent that has not reported, is unknown.
+
+def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> SessionState:
+    """Return the state after git said which of the files that the session wrote are uncommitted.
+
+    A commit that git printed to the session may be in another clone than the one that is asked.
     """
-    if any(map(session_state.is_away, state.groups)):
-        return ()
-    return tuple(path for path in open_files(state) if not state.files[path].is_doubtful)
-
-
-def with_uncommitted(
-    state: SessionState, among: Iterable[str], shown: PrintedStatus, at_ms: int
-) -> SessionState:
-    """Return the state after `git status` listed some `among` the files that the session wrote.
-
-    Those that it did not list are clean, if it listed all that there are.
-    """
-    uncommitted, is_whole, branch = shown
-    files = dict(state.files)
-    for path in among:
-        file = files[path]
-        # A commit that git printed may be in another clone than the one that is asked.
-        is_there = (
-            bool(uncommitted)
-            and is_within(path, uncommitted)
-            and (file.is_dirty or not file.printed)
-        )
-        if is_there or is_whole:
-            is_aside = file.is_stashed and not is_there
-            is_gone = file.is_dirty and not (is_there or is_aside)  # whoever committed it
-            files[path] = replace(
-                file,
-                is_dirty=is_there or is_aside,
-                is_stashed=is_aside,
-                is_doubtful=False,
-                listed_ms=at_ms if is_there else file.listed_ms,
-                printed=branch if is_gone else file.printed,
-            )
-    return replace(state, files=files, is_git_asked=is_whole or state.is_git_asked)
-
-
-def listed_in(recorded: Recorded) -> PrintedStatus | None:
-    """Return what `git status` listed in an event, by paths relative to the root; None without."""
-    body = recorded.event.body
-    if not isinstance(body, Command) or not (shown := git_commands.printed_status(body)):
-        return None
-    placed = {relative(path, recorded.root, recorded.event.cwd) for path in shown.paths}
-    return shown._replace(paths=shown.paths | placed, branch=recorded.branch)
+    asked = {
+        path: replace(file, is_dirty=path in uncommitted and not file.is_printed)
+        for path in written_files(state)
+        if (file := state.files[path])
+    }
+    return replace(state, files=state.files | asked, is_git_asked=True)
 
 
 def with_pull(state: SessionState, branch: str, asked: str, printed: str) -> SessionState:
@@ -298,7 +264,7 @@ def with_git_commands(
 def _with_printed(
     state: SessionState, recorded: Recorded, body: Command, *, is_ok: bool
 ) -> SessionState:
-    """Return the state after what git printed of commits, and of the work tree.
+    """Return the state after what git printed of commits.
 
     A commit holds the files that were added since the last, or all that are open if it is of as
     many. Which program ran git is all the same. Where it printed none, though it was asked for one
@@ -319,18 +285,18 @@ def _with_printed(
     if is_made:
         state = with_printed_commits(state, body.output, is_asked=is_asked)
     elif is_asked and is_ok:
-        state = _with_doubt(state)
-    shown, written = listed_in(recorded), written_files(state)
-    return with_uncommitted(state, written, shown, recorded.event.at_ms) if shown else state
+        state = _with_quiet(state)
+    return state
 
 
-def _with_doubt(state: SessionState) -> SessionState:
-    """Return the state after a commit of what was added, or of anything, that may be made."""
+def _with_quiet(state: SessionState) -> SessionState:
+    """Return the state after a commit of what was added, or of anything, that git did not print.
+
+    If it did not come about, git says so at the end of the session.
+    """
     open_now = open_files(state)
     added = [path for path in open_now if state.staged and is_within(path, state.staged)]
-    asked = open_now if _ALL in state.staged else added or open_now
-    doubtful = {path: replace(state.files[path], is_doubtful=True) for path in asked}
-    return replace(state, files=state.files | doubtful)
+    return _with_clean(state, open_now if _ALL in state.staged else added or open_now)
 
 
 def with_printed_commits(
@@ -347,7 +313,7 @@ def with_printed_commits(
         is_all = _ALL in staged or int(found["files"] or 0) >= len(open_now)
         taken = {path for path in open_now if is_all or (staged and is_within(path, staged))}
         files = {
-            path: replace(_committed_file(one), printed=found["branch"]) if path in taken else one
+            path: replace(_committed_file(one), is_printed=True) if path in taken else one
             for path, one in state.files.items()
         }
         state = _with_own(replace(state, files=files, staged=()), found["subject"], found["hash"])
@@ -382,14 +348,12 @@ def _git_words(part: SimpleCommand, *, is_git: bool) -> list[str]:
 
 
 def with_operation(state: SessionState, operation: GitOperation) -> SessionState:
-    """Return the state after git discarded changes, or moved them to or from its stash.
+    """Return the state after git discarded changes, or has them in its stash or no longer.
 
     Other operations change nothing.
     """
-    if operation.kind == "stash":
-        return _with_stash(state, operation)
-    if operation.kind in ("unstash", "drop"):
-        return _without_stash(state, operation)
+    if operation.kind in ("stash", "unstash", "drop"):
+        return replace(state, is_stashed=operation.kind == "stash")
     change = _CHANGES.get(operation.kind)
     if change is None:
         return state
@@ -411,62 +375,8 @@ def _with_taken_back(state: SessionState, changed: Mapping[str, FileState]) -> S
     return replace(state, files={**state.files, **changed}, turn=turn)
 
 
-def _with_stash(state: SessionState, operation: GitOperation) -> SessionState:
-    entry = [
-        path
-        for path, touched in state.files.items()
-        if is_within(path, operation.paths) and _is_in_stash(touched, operation.scope)
-    ]
-    moved = {path: replace(state.files[path], is_stashed=True) for path in entry}
-    return replace(
-        state,
-        files=state.files | moved,
-        stash=(*state.stash, tuple(entry))[-STASHES:],
-        is_stashed=True,
-    )
-
-
-def _is_in_stash(touched: FileState, scope: Scope) -> bool:
-    """Return True if `git stash` takes a file's changes, as far as that is known."""
-    is_there = touched.is_dirty and not touched.is_stashed
-    return is_there and (scope == "new" or (not scope and not _is_new(touched)))
-
-
-def _without_stash(state: SessionState, operation: GitOperation) -> SessionState:
-    """Return the state after an entry of git's stash was applied or dropped."""
-    number = int(operation.target) if operation.target.isdecimal() else 0
-    place = len(state.stash) - 1 - number
-    gone = [
-        entry for at, entry in enumerate(state.stash) if operation.target == "all" or at == place
-    ]
-    others = (
-        entry for at, entry in enumerate(state.stash) if operation.target != "all" and at != place
-    )
-    left = state.stash if operation.keeps else tuple(others)
-    held = {path for entry in left for path in entry}
-    change = _unstashed_file if operation.kind == "unstash" else _dropped_file
-    moved = {
-        path: change(state.files[path])
-        for entry in gone
-        for path in entry
-        if path in state.files and (operation.kind == "unstash" or path not in held)
-    }
-    is_stashed = state.is_stashed and number > 0
-    dropped = moved if operation.kind == "drop" else {}
-    after = _with_taken_back(state, dropped)
-    return replace(after, files=state.files | moved, stash=left, is_stashed=is_stashed)
-
-
 def _committed_file(touched: FileState) -> FileState:
-    clean = replace(
-        touched,
-        is_dirty=False,
-        is_stashed=False,
-        committed=None,
-        printed="",
-        listed_ms=0,
-        is_doubtful=False,
-    )
+    clean = replace(touched, is_dirty=False, committed=None, is_printed=False)
     return replace(clean, committed=clean)
 
 
@@ -485,21 +395,13 @@ def hash_of(saying: str) -> str:
 
 
 def _restored_file(touched: FileState) -> FileState:
-    is_there = touched.is_dirty and not touched.is_stashed and not _is_new(touched)
+    is_there = touched.is_dirty and not _is_new(touched)
     return _reverted_file(touched) if is_there else touched
 
 
 def _cleaned_file(touched: FileState) -> FileState:
-    is_there = touched.is_dirty and not touched.is_stashed and _is_new(touched)
+    is_there = touched.is_dirty and _is_new(touched)
     return _reverted_file(touched) if is_there else touched
-
-
-def _unstashed_file(touched: FileState) -> FileState:
-    return replace(touched, is_stashed=False) if touched.is_stashed else touched
-
-
-def _dropped_file(touched: FileState) -> FileState:
-    return _reverted_file(touched) if touched.is_stashed else touched
 
 
 _CHANGES: Mapping[str, Callable[[FileState], FileState]] = {

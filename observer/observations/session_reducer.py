@@ -61,7 +61,7 @@ from observer.observations import (
 )
 from observer.observations.analysis import EventRecord, analysis_of, analyzed
 from observer.observations.drafts import item, where_of
-from observer.observations.git_commands import GitOperation, PrintedStatus
+from observer.observations.git_commands import GitOperation
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
 from observer.observations.turns import Turn
@@ -178,21 +178,10 @@ class SessionReducer:
         """Note a commit of the session's changes that was made outside of it."""
         self._state = session_commits.with_later_commit(self._state, saying, paths)
 
-    def decide(self, made: Item) -> None:
-        """Note that what was answered in the session, by its item, was done."""
-        if made.subtitle == conversation.ANSWERED:
-            said = session_state.added(self._state.decided, conversation.answer_of(made))
-            self._state = replace(self._state, decided=said)
-
     def discard(self, operations: Iterable[GitOperation]) -> None:
         """Note that changes of the session were discarded outside of it."""
         for operation in operations:
             self._state = session_commits.with_operation(self._state, operation)
-
-    def listed(self, shown: PrintedStatus, at_ms: int) -> None:
-        """Note which of its open files `git status` listed outside of the session."""
-        dirty = session_commits.open_files(self._state)
-        self._state = session_commits.with_uncommitted(self._state, dirty, shown, at_ms)
 
     def rewrite(self, became: Mapping[str, str]) -> set[str]:
         """Note that commits were replaced or taken back; return the subjects that are gone.
@@ -346,8 +335,13 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
 
 
 def _with_answers(before: SessionState, items: Items) -> SessionState:
-    said = (conversation.answer_of(one) for one in items if conversation.says_something(one))
-    return replace(before, turn=before.turn and reduce(turns.with_answer, said, before.turn))
+    said = [conversation.answer_of(one) for one in items if conversation.says_something(one)]
+    own = (conversation.answer_of(one) for one in items if one.subtitle == conversation.ANSWERED)
+    return replace(
+        before,
+        turn=before.turn and reduce(turns.with_answer, said, before.turn),
+        decided=session_state.added(before.decided, *own),
+    )
 
 
 def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
@@ -440,9 +434,7 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     over = ended.turn and replace(ended.turn, is_over=True)
     after = replace(ended, pending=(), turn=over)
     if body.uncommitted is not None:
-        shown = PrintedStatus(frozenset(body.uncommitted), is_whole=True)
-        written = session_commits.written_files(after)
-        after = session_commits.with_uncommitted(after, written, shown, recorded.event.at_ms)
+        after = session_commits.with_uncommitted(after, body.uncommitted)
     return after, ()
 
 

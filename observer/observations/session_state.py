@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from observer.code.edits import ChangeSummary, EditFingerprints
+from observer.code.edits import ChangeSummary
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
 from observer.core.text import distinct, one_line
 from observer.core.value import Value, decode_state, encode_state, newest
@@ -55,25 +55,22 @@ class OpenGroup(Value):
 class PendingTool(Value):
     """A tool call without a result yet; `call` is stored without long texts.
 
-    `change` and `marks` are made from them first; `chars` is their length.
+    `change` is made from them first; `chars` is their length.
     """
 
     origin: ItemOrigin
     tool: str
     call: Command | FileWrite | FileRead | Search | ToolUse
     change: ChangeSummary = ChangeSummary()
-    marks: EditFingerprints = EditFingerprints()
     chars: int = 0
 
 
 class FileState(Value):
     """What a session did to one file; `is_dirty` until git says that its changes are committed.
 
-    `is_stashed` if git's stash holds them, `is_undone` if nothing of them is left. `committed` is
-    the state as of the last commit, `printed` the branch of one that git printed, or on which it
-    listed the changes no longer, where nothing else has reported that. `is_counted` unless a
-    command changed it, whose lines nothing counted; `listed_ms` is when git last listed it as not
-    committed. `is_doubtful` after a commit was asked for that nothing showed the end of.
+    `is_undone` if nothing of them is left. `committed` is the state as of the last commit.
+    `is_printed` where nothing but git's output has that commit. `is_counted` unless a command
+    changed it, whose lines nothing counted.
     """
 
     reads: int = 0
@@ -83,13 +80,10 @@ class FileState(Value):
     symbols: tuple[str, ...] = ()
     fate: str = ""
     is_dirty: bool = False
-    is_stashed: bool = False
     is_undone: bool = False
     committed: FileState | None = None
-    printed: str = ""
+    is_printed: bool = False
     is_counted: bool = True
-    is_doubtful: bool = False
-    listed_ms: int = 0
 
 
 class CommandState(Value):
@@ -130,12 +124,12 @@ class SessionState(Value):
     subject, each with its form, `reply` how the last before that turn began (see `last_reply`).
     `plan` is the heading
     of a plan not yet begun, `begun_plan` of one that a later session began. `decided` are the
-    person's answers in words of their own that later work took up; `later_commits` were made
+    person's answers in words of their own; `later_commits` were made
     outside of the session and hold its changes; `failing` are the checks that failed in it and are
     red, `accepted` the items of those that were so when its work was committed.
-    `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
-    changes are there and no file was written since: checks then run without them. `staged` are
-    the words of `git add` since the last commit that git printed, paths relative to the root.
+    `is_stashed` while changes are in git's stash and no file was written since: checks then run
+    without them. `staged` are the words of `git add` since the last commit that git printed,
+    paths relative to the root.
     `pulls` is the pull request of each branch that a tool named, `pull` the title of the one that
     the session opened, or looked at first.
     `is_git_asked` after git said which files are not committed, until the next write.
@@ -145,7 +139,6 @@ class SessionState(Value):
     pending: tuple[PendingTool, ...] = ()
     files: dict[str, FileState] = msgspec.field(default_factory=dict)
     commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
-    stash: tuple[tuple[str, ...], ...] = ()
     is_stashed: bool = False
     staged: tuple[str, ...] = ()
     is_git_asked: bool = False
@@ -280,10 +273,8 @@ def with_write(
         symbols=distinct((*touched.symbols, *change.symbols), SYMBOLS_OF_FILE),
         fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
         is_dirty=True,
-        is_stashed=False,
         is_undone=False,
-        is_doubtful=False,
-        printed="",
+        is_printed=False,
         is_counted=is_counted and touched.is_counted,
     )
     return replace(state, files=newest(files, FILES), is_stashed=False, is_git_asked=False)

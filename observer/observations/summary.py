@@ -390,15 +390,12 @@ def _is_to_mend(one: OpenFailure, known: SessionState) -> bool:
 
 
 def _uncommitted(session: Session, known: SessionState) -> list[str]:
-    """Return the files that are not committed, and those in git's stash."""
-    if not session.branch and not known.commits:
+    """Return the files that are not committed."""
+    left = session_commits.left_open(known)
+    if not left or not (session.branch or known.commits):
         return []
-    dirty = session_commits.left_open(known)
-    aside = [path for path in dirty if known.files[path].is_stashed]
-    there = [path for path in dirty if path not in aside]
     what = "Not committed" if known.is_git_asked else "No commit known"
-    said = [f"{what} {_as_of(session)}: {listed(there, 8)}"] if there else []
-    return [*said, f"In git's stash: {listed(aside, 8)}"] if aside else said
+    return [f"{what} {_as_of(session)}: {listed(left, 8)}"]
 
 
 def _as_of(session: Session) -> str:

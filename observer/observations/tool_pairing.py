@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from observer.code import edits
 from observer.code.edits import summarize_write
 from observer.commands.ending import exit_code_of
 from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
@@ -33,7 +32,6 @@ def pending(recorded: Recorded, intent: Intent) -> PendingTool:
         return replace(
             waiting,
             change=summarize_write(asked),
-            marks=edits.fingerprints_of(asked),
             chars=event_text.chars_of(asked),
         )
     return waiting
@@ -57,7 +55,7 @@ def completed(state: SessionState, recorded: Recorded) -> EventRecord:
         record_of(recorded),
         event=replace(recorded.event, body=asked),
         data="",
-        analysis=replace(said, change=pending.change, marks=pending.marks),
+        analysis=replace(said, change=pending.change),
         pending=pending,
     )
 

@@ -100,14 +100,12 @@ class FailingCheck(NamedTuple):
 class UncommittedFiles(NamedTuple):
     """Files that no commit took in, and the session that wrote the first of them last.
 
-    Where git could not be asked it `is_certain` of none: no commit of them is known. `branch` is
-    that of a commit which git printed to the session, and which is not here.
+    Where git could not be asked it `is_certain` of none: no commit of them is known.
     """
 
     past: PastSession
     paths: list[str]
     is_certain: bool
-    branch: str = ""
 
 
 class RecentSessions:
@@ -186,10 +184,7 @@ class RecentSessions:
                 yield turn
 
     def decisions(self, since_ms: int) -> Iterator[Item]:
-        """Return the questions that the person answered since a time, newest first.
-
-        Those whose answer files of code have done: what only texts and talk repeat may be a menu.
-        """
+        """Return what the person answered in own words since a time, newest first."""
         of = Filters(
             project_id=self._project_id,
             types=("decision",),
@@ -200,9 +195,8 @@ class RecentSessions:
         return (
             made
             for made in self._reader.recent(of, limit=TURNS)
-            if made.subtitle in (conversation.CHOSEN, conversation.ANSWERED)
+            if made.subtitle == conversation.ANSWERED
             and made.session_id in sessions
-            and conversation.is_done(made)
             and not is_stale(made)
         )
 
@@ -234,14 +228,14 @@ class RecentSessions:
         Those of other sessions follow, by client, each the last written first. git is asked about
         the newest `MOST_ASKED` that sessions wrote: what these saw of commits may be taken back.
         Where it does not answer, what is known is that no commit was seen. What a session left out
-        that has committed since is nobody's next step, unless git has listed it after that.
+        that has committed since is nobody's next step, nor is what git said that it committed,
+        be that in another clone.
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
         for past in self.all:
-            for path in session_commits.written_files(past.state):
-                seen_ms = max(past.session.last_ms, past.state.files[path].listed_ms)
-                if seen_ms >= oldest_ms and not self._was_left_out(past, last, seen_ms):
+            if past.session.last_ms >= oldest_ms and not self._was_left_out(past, last):
+                for path in session_commits.written_files(past.state):
                     written.setdefault(path, past)
         asked = tuple(written)[:MOST_ASKED]
         differ = uncommitted(asked) if uncommitted and asked else None
@@ -256,19 +250,20 @@ class RecentSessions:
             found = frozenset(
                 path for path, past in written.items() if path in left.get(past.session.id, ())
             )
-        groups: dict[tuple[bool, str, str], UncommittedFiles] = {}
+        groups: dict[tuple[bool, str], UncommittedFiles] = {}
         for path, past in written.items():
-            if path in found:
-                branch = past.state.files[path].printed
-                key = (past is not last, past.session.client, branch)
-                one = UncommittedFiles(past, [], differ is not None, branch)
+            if path in found and not past.state.files[path].is_printed:
+                key = (past is not last, past.session.client)
+                one = UncommittedFiles(past, [], differ is not None)
                 groups.setdefault(key, one).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
 
-    def _was_left_out(self, past: PastSession, last: PastSession, seen_ms: int) -> bool:
-        """Return True if a session made a commit that began after a session's file was seen."""
+    def _was_left_out(self, past: PastSession, last: PastSession) -> bool:
+        """Return True if a session made a commit that began after this one was over."""
         later = self.all[: self.all.index(past)] if past is not last else ()
-        return any(one.state.commits and one.session.started_ms > seen_ms for one in later)
+        return any(
+            one.state.commits and one.session.started_ms > past.session.last_ms for one in later
+        )
 
     def steps(self, last: PastSession) -> Iterator[str]:
         """Yield what the to-do lists and the plan of the session to resume still have to do.

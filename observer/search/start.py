@@ -64,7 +64,7 @@ from observer.store.reader import StoreReader
 
 MOST_RED, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 8, 3, 6, 3
 """Lines of each sort that are offered to the budget, beside all that is still to do."""
-MOST_DIRTY, MOST_DECISIONS = 12, 2
+MOST_DIRTY, MOST_DECISIONS = 12, 1
 MOST_FILES, TOKENS_OF_FILE = 19, 8
 """Files, the likeliest, that a start names in all, beside some four that its other lines name and
 that are less likely; and tokens that one costs, its folder's share included."""
@@ -84,7 +84,7 @@ Files are bought last, since those that a line names already are not named again
 LAST, TURN, RED, PULL = "last session", "earlier turn", "red when it ran last", "pull request"
 DECIDED, PINNED = "decided", "pinned"
 STEP, CHECKS, FORM, FILES = "next step", "checks run here", "works here", "files likely next"
-DIRTY, PRINTED = ("no commit known", "not committed"), "committed on"
+DIRTY = ("no commit known", "not committed")
 _OF_WORK = (CHECKS, FORM, "committed")
 _BOT = "[bot]"
 """How GitHub ends the names of programs that commit: of their commits only the number is said."""
@@ -385,13 +385,9 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
 
 def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
     by = left.past.session.client
-    place = "in another clone" if left.branch == last.session.branch else "not here"
-    why = f"{PRINTED} {named(left.branch)}, {place}" if left.branch else DIRTY[left.is_certain]
-    why += "" if left.past is last else f", changed by {by} before"
-    # What is committed elsewhere is nobody's next step.
-    most = NAMES_SAID if left.branch else MOST_DIRTY
-    more = f" and {len(left.paths) - most} more" if left.paths[most:] else ""
-    text = f"{dense(left.paths[:most])}{more}"
+    why = DIRTY[left.is_certain] + ("" if left.past is last else f", changed by {by} before")
+    more = f" and {len(left.paths) - MOST_DIRTY} more" if left.paths[MOST_DIRTY:] else ""
+    text = f"{dense(left.paths[:MOST_DIRTY])}{more}"
     return CardFact(item=left.past.summary.id, why=why, text=text, most_chars=FILES_CHARS)
 
 

@@ -21,7 +21,7 @@ from observer.clients.registry import clients as all_clients
 from observer.core.config import Settings
 from observer.core.model import Project, Session
 from observer.core.paths import Home, make_private, read_plain
-from observer.core.text import named, quoted
+from observer.core.text import quoted
 from observer.local.given import START, Giving
 from observer.memory.api import Memory
 from observer.search.reminder import Reminder
@@ -230,13 +230,7 @@ def printed(known: Reminder, *, client: str, event: str) -> bytes:
 
 
 def text(known: Reminder) -> str:
-    """Return a reminder as one labelled line; "" where it would have to cut a command.
-
-    What a compaction left out is a line each.
-    """
-    if known.sort == "dropped" and known.instead:
-        head = f"{LABEL} the summary of the compacted context leaves out of this session:"
-        return without_links(f"{head}\n{known.instead}".replace("```", "'''"))
+    """Return a reminder as one labelled line; "" where it would have to cut a command."""
     said = _SAYING[known.sort](known) if known.instead else ""
     if not said:
         return ""
@@ -258,14 +252,8 @@ def _is_short(command: str) -> bool:
     return len(command) <= _COMMAND_CHARS and "`" not in command
 
 
-def _returned(known: Reminder) -> str:
-    return (
-        f"this very edit of {named(known.failed)} was made before and taken back ({known.instead})."
-    )
-
-
 def _others(known: Reminder) -> str:
     return f"{known.instead}."
 
 
-_SAYING = {"form": _form, "returned": _returned, "others": _others}
+_SAYING = {"form": _form, "others": _others}

@@ -23,9 +23,7 @@ GIVINGS = 20
 SORTS = {
     "start": "at the start",
     "form": "before or after a command that cannot run",
-    "returned": "before an edit that was taken back",
     "others": "before an edit of a file that others changed",
-    "dropped": "after a compaction",
 }
 """When each is given."""
 

@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeVar
 from observer.commands.result import CommandResult
 from observer.core.events import Command, FileWrite
 from observer.core.model import Item, Recorded, seq_of
-from observer.observations.fix_text import REPAIR
 from sessions.checks import checks
 from sessions.kept import Kept, call_key
 from sessions.labels import FixLabel, ItemLabel, Label, OutcomeLabel, SummaryLabel, agreement, read
@@ -146,7 +145,7 @@ class _Calls:
         self._ran = {each.call: each for each in commands(kept)}
 
     def fixes(self) -> Iterator[_Fix]:
-        """Yield the fixes that are shown; one that was met several times, each time."""
+        """Yield the fixes that are shown."""
         for item in self._kept.items:
             passed = self._by_seq.get(seq_of(item.id))
             if item.type != "fix" or passed is None:
@@ -156,17 +155,7 @@ class _Calls:
                 for link in item.links
                 if (event := self._by_seq.get(seq_of(link.target)))
             ]
-            if item.category != REPAIR:
-                yield self._fix(item, passed, links)
-                continue
-            fixers = [event for kind, event in links if kind == "edit"]
-            failures = [each for each in links if each[0] == "fixes"]
-            for kind, event in links:
-                if kind == "evidence":
-                    before = max(
-                        (one for one in fixers if one.seq <= event.seq), key=lambda one: one.seq
-                    )
-                    yield self._fix(item, event, [*failures, ("edit", before)])
+            yield self._fix(item, passed, links)
 
     def _fix(self, item: Item, passed: Recorded, links: Sequence[tuple[str, Recorded]]) -> _Fix:
         repaired = [_call(event) for kind, event in links if kind == "fixes"]

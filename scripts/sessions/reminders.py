@@ -1,8 +1,8 @@
 """How often memory speaks up unasked, what it says then, and whether the transcript bears it out.
 
 A reminder of a form is right if the call then fails with the words that it quotes, or if the form
-that it names is what works later in that session. One of an edit is right if the edit is taken back
-later. What a compaction left out nobody can judge from a transcript: that is only listed.
+that it names is what works later in that session. What others
+changed nobody can judge from a transcript: that is only listed.
 
 What could have been shown is counted too: a command that could not run, with words with which one
 could not run in an earlier session, the first time in each session.
@@ -33,7 +33,6 @@ _MOST_LINES = 12
 """What could not run says little more than that."""
 _QUOTED = 40
 """Characters of a complaint by which it is known in a reminder."""
-_RETURNED = "was made before and taken back"
 
 
 class Call(NamedTuple):
@@ -152,18 +151,8 @@ def _verdict(each: Recalled, calls: Sequence[Call]) -> str:
             return "fails so"
         works = any(_runs(call, form["works"], form["failed"]) for call in later)
         return "works so" if works and not here.has_failed else "wrong form"
-    if here and _RETURNED in said:
-        back = any(_takes_back(call, here) for call in later)
-        return "taken back" if back else "wrong edit"
     return "unjudged"
 
 
 def _runs(call: Call, works: str, failed: str) -> bool:
     return works in call.command and failed not in call.command and not call.has_failed
-
-
-def _takes_back(call: Call, here: Call) -> bool:
-    if "old_string" not in here.given or call.given.get("file_path") != here.given["file_path"]:
-        return False
-    pair = (call.given.get("old_string"), call.given.get("new_string"))
-    return pair == (here.given.get("new_string"), here.given["old_string"])

@@ -49,11 +49,13 @@ def test_claude_gets_each_event_once(context: InstallContext, put: Run) -> None:
         f"{context.home.hooks}/post claude-code SessionStart",
         f"{context.home.hooks}/context claude-code",
     ]
-    for event in ("UserPromptSubmit", "PostToolUseFailure"):
-        assert commands(hooks[event]) == [
-            f"{context.home.hooks}/post claude-code {event}",
-            f"{context.home.hooks}/recall claude-code {event}",
-        ]
+    assert commands(hooks["UserPromptSubmit"]) == [
+        f"{context.home.hooks}/post claude-code UserPromptSubmit"
+    ]
+    assert commands(hooks["PostToolUseFailure"]) == [
+        f"{context.home.hooks}/post claude-code PostToolUseFailure",
+        f"{context.home.hooks}/recall claude-code PostToolUseFailure",
+    ]
     assert hooks["PostToolUse"][0] == {
         "matcher": "*",
         "hooks": [

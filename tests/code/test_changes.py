@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelled import SETS
 
-from observer.code import edits
 from observer.code.diff import MOST_RENAMED, compare_fragments, compare_parameters
 from observer.code.edits import (
-    MOST_NAMES,
     ChangeSummary,
-    inverse_fingerprint,
     merge_changes,
     summarize_write,
 )
@@ -90,22 +87,7 @@ def test_undoing_a_difference_swaps_its_sides(case: tuple[Any, ...]) -> None:
 
 def test_a_change_of_one_line_keeps_both_texts() -> None:
     change = difference("a\nround(x,2)\nb", "a\nquantize(x)\nb", "python")
-    assert (change.before, change.after) == ("round(x,2)", "quantize(x)")
-
-
-def test_identifiers_that_come_and_go_are_named() -> None:
-    change = difference("total = round(x)", "total = quantize(x)", "python")
-    assert (change.names, change.dropped) == (("quantize",), ("round",))
-
-
-def test_what_redaction_left_behind_is_no_name() -> None:
-    change = difference("", "connect('[redacted:password]')\nopen([redacted:password])\n", "python")
-    assert change.names == ()
-
-
-def test_no_more_identifiers_are_named_than_fit() -> None:
-    text = "\n".join(f"name_{number}()" for number in range(50))
-    assert len(difference("", text, "python").names) == MOST_NAMES
+    assert change.became == "`round(x,2)` became `quantize(x)`"
 
 
 def test_a_new_file_adds_all_its_lines() -> None:
@@ -160,14 +142,6 @@ def test_two_changes_tell_their_sum(
     assert (both.new, both.changed, both.gone) == symbols
 
 
-def test_a_name_that_came_and_went_is_shown_of_neither() -> None:
-    tried = ChangeSummary(names=("round", "total"), dropped=("sum",))
-    both = merge_changes(
-        tried, ChangeSummary(names=("sum", "quantize"), dropped=("round", "price"))
-    )
-    assert (both.names, both.dropped) == (("total", "quantize"), ("price",))
-
-
 def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
     both = merge_changes(
         ChangeSummary(new=("f", "g")), ChangeSummary(renamed=(("f", "h"), ("old", "new")))
@@ -184,10 +158,10 @@ def test_the_sum_says_what_only_moved_or_has_other_comments() -> None:
 
 
 def test_what_was_seen_in_the_whole_file_is_believed() -> None:
-    symbols = SymbolChanges(changed=("Cart.total",), names=("money",))
+    symbols = SymbolChanges(changed=("Cart.total",))
     write = FileWrite(path="a.py", edits=(Edit(old="x", new="y"),), symbols=symbols)
     change = summarize_write(write)
-    assert (change.changed, change.names, change.added) == (("Cart.total",), ("money",), 1)
+    assert (change.changed, change.added) == (("Cart.total",), 1)
 
 
 TEXT = st.text(st.sampled_from("def a():\n\t }{)class#x"), max_size=200)
@@ -198,72 +172,6 @@ def test_any_two_texts_can_be_compared(old: str, new: str, language: str) -> Non
     change = difference(old, new, language)
     assert change.added <= new.count("\n") + 1
     assert change.removed <= old.count("\n") + 1
-
-
-def write(*edits: tuple[str, str]) -> FileWrite:
-    return FileWrite(path="a.py", edits=tuple(Edit(old=old, new=new) for old, new in edits))
-
-
-@pytest.mark.parametrize(
-    ("edit", "back"),
-    [
-        pytest.param(("x = 1\n", "x = 2\n"), ("x = 2\n", "x = 1\n"), id="a line"),
-        pytest.param(("", "y = 1\n"), ("y = 1\n", ""), id="an insertion"),
-        pytest.param(
-            ("a\nx\nb\n", "a\ny\nb\n"), ("a\nb\ny\n", "a\nb\nx\n"), id="other lines around"
-        ),
-        pytest.param(("a\nb", "a\nx\nb"), ("a\nx\nb\nc", "a\nb\nc"), id="more lines around"),
-    ],
-)
-def test_an_undoing_has_the_reverse_mark(edit: tuple[str, str], back: tuple[str, str]) -> None:
-    (mark,) = edits.fingerprints_of(write(edit)).edits
-    assert edits.fingerprints_of(write(back)).edits == (inverse_fingerprint(mark),)
-
-
-def test_another_edit_has_another_mark() -> None:
-    assert edits.fingerprints_of(write(("x = 1", "x = 2"))) != edits.fingerprints_of(
-        write(("x = 1", "x = 3"))
-    )
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        pytest.param(FileWrite(path="a.py"), id="nothing known"),
-        pytest.param(write(("x", "x")), id="no change"),
-        pytest.param(write(*[("x", f"{n}") for n in range(99)]), id="too many edits"),
-    ],
-)
-def test_some_writes_have_no_mark(body: FileWrite) -> None:
-    assert edits.fingerprints_of(body).edits == ()
-
-
-def test_a_whole_file_is_known_by_its_content() -> None:
-    first, second = (FileWrite(path="a.py", content=text) for text in ("x\n", "y\n"))
-    assert (
-        edits.fingerprints_of(first)
-        == edits.fingerprints_of(first)
-        != edits.fingerprints_of(second)
-    )
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "is_probe"),
-    [
-        ("", "    print(total)\n", True),
-        ("def f():\n", "def f():\n    import pdb; pdb.set_trace()\n", True),
-        ("", "console.log('x', x);\n\nlogger.debug(y)\n", True),
-        ("", "\tfmt.Println(x)\n", True),
-        ("", "p total\n", True),
-        ("", "prices = 1\n", False),
-        ("", "print(x)\nx = 1\n", False),
-        ("x = 1\n", "print(x)\n", False),
-        ("print(x)\n", "", False),
-        ("", "\n", False),
-    ],
-)
-def test_a_probe_only_adds_what_prints(old: str, new: str, is_probe: bool) -> None:
-    assert edits.fingerprints_of(write((old, new))).is_probe is is_probe
 
 
 BODY = "    total = sum(item.price for item in items)\n    return total\n"

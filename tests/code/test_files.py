@@ -193,14 +193,14 @@ CASES = [
     pytest.param("typescript", SCRIPT, "expect(helper()).toBe(1)", "expect(helper()).toBe(2)",
                  {"changed": ("Store.finds what's there",)}, id="test"),
     pytest.param("typescript", SCRIPT, "toBe(n)", "toEqual(n)",
-                 {"changed": ("Store.counts %d",), "names": ("toEqual",)}, id="test-of-a-table"),
+                 {"changed": ("Store.counts %d",)}, id="test-of-a-table"),
     pytest.param("typescript", SCRIPT, "helper = () => 1", "helper = () => 2",
                  {"changed": ("Store",)}, id="helper-of-tests"),
     pytest.param("typescript", SCRIPT, "exports.legacy = function () {\n  return 1",
                  "exports.legacy = function () {\n  return 2", {"changed": ("legacy",)},
                  id="exported-function"),
     pytest.param("typescript", SCRIPT, "import { useState }", "import { useMemo, useState }",
-                 {"names": ("useMemo",)}, id="import"),
+                 {}, id="import"),
     pytest.param("typescript", SCRIPT, "  label: string;", "  label: string;\n  size: number;",
                  {"changed": ("Props",)}, id="interface"),
     pytest.param("python", PYTHON, "return item.price", "return item.net",
@@ -217,7 +217,7 @@ CASES = [
     pytest.param("typescript", SCRIPT, "toBe(n)", "toBe(\n      n,\n    )",
                  {"only": "layout"}, id="layout"),
     pytest.param("java", JAVA, "go();", "stay();",
-                 {"changed": ("Cart.total",), "names": ("stay",)}, id="anonymous-class"),
+                 {"changed": ("Cart.total",)}, id="anonymous-class"),
     pytest.param("rust", RUST, "a + 1", "a + 2", {"changed": ("cart.add",)}, id="rust-local"),
     pytest.param("rust", RUST, "/// Adds.", "/// Adds one.",
                  {"commented": ("cart.add",), "only": "comments"}, id="rust-comment"),
@@ -237,8 +237,7 @@ def test_an_edit_names_the_symbol_it_is_in(
     changed = text.replace(old, new)
     assert text != changed
     found = compare_files(text, changed, language)
-    dropped = found.dropped if found else ()
-    assert found == SymbolChanges(**became, dropped=dropped)  # type: ignore[arg-type] # a table
+    assert found == SymbolChanges(**became)  # type: ignore[arg-type] # a table
 
 
 def test_a_new_file_adds_its_symbols_and_an_emptied_one_removes_them() -> None:
@@ -267,29 +266,6 @@ def test_members_that_move_with_their_class_are_not_listed() -> None:
 
 def test_a_file_that_is_the_same_did_not_change() -> None:
     assert compare_files(GO, GO, "go") == SymbolChanges()
-
-
-def test_names_in_comments_and_strings_are_not_named() -> None:
-    new = SCRIPT.replace("return found;", 'return Found("which creates Nothing"); // does Render()')
-    found = compare_files(SCRIPT, new, "typescript")
-    assert found
-    assert found.names == ("Found",)
-
-
-def test_what_any_code_calls_is_not_named() -> None:
-    new = SCRIPT.replace(
-        "return found;", "return found.filter(Boolean).map(toPrice).push(sold(1));"
-    )
-    found = compare_files(SCRIPT, new, "typescript")
-    assert found
-    assert found.names == ("sold",)
-
-
-def test_names_of_a_long_import_are_named() -> None:
-    new = PYTHON.replace("import os\n", "from shop import (\n    parse_cart,\n    prices,\n)\n")
-    found = compare_files(PYTHON, new, "python")
-    assert found
-    assert found.names == ("shop", "parse_cart", "prices")
 
 
 def test_a_file_that_is_broken_elsewhere_is_read_where_it_is_sound() -> None:
@@ -374,14 +350,6 @@ def test_a_variable_in_a_piece_of_a_file_counts_if_it_is_no_local(
 
 def test_a_variable_in_a_piece_of_python_is_not_named() -> None:
     assert compare_fragments([("go()\na = 1\n", "go()\na = 2\n")], "python").changed == ()
-
-
-def test_a_broken_piece_or_one_of_little_worth_is_searched_for_no_names() -> None:
-    many = "".join(f"call_{number}();\n" for number in range(3_000))
-    found = compare_files("", many, "javascript")
-    assert found
-    assert "call_0" in found.names
-    assert "call_2999" not in found.names
 
 
 @pytest.mark.measured

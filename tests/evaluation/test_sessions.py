@@ -435,7 +435,6 @@ def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
         pytest.param(0, "`make` works here; `pytest -q` could not run (FAILED t", 1, id="fails so"),
         pytest.param(0, "`git` works here; `pytest -q` could not run (odd", 0, id="otherwise"),
         pytest.param(4, "`ls` works here; `git commit` could not run (odd", 0, id="passes"),
-        pytest.param(1, "this edit was made before and taken back", 0, id="stays"),
     ],
 )
 def test_a_reminder_is_held_against_what_happened(

@@ -477,28 +477,6 @@ def test_the_branch_is_the_one_that_was_checked_out_then(
     assert found == {"1" * 40: "topic", "2" * 40: ""}
 
 
-def test_what_a_formatter_mends_again_is_one_fix(
-    pipeline: Pipeline, store: Store, folder: Path
-) -> None:
-    bad = "a.py:1:1: I001 Import block is un-sorted or un-formatted\nFound 1 error."
-    runs = [
-        Command(command="ruff check .", output=bad, exit_code=1),
-        Command(command="ruff check --fix .", output="Found 1 error (1 fixed, 0 remaining)."),
-        Command(command="ruff check .", output="All checks passed!", exit_code=0),
-    ]
-    for round_ in range(2):
-        events = [
-            msgspec.structs.replace(
-                an_event(f"{round_}{at}"), body=run, cwd=str(folder), session=f"s{round_}"
-            )
-            for at, run in enumerate(runs)
-        ]
-        pipeline.ingest(events)
-        (fix,) = [item for item in items_of(store) if item.type == "fix"]
-        assert fix.title == "`ruff check --fix .` repairs what `ruff check .` finds"
-        assert fix.folded == round_ + 1
-
-
 NOW_MS = 1_790_000_000_000
 
 

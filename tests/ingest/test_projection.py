@@ -213,26 +213,6 @@ def test_where_git_cannot_be_asked_no_commit_is_known(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("commands", "next_steps"),
-    [
-        pytest.param(("stash",), "In git's stash: cart.py.", id="set aside"),
-        pytest.param(("stash", "stash pop"), f"Not committed {AT}: cart.py.", id="and back"),
-        pytest.param(("stash", "stash drop"), "", id="given up"),
-        pytest.param(("stash", "checkout ."), "In git's stash: cart.py.", id="cannot be undone"),
-    ],
-)
-def test_what_is_in_gits_stash_is_not_in_the_work_tree(
-    shop: Shop, commands: tuple[str, ...], next_steps: str
-) -> None:
-    shop.edit("cart.py")
-    for command in commands:
-        shop.git(*command.split())
-        shop.tell(Command(command=f"git {command}", exit_code=0))
-    shop.tell(SessionEnd())
-    assert shop.summary().next_steps == next_steps
-
-
-@pytest.mark.parametrize(
     ("prompt", "next_steps"),
     [
         pytest.param("Implement the following plan:\n\n# Plan: Half even\n\nx", "", id="begun"),
@@ -288,31 +268,6 @@ def test_what_is_discarded_in_another_work_tree_is_still_here(shop: Shop, tmp_pa
     assert "cart.py" in shop.summary().next_steps
 
 
-def test_what_the_session_wrote_back_itself_is_not_left(shop: Shop) -> None:
-    shop.edit("cart.py", "price.py")
-    shop.save("cart.py", "a = 1\n")
-    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
-    shop.tell(back)
-    assert shop.summary().next_steps == "No commit known at 2026-09-21 14:13 UTC: price.py."
-
-
-def test_what_another_editor_wrote_back_is_not_left(shop: Shop) -> None:
-    shop.edit("cart.py")
-    shop.tell(SessionEnd())
-    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
-    shop.tell(back, session="")
-    assert shop.summary().next_steps == ""
-
-
-def test_what_is_taken_back_of_a_commit_is_left(shop: Shop) -> None:
-    shop.edit("cart.py")
-    shop.commit()
-    shop.tell(taken("cart.py"))
-    back = FileWrite(path=str(shop.root / "cart.py"), edits=(Edit(old="a = 2", new="a = 1"),))
-    shop.tell(back)
-    assert "cart.py" in shop.summary().next_steps
-
-
 # --- what git took back is not said to be done ---------------------------------------------------
 
 BY = pytest.mark.parametrize("by", ["one", "another"])
@@ -330,17 +285,6 @@ def test_discarded_changes_are_not_done(shop: Shop, command: str, by: str) -> No
     assert shop.summary().completed == ""
     assert shop.today() == ([], ())
     assert "file" not in shop.turn()
-
-
-@BY
-@pytest.mark.parametrize("command", ["git stash drop -q", "git stash clear"])
-def test_a_dropped_stash_is_not_done(shop: Shop, command: str, by: str) -> None:
-    shop.tell(Prompt(text="count from one in the cart"))
-    shop.edit("cart.py")
-    shop.run("git stash -q")
-    shop.run(command, by)
-    assert shop.summary().completed == ""
-    assert shop.today() == ([], ())
 
 
 @BY
@@ -464,35 +408,6 @@ def test_a_turn_that_a_prompt_broke_off_is_a_record(
         pipeline.ingest([event])
     kinds = [item.kind for item in items_of(store) if item.type == "turn"]
     assert kinds == ["record", "observation"]
-
-
-def test_answers_to_a_procedure_are_records_from_the_first_on(
-    pipeline: Pipeline, store: Store, folder: Path
-) -> None:
-    asked = '{"questions": [{"question": "Go on?", "options": ["Yes", "No"]}]}'
-    output = '{"answers": {"Go on?": "Yes"}}'
-    body = ToolUse(tool="AskUserQuestion", input=asked, output=output)
-    for event in happened(folder, ("s1", body), ("s2", body)):
-        pipeline.ingest([event])
-    kinds = [item.kind for item in items_of(store) if item.type == "decision"]
-    assert kinds == ["record", "record"]
-
-
-@pytest.mark.parametrize("said", ["Postgres", "A redis_table of our own"])
-def test_an_answer_that_a_later_session_does_is_a_decision(
-    pipeline: Pipeline, store: Store, folder: Path, said: str
-) -> None:
-    asked = '{"questions": [{"question": "Where to?", "options": ["Redis", "Postgres"]}]}'
-    output = f'{{"answers": {{"Where to?": "{said}"}}}}'
-    body = ToolUse(tool="AskUserQuestion", input=asked, output=output)
-    done = FileWrite(path="a.sql", content="create table redis_table")
-    for event in happened(folder, ("s1", body), ("s2", done)):
-        pipeline.ingest([event])
-    is_done = said != "Postgres"
-    (made,) = (item for item in items_of(store) if item.type == "decision")
-    assert made.kind == ("observation" if is_done else "record")
-    learned = [item.summary.learned for item in items_of(store) if item.summary]
-    assert any(said in each for each in learned) is is_done
 
 
 def test_links_lead_to_commits_by_their_hash(

@@ -25,9 +25,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Item, Link, item_id
-from observer.observations.analysis import analyzed
 from observer.observations.conversation import ANSWERED, CHOSEN, AnsweredQuestion, answers_in
-from observer.observations.project_reducer import ProjectReducer
 from observer.observations.quoting import matter, names, opening, quoted
 from observer.observations.turns import item_without
 
@@ -103,9 +101,15 @@ def test_what_a_person_says_on_refusing_is_an_answer(feed: Feed, body: AnyBody) 
     fed = feed(PROMPTED, replace(body, **{name: error}))
     (said,) = of_type(fed, "decision")
     (turn,) = turns(fed)
-    assert (said.kind, said.subtitle, said.author) == ("record", ANSWERED, "person")
+    assert (said.kind, said.subtitle, said.author) == ("observation", ANSWERED, "person")
     assert said.narrative.endswith(": never use sed here, use Edit")
     assert any(said.narrative in fact for fact in turn.facts)
+
+
+def test_what_a_client_says_of_a_refused_question_is_nobodys_answer(feed: Feed) -> None:
+    said = f"{REFUSED} the user said:\nThe user wants to clarify these questions."
+    asked = ToolUse(tool="AskUserQuestion", input="{}", failed=True, output=said)
+    assert of_type(feed(PROMPTED, asked), "decision") == []
 
 
 def test_a_refused_call_never_ran(feed: Feed) -> None:
@@ -128,7 +132,7 @@ def test_an_answer_says_whose_words_it_is(
     output = f'{{"answers": {{"Which?": "{said}"}}}}'
     fed = feed(PROMPTED, ToolUse(tool="AskUserQuestion", input=asked, output=output))
     (made,) = of_type(fed, "decision")
-    assert (made.subtitle, made.kind) == (subtitle, "record")
+    assert (made.subtitle, made.kind == "record") == (subtitle, subtitle == CHOSEN)
     (turn,) = turns(fed)
     assert bool(turn.facts) is is_fact
 
@@ -411,65 +415,6 @@ def test_a_script_that_writes_a_file_is_a_record_of_its_own(feed: Feed) -> None:
     fed = feed(PROMPTED, Command(command=script, exit_code=0))
     titles = [item.title for item in fed.items.values() if item.type == "command"]
     assert titles == ["Wrote a.txt (python3 script)"]
-
-
-def test_a_question_that_was_answered_before_belongs_to_a_procedure() -> None:
-    project = ProjectReducer(b"")
-    asked = Item(
-        id=4, uuid="u", kind="observation", type="decision", title="Go on with 3?", subtitle=CHOSEN
-    )
-    again = replace(asked, id=8, title="Go on with 4?")
-    assert [project.hear(one) for one in (asked, again)] == [(), (4,)]
-    assert project.hear(replace(again, subtitle=ANSWERED)) == ()
-
-
-def test_a_question_with_the_same_options_is_asked_again() -> None:
-    facts = ("chosen: Ask me more of them", "not chosen: Go on")
-    asked = Item(id=4, uuid="u", kind="observation", type="decision", title="?", subtitle=CHOSEN)
-    project = ProjectReducer(b"")
-    project.hear(replace(asked, title="More on carts?", facts=facts))
-    assert project.hear(replace(asked, id=8, title="Prices?", facts=facts)) == (4,)
-
-
-@pytest.mark.parametrize(
-    ("body", "is_taken_up"),
-    [
-        pytest.param(FileWrite(path="api/session_table.py", content="x"), True, id="a file"),
-        pytest.param(FileWrite(path="a.py", content="x = openSessions()"), True, id="a name"),
-        pytest.param(FileWrite(path="a.py", content="x", error="no"), False, id="not written"),
-        pytest.param(Commit(hash="0" * 40, subject="Add a table of sessions"), True, id="a commit"),
-        pytest.param(Command(command="grep openSessions ."), True, id="a command"),
-        pytest.param(Command(command="make table session"), False, id="words of a command"),
-        pytest.param(Reply(text="A session table of openSessions it is"), False, id="a reply"),
-    ],
-)
-def test_an_answer_is_a_decision_once_work_takes_it_up(
-    place: Feed, body: AnyBody, is_taken_up: bool
-) -> None:
-    project = ProjectReducer(b"")
-    said = "Where? In a table of sessions, by `openSessions`."
-    asked = Item(id=4, uuid="u", kind="record", type="decision", title="Where?", narrative=said)
-    project.hear(replace(asked, subtitle=ANSWERED))
-    assert list(project.take_up(analyzed(place(body)))) == ([4] if is_taken_up else [])
-    assert project.take_up(analyzed(place(body))) == {}
-
-
-def test_an_answer_is_open_until_two_files_of_code_do_it(place: Feed) -> None:
-    project = ProjectReducer(b"")
-    narrative = "Where? In a table of sessions, by `openSessions`."
-    asked = Item(
-        id=4, uuid="u", kind="record", type="decision", title="Where?", narrative=narrative
-    )
-    project.hear(replace(asked, subtitle=ANSWERED))
-    writes = [
-        FileWrite(path=one, content="openSessions") for one in ("a.md", "a.py", "b.py", "c.py")
-    ]
-    assert [project.take_up(analyzed(place(one))) for one in writes] == [
-        {4: ()},
-        {4: ("a.py",)},
-        {4: ("a.py", "b.py")},
-        {},
-    ]
 
 
 def test_a_turn_that_did_nothing_of_what_is_taken_back_stays_as_it_is(feed: Feed) -> None:

@@ -256,14 +256,12 @@ def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
 @pytest.mark.parametrize(
     "bodies",
     [
-        pytest.param((RED, A, edit("a = 2", "a = 1"), GREEN), id="taken back before anyone tried"),
         pytest.param((RED, replace(A, error="no"), GREEN), id="an edit that failed"),
         pytest.param((RED, A, Command(command="pytest -q")), id="nobody knows how it ended"),
         pytest.param((RED, A, Checkout(old="1", new="2", branch="x"), GREEN), id="elsewhere"),
         pytest.param((RED, A, git("switch x"), GREEN), id="elsewhere by a command"),
         pytest.param((RED, A, git("stash"), GREEN), id="set aside"),
         pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
-        pytest.param((RED, A, git("stash"), C, git("stash"), git("stash pop"), GREEN), id="below"),
         pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
         pytest.param((RED, git("checkout -- cart.py", code=1), GREEN), id="git failed"),
         pytest.param((RED, Command(command="npm install x"), GREEN), id="of another tool"),
@@ -307,7 +305,6 @@ NEW = FileWrite(path="new.py", operation="create", content="a = 1\n")
 @pytest.mark.parametrize(
     "bodies",
     [
-        pytest.param((RED, NEW, RED, FileWrite(path="new.py", operation="delete")), id="deleted"),
         pytest.param((RED, NEW, RED, git("clean -fd")), id="cleaned"),
         pytest.param((RED, A, RED, git("checkout cart.py && pytest -q", code=1)), id="in one line"),
         pytest.param(
@@ -356,9 +353,6 @@ def test_what_is_taken_back_is_linked(play: Play, bodies: tuple[AnyBody, ...]) -
 @pytest.mark.parametrize(
     "bodies",
     [
-        pytest.param((RED, A, RED, edit("a = 2", "a = 3")), id="went on"),
-        pytest.param((RED, A, RED, WHOLE), id="another content"),
-        pytest.param((RED, A, RED, FileWrite(path="cart.py", operation="delete")), id="deleted"),
         pytest.param((RED, A, RED, git("restore other.py")), id="another file"),
         pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard HEAD~9")), id="no way"),
         pytest.param((RED, A, commit(2, "cart.py"), RED, git("restore .")), id="committed"),
@@ -425,12 +419,6 @@ def test_an_import_only_links(play: Play) -> None:
     played = play(replace(reverting(4, 2), action="import"), replace(commit(2), action="import"))
     assert links_of(played, 1) == {("reverts", 0, hash_of(2))}
     assert project_state.decode(played.data).commits == ()
-
-
-def test_an_observation_that_grows_keeps_its_links(play: Play) -> None:
-    played = play(A, Prompt(text="no"), BACK, edit("c", "d"), edit("a = 1", "a = 5"))
-    assert links_of(played, 3) == {("reverts", item_id(1), "")}
-    assert played.items[item_id(3)].folded == 3
 
 
 def test_several_operations_of_one_line_are_reported_together(play: Play) -> None:

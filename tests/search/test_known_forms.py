@@ -5,23 +5,18 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from observer.code import edits
 from observer.commands.command_forms import InvocationForm, forms_of
 from observer.commands.ending import Reason
-from observer.core.events import Command, Edit, Event, FileWrite, Reply
+from observer.core.events import Command, Event, Reply
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
-from observer.observations.drafts import ItemOrigin, Where
+from observer.observations.drafts import ItemOrigin
 from observer.observations.project_state import (
-    DROPPED,
-    STASHED,
     Alternative,
     ProjectState,
-    TrackedEdit,
-    WorktreeBranch,
 )
 from observer.search import reminder
-from observer.search.reminder import NOTHING, after, before
+from observer.search.reminder import NOTHING, dead_end
 from observer.search.standing_checks import is_check, standing_checks
 from observer.store.database import SqliteStore
 
@@ -109,72 +104,6 @@ def test_its_item_is_the_one_that_tells_of_the_form() -> None:
     assert reminder.item_of(WRAPPED) == item_id(7, "arc")
 
 
-HERE = Where(root="/app", cwd="/app")
-WRITE = FileWrite(path="/app/cart.py", edits=(Edit(old="a = 1\n", new="a = 2\n"),))
-OTHER = FileWrite(path="/app/cart.py", edits=(Edit(old="a = 1\n", new="a = 3\n"),))
-COMMIT = "abcdef0123456789"
-
-
-def an_edit(
-    seq: int = 1, reverted_by: str = "", *, path: str = "cart.py", session: int | None = 1
-) -> TrackedEdit:
-    return TrackedEdit(
-        seq=seq,
-        item=10 * seq,
-        worktree=WorktreeBranch(),
-        session=session,
-        path=path,
-        marks=edits.fingerprints_of(WRITE).edits,
-        reverted_by=reverted_by,
-    )
-
-
-def how(*edits: TrackedEdit, write: FileWrite = WRITE, session: int | None = 2) -> str:
-    found = reminder.find_reverted_edit(ProjectState(edits=edits), write, HERE, session)
-    return found.how if found else ""
-
-
-@pytest.mark.parametrize(
-    ("edit", "expected"),
-    [
-        pytest.param(
-            an_edit(reverted_by=COMMIT), "reverted in abcdef0123", id="a commit reverted it"
-        ),
-        pytest.param(an_edit(reverted_by=DROPPED), "taken back", id="nobody saw how"),
-        pytest.param(an_edit(), "", id="it is there"),
-        pytest.param(an_edit(reverted_by=STASHED), "", id="it lies in the stash"),
-        pytest.param(an_edit(reverted_by=DROPPED, path="b.py"), "", id="of another file"),
-        pytest.param(an_edit(reverted_by=DROPPED, session=2), "", id="of this session"),
-        pytest.param(an_edit(reverted_by=DROPPED, session=None), "", id="of nobody knows which"),
-    ],
-)
-def test_only_what_another_session_took_back_is_known(edit: TrackedEdit, expected: str) -> None:
-    assert how(edit) == expected
-
-
-def test_it_says_by_what_it_was_taken_back() -> None:
-    undo = TrackedEdit(
-        seq=5, item=50, worktree=WorktreeBranch(), kind="undo", since=1, said="git checkout cart.py"
-    )
-    assert how(an_edit(reverted_by=DROPPED), undo) == "git checkout cart.py"
-
-
-def test_an_undoing_of_what_came_later_is_not_the_cause() -> None:
-    undo = TrackedEdit(
-        seq=5, item=50, worktree=WorktreeBranch(), kind="undo", since=3, said="git checkout b.py"
-    )
-    assert how(an_edit(reverted_by=DROPPED), undo) == "taken back"
-
-
-def test_what_was_made_anew_since_is_there() -> None:
-    assert how(an_edit(reverted_by=DROPPED), an_edit(seq=2)) == ""
-
-
-def test_another_edit_of_the_file_is_none_of_it() -> None:
-    assert how(an_edit(reverted_by=DROPPED), write=OTHER) == ""
-    assert how(an_edit(reverted_by=DROPPED), write=FileWrite(path="/app/cart.py")) == ""
-
-
 def ran(title: str, *, number: int = 1, category: str = "", line: str = "") -> Item:
     return Item(
         id=number,
@@ -226,11 +155,11 @@ AT = Filters(project_id=2, owner="ana")
 def test_what_only_speaks_reminds_of_nothing(store: SqliteStore) -> None:
     event = Event(id="e", at_ms=NOW_MS, client="cursor", cwd="/app", body=Reply(text="done"))
     with store.read() as reader:
-        assert before(reader, event, AT) == after(reader, event, AT) == NOTHING
+        assert dead_end(reader, event, AT, is_coming=True) == NOTHING
 
 
 def test_a_command_that_passed_reminds_of_nothing(store: SqliteStore) -> None:
     body = Command(command="make", output="ok", exit_code=0)
     event = Event(id="e", at_ms=NOW_MS, client="cursor", cwd="/app", body=body)
     with store.read() as reader:
-        assert after(reader, event, AT) == NOTHING
+        assert dead_end(reader, event, AT, is_coming=False) == NOTHING

@@ -150,7 +150,6 @@ HOOKS = OurHooks(
     },
     # In the foreground, to be in time.
     recalling={
-        "UserPromptSubmit": {},
         "PreToolUse": {"matcher": "Bash|Edit|MultiEdit|Write"},
         "PostToolUse": {"matcher": "Bash"},
         "PostToolUseFailure": {"matcher": "Bash"},

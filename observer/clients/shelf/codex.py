@@ -108,7 +108,6 @@ HOOKS = OurHooks(
         "SessionEnd": {"timeout": 3},
     },
     recalling={
-        "UserPromptSubmit": {},
         "PreToolUse": {"matcher": "^(Bash|apply_patch)$"},
         "PostToolUse": {"matcher": "^Bash$"},
     },

@@ -70,8 +70,8 @@ HOOKS = OurHooks(
         "Stop": {"timeout": 5},
         "SessionEnd": {"timeout": 5},
     },
-    recalling={"UserPromptSubmit": {}},
-    asking={"timeout": 5},
+    recalling={},
+    asking={},
     matchers={"PostToolUse": ".*"},
 )
 

@@ -72,14 +72,7 @@ export const Observer = async ({ directory }) => {
       if (!sessions.has(id)) report("session.resumed", { input })
       const { parent } = sessionOf(id)
       await contextOf(sessionOf(id))
-      const payload = { input, output, parentID: parent, directory }
-      report("chat.message", payload)
-      const text = parent ? "" : await recall("chat.message", payload, directory)
-      if (text) {
-        const messageID = output.message.id
-        const part = { id: `prt_observer${Date.now()}`, sessionID: id, messageID }
-        output.parts.push({ ...part, type: "text", text, synthetic: true })
-      }
+      report("chat.message", { input, output, parentID: parent, directory })
     }),
 
     "tool.execute.after": guarded(async (input, output) => {

@@ -21,14 +21,8 @@ export default function (pi) {
     // Asked once a session: another text would void what the provider caches of the prompt.
     const { sessionId } = payload
     if (!contexts.has(sessionId)) contexts.set(sessionId, context(ctx.cwd))
-    const [known, reminder] = await Promise.all([
-      contexts.get(sessionId),
-      recall(event.type, payload, ctx.cwd),
-    ])
-    return {
-      ...(known && { systemPrompt: `${event.systemPrompt}\n\n${known}` }),
-      ...(reminder && { message: { customType: "observer", content: reminder, display: false } }),
-    }
+    const known = await contexts.get(sessionId)
+    return known ? { systemPrompt: `${event.systemPrompt}\n\n${known}` } : undefined
   })
 
   on("tool_result", async (event, ctx) => {

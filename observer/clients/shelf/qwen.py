@@ -69,7 +69,6 @@ HOOKS = OurHooks(
         "SessionEnd": _SHORT,
     },
     recalling={
-        "UserPromptSubmit": {},
         "PostToolUse": {"matcher": "run_shell_command"},
         "PostToolUseFailure": {"matcher": "run_shell_command"},
     },
