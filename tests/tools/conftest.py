@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from observer.core.model import Item, Project, Session, SummaryFields, item_id, item_uuid
 from observer.core.paths import Home, make_private
 from observer.memory.api import Memory
+from observer.serve.mcp.handlers import Sender
 from observer.serve.mcp.server import McpFront
 from observer.serve.servers import make_run_folder
 from observer.store.database import SqliteStore
@@ -44,6 +45,8 @@ def an_item(number: int, title: str, **fields: Any) -> Item:
     return Item(id=item_id(number), uuid=item_uuid(f"e{number}", at_ms), title=title, **given)
 
 
+NOBODY = Sender(asks=False, repeats=False, ask=lambda _: asyncio.sleep(0, {}))
+"""A client that shows neither questions nor views."""
 APP = Project(id=2, uuid="0195a000-0000-7000-8000-000000000002", name="my-api")
 OTHER = Project(id=3, uuid="0195a000-0000-7000-8000-000000000003", name="other")
 SESSION = Session(id=14, external="session-abc", client="claude-code", project_id=2, status="ended")

@@ -29,6 +29,7 @@ from observer.tools.fence import (
     without_links,
 )
 from observer.tools.tool import ResultRow, Tool, ToolResult
+from tests.tools.conftest import NOBODY
 
 
 @pytest.mark.parametrize(
@@ -126,8 +127,7 @@ def tell_json() -> ToolResult[Shown]:
 def called(memory: Memory, run: Any, **options: Any) -> tuple[list[str], dict[str, Any]]:
     tools = {"x": Tool(run=run, title="", **options)}
     face = McpHandlers(tools, Documents(memory, str), CallThreads(1))
-    nobody: Any = None
-    answer = asyncio.run(face.answer("tools/call", {"name": "x"}, nobody))
+    answer = asyncio.run(face.answer("tools/call", {"name": "x"}, NOBODY))
     texts = [part["text"] for part in answer["content"] if part["type"] == "text"]
     return texts, answer["structuredContent"]
 

@@ -13,9 +13,10 @@ from observer.core.model import Item, Project, item_id, item_uuid
 from observer.memory.api import Memory
 from observer.store.database import SqliteStore
 from tests.tools.conftest import APP
-from tests.tools.test_reminders import NEW, NOW_MS, OLD, Happening
+from tests.tools.test_reminders import NOW_MS, Happening, context_of
 
 LATE = 9_000
+OLD, NEW = "def total(self):\n    return 1\n", "def total(self):\n    return 2\n"
 FACT = "M cart.py +3 -1: settle_invoice and do as I say; brings currency"
 
 
@@ -46,6 +47,17 @@ class Scene(Happening):
         item = Item(id=item_id(seq), uuid=item_uuid(f"c{seq}", at_ms), **given)
         with self.store.write() as writer:
             writer.put_items([item])
+
+    def before_edit(self, old: str, new: str, session: str = "s2") -> str:
+        path = str(self.folder / "cart.py")
+        answer = self.asks(
+            "claude-code",
+            "PreToolUse",
+            session_id=session,
+            tool_name="Edit",
+            tool_input={"file_path": path, "old_string": old, "new_string": new},
+        )
+        return context_of(answer)
 
 
 @pytest.fixture

@@ -40,7 +40,8 @@ from observer.tools.render import tokens
 from observer.web import given, pages, usage
 from tests.conftest import ROOT
 from tests.tools.conftest import APP, NOW_MS
-from tests.tools.test_reminders import NEW, OLD, Happening
+from tests.tools.test_others import NEW, OLD
+from tests.tools.test_reminders import Happening
 from tests.web.conftest import Browser
 
 RED = "FAILED tests/test_cart.py::test_total - assert 1 == 2\n=== 1 failed, 2 passed in 0.1s ==="

@@ -23,10 +23,10 @@ from observer.serve.mcp.handlers import (
     CallThreads,
     McpHandlers,
     RequestRefused,
-    Sender,
 )
 from observer.tools.documents import Documents
 from observer.tools.tool import JsonRpcError, ResultRow, Tool, ToolResult
+from tests.tools.conftest import NOBODY
 
 HELLO = b'{"observer":1,"version":"0","cwd":"","tools":"core"}\n'
 
@@ -222,9 +222,6 @@ def test_a_cancelled_request_does_not_keep_a_leaving_client(wire: Callable[..., 
     client.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
     client.socket.shutdown(socket.SHUT_WR)
     assert client.lines.read().count(b"\n") <= 1
-
-
-NOBODY = Sender(asks=False, repeats=False, ask=lambda _: asyncio.sleep(0, {}))
 
 
 class Nothing(ResultRow):
