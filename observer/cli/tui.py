@@ -24,7 +24,7 @@ def tui_command() -> int:
         hint = "for scripts: observer search, observer sessions, observer note review"
         raise BadInput("the screens need a terminal", hint=hint)
     try:
-        run = resolve_name("observer.tui.app:run")
+        run = resolve_name("observer.cli.screens.app:run")
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "textual":
             raise

@@ -1,4 +1,4 @@
-"""What the screens ask and change: the questions of commands, answered beside the screen."""
+"""The memory on a terminal's whole screen: what it asks and changes, beside the screen."""
 
 from __future__ import annotations
 
