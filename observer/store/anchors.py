@@ -17,8 +17,17 @@ from observer.core.model import FORMERLY, Item, ItemChange, Reason, Validity
 from observer.core.text import one_line
 from observer.core.value import Value
 from observer.store.connection import Reads
-from observer.store.packing import packed, unpacked
-from observer.store.rows import AMONG, ITEM_COLUMNS, Row, among, json_text, put, to_change
+from observer.store.rows import (
+    AMONG,
+    ITEM_COLUMNS,
+    Row,
+    among,
+    json_text,
+    packed,
+    put,
+    to_change,
+    unpacked,
+)
 
 ValidityById = Mapping[int, tuple[Validity, ...]]
 

@@ -12,6 +12,7 @@ from observer.core.filters import OURS, Filters
 from observer.core.model import (
     FORMERLY,
     Enrichment,
+    EntityRelation,
     Item,
     Link,
     LlmUsage,
@@ -21,7 +22,6 @@ from observer.core.model import (
     spelling_key,
     title_key,
 )
-from observer.core.relations import EntityRelation
 from observer.store.anchors import AnchorReads, ValidityById
 from observer.store.rows import (
     AMONG,

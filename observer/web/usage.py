@@ -10,7 +10,7 @@ from observer.core.clock import now_ms
 from observer.core.moment import day
 from observer.core.paths import home
 from observer.core.value import TokenUsage
-from observer.memory.spending import Spent
+from observer.memory.accounts import Spent
 from observer.search.dates import day_start_ms
 from observer.tools.questions import explained, given
 from observer.web.view import WebPage, WebRequest, projects, shared

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.jsonl import Problems
-from observer.importers.registry import sources
+from observer.importers.source import sources
 from tests.importers.test_peers import MEM0, MEMORY, NOTES, claude_mem, database, kiro_memory
 from tests.importers.test_shells import AT_S, atuin
 from tests.support import SCALARS, json_of

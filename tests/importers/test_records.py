@@ -32,8 +32,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.importers.jsonl import OBJECT_BYTES, Problems
-from observer.importers.registry import sources
-from observer.importers.source import events_of
+from observer.importers.source import events_of, sources
 from tests.support import SCALARS, json_of
 
 Record = dict[str, Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.events import Checkout, Commit, Custom, Event, Prompt
-from observer.importers.registry import commits
+from observer.importers.source import commits
 from observer.ingest import commits as arrivals
 from observer.ingest.commits import incoming_commits as arrived
 from observer.ingest.commits import without_owner

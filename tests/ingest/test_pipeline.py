@@ -41,8 +41,8 @@ from observer.ingest.file_changes import MOST_BYTES, with_symbols
 from observer.ingest.pipeline import FIRST_BATCH, Drained, Pipeline
 from observer.local.spool import Spool
 from observer.projects import PlaceCache, known_project_at
+from observer.store.connection import stemmer
 from observer.store.interface import Store
-from observer.store.stemmer import stemmer
 from tests.ingest.conftest import Faulty, Make, Post, bash, items_of
 from tests.support import Git
 

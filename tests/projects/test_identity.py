@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.model import Place, Project
-from observer.projects.gone import from_windows, gone_root, is_same_or_inside, local_spelling
+from observer.projects.fs_probe import from_windows, gone_root, is_same_or_inside, local_spelling
 from observer.projects.identity import (
     MOST_FOLDERS,
     folders_of,

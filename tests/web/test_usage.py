@@ -10,7 +10,7 @@ from observer.core.clock import now_ms
 from observer.core.events import Event, Prompt, Reply, SessionStart
 from observer.core.paths import Home, make_private
 from observer.core.value import TokenUsage
-from observer.memory.spending import spent
+from observer.memory.accounts import spent
 from observer.store.database import SqliteStore
 from observer.web.usage import prices_of
 from tests.support import pipeline_over, record_by

@@ -28,8 +28,8 @@ from msgspec import Meta
 
 from observer.core.config import RETAINED, Settings
 from observer.core.model import Place, Project
-from observer.core.order import SAID
 from observer.core.paths import is_inside
+from observer.core.routes import SAID
 from observer.core.value import Value
 from observer.projects.identity import main_folder
 

@@ -22,9 +22,9 @@ from observer.local import client
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore
 from observer.serve.worker import Health, WriterThread
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from observer.store.stemmer import stemmer
 from observer.upkeep.home_guard import HomeGuard
 from tests.support import Until, pipeline_over, run_until
 
