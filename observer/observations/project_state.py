@@ -184,7 +184,7 @@ class ProjectState(Value):
     stash, newest last. `questions` are the last answers to what was asked, by its topics,
     `answers` those by item that no two files of code have taken up.
     `is_checkout_reported` after a hook reported a checkout, until the command that made it is
-    reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`; `is_out_of_order` once
+    reported too. `heard_ms` and `imported_ms` are as of `core.routes.Order`; `is_out_of_order` once
     an event came late, of which the state knows nothing: it has to be derived anew.
     """
 

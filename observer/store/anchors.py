@@ -234,7 +234,7 @@ class AnchorReads(Reads):
         found: defaultdict[int, tuple[Validity, ...]] = defaultdict(tuple)
         for item, worktree, *values in rows:
             if worktree in self._seen:
-                found[item] += (_validity(tuple(values)),)
+                found[item] += (Validity(**dict(zip(VALIDITY_FIELDS, values, strict=True))),)
         for item, record in self._acts(ids):
             # Of several that superseded an item the newest counts.
             if not any(each.reason == record.reason == "superseded" for each in found[item]):
@@ -340,10 +340,6 @@ class AnchorReads(Reads):
             if rank >= chosen.get(worktree.project_id, (0, 0))[0]:
                 chosen[worktree.project_id] = rank, worktree.id
         return {worktree for _, worktree in chosen.values()}
-
-
-def _validity(values: Row) -> Validity:
-    return Validity(**dict(zip(VALIDITY_FIELDS, values, strict=True)))
 
 
 ANCHOR_SET_FIELDS = AnchorSet.__struct_fields__

@@ -100,7 +100,7 @@ class LogReads(Reads):
     def by_time(self, projects: Collection[int] | None = None) -> Iterator[list[Recorded]]:
         """Yield all events, or those of projects, as items are derived from them, in batches.
 
-        That is the order of `core.order`. Each carries its `order`; damaged ones are left out.
+        That is the order of `core.routes`. Each carries its `order`; damaged ones are left out.
         """
         placed = self._placed()
         order = (

@@ -1,6 +1,6 @@
 """Which models there are: those that ship in the wheel, then the user's in `<home>/models/`.
 
-A model is a folder of three files (`index.embed.manifest`), or two of them joined by a plus
+A model is a folder of three files (`index.embed.model`), or two of them joined by a plus
 sign. One that cannot be used is listed with its problem, so that a broken folder neither disappears
 nor hides the others.
 

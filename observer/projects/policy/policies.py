@@ -362,7 +362,7 @@ class Policies:
             return _NONE
         except OSError as error:
             return _unreadable(root, error)
-        stamp = _stamp(found)
+        stamp = (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         known = self._known.get(root)
         if known and known[0] == stamp:
             return known[1]
@@ -394,10 +394,6 @@ class Policies:
         """Return the folders in which a policy was found when it was last looked for."""
         with self._lock:
             return list(self._known)
-
-
-def _stamp(found: os.stat_result) -> _Stamp:
-    return found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _read(root: str, found: os.stat_result) -> Policy:
