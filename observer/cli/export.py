@@ -57,12 +57,7 @@ def export_command(*, vault: Path | None) -> None:
         mention_damaged(memory.totals().events - events)
 
 
-_RECORDS: dict[type, str] = {
-    Project: "project",
-    Recorded: "event",
-    LogEnd: "log-end",
-    Item: "item",
-}
+_RECORDS: dict[type, str] = {Project: "project", Recorded: "event", LogEnd: "log-end", Item: "item"}
 
 
 def _write_vault(here: Home, folder: Path) -> int:

@@ -82,12 +82,7 @@ class ItemReads(AnchorReads):
     ones: see `moved_to` for those.
     """
 
-    def items(
-        self,
-        ids: Sequence[int],
-        *,
-        validity: ValidityById | None = None,
-    ) -> list[Item]:
+    def items(self, ids: Sequence[int], *, validity: ValidityById | None = None) -> list[Item]:
         """Return the items that exist, in the order of `ids`; unknown ids are left out.
 
         `validity` is that of all of them, if the caller has read it already.
@@ -411,10 +406,7 @@ def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:
     if filters.scope:
         yield "item.scope = ?", filters.scope
     if filters.without:
-        yield (
-            f"(item.project_id IS NULL OR NOT item.project_id {AMONG})",
-            among(filters.without),
-        )
+        yield (f"(item.project_id IS NULL OR NOT item.project_id {AMONG})", among(filters.without))
     if filters.trusted_at_ms is not None:
         yield (
             (

@@ -153,11 +153,7 @@ def test_nothing_came_in(shop: Path, body: Checkout | Prompt, route: str) -> Non
 
 
 def test_without_git_the_event_itself_is_shown(
-    shop: Path,
-    git: Git,
-    pipeline: Pipeline,
-    store: Store,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(shop, "merge", "-q", "theirs")
     monkeypatch.setenv("PATH", str(shop))

@@ -519,10 +519,7 @@ def test_a_clock_that_jumps_during_a_drain_loses_nothing(
         assert {item.id: item.title for item in reader.all_items()} == before
 
 
-def test_whoever_asks_goes_before_each_event(
-    make_pipeline: Make,
-    post: Post,
-) -> None:
+def test_whoever_asks_goes_before_each_event(make_pipeline: Make, post: Post) -> None:
     asked: list[None] = []
     for number in range(3):
         post("PostToolUse", bash(f"make step-{number}"))
@@ -532,12 +529,7 @@ def test_whoever_asks_goes_before_each_event(
 
 @pytest.mark.parametrize("is_long", [True, False])
 def test_a_long_batch_is_indexed_before_it_is_committed(
-    make_pipeline: Make,
-    store: Store,
-    post: Post,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    is_long: bool,
+    make_pipeline: Make, store: Store, post: Post, monkeypatch: pytest.MonkeyPatch, *, is_long: bool
 ) -> None:
     monkeypatch.setattr("observer.ingest.pipeline.INDEXED", 3 if is_long else 4)
     index = Index(Path("/nowhere"), stem=stemmer(), is_owner=False)

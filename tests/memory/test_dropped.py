@@ -126,8 +126,7 @@ def test_what_the_summary_keeps_is_not_repeated(session: Session, summary: str) 
 
 def test_what_no_longer_matters_is_not_given_back(session: Session) -> None:
     session.tell(
-        Command("pytest", output=FAILED, exit_code=1),
-        Command("pytest", output=PASSED, exit_code=0),
+        Command("pytest", output=FAILED, exit_code=1), Command("pytest", output=PASSED, exit_code=0)
     )
     session.compact("We worked on the shop.")
     assert session.asked() == ""

@@ -145,12 +145,7 @@ _EXPECTED = {
 """What each key must be."""
 
 
-class _Written(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-):
+class _Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of the file."""
 
     exclude: Annotated[
@@ -318,8 +313,7 @@ def _line_of(text: str, within: str, *, quoted: bool = False) -> int:
     """Return the first line with a key, or a string in quotes; 0 if it is written otherwise."""
     wanted = rf"""["']{re.escape(text)}["']""" if quoted else rf"""^\s*["']?{re.escape(text)}\b"""
     return next(
-        (number for number, line in enumerate(within.splitlines(), 1) if re.search(wanted, line)),
-        0,
+        (number for number, line in enumerate(within.splitlines(), 1) if re.search(wanted, line)), 0
     )
 
 

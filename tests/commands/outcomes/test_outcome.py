@@ -421,12 +421,7 @@ _PASSED = "5 passed in 0.20s\n"
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        "pytest a; pytest b",
-        "pytest; pytest --lf",
-        "ruff check; pytest; pytest",
-    ],
+    "command", ["pytest a; pytest b", "pytest; pytest --lf", "ruff check; pytest; pytest"]
 )
 def test_runs_of_tests_are_added_up(command: str) -> None:
     assert judged(command, _FAILED + _PASSED).passed == 9
