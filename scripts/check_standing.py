@@ -25,7 +25,7 @@ from typing import NamedTuple
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.git.process import git_output
-from observer.importers.registry import commits
+from observer.importers.source import commits
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.projects import PlaceCache

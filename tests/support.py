@@ -20,8 +20,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.projects import PlaceCache
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 
 Git = Callable[..., str]
 Until = Callable[..., None]

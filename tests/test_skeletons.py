@@ -20,7 +20,7 @@ from observer.core.disk import envelope
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Event
 from observer.core.paths import Home
-from observer.importers import registry as known_importers
+from observer.importers import source as known_importers
 from observer.ingest.decode import decode
 from tests.clients.facts import Facts, facts_of
 

@@ -20,7 +20,7 @@ PURPOSES = {
     "Look": {
         "search": "read", "context": "read", "timeline": "read", "why": "read", "graph": "read",
         "show": "read", "sessions": "read", "today": "read", "web": "web",
-        "tui": "tui",
+        "tui": "screens",
     },
     "Write": {"remember": "write", "note": "note", "import": "import_", "post": "write"},
     "Keep out, take out": {

@@ -35,7 +35,6 @@ from observer.core.moment import day, moment_ms
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, did_you_mean, listed, size_text
 from observer.git.log import count_commits
-from observer.importers.registry import commits, source_called, sources
 from observer.importers.run import (
     FATES,
     LOOK_EVERY_S,
@@ -58,7 +57,7 @@ from observer.importers.run import (
     size_of,
     to_daemon,
 )
-from observer.importers.source import SessionSource
+from observer.importers.source import SessionSource, commits, source_called, sources
 from observer.ingest.duplicates import LIVE_MS
 from observer.local import client
 

@@ -61,10 +61,7 @@ Planner = Callable[[str, InstallContext], InstallPlan]
 
 
 targets_argument = click.argument(
-    "targets",
-    nargs=-1,
-    type=click.Choice((*installable(), *SERVICES)),
-    metavar="[CLIENT]...",
+    "targets", nargs=-1, type=click.Choice((*installable(), *SERVICES)), metavar="[CLIENT]..."
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes, make none.")
 project_option = click.option(

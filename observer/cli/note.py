@@ -80,9 +80,7 @@ def note_command(
         here = None if everywhere and not project else meant(memory, project)
         # What waits is rare: look further back than what is shown.
         found = memory.notes.list(
-            project=here.uuid if here else None,
-            narrow=wanted,
-            limit=10_000 if waiting else limit,
+            project=here.uuid if here else None, narrow=wanted, limit=10_000 if waiting else limit
         )
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]

@@ -8,14 +8,7 @@ import click
 import msgspec
 
 from observer.cli.commands import Group
-from observer.cli.output import (
-    as_json,
-    json_option,
-    limit_option,
-    named_project,
-    respond,
-    table,
-)
+from observer.cli.output import as_json, json_option, limit_option, named_project, respond, table
 from observer.cli.session import open_memory
 from observer.core.errors import BadInput
 from observer.core.model import iso

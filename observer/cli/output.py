@@ -314,10 +314,7 @@ def refuse_agents(message: str) -> None:
 
 
 def confirm_once(
-    question: str,
-    *,
-    refusal: str,
-    hint: str = "add --yes, or --dry-run to look only",
+    question: str, *, refusal: str, hint: str = "add --yes, or --dry-run to look only"
 ) -> None:
     """Ask whether to go on with what was shown.
 

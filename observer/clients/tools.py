@@ -89,10 +89,7 @@ _PATHS = (
     *("absolute_path", "dir_path", "directory_path", "target_directory"),
     *("relative_workspace_path", "relativeWorkspacePath"),
 )
-_NEW_TEXT = (
-    *("new_string", "new_str", "newStr", "newString", "new_text", "newText"),
-    "new_source",
-)
+_NEW_TEXT = (*("new_string", "new_str", "newStr", "newString", "new_text", "newText"), "new_source")
 _STREAMS = frozenset({"stdout", "stderr", "output"})
 _NONE_FOUND = "No matches found"
 """What an answer with empty lists says, in the words of clients that use words."""

@@ -162,12 +162,12 @@ _SQL = _grammar(
     r"(?i:(?:create|alter|drop)[ \t]+(?:or[ \t]+replace[ \t]+)?"
     r"(?:(?:unique|temp|temporary|materialized|virtual)[ \t]+){0,2}"
     r"(?:table|view|index|function|procedure|trigger|type|schema)[ \t]+"
-    r"(?:if[ \t]+(?:not[ \t]+)?exists[ \t]+)?)[\"`\[]?(\w+(?:[\"`\]]?\.[\"`\[]?\w+)*)",
+    r"(?:if[ \t]+(?:not[ \t]+)?exists[ \t]+)?)[\"`\[]?(\w+(?:[\"`\]]?\.[\"`\[]?\w+)*)"
 )
 _SHARED = _grammar(
     _MODIFIERS + r"(?:function|func|fun|fn|def|defp|defmodule|sub|proc|macro|module|class|struct"
     r"|interface|enum|trait|type|service|message|resource|rpc)[ \t]+"
-    r"\"?(?!(?:and|as|for|in|is|of|or|the|to|with)\b)([\w$](?:[\w.$:-]*[\w$])?)",
+    r"\"?(?!(?:and|as|for|in|is|of|or|the|to|with)\b)([\w$](?:[\w.$:-]*[\w$])?)"
 )
 """What most languages share, for those that have no grammar of their own."""
 

@@ -263,11 +263,7 @@ _TOML = """
 
 GRAMMARS = {
     "python": Grammar(
-        "tree_sitter_python",
-        _PYTHON,
-        statement="class _:",
-        is_indented=True,
-        filler="pass",
+        "tree_sitter_python", _PYTHON, statement="class _:", is_indented=True, filler="pass"
     ),
     "javascript": Grammar(
         "tree_sitter_javascript", _ECMASCRIPT, member="class _ {", statement="_() {"
@@ -279,17 +275,8 @@ GRAMMARS = {
         statement="_() {",
         function="language_tsx",
     ),
-    "go": Grammar(
-        "tree_sitter_go",
-        _GO,
-        statement="func _() {",
-    ),
-    "rust": Grammar(
-        "tree_sitter_rust",
-        _RUST,
-        member="impl _ {",
-        statement="fn _() {",
-    ),
+    "go": Grammar("tree_sitter_go", _GO, statement="func _() {"),
+    "rust": Grammar("tree_sitter_rust", _RUST, member="impl _ {", statement="fn _() {"),
     "java": Grammar("tree_sitter_java", _JAVA, member="class _ {", statement="void _() {"),
     "c": Grammar("tree_sitter_c", _C, statement="void _() {"),
     "cpp": Grammar("tree_sitter_cpp", _CPP, member="class _ {", statement="void _() {"),

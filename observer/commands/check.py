@@ -441,6 +441,5 @@ def _of_script(words: list[str]) -> FixKind:
     if any(map(_CHECKING_SCRIPT.search, names)):
         return ""
     return next(
-        (kind for name in names for kind, pattern in _SCRIPTS.items() if pattern.search(name)),
-        "",
+        (kind for name in names for kind, pattern in _SCRIPTS.items() if pattern.search(name)), ""
     )

@@ -32,12 +32,7 @@ from observer.commands.check_tools import (
     base_task_name,
 )
 from observer.commands.command_line import SimpleCommand
-from observer.commands.ending import (
-    ended,
-    exit_code_of,
-    reported,
-    start_failure,
-)
+from observer.commands.ending import ended, exit_code_of, reported, start_failure
 from observer.commands.result import CommandResult
 from observer.commands.runners import program_name, unquoted
 from observer.core.events import Command

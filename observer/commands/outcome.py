@@ -258,12 +258,7 @@ def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
 
 
 def _of_run(
-    text: str,
-    line: CommandLine,
-    ending: int | None,
-    seen: VisibleOutput,
-    *,
-    ok: bool | None,
+    text: str, line: CommandLine, ending: int | None, seen: VisibleOutput, *, ok: bool | None
 ) -> CommandResult:
     found = parse_output(text, line, seen, ok=ok) if ok is None or text.strip() else []
     is_named = any(one.first_error or one.failing for one in failures_among(found))

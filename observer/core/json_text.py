@@ -19,7 +19,7 @@ from observer.core.text import counted, one_line
 
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|[\"\\/bfnrt]|u[0-9a-fA-F]{4}|(?P<unknown>))",
+    rb"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|[\"\\/bfnrt]|u[0-9a-fA-F]{4}|(?P<unknown>))"
 )
 _REPAIRED = {"half": rb"\ufffd", "unknown": rb"\\"}
 _decode = msgspec.json.Decoder().decode

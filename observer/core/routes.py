@@ -1,8 +1,12 @@
-"""Routes of events that the hooks of a configuration did not report: of imports and plugins."""
+"""How an event came, and its place in time: routes of imports and plugins, and the order. Pure.
+
+Live, events are interpreted as they come; whatever is derived anew reads the log in the order of
+their own times. Where nothing came late the two are the same.
+"""
 
 from __future__ import annotations
 
-from observer.core.events import Event
+from observer.core.events import Event, kind_of
 
 _IMPORT = "/import"
 _PLUGIN = "/plugin"
@@ -38,3 +42,58 @@ COPIED = "@project-"
 def first_id(event_id: str) -> str:
     """Return the id of the event that another one is a copy of; its own if it is none."""
     return event_id.partition(COPIED)[0]
+
+
+BESIDE_MS = 5_000
+"""How late hooks report that run beside each other: these stay as they came."""
+SAID = frozenset(
+    ("remember", "revise", "approve", "forget", "undo", "enriched", "triage", "shared")
+)  # fmt: skip
+"""What is done to notes and items stays as it came: it is about what was known at that time."""
+
+
+class Order:
+    """Places the events of one project, one after the other as they came.
+
+    Args:
+        heard_ms: the time of the newest event of a session that hooks reported.
+        imported_ms: that of the newest one that was imported.
+    """
+
+    __slots__ = ("heard_ms", "imported_ms")
+
+    def __init__(self, heard_ms: int = 0, imported_ms: int = 0) -> None:
+        self.heard_ms = heard_ms
+        self.imported_ms = imported_ms
+
+    def is_late(self, event: Event) -> bool:
+        """Take the next event; return True if it happened before one that came before it."""
+        return self.place(
+            event.at_ms,
+            kind_of(event.body),
+            event.client,
+            in_session=bool(event.session),
+            is_imported=is_imported(event),
+        )[1]
+
+    def place(
+        self, at_ms: int, kind: str, client: str, *, in_session: bool, is_imported: bool
+    ) -> tuple[int, bool]:
+        """Take the next event; return the time by which it is ordered, and whether it is late.
+
+        Commits stay as they came: a pull brings old ones. The end of a session bears on nothing
+        else, and that of one that fell silent is noted long after its time.
+        """
+        heard_ms, imported_ms = self.heard_ms, self.imported_ms
+        if client == "git" or kind in SAID:
+            return max(at_ms, heard_ms), False
+        if is_imported:
+            is_late = at_ms < imported_ms or at_ms < heard_ms
+            self.imported_ms = max(at_ms, imported_ms)
+        elif in_session:
+            is_late = at_ms < heard_ms - BESIDE_MS or at_ms < imported_ms
+            self.heard_ms = max(at_ms, heard_ms)
+        else:
+            is_late = False
+        is_own = is_late or is_imported
+        return at_ms if is_own else max(at_ms, heard_ms), is_late and kind != "session-end"

@@ -84,10 +84,7 @@ def _sessions(given: object) -> Iterator[AiSession]:
             agent = one.get("agent_id")
             said = agent if isinstance(agent, dict) else {}
             yield AiSession(
-                key=key,
-                tool=_word(said, "tool"),
-                id=_word(said, "id"),
-                model=_word(said, "model"),
+                key=key, tool=_word(said, "tool"), id=_word(said, "id"), model=_word(said, "model")
             )
 
 

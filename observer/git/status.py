@@ -46,13 +46,7 @@ MOST_PATHS = 100
 """Paths that git is asked about by name; of more it lists all, which then is faster."""
 
 _STANDINGS: dict[str, FileStatus] = {"C": "changed", "R": "gone", "?": "new"}
-_UNDER_WAY = (
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "rebase-merge",
-    "rebase-apply",
-)
+_UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
 
 
 def is_under_way(root: str) -> bool:

@@ -1,20 +1,28 @@
-"""What importers of sessions have in common: what they find, and in which order it is imported."""
+"""Importers of sessions: the rows of `shelf`, what they find, and in which order it is taken."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
+from importlib import import_module
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from observer.core.clock import LAST_MS, iso_ms
 from observer.core.config import Settings
+from observer.core.errors import NotFound
 from observer.core.events import Custom, Event, Prompt, Remember, Reply, kind_of
 from observer.core.paths import is_inside
+from observer.core.plugins import modules_of
 from observer.core.routes import import_route
 from observer.core.value import chunks
+from observer.git.log import commit_history
 from observer.importers.jsonl import Problems
+from observer.ingest.commits import import_events
+from observer.projects import detect_place
 
 MOST_SESSIONS = 20
 MOST_BYTES = 64 << 20
@@ -168,3 +176,46 @@ def moment_ms(value: object) -> int | None:
     else:
         return None
     return at_ms if at_ms is not None and 0 < at_ms <= LAST_MS else None
+
+
+def commits(folder: str) -> Iterator[Event]:
+    """Return the events of all commits that HEAD contains, parents before children.
+
+    Importing again, from a clone too, stores nothing twice: the events' ids and `dedup` follow
+    from the repository and the commit.
+
+    Raises:
+        NotFound: the folder lies in no repository that can be a project.
+        ObserverError: while iterating, git found the repository damaged.
+    """
+    place = detect_place(folder)
+    if not place.git:
+        raise NotFound(f"no git repository around {folder}", hint="name a folder of one")
+    return import_events(place, commit_history(place.root), route=HISTORY_ROUTE)
+
+
+SHELF = "observer.importers.shelf"
+HISTORY_ROUTE = "history/git"
+"""Of commits that no hook brought: git's hooks have reported nothing by them."""
+
+
+@cache
+def sources() -> Mapping[str, SessionSource]:
+    """Return all importers in the order of their names, those that look in work trees at the end.
+
+    Those before may name work trees; Atuin, which knows more of a command, comes before shells.
+
+    All modules are imported; for one source ask `source_called`.
+    """
+    found = [source for module in modules_of(SHELF) for source in module.SOURCES]
+    return {one.name: one for one in sorted(found, key=lambda one: (bool(one.inside), one.name))}
+
+
+def source_called(name: str) -> SessionSource | None:
+    """Return an importer; of the modules only its own is imported if that is called as it is."""
+    module = f"{SHELF}.{name.replace('-', '_')}"
+    if name.replace("-", "_").isidentifier() and find_spec(module):
+        for source in import_module(module).SOURCES:
+            if source.name == name:
+                return cast("SessionSource", source)
+    return sources().get(name)

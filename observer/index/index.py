@@ -239,12 +239,7 @@ class Index:
         if not 0 < len(changes) < BATCH:
             return lambda: None
         new = segment(
-            changes,
-            self._codes,
-            model=model,
-            dimensions=dimensions,
-            mean_length=mean,
-            pause=pause,
+            changes, self._codes, model=model, dimensions=dimensions, mean_length=mean, pause=pause
         )
 
         def take_up() -> None:
@@ -329,11 +324,7 @@ class Index:
     def _add(self, changes: Sequence[ItemChange]) -> None:
         mean = mean_length(self._segments)
         new = segment(
-            changes,
-            self._codes,
-            model=self._model,
-            dimensions=self._dimensions,
-            mean_length=mean,
+            changes, self._codes, model=self._model, dimensions=self._dimensions, mean_length=mean
         )
         self._append(new, mean)
 

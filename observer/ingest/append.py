@@ -59,7 +59,7 @@ from observer.observations.analysis import EventRecord
 from observer.observations.git_commands import printed_commits
 from observer.observations.session_lifecycle import SYNTHETIC, continues
 from observer.projects import match_project, missing_roots, new_project, update_project
-from observer.projects.gone import gone_root, is_same_or_inside, local_spelling
+from observer.projects.fs_probe import gone_root, is_same_or_inside, local_spelling
 from observer.projects.identity import place_name
 from observer.store.reader import StoreReader
 from observer.store.tombstones import Tombstones, places_of

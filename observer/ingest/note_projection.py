@@ -13,14 +13,7 @@ from msgspec.structs import replace
 from observer.core.events import Remember, Shared, Undo
 from observer.core.filters import RECORDED_KINDS, Filters
 from observer.core.model import Item, Link, Recorded
-from observer.observations.note_reducer import (
-    OnNote,
-    changed,
-    folded,
-    forgotten,
-    note,
-    shared,
-)
+from observer.observations.note_reducer import OnNote, changed, folded, forgotten, note, shared
 from observer.store.writer import Writer
 
 _UUID_CHARS = 36

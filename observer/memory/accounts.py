@@ -1,4 +1,4 @@
-"""Accounts of sessions, and the store as seen from one worktree.
+"""Accounts of sessions, what models read and wrote in them, and the store as of one worktree.
 
 `WorktreeStore` reads items with their validity in the worktree around a folder. What is not
 committed is asked of git at the moment of the answer; sessions only say which files to ask about.
@@ -23,7 +23,7 @@ from observer.git.status import uncommitted_paths
 from observer.local.given import Giving
 from observer.memory.used import GivenToSession, used
 from observer.memory.work import Branch, CheckHistory, branches, check_histories
-from observer.projects.gone import from_windows
+from observer.projects.fs_probe import from_windows
 from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan

@@ -15,11 +15,11 @@ import msgspec
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Event
-from observer.core.filters import HIDE, Filters, is_visible
+from observer.core.filters import HIDE, PIN, Filters, is_visible
 from observer.core.model import Item, Project, Session, item_id
+from observer.core.text import one_line
 from observer.index import Index
 from observer.memory.accounts import Accounts, WorktreeStore, scoped
-from observer.memory.choices import Choices
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.graph import Related, related
 from observer.memory.values import Exported, Extract, Fetched, exported, no_model
@@ -31,7 +31,8 @@ from observer.notes.signals import Inferences, Signals
 from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
 from observer.notes.values import EventWriter, Record
 from observer.projects import event_folder, known_project_at
-from observer.projects.gone import from_windows
+from observer.projects.fs_probe import from_windows
+from observer.redaction.redact import redact_text
 from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, Pack, PackRequest, TokenCosts, pack
 from observer.search.find import SearchHits, search
@@ -60,6 +61,66 @@ if TYPE_CHECKING:
     from observer.upkeep.carry_out import PurgeOrder
     from observer.upkeep.choose import Criteria
     from observer.upkeep.take_out import Deleted
+
+TITLE_CHARS = 120
+
+
+class Choices:
+    """Reads and writes of choices; `chose` is called after each that bears on what is given."""
+
+    def __init__(self, store: Store, *, owner: str, chose: Callable[[], object]) -> None:
+        self._store = store
+        self._owner = owner
+        self._chose = chose
+
+    def give(self, handle: str, how: str) -> Item:
+        """Set how an item is given: hidden, pinned, or with an empty `how` as before; return it.
+
+        Raises:
+            BadInput: `how` is something else.
+            NotFound, Ambiguous: the item.
+            StoreUnavailable: the memory is open for reading only.
+        """
+        if how not in {HIDE, PIN, ""}:
+            raise BadInput(f"no choice {how[:80]!r}", hint=f"{HIDE} it, {PIN} it, or neither")
+        with self._store.write() as writer:
+            number = meant(writer, handle)
+            item = writer.item(number)
+            if item is None or not is_visible(item, self._owner):
+                raise NotFound(f"no item {handle[:80]!r}", hint="search for it first")
+            writer.choose("given", number, how)
+        self._chose()
+        return item
+
+    def given(self) -> dict[int, str]:
+        """Return the choices of items, "hide" or "pin", by their ids."""
+        with self._store.read() as reader:
+            return reader.chosen("given")
+
+    def hidden(self, project_id: int) -> list[Item]:
+        """Return the hidden items of a project and of none, newest first."""
+        with self._store.read() as reader:
+            ids = [one for one, how in reader.chosen("given").items() if how == HIDE]
+            found = [one for one in reader.items(ids) if is_visible(one, self._owner)]
+        here = [one for one in found if one.project_id in {project_id, None}]
+        return sorted(here, key=lambda one: -one.created_ms)
+
+    def rename(self, handle: str, title: str) -> int:
+        """Set the title of a session, or with an empty one the old one; return its id.
+
+        What is secret in a title is redacted, and it is cut at `TITLE_CHARS`.
+
+        Raises:
+            NotFound: there is no such session.
+            StoreUnavailable: the memory is open for reading only.
+        """
+        with self._store.write() as writer:
+            number = session_id(writer, handle)
+            if number is None:
+                raise NotFound("no session is named", hint="see: observer sessions")
+            writer.choose("title", number, one_line(redact_text(title), TITLE_CHARS).strip())
+        return number
+
 
 MOST_IDS = 50
 """Most items fetched by one call."""

@@ -2,7 +2,7 @@
 
 Nothing of this is stored a second time. Items name files, symbols, errors, people and other notes
 in fields of their own, to which the word index leads; only what agents say of entities has a table
-(`observer.core.relations`). A name is taken as it is, whole: `fee` is not `fees`.
+(`observer.core.model`). A name is taken as it is, whole: `fee` is not `fees`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import BadInput
 from observer.core.filters import OURS, Filters, commit_author, touches
-from observer.core.model import KNOWLEDGE_TYPES, Item, title_key
-from observer.core.relations import EntityRelation
+from observer.core.model import KNOWLEDGE_TYPES, EntityRelation, Item, title_key
 from observer.core.value import Value
 from observer.index import words_of
 from observer.observations.drafts import FAILED

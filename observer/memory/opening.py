@@ -18,8 +18,8 @@ from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import chosen
 from observer.memory.api import Memory
 from observer.notes.folders import NoteFiles
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 
 if TYPE_CHECKING:
     from observer.sync.team_search import TeamSearch

@@ -24,7 +24,7 @@ from observer.commands import command_line
 from observer.commands.check_tools import STATIC, checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
-from observer.core.order import Order
+from observer.core.routes import Order
 from observer.core.text import distinct, one_line, relative
 from observer.core.value import newest
 from observer.observations import (

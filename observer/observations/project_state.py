@@ -141,7 +141,7 @@ class ProjectState(Value):
     work is in git's stash. `dissolved` are commits that a reset turned into uncommitted changes,
     until the next commit. `tasks` are the checks that a task (`make test`) turned out to run.
     `is_checkout_reported` after a hook reported a checkout, until the command that made it is
-    reported too. `heard_ms` and `imported_ms` are as of `core.order.Order`; `is_out_of_order` once
+    reported too. `heard_ms` and `imported_ms` are as of `core.routes.Order`; `is_out_of_order` once
     an event came late, of which the state knows nothing: it has to be derived anew.
     """
 

@@ -1,19 +1,29 @@
 """Project identity: which project an event belongs to (step 5 of an event's way).
 
-`detect` and `worktree` read what the file system and git say about a folder (a `Place`), `lookup`
-caches it; `identity` decides, without any I/O, which known project such a place belongs to.
+What the file system and git say about a folder is read here and in `worktree`, and kept for a
+while; `identity` decides, without any I/O, which known project such a place belongs to.
+
+A place is the work tree of a folder, else the folder with a project marker. Nothing here raises for
+what it finds: a folder that is gone, unreadable, corrupt or somebody else's gives weaker evidence,
+in the end `Place(root="")`, which means `unassigned`.
 """
 
-from observer.projects.detect import (
-    PlaceCache,
-    detect_place,
-    event_folder,
-    known_project_at,
-    missing_roots,
-    work_tree_of,
-)
-from observer.projects.fs_probe import non_project_dirs
-from observer.projects.identity import match_project, new_project, update_project
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from typing import NamedTuple
+
+from observer.commands.command_line import entered_folder
+from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
+from observer.core.model import Place, Project
+from observer.core.paths import is_inside
+from observer.projects.fs_probe import NOWHERE, ProbedPlace, inode_of, non_project_dirs, stamp_of
+from observer.projects.identity import folders_of, match_project, new_project, update_project
+from observer.projects.worktree import work_tree
+from observer.redaction.redact import redact
 
 __all__ = [
     "PlaceCache",
@@ -27,3 +37,217 @@ __all__ = [
     "update_project",
     "work_tree_of",
 ]
+
+MARKERS = (
+    ".git",  # broken or unreadable, else git would have answered
+    ".hg",
+    ".svn",
+    ".observer.toml",
+    "pyproject.toml",
+    "setup.py",
+    "requirements.txt",
+    "package.json",
+    "deno.json",
+    "Cargo.toml",
+    "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "composer.json",
+    "Gemfile",
+    "mix.exs",
+    "pubspec.yaml",
+    "Package.swift",
+    "CMakeLists.txt",
+    "meson.build",
+    "Makefile",
+)
+"""Files that make a folder without git a project."""
+
+
+def detect_place(folder: str) -> Place:
+    """Return what the disk says about a folder; forks git once, for the oldest commit.
+
+    A folder that does not exist gets the evidence of its nearest existing ancestor, if that is a
+    work tree or has a project marker. `$HOME`, what lies above it and the folders for temporary
+    files are never a project, even as git work trees.
+    """
+    return probe_place(folder, {}).place
+
+
+def probe_place(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPlace:
+    """Look at a folder, asking git for the oldest commit only of inodes not in `root_commits`."""
+    try:
+        wanted = os.path.realpath(folder) if os.path.isabs(folder) else ""
+        start = _existing(wanted)
+    except ValueError:  # NUL or lone surrogates
+        return NOWHERE
+    if not start:
+        return NOWHERE
+    exists = start == wanted or os.path.isfile(wanted)
+    return work_tree(start, root_commits) or _plain(start, exists=exists)
+
+
+def missing_roots(place: Place, projects: Iterable[Project]) -> frozenset[str]:
+    """Return the missing folders of projects related to `place` by inode or oldest commit.
+
+    They are the evidence that `place` was moved rather than copied; the pure `match_project` and
+    `update_project` take them as an argument. A folder counts as missing, too, when another one
+    took its path.
+    """
+    return frozenset(
+        folder
+        for project in projects
+        if _is_akin(place, project)
+        for folder in folders_of(project)
+        if folder != place.root and not _is_there(folder, place, project)
+    )
+
+
+def _is_akin(place: Place, project: Project) -> bool:
+    same_inode = bool(place.inode) and place.inode in project.inodes
+    return same_inode or (bool(place.root_commit) and place.root_commit == project.root_commit)
+
+
+def _is_there(folder: str, place: Place, project: Project) -> bool:
+    if not place.git:
+        return inode_of(folder) == place.inode
+    inner = os.path.join(folder, ".git")
+    if os.path.isfile(inner):  # a linked worktree or submodule
+        return True
+    return inode_of(inner if os.path.isdir(inner) else folder) in project.inodes
+
+
+def _existing(path: str) -> str:
+    """Return the nearest folder at or above a path that exists and may be entered."""
+    while path and not (os.path.isdir(path) and os.access(path, os.X_OK)):
+        path = "" if path == "/" else os.path.dirname(path)
+    return path
+
+
+def _plain(start: str, *, exists: bool) -> ProbedPlace:
+    if _is_settings(start):
+        return NOWHERE
+    folder = start
+    while folder not in non_project_dirs():
+        for marker in MARKERS:
+            if os.path.lexists(os.path.join(folder, marker)):
+                return _seen(folder, marker)
+        folder = os.path.dirname(folder)
+    return _seen(start, "") if exists and start not in non_project_dirs() else NOWHERE
+
+
+def _is_settings(folder: str) -> bool:
+    """Whether a folder lies in a hidden one of `$HOME`, where clients run the user's own hooks."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    return folder.startswith(os.path.join(home, "."))
+
+
+def _seen(root: str, marker: str) -> ProbedPlace:
+    watched = (os.path.join(root, ".git", "HEAD"),)
+    stamp = stamp_of(watched)
+    return ProbedPlace(Place(root=root, inode=inode_of(root), marker=marker), watched, stamp)
+
+
+FRESH_S = 30.0
+"""Longest time for which a place is believed without looking at more than its watched files."""
+MOST_FOLDERS = 4096
+"""Folders remembered; the one looked at longest ago goes first."""
+
+
+class _Entry(NamedTuple):
+    seen: ProbedPlace
+    until_s: float
+
+
+class PlaceCache:
+    """Remembers places; a hit costs a few `stat` calls and never a process. Thread-safe.
+
+    HEAD, its ref, the packed refs and the repository's configuration are watched by their stamps,
+    so branch, commit and remotes are right at every call. What else may change (a folder becomes
+    a work tree, a marker appears) is seen within `FRESH_S`. A folder that was deleted keeps the
+    place it had: its last events come after it is gone.
+    """
+
+    def __init__(self, *, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._now_s = now_s
+        self._entries: dict[str, _Entry] = {}
+        self._root_commits: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def at(self, folder: str) -> Place:
+        """Return the place of a folder, `Place(root="")` where there is none."""
+        entry = self._entries.get(folder)
+        if entry and entry.until_s > self._now_s():
+            seen = entry.seen
+            if seen.stamp == stamp_of(seen.watched):
+                return seen.place
+        with self._lock:
+            return self._look(folder, entry)
+
+    def _look(self, folder: str, before: _Entry | None) -> Place:
+        seen = probe_place(folder, self._root_commits)
+        if before and before.seen.place.root and not os.path.isdir(folder):
+            seen = before.seen
+        self._entries.pop(folder, None)  # so that the order is that of the latest lookup
+        self._entries[folder] = _Entry(seen, self._now_s() + FRESH_S)
+        while len(self._entries) > MOST_FOLDERS:
+            del self._entries[next(iter(self._entries))]
+        while len(self._root_commits) > MOST_FOLDERS:
+            del self._root_commits[next(iter(self._root_commits))]
+        return seen.place
+
+
+def known_project_at(folder: str, projects: Sequence[Project]) -> Project | None:
+    """Return the known project around a folder, or None."""
+    return match_project(redact(detect_place(folder)), projects)
+
+
+def work_tree_of(path: str, cwd: str) -> str:
+    """Return the work tree that a path, maybe relative to `cwd`, lies in; "" if in none."""
+    return _work_tree_around(os.path.normpath(os.path.join(cwd, path)))
+
+
+def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_of) -> str:
+    """Return the folder that an event belongs to, "" if it names none.
+
+    A file that was written or read counts where its work tree is, whatever the client's folder, and
+    a command in the work tree below that folder which it enters first; a file outside any work
+    tree, and all else, counts where the client is. Whoever has many events gives a `work_tree_of`
+    that remembers.
+    """
+    here, body = _client_folder(event), event.body
+    body = body.of if isinstance(body, Intent) else body
+    if isinstance(body, Command) and (entered := entered_folder(body.command)):
+        below = work_tree_of(os.path.join(os.path.expanduser(entered), ".git"), here)
+        return below if is_inside(below, os.path.realpath(here)) else here
+    path = _path(body)
+    return (work_tree_of(path, here) if path else "") or here
+
+
+def _client_folder(event: Event) -> str:
+    is_within = any(is_inside(event.cwd, root) for root in event.roots)
+    if event.client == "cursor" and not is_within:
+        # Cursor runs the user's own hooks in ~/.cursor: only its workspace folders count.
+        return event.roots[0] if event.roots else event.cwd
+    return event.cwd or (event.roots[0] if event.roots else "")
+
+
+def _path(body: AnyBody) -> str:
+    if isinstance(body, FileWrite):
+        return body.path
+    return next(iter(body.paths), "") if isinstance(body, FileRead) else ""
+
+
+def _work_tree_around(path: str) -> str:
+    barred = non_project_dirs()
+    folder = path.rpartition("/")[0]
+    try:
+        while folder and folder not in barred:
+            if os.access(f"{folder}/.git", os.F_OK):
+                return folder
+            folder = folder.rpartition("/")[0]
+    except ValueError:  # NUL or lone surrogates
+        return ""
+    return ""

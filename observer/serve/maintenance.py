@@ -39,7 +39,7 @@ from observer.store.interface import OwnedStore
 from observer.store.pages import PAGE_BYTES, damaged_pages
 from observer.store.tombstones import Tombstones
 from observer.tools.status import REMEMBERED_MS
-from observer.upkeep import home_guard, recognised, size_cap, take_out
+from observer.upkeep import home_guard, redact, size_cap, take_out
 from observer.upkeep.losses import losses, request_repair
 from observer.upkeep.redact import redact_files
 from observer.upkeep.restore import open_owned
@@ -494,11 +494,11 @@ class RetentionWorker(Worker):
             return
         known = SEEN.state
         parts = (self._store, self._writer.call, self._pace)
-        self.redacting = await asyncio.to_thread(recognised.catch_up, *parts)
+        self.redacting = await asyncio.to_thread(redact.catch_up, *parts)
         self._searched = known
         self._search_at_s = begun_s + (1 + RESTS) * (time.monotonic() - begun_s)
         with self._store.read() as reader:
-            projects = recognised.underived(reader)
+            projects = redact.underived(reader)
         if projects:
             await self._derive_without(frozenset(), projects)
             await self._writer.run(take_out.note_rederived, self._store)

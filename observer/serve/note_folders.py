@@ -24,13 +24,7 @@ from observer.notes.folders.folders import IGNORE, NoteFolder, NoteFolders
 from observer.notes.folders.note_files import SyncReport
 from observer.notes.folders.sync import FolderSync
 from observer.notes.folders.tree import is_note
-from observer.serve.inotify import (
-    FolderWatch,
-    WatchLost,
-    WatchRefused,
-    most_folders,
-    watch_folders,
-)
+from observer.serve.inotify import FolderWatch, WatchLost, WatchRefused, most_folders, watch_folders
 from observer.serve.worker import Health, Watcher, WriterThread
 from observer.store.interface import Store
 from observer.tools.status import NotedFolder

@@ -24,8 +24,8 @@ from observer.index.embed.registry import chosen
 from observer.projects.policy import Policies
 from observer.serve.note_requests import decoded
 from observer.serve.worker import Services, Worker, background, heard
+from observer.store.connection import stemmer
 from observer.store.shares import ShareState
-from observer.store.stemmer import stemmer
 from observer.store.tombstones import Tombstones
 from observer.sync import home as sharing
 from observer.sync import outgoing

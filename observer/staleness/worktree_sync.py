@@ -337,10 +337,7 @@ def _worktree(
     if own:  # its history was thrown away
         _forget(store, write, repository.root)
     begun = WorktreeView(
-        root=repository.root,
-        project_id=project.id,
-        head=repository.head,
-        branch=repository.branch,
+        root=repository.root, project_id=project.id, head=repository.head, branch=repository.branch
     )
     like = next((each for each in known if each != own and repository.leads_here(each.head)), None)
     if like:

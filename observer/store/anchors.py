@@ -17,8 +17,17 @@ from observer.core.model import FORMERLY, Item, ItemChange, Reason, Validity
 from observer.core.text import one_line
 from observer.core.value import Value
 from observer.store.connection import Reads
-from observer.store.packing import packed, unpacked
-from observer.store.rows import AMONG, ITEM_COLUMNS, Row, among, json_text, put, to_change
+from observer.store.rows import (
+    AMONG,
+    ITEM_COLUMNS,
+    Row,
+    among,
+    json_text,
+    packed,
+    put,
+    to_change,
+    unpacked,
+)
 
 ValidityById = Mapping[int, tuple[Validity, ...]]
 
@@ -225,7 +234,7 @@ class AnchorReads(Reads):
         found: defaultdict[int, tuple[Validity, ...]] = defaultdict(tuple)
         for item, worktree, *values in rows:
             if worktree in self._seen:
-                found[item] += (_validity(tuple(values)),)
+                found[item] += (Validity(**dict(zip(VALIDITY_FIELDS, values, strict=True))),)
         for item, record in self._acts(ids):
             # Of several that superseded an item the newest counts.
             if not any(each.reason == record.reason == "superseded" for each in found[item]):
@@ -331,10 +340,6 @@ class AnchorReads(Reads):
             if rank >= chosen.get(worktree.project_id, (0, 0))[0]:
                 chosen[worktree.project_id] = rank, worktree.id
         return {worktree for _, worktree in chosen.values()}
-
-
-def _validity(values: Row) -> Validity:
-    return Validity(**dict(zip(VALIDITY_FIELDS, values, strict=True)))
 
 
 ANCHOR_SET_FIELDS = AnchorSet.__struct_fields__

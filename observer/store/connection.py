@@ -1,4 +1,4 @@
-"""Connections to the database: what a file is, and the engine's errors as errors of ours.
+"""Connections to the database: what a file is, the engine's errors as ours, and its word stems.
 
 Each connection has a number, so that snapshots of two of them never compare equal. A file is ours
 if its header holds `APPLICATION_ID`; its schema version and the newest `seq` are read from it.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
@@ -231,3 +232,24 @@ def explained(path: Path) -> Iterator[None]:
         raise StoreUnavailable(
             f"{path}: {error.strerror}", hint="check that the folder exists and is yours"
         ) from error
+
+
+TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+"""As in the schema: what is searched and what is stored are cut alike."""
+
+
+def stemmer() -> Callable[[str], tuple[str, ...]]:
+    """Return a function from a word to the terms that stand for it: split, folded, stemmed."""
+    lock = threading.Lock()
+    connection = apsw.Connection(":memory:")
+    tokenize = connection.fts5_tokenizer(*TOKENIZER)
+
+    def stem(word: str) -> tuple[str, ...]:
+        text = word.encode("utf-8", "replace")
+        with lock:
+            found = tokenize(
+                text, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
+            )
+        return tuple(map(str, found))
+
+    return stem

@@ -12,6 +12,7 @@ from observer.core.filters import OURS, Filters
 from observer.core.model import (
     FORMERLY,
     Enrichment,
+    EntityRelation,
     Item,
     Link,
     LlmUsage,
@@ -21,7 +22,6 @@ from observer.core.model import (
     spelling_key,
     title_key,
 )
-from observer.core.relations import EntityRelation
 from observer.store.anchors import AnchorReads, ValidityById
 from observer.store.rows import (
     AMONG,
@@ -93,12 +93,7 @@ class ItemReads(AnchorReads):
     ones: see `moved_to` for those.
     """
 
-    def items(
-        self,
-        ids: Sequence[int],
-        *,
-        validity: ValidityById | None = None,
-    ) -> list[Item]:
+    def items(self, ids: Sequence[int], *, validity: ValidityById | None = None) -> list[Item]:
         """Return the items that exist, in the order of `ids`; unknown ids are left out.
 
         `validity` is that of all of them, if the caller has read it already.
@@ -435,10 +430,7 @@ def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:
     if filters.scope:
         yield "item.scope = ?", filters.scope
     if filters.without:
-        yield (
-            f"(item.project_id IS NULL OR NOT item.project_id {AMONG})",
-            among(filters.without),
-        )
+        yield (f"(item.project_id IS NULL OR NOT item.project_id {AMONG})", among(filters.without))
     if filters.trusted_at_ms is not None:
         yield (
             (

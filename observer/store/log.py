@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Recorded
-from observer.core.order import SAID, Order
-from observer.core.routes import COPIED, first_id
+from observer.core.routes import COPIED, SAID, Order, first_id
 from observer.core.value import Value
 from observer.store.connection import Reads
 from observer.store.rows import AMONG, EVENT_JSON, RECORDED_COLUMNS, among, readable, to_recorded
@@ -101,7 +100,7 @@ class LogReads(Reads):
     def by_time(self, projects: Collection[int] | None = None) -> Iterator[list[Recorded]]:
         """Yield all events, or those of projects, as items are derived from them, in batches.
 
-        That is the order of `core.order`. Each carries its `order`; damaged ones are left out.
+        That is the order of `core.routes`. Each carries its `order`; damaged ones are left out.
         """
         placed = self._placed()
         order = (

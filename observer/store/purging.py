@@ -19,7 +19,7 @@ import apsw
 from msgspec.structs import replace
 
 from observer.core.model import UNASSIGNED, Item, Project
-from observer.core.order import SAID
+from observer.core.routes import SAID
 from observer.core.value import decode_json
 from observer.store.connection import NumberedConnection, Reads, reading
 from observer.store.rows import (

@@ -12,15 +12,7 @@ import apsw
 
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
-from observer.core.model import (
-    COLUMNS,
-    UNASSIGNED,
-    Item,
-    ItemChange,
-    Project,
-    Session,
-    item_id,
-)
+from observer.core.model import COLUMNS, UNASSIGNED, Item, ItemChange, Project, Session, item_id
 from observer.core.value import Value
 from observer.store.items import (
     NO_PROJECT,

@@ -1,4 +1,4 @@
-"""Rows of the SQLite schema to values and back, with a checksum for each event and project.
+"""Rows of the SQLite schema to values and back, packed, a checksum for each event and project.
 
 Pages have checksums of their own, and a damaged page is refused as a whole. The checksums of rows
 show which rows are intact all the same: on a damaged page, in a page that no table leads to any
@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import msgspec
@@ -29,12 +30,48 @@ from observer.core.model import (
     Session,
     SummaryFields,
     columns_of,
+    relations_of,
     spaced,
     spelling_key,
     title_key,
 )
-from observer.core.relations import relations_of
-from observer.store.packing import packed, unpacked
+
+_MARK = b"\x01"
+"""Before what was packed with this text; no text begins so."""
+_KNOWN = files("observer.store").joinpath("packing.txt").read_bytes()
+_LEVEL, _RAW = 6, -14
+
+
+def packed(text: bytes, known: bytes = b"") -> bytes:
+    """Return what `unpacked` makes the text of again; what is packed already stays as it is."""
+    if text[:1] == _MARK:
+        return text
+    packing = zlib.compressobj(
+        _LEVEL, zlib.DEFLATED, _RAW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _KNOWN + known
+    )
+    made = b"".join((_MARK, packing.compress(text), packing.flush()))
+    return min(made, text, key=len)
+
+
+def unpacked(stored: bytes, known: bytes = b"") -> bytes:
+    """Return the text of what was packed with the same `known`, else what is stored.
+
+    Of what was damaged the text is what can be read before the damage.
+    """
+    if stored[:1] != _MARK:
+        return stored
+    reading = zlib.decompressobj(_RAW, _KNOWN + known)
+    try:
+        return reading.decompress(memoryview(stored)[1:])
+    except zlib.error:
+        return b"".join(_readable(stored, zlib.decompressobj(_RAW, _KNOWN + known)))
+
+
+def _readable(stored: bytes, reading: zlib._Decompress) -> Iterator[bytes]:
+    with suppress(zlib.error):
+        for place in range(1, len(stored)):
+            yield reading.decompress(stored[place : place + 1])
+
 
 Stored = int | float | str | bytes | None
 """A value as the engine has it."""

@@ -7,13 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from observer.core.events import Triage
-from observer.core.model import (
-    Item,
-    Project,
-    Recorded,
-    Session,
-    title_key,
-)
+from observer.core.model import Item, Project, Recorded, Session, title_key
 from observer.store.anchors import AnchorWrites
 from observer.store.note_files import NoteFileWrites
 from observer.store.purging import APPEND, PUT_PROJECT, AdoptWrites

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from observer.core.errors import BadInput
 from observer.core.moment import moment_ms
-from observer.projects.gone import from_windows
+from observer.projects.fs_probe import from_windows
 from observer.search.handles import SearchOptions
 
 _LINES = re.compile(r":\d{1,7}(?:[-:]\d{1,7})?\Z")

@@ -34,7 +34,7 @@ from observer.store.reader import StoreReader
 from observer.store.shares import purged_key
 from observer.store.tombstones import Marked, Tombstones, places_of
 from observer.store.writer import Writer
-from observer.upkeep import recognised, size_cap
+from observer.upkeep import redact, size_cap
 from observer.upkeep.choose import origins, reached_projects, with_dependents
 from observer.upkeep.redact import Redacted, redact_log
 from observer.upkeep.shred import discard, holds, places, shred, supersede
@@ -153,8 +153,8 @@ def clean(
 def _redacted(writer: Writer, what: Removal, *, is_known: bool) -> Redacted:
     if what.redacts:
         return redact_log(writer)
-    known = recognised.found_in(writer) if is_known else []
-    recognised.redact(writer, known)
+    known = redact.found_in(writer) if is_known else []
+    redact.redact_events(writer, known)
     return Redacted(len(known))
 
 
@@ -445,7 +445,7 @@ def note_rederived(store: OwnedStore) -> None:
     """Note that all is derived from what was redacted; what it was is still to be wiped."""
     with store.write() as writer:
         writer.put_meta(UNFINISHED, "1")
-        writer.put_meta(recognised.UNDERIVED_PROJECTS, "")
+        writer.put_meta(redact.UNDERIVED_PROJECTS, "")
 
 
 def put_fact(store: OwnedStore, name: str, value: str) -> None:

@@ -26,8 +26,8 @@ from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.projects import PlaceCache
 from observer.redaction.redact import secret_class
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 
 NOTES = 100_000
 ASKED = 200

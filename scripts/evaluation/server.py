@@ -16,7 +16,7 @@ from observer.index.embed.lazy_model import LazyModel
 from observer.index.tokens import Codes
 from observer.search.candidates import Sources
 from observer.search.find import SearchHits
-from observer.store.stemmer import stemmer
+from observer.store.connection import stemmer
 from observer.sync import postgres
 from observer.sync.carriers import open_search
 from observer.sync.outgoing import BATCH

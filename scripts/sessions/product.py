@@ -20,9 +20,8 @@ from observer.core.model import UNASSIGNED, Item, Recorded, item_id
 from observer.core.paths import Home
 from observer.git.status import uncommitted_paths
 from observer.importers.jsonl import Problems
-from observer.importers.registry import commits, sources
+from observer.importers.source import commits, groups, sources
 from observer.importers.source import events_of as events_of_group
-from observer.importers.source import groups
 from observer.index.embed.lazy_model import LazyModel
 from observer.index.embed.registry import chosen, load
 from observer.ingest.pipeline import Pipeline
@@ -37,7 +36,7 @@ from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.tools import hook_output
 from observer.tools.render import excerpts, heading
-from observer.upkeep import recognised
+from observer.upkeep import redact
 
 _CLIENT = "claude-code"
 _BATCH = 500
@@ -130,7 +129,7 @@ class Product:
             self._index.refresh(reader)
 
     def _redact_known(self) -> None:
-        if recognised.catch_up(self._store, lambda work, *given: work(*given)):
+        if redact.catch_up(self._store, lambda work, *given: work(*given)):
             self._pipeline.rebuild()
             self._store.compact()
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from observer.core.paths import Home
-from observer.importers.registry import sources
+from observer.importers.source import sources
 from observer.local import client
 from tests.cli.conftest import Run
 from tests.conftest import is_waking

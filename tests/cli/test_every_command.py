@@ -115,9 +115,9 @@ HEAVY = (
     *("starlette", "tokenizers", "tomlkit", "tree_sitter", "uvicorn", "watchfiles", "yaml"),
 )
 TIERS = (
-    (("app", "read", "daemon", "log", "policy", "tui", "web", "write"), ()),
+    (("app", "read", "daemon", "log", "policy", "web", "write"), ()),
     (("lifecycle", "pause", "install"), ("apsw",)),
-    (("config", "llm"), ("asyncio", "tomlkit")),
+    (("config", "llm", "screens"), ("asyncio", "tomlkit")),
     (
         (
             *(

@@ -20,9 +20,8 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.paths import Home
 from observer.importers.jsonl import Problems
-from observer.importers.registry import sources
 from observer.importers.run import FinishedImports, QueuedImport, QueuedSource, queue
-from observer.importers.source import events_of
+from observer.importers.source import events_of, sources
 from observer.local import client
 from observer.store.database import SqliteStore
 from tests.cli.conftest import Run, answered

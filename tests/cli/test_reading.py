@@ -284,11 +284,7 @@ EMPTY = [
     pytest.param("search --file a.py", "nothing found: leave out an option, or ask", id="options"),
     pytest.param("search --explain zebra", "nothing found: try other words", id="explained"),
     pytest.param("search --all --failed zebra", "words, or leave out an option\n", id="all"),
-    pytest.param(
-        "sessions",
-        "no session yet: one begins with the next prompt of",
-        id="sessions",
-    ),
+    pytest.param("sessions", "no session yet: one begins with the next prompt of", id="sessions"),
     pytest.param("sessions --active", "no session goes on: leave out --active", id="active"),
     pytest.param("today", "look back with: --days 7, or ask in all projects", id="today"),
     pytest.param("note", "no notes yet: keep one with: observer remember TEXT", id="notes"),

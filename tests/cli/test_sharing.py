@@ -261,12 +261,7 @@ def test_an_unknown_share_is_named(run: Run, filled: Home) -> None:
     assert run("sync", "remove", "nothing", "--yes").code == 3
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((".",), "lies in the git work tree"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), [((".",), "lies in the git work tree")])
 def test_what_cannot_be_meant_is_refused(
     run: Run, filled: Home, app: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
 ) -> None:

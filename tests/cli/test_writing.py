@@ -110,8 +110,7 @@ def test_settings_that_are_no_toml_are_left_alone(run: Run, home: Home) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "hint"),
-    [(errno.ENOSPC, "free some disk space"), (errno.EROFS, "observer doctor")],
+    ("number", "hint"), [(errno.ENOSPC, "free some disk space"), (errno.EROFS, "observer doctor")]
 )
 def test_an_event_that_cannot_be_spooled_is_shown_with_its_cause(
     run: Run, monkeypatch: pytest.MonkeyPatch, number: int, hint: str
@@ -175,11 +174,7 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert run("note", "edit", item).code == 2
     assert run("undo", item).code == 0
     shown = run("note", "history", item).out.splitlines()
-    assert [line.split(" by ")[0].split()[-1] for line in shown] == [
-        "remember",
-        "revise",
-        "undo",
-    ]
+    assert [line.split(" by ")[0].split()[-1] for line in shown] == ["remember", "revise", "undo"]
     scope = "in shop (--all: in all projects)\n"
     assert run("note", "--tag", "ci").out.startswith(f"{scope}#{item} fact · Redis")
     assert (

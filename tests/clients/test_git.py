@@ -218,9 +218,7 @@ def test_uninstalling_removes_the_hooks(repository: InstallContext) -> None:
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-def test_uninstalling_leaves_a_hook_that_took_the_place_of_ours(
-    repository: InstallContext,
-) -> None:
+def test_uninstalling_leaves_a_hook_that_took_the_place_of_ours(repository: InstallContext) -> None:
     hook = repository.folder / ".git/hooks/post-commit"
     make(install("git", repository), repository)
     hook.write_text("#!/bin/sh\necho theirs\n")

@@ -159,11 +159,7 @@ def recorded(context: InstallContext) -> list[tuple[str, int | None]]:
 @pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_what_is_typed_recalled_interrupted_and_pasted_is_recorded(
-    shell: str,
-    context: InstallContext,
-    put: Callable[[str], object],
-    tmux: Tmux,
-    until: Until,
+    shell: str, context: InstallContext, put: Callable[[str], object], tmux: Tmux, until: Until
 ) -> None:
     put(shell)
     program = shutil.which(shell) or pytest.skip(f"{shell} is not installed")

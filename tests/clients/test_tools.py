@@ -183,9 +183,7 @@ ROWS: dict[str, list[Row]] = {
         ("delegate_to_agent", {"agent_name": "x", "objective": "look"}, "delegation", "look"),
         ("save_memory", {"fact": "x"}, "tool-use", "save_memory"),
     ],
-    "qwen": [
-        ("read_many_files", {"paths": ["a.py"]}, "file-read", "a.py"),
-    ],
+    "qwen": [("read_many_files", {"paths": ["a.py"]}, "file-read", "a.py")],
     "copilot": [
         ("str_replace_editor", {"command": "view", "path": "a.py"}, "file-read", "a.py"),
         (
@@ -273,10 +271,7 @@ def called(client: str, tool: str, given: dict[str, Any], answer: str) -> Seen:
     return seen(found)
 
 
-_EVENTS = {
-    "gemini": ("AfterTool", "tool_response"),
-    "cursor": ("postToolUse", "tool_output"),
-}
+_EVENTS = {"gemini": ("AfterTool", "tool_response"), "cursor": ("postToolUse", "tool_output")}
 
 
 def seen(event: Event) -> Seen:

@@ -203,13 +203,7 @@ def test_lists_read_as_a_person_says_them(names: list[str], shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("duration_ms", "shown"),
-    [
-        (-5, "0 ms"),
-        (40, "40 ms"),
-        (3_140, "3.1 s"),
-        (125_000, "2 min"),
-        (7_500_000, "2 h 5 min"),
-    ],
+    [(-5, "0 ms"), (40, "40 ms"), (3_140, "3.1 s"), (125_000, "2 min"), (7_500_000, "2 h 5 min")],
 )
 def test_durations_read_as_a_person_says_them(duration_ms: int, shown: str) -> None:
     assert wording.duration_text(duration_ms) == shown

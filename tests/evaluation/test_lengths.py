@@ -54,9 +54,7 @@ def test_what_answers_comes_first_whatever_lengths_are_around(
     assert found(model, [FACT, *around], QUESTION)[0] == FACT
 
 
-def test_one_word_finds_the_text_that_holds_it_before_what_is_merely_near(
-    model: LazyModel,
-) -> None:
+def test_one_word_finds_the_text_that_holds_it_before_what_is_merely_near(model: LazyModel) -> None:
     assert found(model, [*SHORT, *LONG, FACT], "receipts")[0] == FACT
 
 

@@ -11,16 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.peers import installed, kiro_text
-from evaluation.measures import (
-    FIGURES,
-    Numbers,
-    average,
-    finding,
-    gap,
-    interval,
-    measure,
-    redraw,
-)
+from evaluation.measures import FIGURES, Numbers, average, finding, gap, interval, measure, redraw
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -614,25 +614,16 @@ def test_words_of_a_here_document_are_no_programs() -> None:
 @pytest.mark.parametrize(
     ("name", "before", "after", "required"),
     [
-        pytest.param(
-            "a.go",
-            "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 1\n}\n",
-            "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 2\n}\n",
-            {"Cart.Sum"},
-            id="a method of Go",
-        ),
-        pytest.param(
-            "a.ts",
-            "export const cart = () => {\n  const n = 1;\n  return n;\n};\n",
-            "export const cart = () => {\n  const n = 2;\n  return n;\n};\n",
-            {"cart"},
-            id="a local is not a symbol",
-        ),
-        pytest.param(
-            "a.py", "A = 1\nB = 2\n", "B = 2\nA = 1\n", set(), id="a moved line is no change"
-        ),
+        pytest.param("a.go", "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 1\n}\n",
+            "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 2\n}\n", {"Cart.Sum"},
+            id="a method of Go"),
+        pytest.param("a.ts", "export const cart = () => {\n  const n = 1;\n  return n;\n};\n",
+            "export const cart = () => {\n  const n = 2;\n  return n;\n};\n", {"cart"},
+            id="a local is not a symbol"),
+        pytest.param("a.py", "A = 1\nB = 2\n", "B = 2\nA = 1\n", set(),
+            id="a moved line is no change"),
     ],
-)
+)  # fmt: skip
 def test_declarations_are_found_in_whole_files(
     name: str, before: str, after: str, required: set[str]
 ) -> None:

@@ -29,9 +29,9 @@ from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
 from observer.memory.api import Memory
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 from observer.store.pages import damaged_pages
-from observer.store.stemmer import stemmer
 from observer.store.tombstones import Tombstones
 from observer.tools import hook_output
 from observer.upkeep.losses import losses, request_repair

@@ -217,10 +217,7 @@ def test_what_is_asked_is_answered_all_the_same(hostile: Path) -> None:
         "Change 0",
         "Change 1",
     ]
-    assert WorkTree(str(hostile)).changed_files() == {
-        ".gitattributes": "new",
-        "new.py": "new",
-    }
+    assert WorkTree(str(hostile)).changed_files() == {".gitattributes": "new", "new.py": "new"}
     assert uncommitted_paths(str(hostile), ["a.py", "b.py", "new.py"], wait_s=30) == {"new.py"}
     assert [each.hash for each in blame_lines(str(hostile), "a.py", first=1, last=1)]
 

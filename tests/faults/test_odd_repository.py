@@ -157,9 +157,7 @@ def test_a_file_written_between_two_questions_has_origins(
 ) -> None:
     read = blame._lines
     monkeypatch.setattr(
-        blame,
-        "_lines",
-        lambda *given: (read(*given) or [])[: 1 if "-C" in given else None],
+        blame, "_lines", lambda *given: (read(*given) or [])[: 1 if "-C" in given else None]
     )
     origins = blame.blame_lines(str(plain), "a.py", first=1, last=2)
     assert sum(origin.lines for origin in origins) == 2

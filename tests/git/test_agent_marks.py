@@ -8,13 +8,7 @@ from typing import Any
 
 import pytest
 
-from observer.git.agent_marks import (
-    AgentMark,
-    AiLines,
-    AiSession,
-    agent_marks,
-    parse_note,
-)
+from observer.git.agent_marks import AgentMark, AiLines, AiSession, agent_marks, parse_note
 from observer.git.blame import blame_lines
 from tests.support import Git
 
@@ -124,9 +118,7 @@ src/cart.py
 SAID = {
     "schema_version": "authorship/3.0.0",
     "humans": {"h_31dce776f88375": {"author": "Ana <a@example.com>"}},
-    "sessions": {
-        "s_c9883b05a2487d": {"agent_id": {"tool": "claude", "id": "s1", "model": "m1"}},
-    },
+    "sessions": {"s_c9883b05a2487d": {"agent_id": {"tool": "claude", "id": "s1", "model": "m1"}}},
     "prompts": {"abcd1234abcd1234": {"agent_id": {"tool": "cursor", "id": "c1"}}},
 }
 

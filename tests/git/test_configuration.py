@@ -42,9 +42,7 @@ def as_git(folder: Path, text: str) -> list[tuple[str, str | None]] | None:
     path = folder / "config"
     path.write_bytes(text.encode())
     done = subprocess.run(
-        ["git", "config", "--file", str(path), "--list", "-z"],
-        capture_output=True,
-        check=False,
+        ["git", "config", "--file", str(path), "--list", "-z"], capture_output=True, check=False
     )
     if done.returncode:
         return None

@@ -132,12 +132,7 @@ def test_a_rename_with_a_change(shop: Path, git: Git) -> None:
     (shop / "old name.py").rename(shop / "new.py")
     write(shop, "new.py", (shop / "new.py").read_text() + "def f():\n")
     assert one(commit(git, shop)) == FileChange(
-        path="new.py",
-        status="renamed",
-        old_path="old name.py",
-        added=1,
-        removed=0,
-        symbols=("f",),
+        path="new.py", status="renamed", old_path="old name.py", added=1, removed=0, symbols=("f",)
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from observer.importers.registry import sources
+from observer.importers.source import sources
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLES = sorted(path.name for path in (DATA / "sessions").iterdir())

@@ -442,11 +442,7 @@ def test_a_rollout_without_events_of_prompts_has_those_of_its_messages(
     made.line("event_msg", type="turn_aborted", reason="interrupted")
     found = [one.body for one in events_in(made.write(tmp_path))]
     assert isinstance(found[0], SessionStart)
-    assert found[1:-1] == [
-        Prompt(text="why?"),
-        Reply(text="It rounds."),
-        Prompt(text="and here?"),
-    ]
+    assert found[1:-1] == [Prompt(text="why?"), Reply(text="It rounds."), Prompt(text="and here?")]
 
 
 @pytest.mark.parametrize(

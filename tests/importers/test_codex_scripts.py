@@ -22,42 +22,28 @@ HEAD = "Script completed\nWall time 0.2 seconds\nOutput:\n"
     ("script", "found"),
     [
         (MAKE, [("exec_command", {"cmd": "make", "workdir": "/w"})]),
-        (
-            "text(await tools.exec_command({cmd:'it\\'s', max: 10}));",
-            [("exec_command", {"cmd": "it's", "max": 10})],
-        ),
+        ("text(await tools.exec_command({cmd:'it\\'s', max: 10}));", [("exec_command",
+         {"cmd": "it's", "max": 10})]),
         ('const c = "ls";\nawait tools.exec_command({cmd: c})', [("exec_command", {"cmd": "ls"})]),
-        (
-            "const cmd = `ls\n`;\nawait tools.exec_command({cmd})",
-            [("exec_command", {"cmd": "ls\n"})],
-        ),
+        ("const cmd = `ls\n`;\nawait tools.exec_command({cmd})", [("exec_command",
+         {"cmd": "ls\n"})]),
         (f"await tools.apply_patch({json.dumps(PATCH)});", [("apply_patch", {"command": PATCH})]),
-        (
-            f"const p = {json.dumps(PATCH)};\ntools.apply_patch({{input: p}})",
-            [("apply_patch", {"input": PATCH})],
-        ),
-        (
-            f"tools.apply_patch({json.dumps(PATCH.splitlines())}.join('\\n'))",
-            [("apply_patch", {"command": PATCH})],
-        ),
-        (
-            f"const p = String.raw`{PATCH}`;\ntools.apply_patch(p)",
-            [("apply_patch", {"command": PATCH})],
-        ),
-        (
-            'tools.exec_command({cmd: "a" + b, yield_time_ms: 5, tty: true})',
-            [("exec_command", {"yield_time_ms": 5, "tty": True})],
-        ),
+        (f"const p = {json.dumps(PATCH)};\ntools.apply_patch({{input: p}})", [("apply_patch",
+         {"input": PATCH})]),
+        (f"tools.apply_patch({json.dumps(PATCH.splitlines())}.join('\\n'))", [("apply_patch",
+         {"command": PATCH})]),
+        (f"const p = String.raw`{PATCH}`;\ntools.apply_patch(p)", [("apply_patch",
+         {"command": PATCH})]),
+        ('tools.exec_command({cmd: "a" + b, yield_time_ms: 5, tty: true})', [("exec_command",
+         {"yield_time_ms": 5, "tty": True})]),
         ("tools.exec_command({cmd: `make ${x}`})", []),
         ("tools.exec_command(command)", []),
-        (
-            "tools.exec_command({cmd: f({a: [1, '}']}), n: [1, 2,], m: {}})",
-            [("exec_command", {"n": [1, 2], "m": {}})],
-        ),
+        ("tools.exec_command({cmd: f({a: [1, '}']}), n: [1, 2,], m: {}})", [("exec_command",
+         {"n": [1, 2], "m": {}})]),
         ("tools.exec_command({cmd: '\\u0041\\x42\\u{43}'})", [("exec_command", {"cmd": "ABC"})]),
         ("text(1)", []),
     ],
-)
+)  # fmt: skip
 def test_of_a_script_what_is_written_out_is_known(
     script: str, found: list[tuple[str, dict[str, Any]]]
 ) -> None:

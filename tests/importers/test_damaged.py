@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.importers.jsonl import Problems
-from observer.importers.registry import sources
+from observer.importers.source import sources
 from tests.importers.test_peers import MEM0, MEMORY, NOTES, claude_mem, database, kiro_memory
 from tests.importers.test_shells import AT_S, atuin
 from tests.support import SCALARS, json_of
@@ -65,10 +65,7 @@ def test_no_damage_ends_an_import(tmp_path: Path, name: str, data: st.DataObject
 JSON = json_of(SCALARS | st.floats(), most=6)
 
 
-@pytest.mark.parametrize(
-    ("name", "whole"),
-    [("mem0", MEM0["results"]), ("agentmemory", [MEMORY])],
-)
+@pytest.mark.parametrize(("name", "whole"), [("mem0", MEM0["results"]), ("agentmemory", [MEMORY])])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(data=st.data())
 def test_no_value_of_a_field_ends_an_import(

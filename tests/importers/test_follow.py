@@ -9,9 +9,8 @@ import pytest
 
 from observer.core.config import Settings
 from observer.importers.jsonl import Problems
-from observer.importers.registry import sources
 from observer.importers.run import FinishedImports, Follower
-from observer.importers.source import FoundSession, SessionSource, events_of
+from observer.importers.source import FoundSession, SessionSource, events_of, sources
 from tests.importers.conftest import Memories
 from tests.importers.played import Played, fixed_bug
 

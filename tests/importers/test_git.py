@@ -10,7 +10,7 @@ import pytest
 from observer.core.errors import NotFound
 from observer.core.events import Commit, Event
 from observer.git.log import count_commits
-from observer.importers.registry import commits
+from observer.importers.source import commits
 
 Git = Callable[..., str]
 

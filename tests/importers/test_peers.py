@@ -15,9 +15,8 @@ from observer.core.config import Settings, owner
 from observer.core.events import Custom, Event, Prompt, Remember
 from observer.core.paths import Home
 from observer.importers.jsonl import Problems
-from observer.importers.registry import sources
 from observer.importers.run import Choice, FinishedImports, placed, plan_import
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, sources
 from tests.importers.conftest import Memories
 from tests.importers.played import fixed_bug
 

@@ -20,8 +20,7 @@ from observer.core.clock import LAST_MS
 from observer.core.config import Settings
 from observer.core.events import Command, Event, Prompt, SessionEnd, SessionStart
 from observer.importers.jsonl import Problems
-from observer.importers.registry import sources
-from observer.importers.source import events_of
+from observer.importers.source import events_of, sources
 from tests.importers.conftest import Filled, Memories
 from tests.importers.recorded import SAMPLES, keep, reports
 from tests.support import SCALARS, json_of

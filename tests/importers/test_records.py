@@ -32,8 +32,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.importers.jsonl import OBJECT_BYTES, Problems
-from observer.importers.registry import sources
-from observer.importers.source import events_of
+from observer.importers.source import events_of, sources
 from tests.support import SCALARS, json_of
 
 Record = dict[str, Any]
@@ -449,10 +448,7 @@ def test_a_database_without_sessions_is_counted(tmp_path: Path) -> None:
     path = opencode(tmp_path / "opencode.db", {"": ""})
     empty = opencode(tmp_path / "more.db", {})
     assert sources()["opencode"].find([path, empty, tmp_path], problems) == []
-    assert problems.counts == {
-        "session without an id or a time": 2,
-        "file without a session": 1,
-    }
+    assert problems.counts == {"session without an id or a time": 2, "file without a session": 1}
 
 
 # --- Cursor ---------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import Command, Event
 from observer.importers.jsonl import Problems
-from observer.importers.registry import sources
+from observer.importers.source import sources
 from observer.local.pauses import EVERYWHERE
 from tests.importers.conftest import Memories
 

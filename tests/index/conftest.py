@@ -17,7 +17,7 @@ from observer.index import Index, ListRequest, View
 from observer.index.embed.lazy_model import packed
 from observer.index.segment import Segment
 from observer.index.tokens import Codes
-from observer.store.stemmer import stemmer
+from observer.store.connection import stemmer
 
 MODEL, DIMENSIONS = "0123456789ab", 64
 

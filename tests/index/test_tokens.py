@@ -15,7 +15,7 @@ from observer.core.model import Item
 from observer.index.segment import WEIGHTS
 from observer.index.tokens import COLUMNS, SEPARATOR, WORD_CHARS, Codes, code, pieces, words_of
 from observer.index.view import Occurrences
-from observer.store.stemmer import stemmer
+from observer.store.connection import stemmer
 
 Make = Callable[..., Item]
 STEM = stemmer()

@@ -50,11 +50,7 @@ class Counted(PlaceCache):
         return super().at(folder)
 
 
-def test_a_folder_is_looked_at_once_a_batch(
-    make_pipeline: Make,
-    post: Post,
-    folder: Path,
-) -> None:
+def test_a_folder_is_looked_at_once_a_batch(make_pipeline: Make, post: Post, folder: Path) -> None:
     places = Counted()
     pipeline = make_pipeline(places=places)
     for _ in range(2):
@@ -119,11 +115,7 @@ def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
 
 @pytest.mark.slow
 def test_a_long_backlog_is_stored_in_its_order(
-    make_pipeline: Make,
-    ahead: Prefetcher,
-    fill: Fill,
-    store: Store,
-    spool: Spool,
+    make_pipeline: Make, ahead: Prefetcher, fill: Fill, store: Store, spool: Spool
 ) -> None:
     names = fill(LONG)
     drained(make_pipeline(ahead=ahead))
@@ -161,11 +153,7 @@ def test_a_short_backlog_starts_no_process(
 
 @pytest.mark.slow
 def test_what_cannot_be_read_is_set_aside_at_the_end(
-    make_pipeline: Make,
-    ahead: Prefetcher,
-    fill: Fill,
-    store: Store,
-    spool: Spool,
+    make_pipeline: Make, ahead: Prefetcher, fill: Fill, store: Store, spool: Spool
 ) -> None:
     names = fill(LONG)
     (broken,) = fill(1, payload=b"{")
@@ -178,11 +166,7 @@ def test_what_cannot_be_read_is_set_aside_at_the_end(
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
 def test_the_death_of_the_process_costs_nothing_but_time(
-    make_pipeline: Make,
-    ahead: Prefetcher,
-    fill: Fill,
-    store: Store,
-    number: signal.Signals,
+    make_pipeline: Make, ahead: Prefetcher, fill: Fill, store: Store, number: signal.Signals
 ) -> None:
     names = fill(LONG)
     pipeline = make_pipeline(ahead=ahead)
@@ -364,11 +348,7 @@ def test_what_is_older_than_is_kept_is_known_to_be(home: Home, spool: Spool) -> 
 
 @pytest.mark.measured
 def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
-    make_pipeline: Make,
-    ahead: Prefetcher,
-    fill: Fill,
-    store: Store,
-    spool: Spool,
+    make_pipeline: Make, ahead: Prefetcher, fill: Fill, store: Store, spool: Spool
 ) -> None:
     names = fill(LONG)
     poison = names.pop(-9)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.events import Checkout, Commit, Custom, Event, Prompt
-from observer.importers.registry import commits
+from observer.importers.source import commits
 from observer.ingest import commits as arrivals
 from observer.ingest.commits import incoming_commits as arrived
 from observer.ingest.commits import without_owner
@@ -34,85 +34,41 @@ def shown(events: list[Event]) -> list[str]:
 @pytest.mark.parametrize(
     ("steps", "commits"),
     [
-        pytest.param(
-            ["merge -q --ff-only theirs"],
-            ["import t0", "import t1", "merge t2"],
-            id="fast-forward",
-        ),
-        pytest.param(
-            ["merge -q --no-ff -m Merge theirs"],
-            ["import t0", "import t1", "import t2", "merge Merge"],
-            id="merge",
-        ),
-        pytest.param(
-            ["merge -q --no-ff --no-commit theirs", "commit -q -m Merge"],
-            ["import t0", "import t1", "import t2", "commit Merge"],
-            id="merge-committed-by-hand",
-        ),
-        pytest.param(
-            ["checkout -q theirs"], ["import t0", "import t1", "import t2"], id="checkout"
-        ),
-        pytest.param(
-            ["rebase -q theirs"], ["import t0", "import t1", "import t2"], id="rebase-of-nothing"
-        ),
-        pytest.param(
-            ["commit -q --allow-empty -m Mine", "rebase -q theirs"],
-            ["commit Mine", "import t0", "import t1", "import t2"],
-            id="rebase",
-        ),
-        pytest.param(
-            ["reset -q --hard theirs~1", "reset -q --hard theirs", "checkout -q -b mine"],
-            ["import t0", "import t1", "import t2"],
-            id="resets",
-        ),
-        pytest.param(
-            ["reset -q --hard theirs~1", "commit -q --allow-empty -m Mine"],
-            ["import t0", "import t1", "commit Mine"],
-            id="a-commit-after-a-reset",
-        ),
-        pytest.param(
-            ["reset -q --hard theirs~1", "merge -q theirs"],
-            ["import t0", "import t1", "merge t2"],
-            id="a-pull-after-a-reset",
-        ),
+        pytest.param(["merge -q --ff-only theirs"], ["import t0", "import t1", "merge t2"],
+            id="fast-forward"),
+        pytest.param(["merge -q --no-ff -m Merge theirs"], ["import t0", "import t1", "import t2",
+            "merge Merge"], id="merge"),
+        pytest.param(["merge -q --no-ff --no-commit theirs", "commit -q -m Merge"], ["import t0",
+            "import t1", "import t2", "commit Merge"], id="merge-committed-by-hand"),
+        pytest.param(["checkout -q theirs"], ["import t0", "import t1", "import t2"],
+            id="checkout"),
+        pytest.param(["rebase -q theirs"], ["import t0", "import t1", "import t2"],
+            id="rebase-of-nothing"),
+        pytest.param(["commit -q --allow-empty -m Mine", "rebase -q theirs"], ["commit Mine",
+            "import t0", "import t1", "import t2"], id="rebase"),
+        pytest.param(["reset -q --hard theirs~1", "reset -q --hard theirs", "checkout -q -b mine"],
+            ["import t0", "import t1", "import t2"], id="resets"),
+        pytest.param(["reset -q --hard theirs~1", "commit -q --allow-empty -m Mine"], ["import t0",
+            "import t1", "commit Mine"], id="a-commit-after-a-reset"),
+        pytest.param(["reset -q --hard theirs~1", "merge -q theirs"], ["import t0", "import t1",
+            "merge t2"], id="a-pull-after-a-reset"),
         pytest.param(["reset -q --hard HEAD", "checkout -q -b mine"], [], id="a-reset-of-files"),
-        pytest.param(
-            [
-                "checkout -q -b mine",
-                "commit -q --allow-empty -m Mine",
-                "rebase -q theirs",
-                "checkout -q main",
-                "merge -q --no-ff -m Merge mine",
-            ],
-            ["commit Mine", "import t0", "import t1", "import t2", "merge Merge"],
-            id="a-merge-of-what-was-rebased-here",
-        ),
-        pytest.param(
-            [
-                "worktree add -q ../other -b mine",
-                "-C ../other commit -q --allow-empty -m Mine",
-                "-C ../other rebase -q theirs",
-                "merge -q --no-ff -m Merge mine",
-            ],
-            ["commit Mine", "import t0", "import t1", "import t2", "merge Merge"],
-            id="a-merge-of-what-was-rebased-in-another-work-tree",
-        ),
-        pytest.param(
-            [
-                "worktree add -q ../other theirs",
-                "commit -q --allow-empty -m Mine",
-                "rebase -q theirs",
-                "-C ../other checkout -q --detach",
-                "-C ../other merge -q --no-ff -m Merge main",
-            ],
-            ["commit Mine", "import t0", "import t1", "import t2", "merge Merge"],
-            id="a-merge-in-another-work-tree",
-        ),
+        pytest.param(["checkout -q -b mine", "commit -q --allow-empty -m Mine", "rebase -q theirs",
+            "checkout -q main", "merge -q --no-ff -m Merge mine"], ["commit Mine", "import t0",
+            "import t1", "import t2", "merge Merge"], id="a-merge-of-what-was-rebased-here"),
+        pytest.param(["worktree add -q ../other -b mine",
+            "-C ../other commit -q --allow-empty -m Mine", "-C ../other rebase -q theirs",
+            "merge -q --no-ff -m Merge mine"], ["commit Mine", "import t0", "import t1",
+            "import t2", "merge Merge"], id="a-merge-of-what-was-rebased-in-another-work-tree"),
+        pytest.param(["worktree add -q ../other theirs", "commit -q --allow-empty -m Mine",
+            "rebase -q theirs", "-C ../other checkout -q --detach",
+            "-C ../other merge -q --no-ff -m Merge main"], ["commit Mine", "import t0", "import t1",
+            "import t2", "merge Merge"], id="a-merge-in-another-work-tree"),
         pytest.param(["worktree add -q ../other theirs"], [], id="a-new-work-tree"),
         pytest.param(["checkout -q -b mine"], [], id="a-new-branch"),
         pytest.param(["merge -q --squash theirs"], [], id="squash"),
     ],
-)
+)  # fmt: skip
 def test_what_git_brings_in_is_shown_as_its_authors(
     shop: Path, git: Git, pipeline: Pipeline, store: Store, steps: list[str], commits: list[str]
 ) -> None:
@@ -197,11 +153,7 @@ def test_nothing_came_in(shop: Path, body: Checkout | Prompt, route: str) -> Non
 
 
 def test_without_git_the_event_itself_is_shown(
-    shop: Path,
-    git: Git,
-    pipeline: Pipeline,
-    store: Store,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(shop, "merge", "-q", "theirs")
     monkeypatch.setenv("PATH", str(shop))

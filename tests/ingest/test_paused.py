@@ -21,7 +21,7 @@ from observer.core.events import (
     Remember,
 )
 from observer.core.paths import Home
-from observer.importers.registry import commits
+from observer.importers.source import commits
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import PrefetchRequest, pages
 from observer.ingest.prepare import strip_self_commands

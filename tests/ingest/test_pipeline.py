@@ -41,8 +41,8 @@ from observer.ingest.file_changes import MOST_BYTES, with_symbols
 from observer.ingest.pipeline import FIRST_BATCH, Drained, Pipeline
 from observer.local.spool import Spool
 from observer.projects import PlaceCache, known_project_at
+from observer.store.connection import stemmer
 from observer.store.interface import Store
-from observer.store.stemmer import stemmer
 from tests.ingest.conftest import Faulty, Make, Post, bash, items_of
 from tests.support import Git
 
@@ -497,10 +497,7 @@ def test_a_clock_that_jumps_during_a_drain_loses_nothing(
         assert {item.id: item.title for item in reader.all_items()} == before
 
 
-def test_whoever_asks_goes_before_each_event(
-    make_pipeline: Make,
-    post: Post,
-) -> None:
+def test_whoever_asks_goes_before_each_event(make_pipeline: Make, post: Post) -> None:
     asked: list[None] = []
     for number in range(3):
         post("PostToolUse", bash(f"make step-{number}"))
@@ -510,12 +507,7 @@ def test_whoever_asks_goes_before_each_event(
 
 @pytest.mark.parametrize("is_long", [True, False])
 def test_a_long_batch_is_indexed_before_it_is_committed(
-    make_pipeline: Make,
-    store: Store,
-    post: Post,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    is_long: bool,
+    make_pipeline: Make, store: Store, post: Post, monkeypatch: pytest.MonkeyPatch, *, is_long: bool
 ) -> None:
     monkeypatch.setattr("observer.ingest.pipeline.INDEXED", 3 if is_long else 4)
     index = Index(Path("/nowhere"), stem=stemmer(), is_owner=False)

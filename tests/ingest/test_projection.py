@@ -421,10 +421,7 @@ def test_what_came_later_is_unknown_in_a_rebuild_too(
     pipeline: Pipeline, store: Store, folder: Path
 ) -> None:
     pipeline.ingest(happened(folder, *HISTORY))
-    replaced = (
-        Link(kind="replaces", target=item_id(1), title=OLD),
-        Link(kind="makes", title=NEW),
-    )
+    replaced = (Link(kind="replaces", target=item_id(1), title=OLD), Link(kind="makes", title=NEW))
     assert links_of(store, 2) == replaced
     pipeline.rebuild()
     assert links_of(store, 2) == replaced

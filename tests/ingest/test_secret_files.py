@@ -75,40 +75,24 @@ def test_another_file_is_none(path: str) -> None:
 @pytest.mark.parametrize(
     ("body", "left"),
     [
-        (
-            FileWrite(path=".env", content=ENV, operation="create"),
-            FileWrite(path=".env", content=LEFT_OUT, operation="create"),
-        ),
-        (
-            FileWrite(path=".env", edits=(Edit(old="A=1", new=ENV),)),
-            FileWrite(path=".env", edits=(Edit(new=LEFT_OUT),)),
-        ),
-        (
-            Command(command="cat deploy/.env", output=ENV),
-            Command(command="cat deploy/.env", output=LEFT_OUT),
-        ),
-        (
-            Command(command="git show HEAD:.env", output=ENV),
-            Command(command="git show HEAD:.env", output=LEFT_OUT),
-        ),
-        (
-            Command(command="gh auth token", output=VALUE),
-            Command(command="gh auth token", output=LEFT_OUT),
-        ),
-        (
-            Command(command=f"cat > .env <<EOF\n{ENV}EOF\nmake", output=""),
-            Command(command="cat > .env \nmake", output=""),
-        ),
-        (
-            Search(query="URL", path="a/.env", output=ENV),
-            Search(query="URL", path="a/.env", output=LEFT_OUT),
-        ),
-        (
-            ToolUse(tool="fs", input=f'{{"path": "/a/.env", "text": "{VALUE}"}}', output=ENV),
-            ToolUse(tool="fs", input="/a/.env", output=LEFT_OUT),
-        ),
+        (FileWrite(path=".env", content=ENV, operation="create"), FileWrite(path=".env",
+         content=LEFT_OUT, operation="create")),
+        (FileWrite(path=".env", edits=(Edit(old="A=1", new=ENV),)), FileWrite(path=".env",
+         edits=(Edit(new=LEFT_OUT),))),
+        (Command(command="cat deploy/.env", output=ENV), Command(command="cat deploy/.env",
+         output=LEFT_OUT)),
+        (Command(command="git show HEAD:.env", output=ENV), Command(command="git show HEAD:.env",
+         output=LEFT_OUT)),
+        (Command(command="gh auth token", output=VALUE), Command(command="gh auth token",
+         output=LEFT_OUT)),
+        (Command(command=f"cat > .env <<EOF\n{ENV}EOF\nmake", output=""),
+         Command(command="cat > .env \nmake", output="")),
+        (Search(query="URL", path="a/.env", output=ENV), Search(query="URL", path="a/.env",
+         output=LEFT_OUT)),
+        (ToolUse(tool="fs", input=f'{{"path": "/a/.env", "text": "{VALUE}"}}', output=ENV),
+         ToolUse(tool="fs", input="/a/.env", output=LEFT_OUT)),
     ],
-)
+)  # fmt: skip
 def test_the_text_goes_and_its_values_are_known(body: AnyBody, left: AnyBody) -> None:
     assert kept(body) == left
     assert redact_text(f"does {VALUE} work?") == "does [redacted:known-secret] work?"

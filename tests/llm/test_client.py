@@ -115,12 +115,7 @@ def test_what_an_endpoint_refuses_is_left_out_from_then_on(
     assert (
         second.keys()
         == third.keys()
-        == {
-            "model",
-            "messages",
-            "temperature",
-            "max_completion_tokens",
-        }
+        == {"model", "messages", "temperature", "max_completion_tokens"}
     )
 
 

@@ -355,9 +355,7 @@ def test_a_session_goes_idle_by_itself(make: Make) -> None:
     assert [above.sessions(name)[0].status for name in ("", "api")] == ["idle", "active"]
 
 
-def test_a_policy_of_the_repository_holds_for_what_is_told_there(
-    make: Make,
-) -> None:
+def test_a_policy_of_the_repository_holds_for_what_is_told_there(make: Make) -> None:
     above = make()
     (above.folder / "api/.observer.toml").write_text('never = ["prompt"]\n')
     above.ask(ASKED)

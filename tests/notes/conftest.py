@@ -15,8 +15,8 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.notes.notes import Notes
 from observer.notes.values import Note
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from tests.support import memory_over, pipeline_over
 
 START_MS = 1_790_000_000_000

@@ -22,8 +22,8 @@ from observer.notes.pairs import OpenPairs, Settlement
 from observer.notes.signal_corpus import nearest
 from observer.notes.signals import Hypothesis, Inference, Inferences
 from observer.notes.values import Changes, Note, Remembered
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from tests.support import memory_over
 
 from .conftest import HERE, World

@@ -16,7 +16,7 @@ from observer.notes.similar import FlashbackSettings
 from observer.notes.values import Note
 from observer.search.context import CARD_TOKENS, Pack, TokenCosts
 from observer.search.handles import SearchOptions
-from observer.store.stemmer import stemmer
+from observer.store.connection import stemmer
 from observer.tools.labels import labels
 from tests.support import memory_over
 

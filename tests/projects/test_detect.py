@@ -225,10 +225,7 @@ def test_a_renamed_repository_keeps_its_identity(
     project = known(shop)
     after = follow(project, shop.rename(user / "store"))
     assert (after.name, after.earlier_names) == ("store", ("shop",))
-    assert (after.roots, after.common_dirs) == (
-        (str(user / "store"),),
-        (str(user / "store/.git"),),
-    )
+    assert (after.roots, after.common_dirs) == ((str(user / "store"),), (str(user / "store/.git"),))
 
 
 def test_a_renamed_repository_leaves_its_path_to_another(shop: Path, user: Path, git: Git) -> None:

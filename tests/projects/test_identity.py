@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.model import Place, Project
-from observer.projects.gone import from_windows, gone_root, is_same_or_inside, local_spelling
+from observer.projects.fs_probe import from_windows, gone_root, is_same_or_inside, local_spelling
 from observer.projects.identity import (
     MOST_FOLDERS,
     folders_of,
@@ -53,30 +53,21 @@ def moved(place: Place, root: str, **changes: object) -> Place:
         pytest.param(LOCAL, SHOP, id="gained-a-remote"),
         pytest.param(SHOP, replace(SHOP, remotes=("other/x/y",)), id="changed-its-remote"),
         pytest.param(LOCAL, replace(LOCAL, root_commit="b" * 40), id="rewrote-its-history"),
-        pytest.param(
-            SHOP,
-            replace(SHOP, remotes=("other/x/y",), root_commit=""),
-            id="changed-its-remote-and-is-shallow",
-        ),
+        pytest.param(SHOP, replace(SHOP, remotes=("other/x/y",), root_commit=""),
+            id="changed-its-remote-and-is-shallow"),
         pytest.param(LOCAL, moved(LOCAL, "/h/store"), id="renamed"),
-        pytest.param(
-            SHOP, moved(SHOP, "/h/store", remotes=("other/x/y",)), id="renamed-with-new-remote"
-        ),
+        pytest.param(SHOP, moved(SHOP, "/h/store", remotes=("other/x/y",)),
+            id="renamed-with-new-remote"),
         pytest.param(Place(root="/h/shop", inode="1:9"), LOCAL, id="became-a-repository"),
         pytest.param(LOCAL, Place(root="/h/shop", inode="1:9"), id="ceased-to-be-one"),
-        pytest.param(
-            SHOP,
-            moved(SHOP, "/x/c", inode="1:11", remotes=("/h/shop",)),
-            id="clone-of-its-path",
-        ),
-        pytest.param(
-            moved(SHOP, "/x/c", remotes=("/srv/n.git",)),
-            Place(root="/srv/n.git", git=True, common_dir="/srv/n.git", inode="1:90"),
-            id="the-bare-repository-it-was-cloned-from",
-        ),
+        pytest.param(SHOP, moved(SHOP, "/x/c", inode="1:11", remotes=("/h/shop",)),
+            id="clone-of-its-path"),
+        pytest.param(moved(SHOP, "/x/c", remotes=("/srv/n.git",)), Place(root="/srv/n.git",
+            git=True, common_dir="/srv/n.git", inode="1:90"),
+            id="the-bare-repository-it-was-cloned-from"),
         pytest.param(NOTES, replace(NOTES, root="/h/notes/a/b", inode="1:31"), id="subfolder"),
     ],
-)
+)  # fmt: skip
 def test_the_project_is_recognised(before: Place, now: Place) -> None:
     assert match_project(now, [known(NOTES, 9), known(before)]) == known(before) or (
         before is NOTES and match_project(now, [known(before)]) == known(before)
@@ -87,42 +78,25 @@ def test_the_project_is_recognised(before: Place, now: Place) -> None:
     ("before", "now"),
     [
         pytest.param(SHOP, Place(root=""), id="no-place"),
-        pytest.param(
-            SHOP,
-            Place(root="/x/shop", git=True, common_dir="/x/shop/.git", remotes=("host/bo/shop",)),
-            id="one-basename-two-repositories",
-        ),
-        pytest.param(
-            SHOP,
-            moved(SHOP, "/x/s", inode="1:11", remotes=("host/bo/shop", "host/ana/shop")),
-            id="fork-that-knows-its-upstream",
-        ),
-        pytest.param(
-            known(moved(SHOP, "/x/s", remotes=("host/bo/shop", "host/ana/shop"))),
-            replace(SHOP, inode="1:11"),
-            id="upstream-of-a-fork",
-        ),
-        pytest.param(
-            SHOP,
-            replace(SHOP, remotes=("other/x/y",), root_commit="b" * 40, inode="1:12"),
-            id="another-repository-lives-there",
-        ),
+        pytest.param(SHOP, Place(root="/x/shop", git=True, common_dir="/x/shop/.git",
+            remotes=("host/bo/shop",)), id="one-basename-two-repositories"),
+        pytest.param(SHOP, moved(SHOP, "/x/s", inode="1:11", remotes=("host/bo/shop",
+            "host/ana/shop")), id="fork-that-knows-its-upstream"),
+        pytest.param(known(moved(SHOP, "/x/s", remotes=("host/bo/shop", "host/ana/shop"))),
+            replace(SHOP, inode="1:11"), id="upstream-of-a-fork"),
+        pytest.param(SHOP, replace(SHOP, remotes=("other/x/y",), root_commit="b" * 40,
+            inode="1:12"), id="another-repository-lives-there"),
         pytest.param(LOCAL, moved(LOCAL, "/h/copy", inode="1:11"), id="copy"),
-        pytest.param(
-            LOCAL, moved(LOCAL, "/h/x", root_commit="b" * 40), id="inode-of-another-history"
-        ),
+        pytest.param(LOCAL, moved(LOCAL, "/h/x", root_commit="b" * 40),
+            id="inode-of-another-history"),
         pytest.param(NOTES, replace(NOTES, root="/h/notes2", inode="1:31"), id="like-prefix"),
         pytest.param(NOTES, replace(NOTES, root="/h/other"), id="plain-copy-by-bind-mount"),
-        pytest.param(
-            NOTES,
-            replace(NOTES, root="/h/notes/web", inode="1:31", marker="package.json"),
-            id="marked-subfolder",
-        ),
-        pytest.param(
-            SHOP, Place(root="/h/shop/x", inode="1:31"), id="plain-folder-in-a-repository"
-        ),
+        pytest.param(NOTES, replace(NOTES, root="/h/notes/web", inode="1:31",
+            marker="package.json"), id="marked-subfolder"),
+        pytest.param(SHOP, Place(root="/h/shop/x", inode="1:31"),
+            id="plain-folder-in-a-repository"),
     ],
-)
+)  # fmt: skip
 def test_it_is_another_project(before: Place | Project, now: Place) -> None:
     project = before if isinstance(before, Project) else known(before)
     assert match_project(now, [project]) is None

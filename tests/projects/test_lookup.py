@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from observer import projects
 from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
-from observer.projects import PlaceCache, detect, event_folder
-from observer.projects.detect import FRESH_S
+from observer.projects import FRESH_S, PlaceCache, event_folder
 from tests.support import Git
 
 
@@ -92,7 +92,7 @@ def test_a_deleted_folder_keeps_its_place(shop: Path) -> None:
 
 
 def test_memory_is_bounded(shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detect, "MOST_FOLDERS", 2)
+    monkeypatch.setattr(projects, "MOST_FOLDERS", 2)
     remembered = PlaceCache()
     for name in ("a", "b", "c"):
         git(shop.parent, "clone", "-q", str(shop), name)

@@ -78,26 +78,15 @@ EDIT = {"path": "/p/till.py", "old": "sum(prices) - 1", "new": "sum(prices)"}
 @pytest.mark.parametrize(
     ("tool", "given"),
     [
-        pytest.param(
-            scenario.Tool(
-                "Edit", {"properties": {"file_path": {}, "old_string": {}, "new_string": {}}}
-            ),
-            {"file_path": "/p/till.py", "old_string": EDIT["old"], "new_string": EDIT["new"]},
-            id="by-strings",
-        ),
-        pytest.param(
-            scenario.Tool(
-                "edit",
-                {
-                    "properties": {"path": {}, "replace_all": {"type": "boolean"}},
-                    "required": ["path", "replace_all"],
-                },
-            ),
+        pytest.param(scenario.Tool("Edit", {"properties": {"file_path": {}, "old_string": {},
+            "new_string": {}}}), {"file_path": "/p/till.py", "old_string": EDIT["old"],
+            "new_string": EDIT["new"]}, id="by-strings"),
+        pytest.param(scenario.Tool("edit", {"properties": {"path": {},
+            "replace_all": {"type": "boolean"}}, "required": ["path", "replace_all"]}),
             {"path": "/p/till.py", "old": EDIT["old"], "new": EDIT["new"], "replace_all": False},
-            id="what-is-required-is-filled-in",
-        ),
+            id="what-is-required-is-filled-in"),
     ],
-)
+)  # fmt: skip
 def test_arguments_have_the_names_that_the_tool_gives(tool: scenario.Tool, given: Any) -> None:
     assert scenario.arguments(tool, EDIT) == given
 

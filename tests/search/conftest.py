@@ -17,8 +17,8 @@ from observer.index import Index
 from observer.index.embed.lazy_model import packed
 from observer.search.candidates import Sources
 from observer.store.anchors import WorktreeView
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 
 NOW_MS = 1_800_000_000_000
 HERE, ELSEWHERE = 2, 3

@@ -11,7 +11,7 @@ import pytest
 from observer.core.events import Command, Commit, Edit, Event, FileWrite, Remember, SessionEnd
 from observer.core.filters import Filters
 from observer.core.model import Item, Validity
-from observer.importers.registry import commits
+from observer.importers.source import commits
 from observer.local.spool import Spool
 from observer.staleness.worktree_sync import sync_worktree
 from observer.store.database import SqliteStore

@@ -233,20 +233,7 @@ def test_the_highest_matches_come_first_and_fill_the_limit(store: Store) -> None
 
 @pytest.mark.parametrize(
     "wanted",
-    [
-        "src/a.ts",
-        "a.ts",
-        "src",
-        "/src/",
-        'b "c"',
-        "d\\e",
-        "é",
-        "f",
-        "/etc/f",
-        "a",
-        "ts",
-        "src/a",
-    ],
+    ["src/a.ts", "a.ts", "src", "/src/", 'b "c"', "d\\e", "é", "f", "/etc/f", "a", "ts", "src/a"],
 )
 def test_files_restrict_as_filters_do(store: Store, wanted: str) -> None:
     item = an_item(

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import Item, SummaryFields, spaced
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.packing import packed, unpacked
-from observer.store.rows import ITEM_FIELDS, code_aware, item_row, to_item
-from observer.store.stemmer import stemmer
+from observer.store.rows import ITEM_FIELDS, code_aware, item_row, packed, to_item, unpacked
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ from observer.core.model import Item, Project
 from observer.core.paths import Home
 from observer.index import Index
 from observer.serve.mcp.handlers import CallThreads, McpHandlers
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from observer.tools import hook_output
 from observer.tools.documents import Documents
 from observer.tools.fence import MARK, MARKED, defused

@@ -124,11 +124,7 @@ def _rebuild(here: Home) -> None:
 def _derived(here: Home) -> int:
     with closing(open_here(here.database, here.backups)) as store:
         pipeline = Pipeline(
-            store,
-            Spool(here.spool),
-            settings=config.load(here),
-            places=PlaceCache(),
-            now_ms=now_ms,
+            store, Spool(here.spool), settings=config.load(here), places=PlaceCache(), now_ms=now_ms
         )
         with store.read() as reader:
             total = reader.totals().events

@@ -375,8 +375,7 @@ def _hooks(context: InstallContext) -> str:
     stale = [edit.path.name for edit in hook_files(here) if edit.is_change]
     if stale:
         raise ObserverError(
-            f"out of date: {' '.join(stale)}",
-            hint="refresh them with: observer doctor --fix",
+            f"out of date: {' '.join(stale)}", hint="refresh them with: observer doctor --fix"
         )
     return str(here.hooks)
 

@@ -341,11 +341,7 @@ class Wire:
 
 @contextmanager
 def wire(
-    argv: Sequence[str],
-    cwd: Path,
-    *,
-    era: Era = "2026-07-28",
-    arguments: Sequence[str] = (),
+    argv: Sequence[str], cwd: Path, *, era: Era = "2026-07-28", arguments: Sequence[str] = ()
 ) -> Iterator[Wire]:
     """Start `observer mcp` and lend the connection; the process ends with the block."""
     pump = subprocess.Popen(

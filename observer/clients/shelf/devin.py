@@ -12,11 +12,7 @@ from msgspec import structs
 
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
-from observer.clients.client import (
-    Client,
-    context_output,
-    prompt_sample,
-)
+from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object

@@ -97,11 +97,7 @@ def _hunks(answer: Object) -> Iterator[Json]:
 
 
 _DIALECT = Dialect(
-    client=NAME,
-    tools=TOOLS,
-    noise=NOISE,
-    readers={"PreToolUse": _intent},
-    correct=_correct,
+    client=NAME, tools=TOOLS, noise=NOISE, readers={"PreToolUse": _intent}, correct=_correct
 )
 
 

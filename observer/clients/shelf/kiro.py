@@ -27,17 +27,7 @@ from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.config_files.json_entries import Servers, merge
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import ConfigFile, HookEntries, runs_ours, scripts
-from observer.clients.payload import (
-    NOTHING,
-    event_of,
-    flag,
-    inner,
-    number,
-    prose,
-    rest,
-    rows,
-    text,
-)
+from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
 from observer.core.events import (
     AnyBody,
     Custom,
@@ -216,10 +206,7 @@ def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
         failed = False if said.startswith(_DONE) else None
         return structs.replace(call, response=said, failed=failed)
     return structs.replace(
-        call,
-        response=output.removeprefix(_OUTPUT),
-        exit_code=exit_code,
-        failed=exit_code != 0,
+        call, response=output.removeprefix(_OUTPUT), exit_code=exit_code, failed=exit_code != 0
     )
 
 

@@ -18,16 +18,7 @@ from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import ConfigFile, HookEntries, installer_of
 from observer.clients.payload import event_of, inner, rest, rows, text
-from observer.core.events import (
-    AnyBody,
-    Command,
-    Custom,
-    Event,
-    FileRead,
-    FileWrite,
-    Prompt,
-    Reply,
-)
+from observer.core.events import AnyBody, Command, Custom, Event, FileRead, FileWrite, Prompt, Reply
 
 NAME = "windsurf"
 

@@ -167,10 +167,7 @@ def go_test(text: str) -> CommandResult | None:
     failed = max(len(names), packages.count("FAIL"), is_bad)
     return run_result(
         "go test",
-        TestCounts(
-            passed=passed or (None if packages or tests else 0),
-            failed=failed,
-        ),
+        TestCounts(passed=passed or (None if packages or tests else 0), failed=failed),
         failing=names,
         first=_built(text)
         or (
@@ -262,12 +259,7 @@ def cargo_test(text: str) -> CommandResult | None:
         first = diagnostic(said)._replace(test=names[0])
     return run_result(
         "cargo test",
-        TestCounts(
-            passed=passed,
-            failed=failed,
-            skipped=ignored,
-            seconds=seconds or None,
-        ),
+        TestCounts(passed=passed, failed=failed, skipped=ignored, seconds=seconds or None),
         failing=names,
         first=first,
     )

@@ -11,11 +11,7 @@ from __future__ import annotations
 import re
 
 from observer.commands.parsers.compiled import cc, described
-from observer.commands.parsers.parser import (
-    Format,
-    OutputParser,
-    in_turn,
-)
+from observer.commands.parsers.parser import Format, OutputParser, in_turn
 from observer.commands.result import (
     CommandResult,
     Diagnostic,

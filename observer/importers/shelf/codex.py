@@ -34,14 +34,7 @@ from observer.importers.codex_calls import (
     success_of,
     whole,
 )
-from observer.importers.jsonl import (
-    Problems,
-    files_below,
-    last_ms,
-    lines,
-    parse,
-    time_of,
-)
+from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
 from observer.importers.records import HookCall, events_of_calls, words_of
 from observer.importers.source import FoundSession, SessionSource
 

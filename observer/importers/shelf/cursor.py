@@ -18,11 +18,7 @@ from observer.clients.payload import inner, number, rows, text
 from observer.core import json_text
 from observer.importers.database import opened
 from observer.importers.jsonl import Problems, files_below, read_object, time_of
-from observer.importers.records import (
-    HookCall,
-    RecordCalls,
-    read_session,
-)
+from observer.importers.records import HookCall, RecordCalls, read_session
 from observer.importers.source import FoundSession, SessionSource
 
 _FOLDER = "Library/Application Support/Cursor" if sys.platform == "darwin" else ".config/Cursor"

@@ -15,10 +15,10 @@ import urllib.request
 from pathlib import Path
 
 from observer.core.errors import BadInput, ConfigInvalid, NotFound
-from observer.index.embed import manifest, registry
+from observer.index.embed import model, registry
 from observer.index.embed.registry import ModelInfo
 
-MOST_BYTES = {manifest.MANIFEST: 1 << 16, manifest.TOKENIZER: 64 << 20, manifest.GRAPH: 2 << 30}
+MOST_BYTES = {model.MANIFEST: 1 << 16, model.TOKENIZER: 64 << 20, model.GRAPH: 2 << 30}
 """Largest file that is taken, in bytes, in the order of the download."""
 _WAIT_S = 30
 _CHUNK_BYTES = 1 << 20
@@ -67,14 +67,14 @@ def _is_web_address(url: str) -> bool:
 
 def _fetch(address: str, fresh: Path, *, sha256: str) -> None:
     """Download the manifest, then the files that it pins."""
-    _download(f"{address}/{manifest.MANIFEST}", fresh / manifest.MANIFEST, sha256=sha256)
-    declared = manifest.parse(
-        (fresh / manifest.MANIFEST).read_bytes(), source=f"{address}/{manifest.MANIFEST}"
+    _download(f"{address}/{model.MANIFEST}", fresh / model.MANIFEST, sha256=sha256)
+    declared = model.parse(
+        (fresh / model.MANIFEST).read_bytes(), source=f"{address}/{model.MANIFEST}"
     )
-    missing = [name for name in manifest.DIGESTED if name not in declared.sha256]
+    missing = [name for name in model.DIGESTED if name not in declared.sha256]
     if missing:
-        raise ConfigInvalid(f"{address}/{manifest.MANIFEST} pins no {missing[0]}")
-    for name in reversed(manifest.DIGESTED):
+        raise ConfigInvalid(f"{address}/{model.MANIFEST} pins no {missing[0]}")
+    for name in reversed(model.DIGESTED):
         _download(f"{address}/{name}", fresh / name, sha256=declared.sha256[name].lower())
 
 

@@ -1,6 +1,6 @@
 """Which models there are: those that ship in the wheel, then the user's in `<home>/models/`.
 
-A model is a folder of three files (`index.embed.manifest`), or two of them joined by a plus
+A model is a folder of three files (`index.embed.model`), or two of them joined by a plus
 sign. One that cannot be used is listed with its problem, so that a broken folder neither disappears
 nor hides the others.
 
@@ -18,9 +18,8 @@ import orjson
 
 from observer.core.errors import ConfigInvalid, NotFound
 from observer.core.value import Value
-from observer.index.embed import manifest
-from observer.index.embed.manifest import Manifest
-from observer.index.embed.model import Joined, Model
+from observer.index.embed import model
+from observer.index.embed.model import Joined, Manifest, Model
 
 TOKENIZER = Path(__file__).parent / "models/instant/tokenizer.json"
 
@@ -64,7 +63,7 @@ def known(folder: Path) -> list[ModelInfo]:
     built_in = [_describe(BUILT_IN / name, name, is_builtin=True) for name in BUILT_IN_NAMES]
     found = [_joined(*built_in), *built_in]
     paths = sorted(folder.iterdir()) if folder.is_dir() else []
-    own = (p for p in paths if p.name not in BUILT_IN_NAMES and (p / manifest.MANIFEST).exists())
+    own = (p for p in paths if p.name not in BUILT_IN_NAMES and (p / model.MANIFEST).exists())
     found += [_describe(path, path.name) for path in own]
     return found
 
@@ -86,7 +85,7 @@ def find(name: str, folder: Path) -> ModelInfo:
 def _single(name: str, folder: Path) -> ModelInfo:
     if os.sep in name:
         path = Path(name).expanduser()
-        if not (path / manifest.MANIFEST).exists():
+        if not (path / model.MANIFEST).exists():
             raise NotFound(f"no model in {path}", hint="it needs a model.toml")
         return _describe(path, path.name)
     every = known(folder)
@@ -121,8 +120,8 @@ def load(info: ModelInfo) -> Model | Joined:
 def _loaded(info: ModelInfo) -> Model:
     hint = "reinstall observer" if info.is_builtin else f"replace the files in {info.folder}"
     try:
-        declared = manifest.read(info.folder)
-        manifest.verify(info.folder, declared)
+        declared = model.read(info.folder)
+        model.verify(info.folder, declared)
         return Model(info.folder, declared, name=info.name)
     except (ConfigInvalid, ImportError, OSError) as error:
         problem = error.message if isinstance(error, ConfigInvalid) else str(error)
@@ -146,7 +145,7 @@ def _joined(first: ModelInfo, second: ModelInfo) -> ModelInfo:
 
 def _describe(folder: Path, name: str, *, is_builtin: bool = False) -> ModelInfo:
     try:
-        declared = manifest.read(folder)
+        declared = model.read(folder)
         return _info(folder, name, declared, is_builtin=is_builtin)
     except (ConfigInvalid, OSError) as error:
         problem = error.message if isinstance(error, ConfigInvalid) else str(error)
@@ -158,11 +157,11 @@ def _describe(folder: Path, name: str, *, is_builtin: bool = False) -> ModelInfo
 def _info(folder: Path, name: str, declared: Manifest, *, is_builtin: bool) -> ModelInfo:
     return ModelInfo(
         name=name,
-        id=manifest.identity(folder, declared),
+        id=model.identity(folder, declared),
         dimensions=declared.dimensions,
         folder=folder,
         description=declared.description,
         licence=declared.licence,
-        size_bytes=sum((folder / file).stat().st_size for file in manifest.DIGESTED),
+        size_bytes=sum((folder / file).stat().st_size for file in model.DIGESTED),
         is_builtin=is_builtin,
     )

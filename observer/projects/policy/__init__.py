@@ -8,12 +8,4 @@ allows what the user's own settings do not.
 from observer.projects.policy.apply import apply_policy, is_captured, unexcluded_files
 from observer.projects.policy.policies import FILE, KINDS, Policies, Policy
 
-__all__ = [
-    "FILE",
-    "KINDS",
-    "Policies",
-    "Policy",
-    "apply_policy",
-    "is_captured",
-    "unexcluded_files",
-]
+__all__ = ["FILE", "KINDS", "Policies", "Policy", "apply_policy", "is_captured", "unexcluded_files"]

@@ -28,8 +28,8 @@ from msgspec import Meta
 
 from observer.core.config import RETAINED, Settings
 from observer.core.model import Place, Project
-from observer.core.order import SAID
 from observer.core.paths import is_inside
+from observer.core.routes import SAID
 from observer.core.value import Value
 from observer.projects.identity import main_folder
 
@@ -145,12 +145,7 @@ _EXPECTED = {
 """What each key must be."""
 
 
-class _Written(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-):
+class _Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of the file."""
 
     exclude: Annotated[
@@ -318,8 +313,7 @@ def _line_of(text: str, within: str, *, quoted: bool = False) -> int:
     """Return the first line with a key, or a string in quotes; 0 if it is written otherwise."""
     wanted = rf"""["']{re.escape(text)}["']""" if quoted else rf"""^\s*["']?{re.escape(text)}\b"""
     return next(
-        (number for number, line in enumerate(within.splitlines(), 1) if re.search(wanted, line)),
-        0,
+        (number for number, line in enumerate(within.splitlines(), 1) if re.search(wanted, line)), 0
     )
 
 
@@ -362,7 +356,7 @@ class Policies:
             return _NONE
         except OSError as error:
             return _unreadable(root, error)
-        stamp = _stamp(found)
+        stamp = (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         known = self._known.get(root)
         if known and known[0] == stamp:
             return known[1]
@@ -394,10 +388,6 @@ class Policies:
         """Return the folders in which a policy was found when it was last looked for."""
         with self._lock:
             return list(self._known)
-
-
-def _stamp(found: os.stat_result) -> _Stamp:
-    return found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _read(root: str, found: os.stat_result) -> Policy:

@@ -57,11 +57,7 @@ MOST_OPEN = 64
 """Unanswered requests of one client at which reading from it pauses."""
 DRAIN_S = 1.0
 """How long a client that closed its end is kept for its outstanding answers."""
-IDENTITY = {
-    "name": "observer",
-    "title": "observer: memory of earlier work",
-    "version": __version__,
-}
+IDENTITY = {"name": "observer", "title": "observer: memory of earlier work", "version": __version__}
 _SPACE = VERSION.partition("/")[0]
 _CAPABILITIES = {
     "prompts": {"listChanged": False},

@@ -23,22 +23,8 @@ from observer.core.json_text import dump
 from observer.local.pump import VIEW_TYPE
 from observer.tools import render
 from observer.tools.documents import Documents
-from observer.tools.fence import (
-    RECORDS,
-    defused,
-    defused_content,
-    labelled,
-    marked,
-    marked_content,
-)
-from observer.tools.tool import (
-    MOST_REPEATED,
-    Echoes,
-    PersonQuestion,
-    Tool,
-    ToolResult,
-    explained,
-)
+from observer.tools.fence import RECORDS, defused, defused_content, labelled, marked, marked_content
+from observer.tools.tool import MOST_REPEATED, Echoes, PersonQuestion, Tool, ToolResult, explained
 
 logger = logging.getLogger(__name__)
 

@@ -20,8 +20,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import BadInput, Incomplete, NotFound, ObserverError, SecretRefused
-from observer.core.model import Item, iso
-from observer.core.relations import relations_of
+from observer.core.model import Item, iso, relations_of
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note, Similar, check, check_change, check_rule
 from observer.search.owners import AGENT, Owner, owner, owner_of, tag_of

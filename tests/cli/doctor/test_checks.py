@@ -55,8 +55,7 @@ def status(**fields: object) -> Status:
 
 
 @pytest.mark.parametrize(
-    ("folder", "found"),
-    [("/var/x", "ext4"), ("/home/ana/.observer", "ext4"), ("/homes", "ext4")],
+    ("folder", "found"), [("/var/x", "ext4"), ("/home/ana/.observer", "ext4"), ("/homes", "ext4")]
 )
 def test_a_local_file_system_is_well(tmp_path: Path, folder: str, found: str) -> None:
     mounts = tmp_path / "mountinfo"

@@ -36,8 +36,7 @@ def test_without_samples_there_is_no_percentile() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "expected"),
-    [(0.123, "0.12"), (12.34, "12.3"), (1234.5, "1,234")],
+    ("number", "expected"), [(0.123, "0.12"), (12.34, "12.3"), (1234.5, "1,234")]
 )
 def test_numbers_have_three_telling_digits(number: float, expected: str) -> None:
     assert shown(number) == expected

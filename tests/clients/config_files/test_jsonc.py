@@ -56,8 +56,7 @@ def test_put_sets_a_value_in_its_place(
 def test_put_keeps_every_comment_and_its_place() -> None:
     text = jsonc.put(jsonc.put(COMMENTED, ("b",), {"c": [1]}), ("list", 1), "y")
     assert text == COMMENTED.replace('"x", // ex\n', '"x", // ex\n        "y"\n').replace(
-        ", // here\n",
-        ', // here\n    "b": {\n        "c": [\n            1\n        ]\n    }\n',
+        ", // here\n", ', // here\n    "b": {\n        "c": [\n            1\n        ]\n    }\n'
     )
 
 

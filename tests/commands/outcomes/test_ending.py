@@ -451,9 +451,7 @@ Failed:    @shop/ui#typecheck
     ],
 )
 def test_silence_is_a_success_of_tools_that_print_what_is_wrong(
-    command: str,
-    text: str,
-    ok: bool | None,
+    command: str, text: str, ok: bool | None
 ) -> None:
     given = Command(command=command, output=text, failed=False)
     assert outcome.command_result(given, command_line.parse_command_line(command)).ok is ok

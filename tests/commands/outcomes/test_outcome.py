@@ -292,209 +292,72 @@ WRITTEN = [
 ]  # fmt: skip
 
 RUNNERS_AND_BUNDLERS = [
-    (
-        "phpunit",
-        (
-            "There was 1 failure:\n\n1) T::a\nno\n\n/p/T.php:3\n\n"
-            "--\n\nThere was 1 risky test:\n\n"
-            "1) T::b\nThis test did nothing\n\n/p/T.php:4\n\n"
-            "Tests: 3, Assertions: 1, Failures: 1, Risky: 1."
-        ),
-        False,
-        "1 failed, 2 passed",
-        "T::a - /p/T.php:3: no",
-    ),
-    (
-        "npx eslint x.js",
-        (
-            "Oops! Something went wrong! :(\n\nESLint: 9.1.0\n\nNo files matching the"
-            " pattern 'x.js' were found.\nPlease check for typing mistakes."
-        ),
-        False,
-        "eslint stopped",
-        "No files matching the pattern 'x.js' were found.",
-    ),
-    (
-        "vitest run x",
-        "No test files found, exiting with code 1\n\nexclude: **/.git/**",
-        False,
-        "no tests ran",
-        "No test files found",
-    ),
-    (
-        "npx jest x",
-        "No tests found, exiting with code 1\nRun with x",
-        False,
-        "no tests ran",
-        "No tests found",
-    ),
-    (
-        "npx jest x",
-        "No tests found, exiting with code 0",
-        None,
-        "No tests found, exiting with code 0",
-        "",
-    ),
-    (
-        "tape t.js",
-        "not ok 1 sum\n  ---\n    at: x\n  ...\n1..1\n# tests 1\n# pass  0\n# fail  1\n",
-        False,
-        "1 failed",
-        "sum",
-    ),
-    (
-        "mocha -R tap",
-        "ok 1 a\nnot ok 2 cart b\n  Error: no\n      at f (m.js:2:7)\n# pass 1\n# fail 1",
-        False,
-        "1 failed, 1 passed",
-        "cart b - m.js:2: Error: no",
-    ),
-    (
-        "perl t/a.t",
-        (
-            "1..3\nok 1 - one\n"
-            "not ok 2 - sum\n#   Failed test 'sum'\n#   at t/a.t line 4.\n"
-            "not ok 3 - later # TODO x"
-        ),
-        False,
-        "1 failed, 1 passed, 1 skipped",
-        "sum - t/a.t:4",
-    ),
-    (
-        "bats t",
-        (
-            "1..2\nok 1 adds\nnot ok 2 sums\n# (in test file t/a.bats, line 7)\n"
-            "#   `[ 1 = 2 ]' failed"
-        ),
-        False,
-        "1 failed, 1 passed",
-        "sums - t/a.bats:7",
-    ),
+    ("phpunit", ("There was 1 failure:\n\n1) T::a\nno\n\n/p/T.php:3\n\n"
+     "--\n\nThere was 1 risky test:\n\n1) T::b\nThis test did nothing\n\n/p/T.php:4\n\n"
+     "Tests: 3, Assertions: 1, Failures: 1, Risky: 1."), False, "1 failed, 2 passed",
+     "T::a - /p/T.php:3: no"),
+    ("npx eslint x.js", ("Oops! Something went wrong! :(\n\nESLint: 9.1.0\n\nNo files matching the"
+     " pattern 'x.js' were found.\nPlease check for typing mistakes."), False, "eslint stopped",
+     "No files matching the pattern 'x.js' were found."),
+    ("vitest run x", "No test files found, exiting with code 1\n\nexclude: **/.git/**", False,
+     "no tests ran", "No test files found"),
+    ("npx jest x", "No tests found, exiting with code 1\nRun with x", False, "no tests ran",
+     "No tests found"),
+    ("npx jest x", "No tests found, exiting with code 0", None,
+     "No tests found, exiting with code 0", ""),
+    ("tape t.js", "not ok 1 sum\n  ---\n    at: x\n  ...\n1..1\n# tests 1\n# pass  0\n# fail  1\n",
+     False, "1 failed", "sum"),
+    ("mocha -R tap",
+     "ok 1 a\nnot ok 2 cart b\n  Error: no\n      at f (m.js:2:7)\n# pass 1\n# fail 1", False,
+     "1 failed, 1 passed", "cart b - m.js:2: Error: no"),
+    ("perl t/a.t", ("1..3\nok 1 - one\n"
+     "not ok 2 - sum\n#   Failed test 'sum'\n#   at t/a.t line 4.\nnot ok 3 - later # TODO x"),
+     False, "1 failed, 1 passed, 1 skipped", "sum - t/a.t:4"),
+    ("bats t", ("1..2\nok 1 adds\nnot ok 2 sums\n# (in test file t/a.bats, line 7)\n"
+     "#   `[ 1 = 2 ]' failed"), False, "1 failed, 1 passed", "sums - t/a.bats:7"),
     ("bats t", "1..1\nok 1 adds", True, "1 passed", ""),
     ("make check", "1..1\nnot ok 1 - x", False, "1 failed", "x"),
-    (
-        "prove",
-        (
-            "#   Failed test 'sum'\n#   at t/a.t line 4.\nt/a.t .. Failed 1/3 subtests\n"
-            "t/a.t (Wstat: 256 Tests: 3 Failed: 1)\n  Failed test:  2\n"
-            "Files=2, Tests=4,  2 wallclock secs ( 0.02 usr)\nResult: FAIL"
-        ),
-        False,
-        "1 failed, 3 passed in 2.0 s",
-        "t/a.t - t/a.t:4: sum",
-    ),
-    (
-        "prove",
-        (
-            "t/a.t (Wstat: 512 Tests: 0 Failed: 0)\n"
-            "Files=1, Tests=0,  0 wallclock secs ( 0.02 usr)\nResult: FAIL"
-        ),
-        False,
-        "1 failed",
-        "t/a.t",
-    ),
-    (
-        "prove",
-        "Files=1, Tests=2,  0 wallclock secs ( 0.02 usr)\nResult: PASS",
-        True,
-        "2 passed",
-        "",
-    ),
-    (
-        "npx ava",
-        (
-            "  ✔ ok\n  ✘ [fail]: sum Error thrown in test\n\n  sum\n\n  a/t.js:3\n\n"
-            "   3: throw\n\n  Error: no db\n      at x\n\n\n  1 test passed\n"
-            "  1 test failed\n"
-        ),
-        False,
-        "1 failed, 1 passed",
-        "sum - a/t.js:3: Error: no db",
-    ),
+    ("prove", ("#   Failed test 'sum'\n#   at t/a.t line 4.\nt/a.t .. Failed 1/3 subtests\n"
+     "t/a.t (Wstat: 256 Tests: 3 Failed: 1)\n  Failed test:  2\n"
+     "Files=2, Tests=4,  2 wallclock secs ( 0.02 usr)\nResult: FAIL"), False,
+     "1 failed, 3 passed in 2.0 s", "t/a.t - t/a.t:4: sum"),
+    ("prove", ("t/a.t (Wstat: 512 Tests: 0 Failed: 0)\n"
+     "Files=1, Tests=0,  0 wallclock secs ( 0.02 usr)\nResult: FAIL"), False, "1 failed", "t/a.t"),
+    ("prove", "Files=1, Tests=2,  0 wallclock secs ( 0.02 usr)\nResult: PASS", True, "2 passed",
+     ""),
+    ("npx ava", ("  ✔ ok\n  ✘ [fail]: sum Error thrown in test\n\n  sum\n\n  a/t.js:3\n\n"
+     "   3: throw\n\n  Error: no db\n      at x\n\n\n  1 test passed\n  1 test failed\n"), False,
+     "1 failed, 1 passed", "sum - a/t.js:3: Error: no db"),
     ("npx ava", "  ✘ [fail]: sum\n\n  1 test failed\n", False, "1 failed", "sum"),
     ("npx ava", "  ✔ ok\n  ─\n\n  3 tests passed\n", True, "3 passed", ""),
-    (
-        "npx webpack",
-        (
-            "./src/a.js 73 bytes [built] [1 error]\n\nERROR in ./src/a.js 2:0-19\n"
-            "Module not found: Error: no './x'\n\n"
-            "webpack 5.1.2 compiled with 1 error and 2 warnings in 2 ms"
-        ),
-        False,
-        "1 error, 2 warnings",
-        "./src/a.js:2: Module not found: Error: no './x'",
-    ),
-    (
-        "npm run build",
-        "ERROR in main\nno entry\nwebpack 5.1.2 compiled with 1 error in 2 ms",
-        False,
-        "1 error",
-        "main: no entry",
-    ),
+    ("npx webpack", ("./src/a.js 73 bytes [built] [1 error]\n\nERROR in ./src/a.js 2:0-19\n"
+     "Module not found: Error: no './x'\n\n"
+     "webpack 5.1.2 compiled with 1 error and 2 warnings in 2 ms"), False, "1 error, 2 warnings",
+     "./src/a.js:2: Module not found: Error: no './x'"),
+    ("npm run build", "ERROR in main\nno entry\nwebpack 5.1.2 compiled with 1 error in 2 ms", False,
+     "1 error", "main: no entry"),
     ("npm run build", "webpack 5.1.2 compiled with 3 errors", False, "3 errors", ""),
-    (
-        "npm run build",
-        "webpack 5.1.2 compiled with 1 warning in 2 ms",
-        True,
-        "1 warning",
-        "",
-    ),
-    (
-        "vite build",
-        (
-            "x Build failed in 8ms\nerror during build:\nCould not resolve './x' from"
-            " 'a.js'\nfile: /p/a.js:1:7\n    at f (x.js:1:2)"
-        ),
-        False,
-        "the build stopped",
-        "/p/a.js:1: Could not resolve './x' from 'a.js'",
-    ),
-    (
-        "vite build",
-        "error during build:\nBuild failed with 1 error:\n\n[X] no entry\n",
-        False,
-        "the build stopped",
-        "[X] no entry",
-    ),
+    ("npm run build", "webpack 5.1.2 compiled with 1 warning in 2 ms", True, "1 warning", ""),
+    ("vite build", ("x Build failed in 8ms\nerror during build:\nCould not resolve './x' from"
+     " 'a.js'\nfile: /p/a.js:1:7\n    at f (x.js:1:2)"), False, "the build stopped",
+     "/p/a.js:1: Could not resolve './x' from 'a.js'"),
+    ("vite build", "error during build:\nBuild failed with 1 error:\n\n[X] no entry\n", False,
+     "the build stopped", "[X] no entry"),
     ("npm run build", "✓ built in 1.20s\n", True, "built in 1.20s", ""),
-    (
-        "esbuild a.js",
-        "✘ [ERROR] No './x'\n\n    a.js:1:7:\n      1 | x\n\n✘ [ERROR] b\n\n2 errors",
-        False,
-        "2 errors",
-        "a.js:1: No './x'",
-    ),
-    (
-        "rollup a.js",
-        "[!] RollupError: no 'x'\na.js (3:7)\n3: x",
-        False,
-        "the build stopped",
-        "a.js:3: RollupError: no 'x'",
-    ),
+    ("esbuild a.js", "✘ [ERROR] No './x'\n\n    a.js:1:7:\n      1 | x\n\n✘ [ERROR] b\n\n2 errors",
+     False, "2 errors", "a.js:1: No './x'"),
+    ("rollup a.js", "[!] RollupError: no 'x'\na.js (3:7)\n3: x", False, "the build stopped",
+     "a.js:3: RollupError: no 'x'"),
     ("rollup a.js", "[!] no config", False, "the build stopped", "no config"),
-    (
-        "prettier --check .",
-        ("[warn] a.js\n[warn] b.js\n[warn] Code style issues found in 2 files. Run"),
-        False,
-        "2 errors",
-        "a.js: code style issues",
-    ),
-    (
-        "prettier --check .",
-        "Checking\nAll matched files use Prettier code style!",
-        True,
-        "all files are formatted",
-        "",
-    ),
-    (
-        "prettier -w a.json",
-        "[error] a.json: SyntaxError: Unexpected token (2:1)",
-        False,
-        "prettier stopped",
-        "a.json:2: SyntaxError: Unexpected token",
-    ),
+    ("prettier --check .",
+     ("[warn] a.js\n[warn] b.js\n[warn] Code style issues found in 2 files. Run"), False,
+     "2 errors", "a.js: code style issues"),
+    ("prettier --check .", "Checking\nAll matched files use Prettier code style!", True,
+     "all files are formatted", ""),
+    ("prettier -w a.json", "[error] a.json: SyntaxError: Unexpected token (2:1)", False,
+     "prettier stopped", "a.json:2: SyntaxError: Unexpected token"),
     ("prettier -w x", "x 3ms", None, "x 3ms", ""),
-]
+]  # fmt: skip
 
 
 def judged(command: str, text: str = "", **fields: Any) -> CommandResult:
@@ -558,12 +421,7 @@ _PASSED = "5 passed in 0.20s\n"
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        "pytest a; pytest b",
-        "pytest; pytest --lf",
-        "ruff check; pytest; pytest",
-    ],
+    "command", ["pytest a; pytest b", "pytest; pytest --lf", "ruff check; pytest; pytest"]
 )
 def test_runs_of_tests_are_added_up(command: str) -> None:
     assert judged(command, _FAILED + _PASSED).passed == 9
@@ -594,44 +452,24 @@ def test_what_failed_behind_tests_that_passed_is_shown(fields: dict[str, Any]) -
 @pytest.mark.parametrize(
     ("command", "text", "ok", "said"),
     [
-        pytest.param(
-            "cargo run",
+        pytest.param("cargo run",
             "    Finished `dev` target(s) in 1s\nthread 'main' panicked at src/main.rs:3:5:\nno",
-            False,
-            "src/main.rs:3: panicked: no",
-            id="what-was-built-broke",
-        ),
-        pytest.param(
-            "pip install a && python x.py",
-            "Successfully installed a-1\nTraceback (most recent call last):\nKeyError: 1",
-            False,
-            "KeyError: 1",
-            id="what-was-installed-broke",
-        ),
-        pytest.param(
-            "cmake -B b && ninja -C b",
-            "-- Build files have been written to: b\na.c:1:2: error: no",
-            False,
-            "a.c:1: no",
-            id="another-program-broke",
-        ),
-        pytest.param(
-            "pytest -q && python x.py",
-            "2 passed in 0.10s\nTraceback (most recent call last):\nKeyError: 1",
-            False,
-            "KeyError: 1",
-            id="behind-the-tests",
-        ),
-        pytest.param(
-            "python x.py && pytest -q",
-            "Traceback (most recent call last):\nKeyError: 1\n2 passed in 0.10s",
-            True,
-            "",
-            id="the-tests-came-last",
-        ),
+            False, "src/main.rs:3: panicked: no", id="what-was-built-broke"),
+        pytest.param("pip install a && python x.py",
+            "Successfully installed a-1\nTraceback (most recent call last):\nKeyError: 1", False,
+            "KeyError: 1", id="what-was-installed-broke"),
+        pytest.param("cmake -B b && ninja -C b",
+            "-- Build files have been written to: b\na.c:1:2: error: no", False, "a.c:1: no",
+            id="another-program-broke"),
+        pytest.param("pytest -q && python x.py",
+            "2 passed in 0.10s\nTraceback (most recent call last):\nKeyError: 1", False,
+            "KeyError: 1", id="behind-the-tests"),
+        pytest.param("python x.py && pytest -q",
+            "Traceback (most recent call last):\nKeyError: 1\n2 passed in 0.10s", True, "",
+            id="the-tests-came-last"),
         pytest.param("cargo build", "    Finished `dev` target(s) in 1s", True, "", id="built"),
     ],
-)
+)  # fmt: skip
 def test_what_broke_behind_a_success_is_shown_where_nobody_tells_the_end(
     command: str, text: str, said: str, *, ok: bool
 ) -> None:
@@ -716,30 +554,15 @@ def test_a_question_that_could_not_be_asked_has_failed() -> None:
 @pytest.mark.parametrize(
     ("command", "code", "text", "said"),
     [
-        pytest.param(
-            "timeout 5 pytest",
-            124,
-            "t.py::test_error PASSED\n",
-            "timed out; its last words: t.py::test_error PASSED",
-            id="timed-out",
-        ),
+        pytest.param("timeout 5 pytest", 124, "t.py::test_error PASSED\n",
+            "timed out; its last words: t.py::test_error PASSED", id="timed-out"),
         pytest.param("./x", 139, "on", "crashed (SIGSEGV); its last words: on", id="signal"),
-        pytest.param(
-            "pytest",
-            137,
-            "1 passed in 0.10s\nbye",
-            "killed (SIGKILL); its last words: bye",
-            id="after-tests",
-        ),
-        pytest.param(
-            "pytest",
-            143,
-            "FAILED t.py::a - no\n1 failed in 0.10s",
-            "t.py::a - no",
-            id="something-bad",
-        ),
+        pytest.param("pytest", 137, "1 passed in 0.10s\nbye",
+            "killed (SIGKILL); its last words: bye", id="after-tests"),
+        pytest.param("pytest", 143, "FAILED t.py::a - no\n1 failed in 0.10s", "t.py::a - no",
+            id="something-bad"),
     ],
-)
+)  # fmt: skip
 def test_what_put_an_end_to_a_command_is_its_error(
     command: str, code: int, text: str, said: str
 ) -> None:

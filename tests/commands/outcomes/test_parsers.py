@@ -445,10 +445,7 @@ def test_a_program_that_is_called_wrong_has_failed(text: str) -> None:
     ],
 )  # fmt: skip
 def test_a_commit_that_was_made_has_not_failed(
-    text: str,
-    code: int | None,
-    ok: bool | None,
-    error: str,
+    text: str, code: int | None, ok: bool | None, error: str
 ) -> None:
     found = judged("git add -A && git commit -m x && git push", text, exit_code=code)
     assert (found.ok, found.first_error) == (ok, error)

@@ -19,18 +19,12 @@ from observer.commands.command_forms import (
 from observer.commands.command_line import InlineScript, inline_script, simple_commands
 
 HEADS = [
-    (
-        "cd api && CI=1 timeout 60 python -m pytest -q tests | tail -5",
-        "python -m pytest -q tests",
-        "pytest",
-    ),
+    ("cd api && CI=1 timeout 60 python -m pytest -q tests | tail -5", "python -m pytest -q tests",
+     "pytest"),
     ("sudo -E docker compose up -d", "sudo -E docker compose up -d", "docker"),
     ("uv run ruff check .", "uv run ruff check .", "ruff"),
-    (
-        "uv run --with httpx -p 3.12 --no-project pytest -q",
-        "uv run --with httpx -p 3.12 --no-project pytest -q",
-        "pytest",
-    ),
+    ("uv run --with httpx -p 3.12 --no-project pytest -q",
+     "uv run --with httpx -p 3.12 --no-project pytest -q", "pytest"),
     ("poetry run -q pytest", "poetry run -q pytest", "pytest"),
     ("nice -n 10 make all", "make all", "make"),
     ("sudo -u postgres psql shop", "sudo -u postgres psql shop", "psql"),
@@ -39,17 +33,11 @@ HEADS = [
     ("npx -p", "npx -p", "-p"),
     ("npx tsc --noEmit", "npx tsc --noEmit", "tsc"),
     ("npx", "npx", "npx"),
-    (
-        "uvx --from 'pyright[nodejs]' pyright src",
-        "uvx --from 'pyright[nodejs]' pyright src",
-        "pyright",
-    ),
+    ("uvx --from 'pyright[nodejs]' pyright src", "uvx --from 'pyright[nodejs]' pyright src",
+     "pyright"),
     ("pnpm dlx vitest run", "pnpm dlx vitest run", "vitest"),
-    (
-        "coverage run -m pytest -q && coverage report",
-        "coverage run -m pytest -q && coverage report",
-        "pytest",
-    ),
+    ("coverage run -m pytest -q && coverage report", "coverage run -m pytest -q && coverage report",
+     "pytest"),
     ("export A=1; source .venv/bin/activate; make test", "make test", "make"),
     ("timeout -s KILL 5 make", "make", "make"),
     ("timeout -k 5", "timeout -k 5", "timeout"),
@@ -60,11 +48,8 @@ HEADS = [
     ("cat <<EOF | psql shop\nselect 1\nEOF", "cat", "cat"),
     ("python - <<-E && make\n\tprint(1)\n\tE\n", "python - && make", "python"),
     ("cat > a <<X\n" + "x\n" * 2000 + "X\nmake", "cat > a; make", "cat"),
-    (
-        "git commit -m \"$(cat <<'EOF'\nFix\nEOF\n)\" && git push",
-        "git commit -m … && git push",
-        "git",
-    ),
+    ("git commit -m \"$(cat <<'EOF'\nFix\nEOF\n)\" && git push", "git commit -m … && git push",
+     "git"),
     ("git commit -F - <<EOF\nFix (a)\nEOF\ngit push", "git commit -F -; git push", "git"),
     ("python -c 'print(1 << 2)'", "python -c 'print(1 << 2)'", "python"),
     ("cat <<< hello", "cat <<< hello", "cat"),
@@ -109,11 +94,7 @@ HEADS = [
     ("make test # not; this", "make test", "make"),
     ("make a#b", "make a#b", "make"),
     ("make |& tail -3", "make", "make"),
-    (
-        "make > out.log 2>&1 && make install &> all.log",
-        "make && make install",
-        "make",
-    ),
+    ("make > out.log 2>&1 && make install &> all.log", "make && make install", "make"),
     ('out=$(pytest -q 2>&1); echo "$out" | tail', "pytest -q", "pytest"),
     ("uv run pytest -q > 'my out.txt' 2>&1", "uv run pytest -q", "pytest"),
     ("pytest 2>err.txt 1>out.txt", "pytest", "pytest"),
@@ -166,7 +147,7 @@ HEADS = [
     ("php -d x=1 vendor/bin/phpunit", "", "phpunit"),
     ("", "(empty)", ""),
     ("A=1", "A=1", ""),
-]
+]  # fmt: skip
 
 
 def test_a_command_line_is_shown_by_what_it_chiefly_runs() -> None:

@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from observer.core.errors import ConfigInvalid, NotFound
 from observer.core.model import ASKED, Enrichment, Item, ItemKind
-from observer.index.embed import manifest, registry
+from observer.index.embed import model, registry
 from observer.index.embed import model as tokens
 from observer.index.embed.lazy_model import FEW, TEXT_CHARS, LazyModel, packed, text_of
 from observer.index.embed.model import FEW_WORDS, LEAST, LITTLE_DOUBT, MOST, Joined, Model
@@ -132,7 +132,7 @@ def test_importing_the_package_loads_no_native_library() -> None:
 def test_words_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "_REMEMBERED", 8)
     folder = registry.BUILT_IN / "instant"
-    made = tokens.Tokens(folder, manifest.read(folder))
+    made = tokens.Tokens(folder, model.read(folder))
     texts = [f"number{chr(97 + n)} {'y' * 40}" for n in range(26)]
     assert [made.ids(text).tolist() for text in texts] == [
         made.ids(text).tolist() for text in texts

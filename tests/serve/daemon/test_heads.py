@@ -76,31 +76,20 @@ COMMIT = "commit -q --allow-empty -m"
 @pytest.mark.parametrize(
     ("steps", "commits"),
     [
-        pytest.param(
-            [f"{COMMIT} Three", f"{COMMIT} Four"], ["commit Three", "commit Four"], id="two"
-        ),
+        pytest.param([f"{COMMIT} Three", f"{COMMIT} Four"], ["commit Three", "commit Four"],
+            id="two"),
         pytest.param([f"{COMMIT} A", f"{COMMIT} B --amend"], ["commit B"], id="amended"),
-        pytest.param(
-            ["checkout -q -b mine HEAD~1", f"{COMMIT} Mine", "cherry-pick --allow-empty main~0"],
-            ["commit Mine", "cherry-pick Two"],
-            id="cherry-pick",
-        ),
-        pytest.param(
-            [
-                "checkout -q -b side",
-                f"{COMMIT} S",
-                "checkout -q main",
-                "merge -q --no-ff -m M side",
-            ],
-            ["commit S", "merge M"],
-            id="merge",
-        ),
+        pytest.param(["checkout -q -b mine HEAD~1", f"{COMMIT} Mine",
+            "cherry-pick --allow-empty main~0"], ["commit Mine", "cherry-pick Two"],
+            id="cherry-pick"),
+        pytest.param(["checkout -q -b side", f"{COMMIT} S", "checkout -q main",
+            "merge -q --no-ff -m M side"], ["commit S", "merge M"], id="merge"),
         pytest.param(["checkout -q HEAD~1", "checkout -q main"], [], id="checkouts"),
         pytest.param(["reset -q --hard HEAD~1"], [], id="reset"),
         pytest.param([f"{COMMIT} A", "reset -q --hard HEAD~1"], [], id="taken back"),
         pytest.param(["checkout -q --orphan new", f"{COMMIT} N"], [], id="no common history"),
     ],
-)
+)  # fmt: skip
 def test_what_was_committed_without_hooks_is_recorded(
     bench: Bench, steps: list[str], commits: list[str]
 ) -> None:

@@ -22,9 +22,9 @@ from observer.local import client
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore
 from observer.serve.worker import Health, WriterThread
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from observer.store.stemmer import stemmer
 from observer.upkeep.home_guard import HomeGuard
 from tests.support import Until, pipeline_over, run_until
 
@@ -144,11 +144,7 @@ def test_what_never_ends_is_embedded_in_between(
 @pytest.mark.measured
 def test_the_index_takes_up_what_is_stored_and_embedded(bench: Bench, store: SqliteStore) -> None:
     put(store, *items(5))
-    bench.run(
-        bench.tasks.run,
-        bench.tasks.run_embedding,
-        until=lambda: bench.index.embedded() == 5,
-    )
+    bench.run(bench.tasks.run, bench.tasks.run_embedding, until=lambda: bench.index.embedded() == 5)
     assert bench.health.text() is None
 
 
@@ -176,8 +172,7 @@ def test_in_times_of_quiet_the_index_is_made_quick_to_ask_and_memory_given_back(
     given: list[int] = []
     monkeypatch.setattr("observer.serve.index.QUIET_S", 0.01)
     monkeypatch.setattr(
-        "observer.serve.index.give_memory_back",
-        lambda: given.append(len(bench.index._segments)),
+        "observer.serve.index.give_memory_back", lambda: given.append(len(bench.index._segments))
     )
     for start, count in ((1, 160), (201, 60)):
         put(store, *items(count, start=start))

@@ -11,13 +11,7 @@ from pathlib import Path
 import pytest
 
 from observer.serve import inotify
-from observer.serve.inotify import (
-    Call,
-    FolderWatch,
-    WatchLost,
-    most_folders,
-    watch_folders,
-)
+from observer.serve.inotify import Call, FolderWatch, WatchLost, most_folders, watch_folders
 
 ROOT = Path(__file__).parents[3]
 CALL = Call()

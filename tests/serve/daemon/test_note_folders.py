@@ -112,10 +112,7 @@ def test_a_note_about_code_that_has_changed_says_so_everywhere(
         command = ["-m", "observer", "mcp", "--tools", "basic-memory"]
         server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
         async with asyncio.timeout(60), Client(server) as client:
-            asked = (
-                ("search_notes", {"query": "marmalade"}),
-                ("build_context", {"url": "jobs"}),
-            )
+            asked = (("search_notes", {"query": "marmalade"}), ("build_context", {"url": "jobs"}))
             return [str(await client.call_tool(name, arguments)) for name, arguments in asked]
 
     for answer in asyncio.run(answers()):

@@ -31,11 +31,7 @@ def found(home: Home) -> list[str]:
 
 @pytest.fixture
 def old(
-    home: Home,
-    within: Observer,
-    until: Until,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    home: Home, within: Observer, until: Until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Home:
     """A memory with the word in events of 40 days ago, and others of today."""
     folder = tmp_path / "app"

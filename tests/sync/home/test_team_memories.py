@@ -11,7 +11,7 @@ import pytest
 from observer.core.errors import NotFound
 from observer.index.index import Index
 from observer.memory.api import Memory
-from observer.store.stemmer import stemmer
+from observer.store.connection import stemmer
 from observer.tools.mem0.rows import Message, PlanStep
 from observer.tools.mem0.tools import Mem0, greeting
 from tests.support import memory_over, record_by

@@ -19,7 +19,7 @@ from observer.index.embed.registry import ModelInfo, find
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.search.find import SearchHits
-from observer.store.stemmer import stemmer
+from observer.store.connection import stemmer
 from observer.sync import carriers, postgres
 from observer.sync.carriers import open_search
 from observer.sync.home import sync_once

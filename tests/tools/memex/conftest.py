@@ -16,8 +16,8 @@ from observer.core.model import Item, Project
 from observer.core.paths import Home
 from observer.index import Index
 from observer.memory.api import Memory
+from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
-from observer.store.stemmer import stemmer
 from tests.support import memory_over, pipeline_over, record_by
 
 DAY_MS = 86_400_000

@@ -14,7 +14,7 @@ from observer.redaction.seen import SEEN
 from observer.serve.maintenance import RetentionWorker
 from observer.serve.worker import end
 from observer.store.database import SqliteStore
-from observer.upkeep import recognised
+from observer.upkeep import redact
 from tests.upkeep.purge.conftest import NOW_MS, holding, retaining
 
 VALUE = "Xkdlqzptbwmrvc39"
@@ -43,12 +43,12 @@ def test_it_goes_from_log_items_and_copies(copied: Home) -> None:
     assert holding(copied, VALUE) == []
     with closing(SqliteStore(copied.database)) as store, store.read() as reader:
         assert reader.totals().events == 3
-        assert not recognised.is_behind(reader)
+        assert not redact.is_behind(reader)
 
 
 def test_the_next_daemon_derives_what_a_killed_one_redacted(copied: Home) -> None:
     with retaining(copied, OTHER, BARE, NAMED), closing(SqliteStore(copied.database)) as store:
-        recognised.redact_found(store, recognised.found(store)[0], SEEN.state, 0)
+        redact.redact_found(store, redact.found(store)[0], SEEN.state, 0)
     assert holding(copied, VALUE)
     with retaining(copied) as worker:
         asyncio.run(worker.look(NOW_MS))
@@ -79,11 +79,11 @@ def test_it_goes_soon_after_it_is_recognised(home: Home) -> None:
 def test_a_search_goes_on_where_a_killed_daemon_was(home: Home) -> None:
     with retaining(home, OTHER, BARE), closing(SqliteStore(home.database)) as store:
         SEEN.learn([VALUE])
-        recognised.redact_found(store, [], SEEN.state, 1)
+        redact.redact_found(store, [], SEEN.state, 1)
         with store.read() as reader:
-            assert recognised.searched(reader) == 1
+            assert redact.searched(reader) == 1
             SEEN.learn([LATER])
-            assert recognised.searched(reader) == 0
+            assert redact.searched(reader) == 0
 
 
 def test_what_a_killed_daemon_redacted_is_not_counted_as_none(
@@ -91,7 +91,7 @@ def test_what_a_killed_daemon_redacted_is_not_counted_as_none(
 ) -> None:
     caplog.set_level("INFO")
     with retaining(copied, OTHER, BARE, NAMED), closing(SqliteStore(copied.database)) as store:
-        recognised.redact_found(store, recognised.found(store)[0], SEEN.state, 0)
+        redact.redact_found(store, redact.found(store)[0], SEEN.state, 0)
     with retaining(copied) as worker:
         asyncio.run(worker.look(NOW_MS))
     assert "events held values" not in caplog.text
@@ -101,9 +101,9 @@ def test_without_news_nothing_is_searched(home: Home) -> None:
     with retaining(home, OTHER, NAMED) as worker:
         asyncio.run(worker.look(NOW_MS))
         with closing(SqliteStore(home.database)) as store, store.read() as reader:
-            assert not recognised.is_behind(reader)
+            assert not redact.is_behind(reader)
             SEEN.learn([LATER])
-            assert recognised.is_behind(reader)
+            assert redact.is_behind(reader)
 
 
 def test_the_name_of_a_project_goes_as_well(home: Home, tmp_path: Path) -> None:

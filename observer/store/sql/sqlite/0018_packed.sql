@@ -1,4 +1,4 @@
--- Events as JSON and anchors are packed: observer/store/packing.py. A damaged event stays as it is.
+-- Events as JSON and anchors are packed: observer/store/rows.py. A damaged event stays as it is.
 
 UPDATE event SET
     data = packed_event(

@@ -13,9 +13,9 @@ from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Footer, Static, TextArea
 
+from observer.cli.screens import Asker, words_of
 from observer.core.errors import ObserverError
 from observer.core.text import counted, plain
-from observer.tui.source import Asker, words_of
 
 PAIRS = 50
 BESIDE = 90

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.screens.conftest import PROMPT, Tmux
 from tests.support import Observer, Until
-from tests.tui.conftest import PROMPT, Tmux
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +128,7 @@ def test_a_tab_offers_what_the_memory_holds(
 ) -> None:
     program, setting = SHELLS[shell]
     observer("remember", "$(touch owned) `touch owned`; touch owned")
-    recorder = Path(__file__).parents[2] / "hooks" / "shell" / f"observer.{shell}"
+    recorder = Path(__file__).parents[3] / "hooks" / "shell" / f"observer.{shell}"
     terminal = tmux(*program)
     terminal.type(f"{setting}", "Enter", f" source {recorder}; clear", "Enter")
     terminal.shows(PROMPT)

@@ -17,14 +17,14 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from observer.cli.read import answer
+from observer.cli.screens import Asker
+from observer.cli.screens.app import Tui
+from observer.cli.screens.review import Review
 from observer.cli.session import written
 from observer.core.model import Item
 from observer.core.paths import Home
 from observer.notes.pairs import How
 from observer.store.database import SqliteStore
-from observer.tui.app import Tui
-from observer.tui.review import Review
-from observer.tui.source import Asker
 from tests.cli.conftest import Fill
 from tests.hostile import HOSTILE
 from tests.tools.conftest import an_item

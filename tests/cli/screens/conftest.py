@@ -11,12 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import app, fill, filled
 from tests.support import Until
 
-__all__ = ["app", "fill", "filled"]
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROMPT = "ready>"
 Keys = tuple[str, ...]
 

@@ -1,27 +1,32 @@
-"""Screens that list: what happened and what is found, sessions, one session."""
+"""The screens of a terminal: keys, lists of what happened and is found, one item, an end.
+
+The end leaves the terminal as it was, however it comes.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import os
+import signal
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, cast
 
 import orjson
 from rich.text import Text
 from textual import work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from observer.cli.screens import Asker, words_of
 from observer.core.errors import ObserverError
 from observer.core.moment import minute_of
 from observer.core.text import one_line, plain
-from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, scope_line
+from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, CommandReply, scope_line
 from observer.tools.colours import colour_of
-from observer.tui.item import ItemScreen
-from observer.tui.source import Asker, words_of
 
 Row = dict[str, Any]
 
@@ -33,6 +38,70 @@ LOOK_S = 1.0
 ROOMY = 60
 """Columns from which on a line begins with its time."""
 TITLE_CHARS = 400
+
+
+class Words(VerticalScroll):
+    """A text with the keys of `less` and `vi` beside its own."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down", show=False),
+        Binding("k", "scroll_up", show=False),
+        Binding("g", "scroll_home", show=False),
+        Binding("G", "scroll_end", show=False),
+    ]
+
+
+class ItemScreen(Screen[None]):
+    """One item as text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "app.out", "Back"),
+        Binding("s", "session", "Its session"),
+        Binding("t", "around", "Around it"),
+    ]
+
+    def __init__(self, source: Asker, handle: str, *, open_session: Callable[[str], None]) -> None:
+        super().__init__()
+        self._source = source
+        self._handle = handle
+        self._open_session = open_session
+
+    def compose(self) -> ComposeResult:
+        """Yield the text, and the keys."""
+        with Words(id="text"):
+            yield Static("", id="words", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Ask for the item."""
+        self.set_focus(self.query_one(Words))
+        self._show("show", handles=[self._handle], limit=1)
+
+    @work(exclusive=True)
+    async def _show(self, question: str, **asked: Any) -> None:  # noqa: ANN401 - of each question
+        try:
+            text = await self._source.shown(question, **asked)
+        except ObserverError as error:
+            text = words_of(error)
+        head, _, rest = plain(text).partition("\n")
+        self.query_one(Static).update(Text.assemble((head, "bold"), "\n", rest))
+
+    def action_around(self) -> None:
+        """Show what happened around the item."""
+        self._show("timeline", anchor=self._handle, depth_before=10, depth_after=10)
+
+    async def action_session(self) -> None:
+        """Open the session that the item is of."""
+        asked = {"handles": [self._handle], "limit": 1}
+        try:
+            found = orjson.loads(await self._source.shown("show", is_json=True, **asked))
+        except ObserverError as error:
+            self.notify(plain(words_of(error)), severity="error", markup=False)
+            return
+        if session := found["observations"][0]["session"]:
+            self._open_session(session)
+        else:
+            self.notify("it belongs to no session", markup=False)
 
 
 class Rows(OptionList):
@@ -247,7 +316,7 @@ class TimelineScreen(Listing):
 
     def action_review(self) -> None:
         """Settle near pairs."""
-        from observer.tui.review import Review  # noqa: PLC0415 - its editor is seldom wanted
+        from observer.cli.screens.review import Review  # noqa: PLC0415 - its editor is seldom wanted
 
         self.app.push_screen(Review(self.source))
 
@@ -308,3 +377,96 @@ class SessionScreen(Below):
     def line(self, row: Row) -> Text:
         """Return an item, indented if a sub-agent did it."""
         return Text("  " * (row["id"] in self._below)) + super().line(row)
+
+
+KEYS = """\
+up down j k     another line           Enter, click   open it
+g G             first, last            Escape, q      back, and out
+/               search as you type     Escape         the timeline again
+a               all projects, or the one of this folder
+s               sessions; on an item:  its session
+t               on an item: what happened around it
+r               review near pairs of notes; there:
+  r replaces    a amends    b both stand    m merge    s skip
+?               these keys             Ctrl-C         out
+"""
+
+
+class Keys(ModalScreen[None]):
+    """The keys, until any is pressed."""
+
+    def compose(self) -> ComposeResult:
+        """Yield the keys."""
+        with VerticalScroll(id="keys"):
+            yield Static(KEYS, markup=False)
+
+    def on_key(self) -> None:
+        """Go back."""
+        self.dismiss()
+
+    def on_click(self) -> None:
+        """Go back."""
+        self.dismiss()
+
+
+class Tui(App[int]):
+    """The memory on a terminal."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #head { height: auto; padding: 0 1; text-style: bold; }
+    #list { height: 1fr; border: none; padding: 0 1; }
+    #empty { height: auto; padding: 1 2; }
+    #words { height: auto; }
+    Input { border: none; height: 1; background: $surface-lighten-1; }
+    #text { height: 1fr; padding: 0 1; }
+    #pair { height: 1fr; layout: vertical; }
+    #pair.beside { layout: horizontal; }
+    .end { height: 1fr; width: 1fr; border: round $primary; padding: 0 1; }
+    Keys { align: center middle; }
+    #keys { width: auto; max-width: 100%; height: auto; max-height: 100%;
+            border: round $primary; padding: 0 1; background: $surface; }
+    #keys Static { width: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "keys", "Keys", key_display="?"),
+        Binding("q", "out", "Out"),
+        Binding("ctrl+c", "end(130)", "Out", show=False, priority=True),
+        Binding("ctrl+q", "end(0)", "Out", show=False, priority=True),
+    ]
+
+    def __init__(self, source: Asker) -> None:
+        super().__init__()
+        self._source = source
+        self.animation_level = "none"
+
+    def on_mount(self) -> None:
+        """Show the first screen, and be ready to be ended from outside."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            loop.add_signal_handler(number, self.action_end, 128 + number)
+        self.push_screen(TimelineScreen(self._source))
+
+    def action_keys(self) -> None:
+        """Show the keys."""
+        self.push_screen(Keys())
+
+    def action_out(self) -> None:
+        """Leave this screen, or the application with the first one."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+        else:
+            self.action_end(0)
+
+    def action_end(self, code: int) -> None:
+        """End with an exit code."""
+        self.exit(code)
+
+
+def run(
+    answer: Callable[..., CommandReply], change: Callable[..., Any], stamp: Callable[[], Hashable]
+) -> int:
+    """Show the memory until the person leaves, and return the exit code; see `Asker`."""
+    for name in ("COLUMNS", "LINES"):  # else it stays as large as they say when it is resized
+        os.environ.pop(name, None)
+    return Tui(Asker(answer, change, stamp)).run() or 0
