@@ -91,6 +91,8 @@ def shoot(made: sample.Sample, browser: Browser, folder: Path) -> None:
             seen.wait_for_url(f"{base}/session/*")
         else:
             seen.goto(base + page)
+        if not seen.get_by_role("navigation").count():
+            raise SystemExit(f"{page} shows no page: {seen.title()}")
         path = folder / f"{name}.png"
         seen.screenshot(path=path)
         context.close()
