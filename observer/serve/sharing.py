@@ -1,4 +1,4 @@
-"""Shares of the daemon: a round for each every minute and after changes, beside everything else.
+"""Shares of the daemon: a round for each every minute and after changes here, or on a server.
 
 A share out of reach slows nobody: rounds have a thread of their own, and after each failure the
 next try of that share comes later.
@@ -11,7 +11,7 @@ import logging
 import time
 from contextlib import closing, suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 import msgspec
@@ -29,7 +29,7 @@ from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
 from observer.sync import home as sharing
 from observer.sync import outgoing
-from observer.sync.carriers import is_server, open_carrier, open_search
+from observer.sync.carriers import is_server, open_carrier, open_search, open_server
 from observer.sync.team_search import ItemModel, fill
 
 log = logging.getLogger(__name__)
@@ -87,6 +87,8 @@ class ShareWorker(Worker):
         self._failures: dict[str, int] = {}
         self._not_before: dict[str, float] = {}
         self._thread = background(1, "sync")
+        self._heard: dict[str, Thread] = {}
+        self._loop = asyncio.get_running_loop()
 
     async def run(self) -> None:
         """Begin a round every minute, and soon after something was stored, until cancelled."""
@@ -120,6 +122,17 @@ class ShareWorker(Worker):
             if time.monotonic() >= self._not_before.get(share.name, 0.0):
                 self._round(share)
 
+    def _hear(self, share: ShareState) -> None:
+        """Begin a round as soon as a share's server says that another has pushed.
+
+        It ends where that cannot be heard, by a pool, an error or the lack of connections; the next
+        round begins it anew.
+        """
+        with suppress(ObserverError), closing(open_server(share.url)) as server:
+            while server.listens() and share.name in {one.name for one in self._shares()}:
+                if server.wake(EVERY_S):
+                    self._loop.call_soon_threadsafe(self.wake)
+
     def _round(self, share: ShareState) -> dict[str, object]:
         with self._one_at_a_time:
             try:
@@ -129,6 +142,10 @@ class ShareWorker(Worker):
             except ObserverError as error:
                 self._failed(share, error)
                 return {"name": share.name, "error": error.message, "hint": error.hint}
+        known = self._heard.get(share.name)
+        if is_server(share.url) and not (known and known.is_alive()):
+            self._heard[share.name] = Thread(target=self._hear, args=(share,), daemon=True)
+            self._heard[share.name].start()
         self._failures.pop(share.name, None)
         self._not_before.pop(share.name, None)
         return {"name": share.name, **done._asdict(), "unsearched": unsearched}

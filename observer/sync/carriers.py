@@ -20,7 +20,7 @@ from observer.sync.record import Carrier
 
 if TYPE_CHECKING:
     from observer.sync.folder import FolderCarrier
-    from observer.sync.postgres import ServerTeam
+    from observer.sync.postgres import PostgresCarrier, ServerTeam
     from observer.sync.postgres_search import ServerSearch
 
 _EXTRAS = {"pyrage": "sync", "zstandard": "sync", "cryptography": "sync", "psycopg": "teams"}
@@ -34,8 +34,15 @@ def open_carrier(url: str, home_folder: Path) -> Carrier:
         ShareUnavailable: it is out of reach, is no share, this machine has no key to it, it has a
             later format than this program knows, or an extra is not installed.
     """
-    if not is_server(url):
-        return open_files(url, home_folder)
+    return open_server(url) if is_server(url) else open_files(url, home_folder)
+
+
+def open_server(url: str) -> PostgresCarrier:
+    """Return the carrier of a share on a server.
+
+    Raises:
+        ShareUnavailable: as `open_carrier`.
+    """
     with _extras():
         from observer.sync.postgres import PostgresCarrier  # noqa: PLC0415 - of an extra
 
@@ -49,10 +56,9 @@ def open_search(url: str) -> ServerSearch:
         ShareUnavailable: as `open_carrier`, or the share cannot be searched as a whole.
     """
     with _extras():
-        from observer.sync.postgres import PostgresCarrier  # noqa: PLC0415 - of an extra
         from observer.sync.postgres_search import ServerSearch  # noqa: PLC0415 - of an extra
 
-        return ServerSearch(PostgresCarrier(url))
+        return ServerSearch(open_server(url))
 
 
 def open_files(url: str, home_folder: Path) -> FolderCarrier:

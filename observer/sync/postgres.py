@@ -118,6 +118,11 @@ class PostgresCarrier:
                 return False
             time.sleep(min(LOOK_S, left_s))
 
+    def listens(self) -> bool:
+        """Return whether news are heard at once, and the server has connections to spare for it."""
+        with self._connection() as connection:
+            return not self._is_pooled and bool(value_of(connection, _statement("has_room")))
+
     def close(self) -> None:
         """Let go of the connection."""
         if self._open:

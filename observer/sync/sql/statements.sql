@@ -7,6 +7,9 @@ LEFT JOIN pg_namespace n ON n.nspname = 'observer'
 LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'record'
 WHERE r.rolname = current_user;
 
+-- name: has_room
+SELECT 2 * (SELECT count(*) FROM pg_stat_activity) < current_setting('max_connections')::int;
+
 -- name: is_there
 SELECT to_regclass('observer.record') IS NOT NULL;
 
