@@ -18,6 +18,7 @@ from observer.local import client
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
 from observer.store.pages import VFS
+from observer.store.rows import event_json
 from observer.store.tombstones import Tombstones
 from observer.upkeep.home_guard import hold
 from tests.cli.conftest import Run
@@ -208,6 +209,7 @@ DAMAGES = ["'{'", "'{}'", "x'ff'", "CAST(x'7bff' AS TEXT)", "substr(data, 2)"]
 def change(home: Home, statement: str) -> None:
     database = apsw.Connection(str(home.database), vfs=VFS)
     database.create_scalar_function("title_key", str, 1, deterministic=True)  # of an index
+    database.create_scalar_function("event_json", event_json, deterministic=True)  # of a trigger
     database.execute(statement)
     database.close()
 

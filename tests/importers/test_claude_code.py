@@ -191,7 +191,7 @@ def test_a_call_that_the_person_refused_never_ran_but_what_was_said_counts(
     kinds = {"Bash": "command", "Edit": "file-write"}
     assert known.kinds()[1:-1] == [kinds.get(tool, "tool-use")]
     (item,) = [one for one in known.items() if one.kind != "summary"]
-    assert (item.kind, item.type) == ("record", "decision")
+    assert (item.kind, item.type) == ("observation", "decision")
     assert item.narrative == f"{item.title}: never use sed, use the editor"
 
 

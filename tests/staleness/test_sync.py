@@ -430,7 +430,6 @@ def ran(story: Story, *commands: str, session: str = "s") -> None:
         pytest.param(["checkout auth.py"], id="checkout of a file"),
         pytest.param(["restore ."], id="restore"),
         pytest.param(["reset --hard"], id="reset"),
-        pytest.param(["stash", "stash drop"], id="stash"),
     ],
 )
 def test_it_is_reverted(story: Story, commands: list[str], *, session: str, is_seen: bool) -> None:
