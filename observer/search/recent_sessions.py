@@ -214,10 +214,9 @@ class RecentSessions:
         summaries = {past.session.id: past.summary for past in self.all}
         printed = {each for one in known.tracked if about in one.files for each in one.items}
         for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):
-            if about and not (failure.item in printed or about in files_of(failure)):
-                continue
+            is_about = not about or failure.item in printed or about in files_of(failure)
             summary = summaries.get(failure.sessions[-1] or 0)
-            if item := next(iter(self._reader.items([failure.item])), summary):
+            if is_about and (item := next(iter(self._reader.items([failure.item])), summary)):
                 yield FailingCheck(failure, item)
 
     def dirty(

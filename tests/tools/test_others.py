@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from observer.core.events import Edit, Event, FileRead, FileWrite, SessionStart
+from observer.core.events import Edit, Event, FileRead, FileWrite, SessionEnd, SessionStart
 from observer.core.filters import OWN
 from observer.core.model import Item, Project, item_id, item_uuid
 from observer.memory.api import Memory
@@ -85,6 +85,17 @@ def test_what_was_changed_elsewhere_is_said_before_the_next_edit_of_it(
     scene.reads()
     scene.shares(**fields)
     assert edited(scene).endswith(f"{said} on branch fees 4 minutes ago. #36000")
+
+
+def test_it_stands_until_the_session_ends(scene: Scene) -> None:
+    scene.reads()
+    scene.reads(name="shed.py")
+    scene.shares()
+    (found,) = scene.memory.accounts.standing_reminders(APP)
+    assert (found.sort, found.item) == ("others", item_id(LATE))
+    assert "ana changed `settle_invoice`" in found.instead
+    scene.does(SessionEnd(), "s2")
+    assert scene.memory.accounts.standing_reminders(APP) == []
 
 
 def test_what_another_session_changed_on_another_branch_is_said(scene: Scene) -> None:

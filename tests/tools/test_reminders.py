@@ -17,6 +17,7 @@ from observer.search.reminder import NOTHING, Reminder, harmless
 from observer.serve.requests import MOST_REMINDERS, RemindedSessions, remind
 from observer.tools import hook_output
 from observer.tools.render import tokens
+from tests.tools.conftest import APP
 
 NOW_MS = 1_742_050_000_000
 UNKNOWN = "error: unrecognized subcommand 'bun'"
@@ -148,6 +149,12 @@ def test_another_daemon_tells_a_session_nothing_twice(happening: Happening) -> N
     assert happening.before(WRAPPED)
     happening.shown = RemindedSessions(happening.folder.parent / "shown")
     assert happening.before(WRAPPED) == ""
+
+
+def test_a_form_that_cannot_run_stands_for_every_session(happening: Happening) -> None:
+    happening.learns_a_form()
+    (found,) = happening.memory.accounts.standing_reminders(APP)
+    assert (found.sort, found.failed, found.instead) == ("form", WRAPPED, PLAIN)
 
 
 def test_a_form_that_works_by_now_is_no_news(happening: Happening) -> None:

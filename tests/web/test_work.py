@@ -145,6 +145,7 @@ def test_of_a_file_is_said_what_fails_there_and_what_holds(
     assert rows == [("no server", "nothing speaks against it"), ("a server", "holds no longer")]
     said = code_history.why(memory.why(asked["target"], str(folder)))
     assert "checks that fail and name it" in said
+    assert not memory.why("shed.py", str(folder)).red
     assert "Fails now" not in browser.get("/why", params={**asked, "target": "shed.py"}).text
     happening.runs("pytest", GREEN)
     assert "Fails now" not in browser.get("/why", params=asked).text
