@@ -236,3 +236,4 @@ def test_a_round_begins_once_another_pushed_to_a_server(
                 running.cancel()
 
         asyncio.run(lives())
+    assert ana.texts()
