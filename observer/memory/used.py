@@ -116,7 +116,7 @@ def _acts(reader: StoreReader, session: Session) -> tuple[tuple[int, _Act], ...]
     key = (reader.epoch(), session.id, session.last_ms, session.events)
     if key not in _KNOWN:
         while len(_KNOWN) >= MOST:
-            del _KNOWN[next(iter(_KNOWN))]
+            _KNOWN.pop(next(iter(_KNOWN)), None)
         _KNOWN[key] = tuple(
             (one.event.at_ms, act)
             for kind in KINDS

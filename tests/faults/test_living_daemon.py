@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -109,7 +110,9 @@ def test_a_clock_that_was_wrong_loses_nothing(
     home: Home, pid: int, until: Until, shift_ms: int
 ) -> None:
     """What was reported under it is stored under its time, and what comes after it as well."""
+    os.kill(pid, signal.SIGSTOP)  # it would take an event before its time is set
     wrong = report(home, shift_ms=shift_ms)
+    os.kill(pid, signal.SIGCONT)
     until(lambda: Spool(home.spool).depth() == 0, wait_s=90)
     right = report(home, text="wharf")
     until(lambda: Spool(home.spool).depth() == 0, wait_s=90)
