@@ -36,7 +36,7 @@ from observer.core.model import (
 from observer.core.value import Value, decode_json
 from observer.notes.note_reader import PAIR
 from observer.notes.signal_corpus import Corpus, Signal, Status
-from observer.notes.values import EventWriter, Note, check, metadata_text, signal_id
+from observer.notes.values import Author, EventWriter, Note, check, metadata_text, signal_id
 from observer.search.candidates import Sources
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
@@ -260,14 +260,14 @@ class Signals:
             raise NotFound(f"no signal {number}", hint="list them first")
         return signal
 
-    def triage(self, number: int, status: Status) -> Signal:
+    def triage(self, number: int, status: Status, *, author: Author = "agent") -> Signal:
         """Say what becomes of a signal, until somebody says otherwise.
 
         Raises:
             NotFound: as `get`.
         """
         signal = replace(self.get(number), status=status)
-        self._writer.write(self.triaged(signal), author="agent", project_id=UNASSIGNED)
+        self._writer.write(self.triaged(signal), author=author, project_id=UNASSIGNED)
         return signal
 
     def triaged(self, signal: Signal) -> Triage:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import msgspec
@@ -28,6 +28,7 @@ from observer.memory.api import Memory
 from observer.memory.code_questions import locate
 from observer.notes.note_reader import is_superseded
 from observer.notes.pairs import Settlement
+from observer.notes.signal_corpus import Status
 from observer.notes.values import Changes, Version
 from observer.search.dates import day_start_ms
 from observer.search.eligible import has_expired, is_stale
@@ -415,6 +416,30 @@ def edit(view: WebRequest) -> str:
     return f"/item/{number}"
 
 
+def implied(view: WebRequest) -> WebPage:
+    """Show what the notes imply but nobody has written down, and hypotheses that were approved."""
+    memory, status = view.memory, view.query["status"]
+    chosen: Status = "snoozed" if status == "snoozed" else "new"
+    found = memory.signals.list(status=chosen)
+    values = {
+        "signals": found.signals[:PAIRS],
+        "more": max(0, len(found.signals) - PAIRS),
+        "degraded": found.degraded,
+        "status": chosen,
+        "inferences": memory.inferences.list(),
+    }
+    return WebPage("signals.html", "Implied", {**shared(memory), **values})
+
+
+def triage(view: WebRequest) -> str:
+    """Say as a person what becomes of a signal."""
+    status = view.form.get("status", "")
+    if status not in {"new", "snoozed", "dismissed"}:
+        raise BadInput("a signal becomes snoozed, dismissed, or new again", hint="choose one")
+    view.memory.signals.triage(number_in(view, "id"), cast("Status", status), author="person")
+    return "/signals"
+
+
 def settle(view: WebRequest) -> str:
     """Say what holds of two near notes."""
     fields = ("id", "how", "other", "content")
@@ -447,6 +472,7 @@ PAGES: dict[str, Handler] = {
     "notes": notes,
     "project": project,
     "review": review,
+    "signals": implied,
     "given": given_page,
     "why": code,
     "health": health,
@@ -467,6 +493,7 @@ CHANGES: dict[str, Handler] = {
     "note/approve": partial(change_note, act="approve"),
     "note/edit": edit,
     "review": settle,
+    "signal": triage,
     "given": give,
     "session/rename": rename,
 }

@@ -24,7 +24,7 @@ from tests.conftest import ROOT, _end_daemon
 pytestmark = pytest.mark.slow
 
 PAGES = (
-    *("/", "/search?q=cart", "/timeline", "/sessions", "/notes", "/review", "/given"),
+    *("/", "/search?q=cart", "/timeline", "/sessions", "/notes", "/review", "/signals", "/given"),
     *("/why", "/usage", "/privacy", "/health?look=1", "/nowhere"),
 )
 RED = "FAILED tests/test_cart.py::test_total - assert 1 == 2\n=== 1 failed, 2 passed in 0.1s ==="

@@ -17,6 +17,7 @@ from observer.core.text import MOST_CHARS, plain
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.values import exported_line
+from observer.notes.signals import Hypothesis
 from observer.notes.values import Changes, Note
 from observer.store.database import SqliteStore
 from observer.tools.asking import CommandRequest
@@ -40,7 +41,17 @@ EVERY = (
         "/edits/14",
     ),
     *("/project", f"/project/{APP.uuid}", "/session/14?as=markdown"),
-    *("/notes", "/review", "/given", "/why", "/privacy", "/health", "/purged", "/usage"),
+    *(
+        "/notes",
+        "/review",
+        "/signals",
+        "/given",
+        "/why",
+        "/privacy",
+        "/health",
+        "/purged",
+        "/usage",
+    ),
 )
 
 
@@ -416,6 +427,29 @@ def test_two_notes_are_settled(browser: Browser, memory: Memory) -> None:
 def test_a_form_that_is_no_answer_is_refused(browser: Browser, fields: dict[str, str]) -> None:
     assert browser.change("/review", **fields).status_code in {400, 404}
     assert browser.change("/note/forget").status_code == 400
+
+
+def test_what_notes_imply_is_shown_and_put_aside(browser: Browser, memory: Memory) -> None:
+    note = memory.notes.remember(Note(content="See [[Tax rates]] first"), project=APP.uuid).item
+    wanted = Hypothesis(title="Rates change often", summary="Twice a year", evidence=(note.id,))
+    memory.inferences.mint(wanted, is_confirmed=True)
+    (signal,) = memory.signals.list().signals
+    page = browser.get("/signals").text
+    for said in (
+        "links to [[Tax rates]]",
+        f'href="/item/{note.id}"',
+        "Rates change often",
+        "its notes say",
+    ):
+        assert said in page
+    browser.change("/signal", id=signal.id, status="snoozed")
+    assert "Nothing is implied" in browser.get("/signals").text
+    assert "Look again" in browser.get("/signals?status=snoozed").text
+    browser.change("/signal", id=signal.id, status="new")
+    assert "Tax rates" in browser.get("/signals").text
+    memory.notes.edit(note.id, Changes(content="See [[Tax rates]] last"), author="person")
+    assert "a note that it rests on changed" in browser.get("/signals").text
+    assert browser.change("/signal", id=signal.id, status="minted").status_code == 400
 
 
 def test_recording_pauses_and_goes_on(browser: Browser, home: Home) -> None:
