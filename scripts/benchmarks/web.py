@@ -55,7 +55,17 @@ CORE = Aim(most=3.0)
 PAGES = (
     *("/", "/search?q=total+of+the+cart", "/timeline", "/timeline?type=commit", "/sessions"),
     *("/session/{session}", "/edits/{session}", "/item/{item}", "/project", "/project/shop"),
-    *("/notes", "/review", "/given", "/why", "/usage", "/usage?days=365", "/privacy", "/purged"),
+    *(
+        "/notes",
+        "/review",
+        "/signals",
+        "/given",
+        "/why",
+        "/usage",
+        "/usage?days=365",
+        "/privacy",
+        "/purged",
+    ),
     "/health",
 )
 DAY_MS = 86_400_000
