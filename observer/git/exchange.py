@@ -11,7 +11,9 @@ without a conflict; nothing is ever forced.
 from __future__ import annotations
 
 import os
+import random
 import tempfile
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -22,8 +24,8 @@ from observer.git.launch import GitTimeout, environment, launch
 
 WAIT_S = 300.0
 """Longest wait for a fetch or a push."""
-MOST_TRIES = 10
-"""Pushes in a row that may come too late before it is given up for now."""
+MOST_TRIES, PAUSE_S = 10, 0.2
+"""Pushes in a row that may come too late, and seconds by which each waits longer, at most."""
 _SETTINGS = {
     "commit.gpgSign": "false",
     "core.attributesFile": os.devnull,
@@ -121,7 +123,7 @@ class Exchange:
             ShareUnavailable: the remote is out of reach, or takes nothing.
         """
         self._commit()
-        for _ in range(MOST_TRIES):
+        for tried in range(MOST_TRIES):
             ours = self._commit_at("HEAD")
             if not ours or ours == self._commit_at(_THEIRS):
                 return
@@ -129,6 +131,8 @@ class Exchange:
                 self._push()
                 self._git("update-ref", _THEIRS, ours)
                 return
+            # Whoever lost waits for a time of its own: else the slower of two would lose each race.
+            time.sleep(random.uniform(0, PAUSE_S * tried))  # noqa: S311 - no secret
             self.bring()
         raise ShareUnavailable(f"others push to {self._url} all the time", hint="try again later")
 
