@@ -8,7 +8,7 @@ have done so anyway.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from observer.core.own_tools import own_tool_name
 from observer.core.text import relative
 from observer.core.value import SymbolChanges, decode_json
 from observer.local.given import Giving
+from observer.memory.work import ReadOnce
 from observer.search.recent_sessions import CommandForm, named_in
 from observer.store.reader import StoreReader
 
@@ -95,7 +96,7 @@ def used(
     }
     found = []
     for given, session in known:
-        later = [act for at_ms, act in _acts(reader, session) if at_ms >= given.at_ms]
+        later = [act for at_ms, act in _ACTS.of(reader, session) if at_ms >= given.at_ms]
         of_it = [items[number] for number in given.items if number in items]
         uses = tuple(UsedItem(one.item, _how(one, later)) for one in of_it)
         found.append(GivenToSession(given, session, uses))
@@ -108,22 +109,9 @@ def _session(reader: StoreReader, given: Giving, project: Project | None) -> Ses
     return reader.session(number) if number else None
 
 
-_KNOWN: dict[tuple[str, int, int, int], tuple[tuple[int, _Act], ...]] = {}
-"""What sessions did and when, by all that changes with them: it is read but once."""
-
-
-def _acts(reader: StoreReader, session: Session) -> tuple[tuple[int, _Act], ...]:
-    key = (reader.epoch(), session.id, session.last_ms, session.events)
-    if key not in _KNOWN:
-        while len(_KNOWN) >= MOST:
-            _KNOWN.pop(next(iter(_KNOWN)), None)
-        _KNOWN[key] = tuple(
-            (one.event.at_ms, act)
-            for kind in KINDS
-            for one in reader.recorded_near(session.id, from_ms=0, to_ms=session.last_ms, kind=kind)
-            if (act := _act(one)) != _NOTHING
-        )
-    return _KNOWN[key]
+def _acts(recorded: Recorded) -> Iterator[tuple[int, _Act]]:
+    if (act := _act(recorded)) != _NOTHING:
+        yield recorded.event.at_ms, act
 
 
 def _act(recorded: Recorded) -> _Act:
@@ -142,6 +130,9 @@ def _act(recorded: Recorded) -> _Act:
     if isinstance(body, Command):
         return _Act(command=body.command)
     return _NOTHING
+
+
+_ACTS = ReadOnce(KINDS, _acts, most=MOST)
 
 
 def _how(one: _Given, later: Sequence[_Act]) -> str:

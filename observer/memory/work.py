@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from observer.commands.check import CheckIdentity
 from observer.commands.check_runs import BELOW, check_results_of, checks_of
@@ -23,6 +23,8 @@ RUNS = 30
 CHECKS = 12
 NAMED = 200
 """Newest turns, commits and sessions of a project, each, by which its branches are known."""
+
+Part = TypeVar("Part")
 
 
 class CheckRun(NamedTuple):
@@ -66,8 +68,37 @@ class _Step(NamedTuple):
     is_ok: bool = False
 
 
-_KNOWN: dict[tuple[str, int, int, int], tuple[_Step, ...]] = {}
-"""The steps of sessions, by all that changes with them: outputs are read but once."""
+class ReadOnce(Generic[Part]):
+    """What events of some kinds say of a session, kept by all that changes with it.
+
+    Args:
+        kinds: of the events.
+        parts: returns what one of them says.
+        most: sessions that are kept.
+    """
+
+    def __init__(
+        self, kinds: Sequence[str], parts: Callable[[Recorded], Iterable[Part]], *, most: int
+    ) -> None:
+        self._kinds = kinds
+        self._parts = parts
+        self._most = most
+        self._known: dict[tuple[str, int, int, int], tuple[Part, ...]] = {}
+
+    def of(self, reader: StoreReader, session: Session) -> tuple[Part, ...]:
+        """Return what is said of a session, kind by kind, of each the oldest first."""
+        key = (reader.epoch(), session.id, session.last_ms, session.events)
+        if key not in self._known:
+            while len(self._known) >= self._most:
+                self._known.pop(next(iter(self._known)), None)
+            found = (
+                reader.recorded_near(session.id, from_ms=0, to_ms=session.last_ms, kind=kind)
+                for kind in self._kinds
+            )
+            self._known[key] = tuple(
+                part for some in found for one in some for part in self._parts(one)
+            )
+        return self._known[key]
 
 
 def check_histories(reader: StoreReader, project_id: int) -> list[CheckHistory]:
@@ -77,7 +108,7 @@ def check_histories(reader: StoreReader, project_id: int) -> list[CheckHistory]:
         StoreUnavailable: the store cannot be read.
     """
     sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
-    found = [step for one in sessions for step in _steps(reader, one)]
+    found = [step for one in sessions for step in _STEPS.of(reader, one)]
     steps = sorted(found, key=lambda step: (step.at_ms, step.seq))
     names: defaultdict[str, list[_Step]] = defaultdict(list)
     for step in steps:
@@ -118,22 +149,6 @@ def _both_ways(steps: Iterable[_Step]) -> Iterator[CheckIdentity]:
         last[step.check] = (world, step.is_ok)
 
 
-def _steps(reader: StoreReader, session: Session) -> tuple[_Step, ...]:
-    key = (reader.epoch(), session.id, session.last_ms, session.events)
-    if key not in _KNOWN:
-        while len(_KNOWN) >= 10 * SESSIONS:
-            del _KNOWN[next(iter(_KNOWN))]
-        recorded = (
-            each
-            for kind in ("command", "file-write")
-            for each in reader.recorded_near(
-                session.id, from_ms=0, to_ms=session.last_ms, kind=kind
-            )
-        )
-        _KNOWN[key] = tuple(step for each in recorded for step in _of(each))
-    return _KNOWN[key]
-
-
 def _of(recorded: Recorded) -> Iterator[_Step]:
     event, place = recorded.event, (recorded.root, recorded.branch, recorded.commit)
     body = event.body
@@ -159,6 +174,9 @@ def _of(recorded: Recorded) -> Iterator[_Step]:
         )
         if len(failed) == 1:  # else nobody knows which of them it was
             yield change._replace(check=failed.pop())
+
+
+_STEPS = ReadOnce(("command", "file-write"), _of, most=10 * SESSIONS)
 
 
 def branches(reader: StoreReader, project: Project) -> list[Branch]:

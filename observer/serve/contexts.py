@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 
 import msgspec
 
@@ -135,9 +135,6 @@ class ContextWorker(Worker):
         self._shown: list[Pause] = []
         self._quiet = QuietNotice(home, memory)
         self._given = GivenLog(home.given)
-        self._begun = {
-            (one.client, one.session) for one in self._given.since(0) if one.sort == START
-        }
 
     def touch(self, projects: Iterable[int | None]) -> None:
         """Note that something was stored in these projects; what is in none is shown in all."""
@@ -211,6 +208,11 @@ class ContextWorker(Worker):
                     uncommitted=uncommitted_paths,
                     notice=self._notice(project, gone),
                 )
+
+    @cached_property
+    def _begun(self) -> set[tuple[str, str]]:
+        """Sessions whose start is noted; read with the first look, not as the daemon starts."""
+        return {(one.client, one.session) for one in self._given.since(0) if one.sort == START}
 
     def _note_starts(self, project: Project) -> None:
         """Note which sessions began with the files that are about to be written anew."""

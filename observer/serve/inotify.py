@@ -123,15 +123,8 @@ def watch_folders(
         raise WatchRefused(f"{why}: {MORE}") from error
 
 
-_MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = (
-    2,
-    4,
-    8,
-    64,
-    128,
-    256,
-    512,
-)
+_MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED_FROM = 2, 4, 8, 64
+_MOVED_TO, _CREATE, _DELETE = 128, 256, 512
 _SELF = 1024 | 2048
 """The folder itself was deleted or moved."""
 _OVERFLOW, _IGNORED, _ONLY_FOLDERS = 1 << 14, 1 << 15, 1 << 24

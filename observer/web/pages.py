@@ -349,8 +349,7 @@ def _activity(share: Share | None) -> list[tuple[str, int]]:
 def code(view: WebRequest) -> WebPage:
     """Show why a piece of code is as it is: the commits and sessions behind it."""
     memory, asked = view.memory, view.query
-    known, target = projects(memory), asked.get("target", "")
-    handle = asked.get("project") or (known[0].uuid if len(known) == 1 else "")
+    handle, target = asked.get("project", ""), asked.get("target", "")
     found, problem = None, None
     if target:
         try:

@@ -149,9 +149,9 @@ def test_what_closes_beside_a_daemon_is_one_line(
     (root / "a.py").write_text("x = 1\n")
 
     def tell(kind: str, **fields: object) -> None:
-        told = {"kind": kind, "client": "cursor", "session": "s", "cwd": str(root), **fields}
+        payload = {"kind": kind, "client": "cursor", "session": "s", "cwd": str(root), **fields}
         given = {"client": "generic", "event": kind}
-        Spool(home.spool).append(given, json.dumps(told).encode())
+        Spool(home.spool).append(given, json.dumps(payload).encode())
 
     def shows(said: str) -> Callable[[], bool]:
         return lambda: said in " ".join(bound("status").split())

@@ -1,4 +1,4 @@
-"""Who is told of the views of tools (MCP Apps), and that nobody else notices them."""
+"""Who is offered the views of tools (MCP Apps), and that nobody else notices them."""
 
 from __future__ import annotations
 
