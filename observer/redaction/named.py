@@ -65,7 +65,7 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
     owner = _IS.before.search(text, max(0, at - 40), at)
     if owner and text.startswith("::", owner.start() - 2):
         return True  # the name of a type: `AWS::IAM::AccessKey`
-    if text.startswith(":", end) and "arn:" in text[max(0, at - 80) : at].rpartition(" ")[2]:
+    if "arn:" in text[max(0, at - 80) : at] and _IS.in_arn.search(text, max(0, at - 80), at):
         return True
     if owner and shapes.is_random(owner[0] + text[at:end]):
         return True
@@ -254,8 +254,9 @@ def _is_code(key: _Key, value: str) -> bool:
 
 def _is_literal(key: _Key, value: str) -> bool:
     """Return True if a whole string is a secret; passwords need less evidence than tokens."""
-    if _IS.prose.fullmatch(value) or _names_itself(value):
-        return False
+    names_one = _IS.names_itself.fullmatch(value) and _IS.secret_word.search(value)
+    if names_one or _IS.prose.fullmatch(value):
+        return False  # such as `db-password` or `auth.token`
     if key.word.is_password:
         is_key = key.head["listed"] and not (key.is_option or key.text.isupper())
         return not (is_key and _IS.plain.fullmatch(value))
@@ -275,11 +276,6 @@ def _is_bare_secret(key: _Key, value: str) -> bool:
     if _IS.plain.fullmatch(value) or (key.is_spaced and not key.word.is_password):
         return shapes.is_random(value)
     return _is_literal(key, value)
-
-
-def _names_itself(value: str) -> bool:
-    """Return True if a value names something secret, such as `db-password` or `auth.token`."""
-    return bool(_IS.names_itself.fullmatch(value) and _IS.secret_word.search(value))
 
 
 # --- what stands close -------------------------------------------------------------------------
