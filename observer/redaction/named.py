@@ -300,8 +300,7 @@ def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         is_joined = gap[0].strip() != "" and (is_inserted or "," not in gap[0])
         is_id = word.is_weak and shapes.is_hex(value) and (gap[0] != "=" or "-" in value)
         is_id = is_id or SHAPES.id.fullmatch(value) is not None or _is_commit(gap[0], value)
-        is_other = is_id or _IS.long_path.match(value)
-        if not is_other and (
+        if not (is_id or _IS.long_path.match(value)) and (
             shapes.is_drawn(value) or shapes.is_made_up(value, word, is_joined=is_joined)
         ):
             return Span(start, end, word.name)
@@ -365,6 +364,7 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
         return None
     if (
         _IS.long_path.match(value)
+        or text[start - 1 : start] + text[end : end + 1] == "{}"  # a template's
         or ";" in between
         or ("[redacted:" in between and between.endswith("]"))
     ):

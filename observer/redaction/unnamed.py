@@ -131,7 +131,7 @@ _LONGER_KEY = 20
 def _may_be(value: str, *, is_key: bool) -> bool:
     """Return True for hexadecimal digits, words joined and the like: secrets beside a hint."""
     if SHAPES.phrase.fullmatch(value):
-        return shapes.is_typed(value)
+        return shapes.is_typed(value) and not shapes.is_placeholder(value)
     is_drawn = (
         _IS.drawn.fullmatch(value) and shapes.is_random(value) and not _IS.picture.match(value)
     )
