@@ -87,7 +87,7 @@ def token_secrets(text: str, runs: str) -> Iterator[Span]:
         for match in token.pattern.finditer(text):
             digest = _IS.in_digest.search(text, max(0, match.start() - 90), match.start())
             is_called_so = not token.anchors and shapes.is_called(text, *match.span())
-            if not (digest or is_called_so) and _is_issued(match):
+            if not (digest or is_called_so or "EXAMPLE" in match[0]) and _is_issued(match):
                 yield Span(match.start(), match.end(), token.name)
 
 
@@ -213,21 +213,16 @@ def context_secrets(text: str, low: str) -> Iterator[Span]:
         while at >= 0:
             end = at + 1
             for row in _BY_ANCHOR[anchor]:
-                if span := _span_at(row, text, at):
+                match = row.pattern.match(text, at)
+                if match is None or not _ACCEPT[row.accept](match):
+                    continue
+                if row.program.search(_IS.command_end.split(_before(match))[-1]):
+                    stop = match.end("secret")
+                    tail = row.tail.match(text, stop)
+                    span = Span(match.start("secret"), tail.end() if tail else stop, row.name)
                     end = max(end, span.end)
                     yield span
             at = low.find(anchor, end)
-
-
-def _span_at(row: _Row, text: str, at: int) -> Span | None:
-    match = row.pattern.match(text, at)
-    if match is None or not _ACCEPT[row.accept](match):
-        return None
-    if not row.program.search(_IS.command_end.split(_before(match))[-1]):
-        return None
-    start, end = match.span("secret")
-    tail = row.tail.match(text, end)
-    return Span(start, tail.end() if tail else end, row.name)
 
 
 # --- private keys --------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
     owner = _IS.before.search(text, max(0, at - 40), at)
     if owner and text.startswith("::", owner.start() - 2):
         return True  # the name of a type: `AWS::IAM::AccessKey`
-    if text.startswith(":", end) and "arn:" in text[max(0, at - 80) : at].rpartition(" ")[2]:
+    if "arn:" in text[max(0, at - 80) : at] and _IS.in_arn.search(text, max(0, at - 80), at):
         return True
     if owner and shapes.is_random(owner[0] + text[at:end]):
         return True
@@ -254,8 +254,9 @@ def _is_code(key: _Key, value: str) -> bool:
 
 def _is_literal(key: _Key, value: str) -> bool:
     """Return True if a whole string is a secret; passwords need less evidence than tokens."""
-    if _IS.prose.fullmatch(value) or _names_itself(value):
-        return False
+    names_one = _IS.names_itself.fullmatch(value) and _IS.secret_word.search(value)
+    if names_one or _IS.prose.fullmatch(value):
+        return False  # such as `db-password` or `auth.token`
     if key.word.is_password:
         is_key = key.head["listed"] and not (key.is_option or key.text.isupper())
         return not (is_key and _IS.plain.fullmatch(value))
@@ -275,11 +276,6 @@ def _is_bare_secret(key: _Key, value: str) -> bool:
     if _IS.plain.fullmatch(value) or (key.is_spaced and not key.word.is_password):
         return shapes.is_random(value)
     return _is_literal(key, value)
-
-
-def _names_itself(value: str) -> bool:
-    """Return True if a value names something secret, such as `db-password` or `auth.token`."""
-    return bool(_IS.names_itself.fullmatch(value) and _IS.secret_word.search(value))
 
 
 # --- what stands close -------------------------------------------------------------------------
@@ -304,8 +300,7 @@ def _close(text: str, found: re.Match[str], word: SecretName) -> Span | None:
         is_joined = gap[0].strip() != "" and (is_inserted or "," not in gap[0])
         is_id = word.is_weak and shapes.is_hex(value) and (gap[0] != "=" or "-" in value)
         is_id = is_id or SHAPES.id.fullmatch(value) is not None or _is_commit(gap[0], value)
-        is_other = is_id or _IS.long_path.match(value)
-        if not is_other and (
+        if not (is_id or _IS.long_path.match(value)) and (
             shapes.is_drawn(value) or shapes.is_made_up(value, word, is_joined=is_joined)
         ):
             return Span(start, end, word.name)
@@ -369,6 +364,7 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
         return None
     if (
         _IS.long_path.match(value)
+        or text[start - 1 : start] + text[end : end + 1] == "{}"  # a template's
         or ";" in between
         or ("[redacted:" in between and between.endswith("]"))
     ):

@@ -44,17 +44,12 @@ def _character(escape: str) -> str:
     return chr(int(escape[-2:], 16))
 
 
-def _escaped(escape: str) -> str:
-    """Return what a shell makes of a backslash: nothing of one that ends a line."""
-    return escape[1:].strip("\n")
-
-
 _JOINTS = {"\n": "lines", " +": "plus", "+": "plus", " ||": "bars", " .": "dots", " \\\n": "folds"}
 """What may stand between two strings that are one, and the pattern of all of it."""
 _KINDS: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     ("\x1b", "colour", lambda _: ""),
     ("\\", "backslash", _backslashed),
-    ("\\", "continued", _escaped),
+    ("\\", "continued", lambda escape: escape[1:].strip("\n")),
     ("%", "percent", _character),
     ("&", "entity", html.unescape),
     ("=3D", "printable", _character),
@@ -157,12 +152,14 @@ def _encoded(text: str, run: str, at: int) -> Iterator[tuple[int, int, str]]:
         whole = run[: -1 if len(run) % 8 in {1, 3, 6} else None]
         decoded = _text(base64.b32decode(whole + "=" * (-len(whole) % 8)))
         yield from ((*found.span(), text) for text in [decoded] if text)
-    elif _IS.text_in_base64.match(run) and (found := _IS.base64.match(text, at)):
-        yield from ((*found.span(), text) for text in [_decoded(found[0])] if text)
+    elif (found := _IS.base64.match(text, at)) and (decoded := text_in_base64(found[0])):
+        yield *found.span(), decoded
 
 
-def _decoded(run: str) -> str:
+def text_in_base64(run: str) -> str:
     """Return the text that base64 holds, "" if it holds none."""
+    if not _IS.text_in_base64.fullmatch(run):
+        return ""
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     run = run[: -1 if len(run) % 4 == 1 else None]
     return _text(base64.b64decode(run + "=" * (-len(run) % 4)))

@@ -57,6 +57,7 @@ _SHAPES = bytes(
 class Seen:
     """The values that the home in use knows; none before `use`."""
 
+    _size: int
     version = 0
     """Another one whenever a text that held no known value may hold one."""
 
@@ -182,8 +183,15 @@ class Seen:
         """Add normal forms, each with the length of its first run."""
         if not found or self._file is None:
             return
-        if not self._size:
-            self._create(self._file)
+        if not self._size:  # make a key, or take that of another process which was first
+            self._begin(randomness.token_bytes(_KEY_BYTES))
+            self._size = 0
+            try:
+                self._append(self._file, self._key, os.O_EXCL)
+            except FileExistsError:
+                self._read(self._file)
+            except OSError:
+                self._size = _KEY_BYTES  # of a home that cannot be written
         made = (bytes([len(each), first]) + self._digest(each) for each, first in found.items())
         if new := [mark for mark in made if mark[_PREFIX:] not in self._digests]:
             self._take_up(new)
@@ -234,17 +242,6 @@ class Seen:
         shorter.unlink(missing_ok=True)
         self._append(shorter, b"".join((self._key, *self._marks)))
         shorter.replace(file)
-
-    def _create(self, file: Path) -> None:
-        """Make a key, or take that of another process which was first."""
-        self._begin(randomness.token_bytes(_KEY_BYTES))
-        self._size = 0
-        try:
-            self._append(file, self._key, os.O_EXCL)
-        except FileExistsError:
-            self._read(file)
-        except OSError:
-            self._size = _KEY_BYTES  # of a home that cannot be written
 
     def _append(self, file: Path, data: bytes, flags: int = 0) -> None:
         into = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | flags, 0o600)

@@ -174,14 +174,10 @@ def is_called(text: str, start: int, end: int, *, is_alone: bool = False) -> boo
     ends.update("id" for each in words[-2:-1] if each in _PUBLIC)  # `nextToken`
     if ends & (_VAGUE if is_alone else _NO_SECRETS) or before.endswith(("h1:", "data:,")):
         return True
-    return SHAPES.id.fullmatch(value) is not None or _is_of_kind(value, before)
-
-
-def _is_of_kind(value: str, before: str) -> bool:
-    """Return True for an id that begins with letters of what it is called: `request req_1f`."""
     kind, word = SHAPES.kind.fullmatch(value), SHAPES.of_kind.search(before)
     if kind is None or word is None or SHAPES.names.search(word[1]):
-        return False
+        return SHAPES.id.fullmatch(value) is not None
+    # An id may begin with letters of what it is called: `request req_1f`.
     return re.search(rf"(?<![a-z]){'[a-z_]*'.join(kind[1])}", word[1].lower()) is not None
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from observer.core.patterns import lazy_pattern
 from observer.redaction import shapes
 from observer.redaction.patterns import WORDS, Patterns
+from observer.redaction.plain import text_in_base64
 from observer.redaction.shapes import BREAKS, SHAPES, Ordinary, Span
 
 _IS = Patterns("unnamed")
@@ -130,7 +131,7 @@ _LONGER_KEY = 20
 def _may_be(value: str, *, is_key: bool) -> bool:
     """Return True for hexadecimal digits, words joined and the like: secrets beside a hint."""
     if SHAPES.phrase.fullmatch(value):
-        return shapes.is_typed(value)
+        return shapes.is_typed(value) and not shapes.is_placeholder(value)
     is_drawn = (
         _IS.drawn.fullmatch(value) and shapes.is_random(value) and not _IS.picture.match(value)
     )
@@ -180,6 +181,7 @@ def _is_key(value: str) -> bool:
         )
         and shapes.is_drawn(value)
         and not shapes.is_hex(value)
+        and not _IS.said.search(text_in_base64(value))
         and not value.startswith(("AAAA", "0x", "sha"))
         and not _IS.picture.match(value)
         and not _IS.code.search(value.rstrip("="))
@@ -191,5 +193,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     """Return True if a value is no part of code, and no digest, id or place by its name."""
     if text[start - 1 : start] in tuple("([{)]<\\") or text[end : end + 1] in tuple("([{])"):
         return False
+    if _IS.runs_up_to.search(text, max(0, start - 40), start) or _IS.runs_on.match(text, end):
+        return False  # of encoded data, or of minified code
     is_digest = SHAPES.digests.search(text[max(0, start - 24) : start].lower())
     return not (is_digest or shapes.is_called(text, start, end, is_alone=True))

@@ -74,6 +74,22 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
         "script-src 'nonce-ByP5kWhLjtOkthDWlWDx6b=='",
         'Requires-Dist: PySocks!=1.5.7; extra == "socks"',
         "const f = require('call-bind-apply-helpers'); // secret",
+        # Words in base64 and in the heads of mails, other encoded data, minified code.
+        'assert decoded == b"dGhlIGZlcnJ5IGxlYXZlcyBhdCBuaW5l"',
+        "('Foo, Bar Zoe', '=?utf-8?q?Foo')",
+        '"eo7Rq%Wv(NO?aEH9|?Cw80000QJsGh6BX2900EkP^`vBZRm1"',
+        'typeof a.maxDepth=="number"?a.maxDepth:1/0,this.stat=!1',
+        # What numbers, places and dates are written as.
+        "TokenElement(id=7, text=' and', logprob=-0.5961914)",
+        "'sr_yu': 'sr_RS.UTF-8@latin',",
+        "2 34 72 39 55 76 23 56 51 53 75 79 30 86 1 66",
+        '"arn:aws:ivs:us-west-2:123456789012:stream-key/k3M9x2P7q4W8"',
+        "your password: click {one-more-link-invalid} to go on",
+        "tokens = ['+a6t-not-inline', '+a6t-inline']",
+        "AKIAIOSF9DNN7EXAMPLE is AWS's own",
+        'parse("%Y-%m-%dT%H:%M:%SZ")  # of a credential',
+        "token(['custom-write-accessor', 'custom-write-property-proc'])",
+        "a.test/l?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20190814T220617Z&X-Amz-Expires=1",
     ],
 )
 def test_ids_digests_and_code_stay(text: str) -> None:
