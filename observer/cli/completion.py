@@ -14,7 +14,6 @@ import click
 import orjson
 from click.shell_completion import CompletionItem, ShellComplete, split_arg_string
 
-from observer.cli.daemon_answers import of_daemon, request
 from observer.core.text import one_line
 
 VARIABLE = "_OBSERVER_COMPLETE"
@@ -44,6 +43,8 @@ def offer(command: click.Command) -> int:
 
 
 def _completer(find: Callable[[], Found]) -> Completer:
+    """Return what offers the words that a function finds."""
+
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> Offers:
         # In a list it is the last name that is begun; what is offered is the whole word.
         listed, comma, begun = begun.rpartition(",")
@@ -60,12 +61,10 @@ def _completer(find: Callable[[], Found]) -> Completer:
 
 def _rows(question: str, **arguments: object) -> Iterable[dict[str, Any]]:
     """Return the rows of an answer; none where no daemon runs: a Tab starts none."""
-    found = of_daemon(request(question, is_json=True, arguments=arguments))
+    from observer.cli import read  # noqa: PLC0415 - it imports this module, for its own options
+
+    found = read.of_daemon(read.request(question, is_json=True, **arguments))
     return orjson.loads(found.text) if found and found.text else ()
-
-
-def _projects() -> Found:
-    return ((row["name"], " ".join(row.get("folders", ()))) for row in _rows("projects"))
 
 
 def _sessions() -> Found:
@@ -78,14 +77,20 @@ def _items() -> Found:
     return ((str(row["id"]), f"{row['type']}: {row['title']}") for row in found)
 
 
-def _toolsets() -> Found:
+@_completer
+def projects() -> Found:
+    """Return the projects that have memories, with their folders."""
+    return ((row["name"], " ".join(row.get("folders", ()))) for row in _rows("projects"))
+
+
+@_completer
+def toolsets() -> Found:
+    """Return the toolsets, with what they are for."""
     from observer.tools.registry import toolsets  # noqa: PLC0415 - all that tools need
 
     return ((name, toolset.guide) for name, toolset in toolsets().items())
 
 
-projects = _completer(_projects)
 sessions = _completer(_sessions)
 items = _completer(_items)
 items_and_sessions = _completer(lambda: [*_items(), *_sessions()])
-toolsets = _completer(_toolsets)

@@ -62,8 +62,7 @@ def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
     lines += _copies(shown.left)
     if _looked(shown, lines, ends=dry_run, dry_run=dry_run):
         return
-    if not yes:
-        confirm_once("Redact it for good?", refusal="nothing was redacted")
+    confirm_once("Redact it for good?", yes=yes, refusal="nothing was redacted")
     with alone_and_drained(here):
         receipt = redacted(here)
     done = f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}"
@@ -158,8 +157,7 @@ def purge_command(
     is_all = dry_run or not (shown.events or shown.files or (asked.text and shown.note_files))
     if _looked(shown, shown.lines(), ends=is_all, dry_run=dry_run):
         return
-    if not yes:
-        confirm_once("Purge it for good?", refusal="nothing was purged")
+    confirm_once("Purge it for good?", yes=yes, refusal="nothing was purged")
     receipt = _purged(here, asked)
     kept = kept_in_text(here, asked)
     done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"

@@ -20,10 +20,9 @@ import msgspec
 
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
-from observer.core.model import Item, Project, Session
+from observer.core.model import Item, Project
 from observer.core.moment import day
 from observer.core.text import one_line
-from observer.memory.accounts import UnfinishedWork
 from observer.memory.api import Memory
 from observer.memory.code_questions import locate
 from observer.notes.note_reader import is_superseded
@@ -38,7 +37,7 @@ from observer.tools import render
 from observer.tools.parse_filters import parse_filters
 from observer.tools.rows import why
 from observer.web.diffs import diffs_in
-from observer.web.given import give, given_page
+from observer.web.given import give, given_page, usage
 from observer.web.sessions import edits, rename, session
 from observer.web.upkeep import (
     export,
@@ -52,7 +51,6 @@ from observer.web.upkeep import (
     purged,
     resume,
 )
-from observer.web.usage import usage
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
 HITS = 30
@@ -99,26 +97,24 @@ def now(view: WebRequest) -> WebPage:
     for one in memory.sessions(active=True, limit=12):
         found = memory.accounts.of_session(f"s{one.id}", limit=LANE)
         lanes.append({"session": one, "ran": found.ran, "items": found.items[::-1]})
+    folders = {lane["session"].project_id: lane["session"].cwd for lane in reversed(lanes)}
+    work = (
+        (one.id, memory.accounts.unfinished(one, folders[one.id]))
+        for one in projects(memory)
+        if one.id in folders
+    )
     recent = memory.sessions(limit=5) if not (lanes or account.shares) else []
     ran = [run.session for share in account.shares for run in share.sessions]
     values = {
         **shared(memory),
         "pauses": pauses_now(),
         "lanes": lanes,
-        "left": _left_open([lane["session"] for lane in lanes], memory),
+        "left": [(number, left) for number, left in work if any(left)],
         "shares": account.shares,
         "recent": recent,
         "titles": memory.accounts.titles([*recent, *ran]),
     }
     return WebPage("now.html", "Now", values)
-
-
-def _left_open(running: Sequence[Session], memory: Memory) -> list[tuple[int, UnfinishedWork]]:
-    """Return what is red or not committed in the projects of running sessions, by project."""
-    folders = {one.project_id: one.cwd for one in reversed(running)}
-    known = [one for one in projects(memory) if one.id in folders]
-    found = ((one.id, memory.accounts.unfinished(one, folders[one.id])) for one in known)
-    return [(number, left) for number, left in found if any(left)]
 
 
 def search(view: WebRequest) -> WebPage:

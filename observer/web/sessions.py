@@ -10,7 +10,7 @@ from observer.clients.registry import resume_command
 from observer.core.events import Command
 from observer.core.model import Item, item_id
 from observer.memory.api import Memory
-from observer.search.timeline import Nested, SessionTimeline, nested
+from observer.search.timeline import SessionTimeline, nested
 from observer.tools import render
 from observer.web.diffs import FileDiff, diffs_in, diffs_of
 from observer.web.view import WebPage, WebRequest, number_in, shared
@@ -31,7 +31,13 @@ def session(view: WebRequest) -> WebPage:
     most = min(int(limit[:6]), 20_000) if limit.isdecimal() else STEPS
     found = memory.accounts.of_session(f"s{view.name.removeprefix('s')}", limit=most)
     one = found.ran.session
-    turns = _turns(nested(found.items, [one, *found.children]))
+    turns: list[dict[str, Any]] = []  # what came before the first has none
+    for row in nested(found.items, [one, *found.children]):
+        is_turn = row.item.type == "turn"
+        if is_turn or not turns:
+            turns.append({"turn": row.item if is_turn else None, "steps": []})
+        if not is_turn:
+            turns[-1]["steps"].append(row)
     title = render.one_line(found.ran.title, 120) or f"Session s{one.id}"
     values = {**shared(memory), "found": found, "session": one, "turns": turns, "limit": most}
     if view.query["as"] == "markdown":
@@ -49,17 +55,6 @@ def rename(view: WebRequest) -> str:
     """Call a session as a person wants, or with an empty title as before."""
     number = view.memory.choices.rename(f"s{number_in(view, 'id')}", view.form.get("title", ""))
     return f"/session/{number}"
-
-
-def _turns(rows: Sequence[Nested]) -> list[dict[str, Any]]:
-    """Return what was done turn by turn; what came before the first has none."""
-    turns: list[dict[str, Any]] = []
-    for row in rows:
-        if row.item.type == "turn" or not turns:
-            turns.append({"turn": row.item if row.item.type == "turn" else None, "steps": []})
-        if row.item.type != "turn":
-            turns[-1]["steps"].append(row)
-    return turns
 
 
 def _done(memory: Memory, found: SessionTimeline) -> dict[str, Any]:

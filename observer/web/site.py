@@ -12,6 +12,8 @@ from functools import cached_property
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
+import msgspec
+
 from observer.core.clock import now_ms
 from observer.core.paths import Home
 from observer.memory.api import Memory
@@ -19,28 +21,17 @@ from observer.tools.status import Status
 from observer.web.access import Access
 
 
-class Finding(Protocol):
-    """What a doctor found; `fix` names what mends it, "" where a person has to."""
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The result of one check, and what to do if it failed.
 
-    @property
-    def name(self) -> str:
-        """What was looked at."""
+    `fix` names the remedy that `doctor --fix` applies, with its argument; "" where a person has to.
+    """
 
-    @property
-    def is_well(self) -> bool:
-        """Whether nothing is to be done."""
-
-    @property
-    def found(self) -> str:
-        """What was seen."""
-
-    @property
-    def hint(self) -> str:
-        """What to do."""
-
-    @property
-    def fix(self) -> str:
-        """What `mend` takes."""
+    name: str
+    is_well: bool
+    found: str
+    hint: str = ""
+    fix: str = ""
 
 
 class ReverseProxy(Protocol):
@@ -58,7 +49,7 @@ class ReverseProxy(Protocol):
 class Doctor(Protocol):
     """Looks at a home, and mends what can be mended while the daemon runs."""
 
-    def look(self) -> Sequence[Finding]:
+    def look(self) -> Sequence[Diagnosis]:
         """Return what was looked at."""
 
     def mend(self, fix: str) -> str:

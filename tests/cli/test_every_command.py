@@ -115,15 +115,12 @@ HEAVY = (
     *("starlette", "tokenizers", "tomlkit", "tree_sitter", "uvicorn", "watchfiles", "yaml"),
 )
 TIERS = (
-    (("app", "read", "daemon", "log", "policy", "web", "write"), ()),
+    (("app", "read", "daemon", "log", "policy", "write"), ()),
     (("lifecycle", "pause", "install"), ("apsw",)),
-    (("config", "llm", "screens"), ("asyncio", "tomlkit")),
+    (("config",), ("asyncio", "tomlkit")),
     (
         (
-            *(
-                *("backup", "doctor.command", "export", "import_", "mcp", "doctor.speed"),
-                *("model", "note"),
-            ),
+            *("backup", "doctor.command", "doctor.speed", "import_", "mcp", "models", "note"),
             *("purge", "sync"),
         ),
         ("numpy", "rich", "tree_sitter", "yaml"),
@@ -149,5 +146,5 @@ def test_a_command_imports_nothing_heavy_that_its_tier_does_without() -> None:
 
 
 def test_every_command_is_in_a_tier() -> None:
-    known = {"app", "llm", "model", "doctor.speed", *COMMANDS.values()}
+    known = {"app", "models", "doctor.speed", *COMMANDS.values()}
     assert {module for modules, _ in TIERS for module in modules} == known

@@ -37,7 +37,7 @@ from observer.serve.requests import RemindedSessions
 from observer.serve.worker import Health
 from observer.tools import code_history
 from observer.tools.render import tokens
-from observer.web import given, pages, usage
+from observer.web import given, pages
 from tests.conftest import ROOT
 from tests.tools.conftest import APP, NOW_MS
 from tests.tools.test_others import NEW, OLD

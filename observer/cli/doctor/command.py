@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from observer.cli.commands import Group
 from observer.cli.doctor.diagnosis import (
     RESTARTING,
-    Diagnosis,
     apply_fix,
     client_checks,
     home_checks,
@@ -33,6 +32,7 @@ from observer.projects import PlaceCache
 from observer.tools.status import current
 from observer.upkeep.carry_out import complete
 from observer.upkeep.redact import secrets_in
+from observer.web.site import Diagnosis
 
 
 @click.group(

@@ -296,8 +296,13 @@ def kills(options: Options) -> Iterator[Figure]:
     """Yield what was lost and what was doubled while the daemon was killed; both must be none."""
     with lab(options) as place:
         project, count = place.repository("shop"), options.rounds(KILLS)
+        moments = random.Random(20261122)  # noqa: S311 - any moments will do
         with _reporters(place, project) as reported:
-            _kill_often(place, count)
+            for _ in range(count):
+                daemon = place.up()
+                time.sleep(moments.uniform(*ALIVE_S))
+                os.kill(daemon, signal.SIGKILL)
+                until(lambda: not client.is_running(place.home), step_s=0.001)
         place.up()
         until(lambda: Spool(place.home.spool).depth() == 0)
         place.down()
@@ -310,15 +315,6 @@ def kills(options: Options) -> Iterator[Figure]:
     remark = f"{count} kills, {len(expected):,} events reported, {kept:,} stored, {bad} bad"
     yield Figure("kills: events lost", [float(lost)], "", (NONE,), remark)
     yield Figure("kills: events doubled", [float(doubled)], "", (NONE,))
-
-
-def _kill_often(place: Lab, count: int) -> None:
-    moments = random.Random(20261122)  # noqa: S311 - any moments will do
-    for _ in range(count):
-        daemon = place.up()
-        time.sleep(moments.uniform(*ALIVE_S))
-        os.kill(daemon, signal.SIGKILL)
-        until(lambda: not client.is_running(place.home), step_s=0.001)
 
 
 @contextmanager
