@@ -1,4 +1,4 @@
-"""What a shell offers for the word at its cursor: commands, options, and what the memory holds.
+"""Questions to the daemon, and what of its answers a shell offers for the word at its cursor.
 
 The recorders of the shells ask in one way: the words up to the cursor stand in a variable, a line
 each, and each answer is a line of type, word and description with tabs between them.
@@ -11,10 +11,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
+import msgspec
 import orjson
 from click.shell_completion import CompletionItem, ShellComplete, split_arg_string
 
+from observer.core import moment
+from observer.core.errors import ObserverError
+from observer.core.paths import home, working_folder
 from observer.core.text import one_line
+from observer.local import client
+from observer.tools.asking import CommandReply, CommandRequest, surroundings
 
 VARIABLE = "_OBSERVER_COMPLETE"
 MOST = 50
@@ -59,11 +65,34 @@ def _completer(find: Callable[[], Found]) -> Completer:
     return complete
 
 
+WAIT_S = 5.0
+"""Longest wait for the daemon's answer: a frozen one never gives it."""
+
+
+def request(question: str, *, is_json: bool, **arguments: object) -> CommandRequest:
+    """Return a question as it is asked from here and now."""
+    return CommandRequest(
+        question=question,
+        arguments=arguments,
+        folder=str(working_folder()),
+        is_json=is_json,
+        is_local=moment.is_local(),
+        surroundings=surroundings(),
+    )
+
+
+def of_daemon(asked: CommandRequest) -> CommandReply | None:
+    """Return the daemon's answer, None if it cannot answer for any reason."""
+    try:
+        answered = client.call(home(), "POST", "/ask", msgspec.to_builtins(asked), wait_s=WAIT_S)
+    except (ObserverError, UnicodeError):
+        return None
+    return msgspec.convert(answered, CommandReply)
+
+
 def _rows(question: str, **arguments: object) -> Iterable[dict[str, Any]]:
     """Return the rows of an answer; none where no daemon runs: a Tab starts none."""
-    from observer.cli import read  # noqa: PLC0415 - it imports this module, for its own options
-
-    found = read.of_daemon(read.request(question, is_json=True, **arguments))
+    found = of_daemon(request(question, is_json=True, **arguments))
     return orjson.loads(found.text) if found and found.text else ()
 
 

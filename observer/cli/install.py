@@ -55,7 +55,7 @@ from observer.tools.status import current
 from observer.upkeep import home_guard
 
 if TYPE_CHECKING:
-    from observer.web.site import Diagnosis
+    from observer.memory.values import Diagnosis
 
 Planner = Callable[[str, InstallContext], InstallPlan]
 

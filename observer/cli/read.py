@@ -23,6 +23,7 @@ import msgspec
 import orjson
 
 from observer.cli import completion
+from observer.cli.completion import of_daemon, request
 from observer.cli.output import (
     as_json,
     escaped,
@@ -40,7 +41,6 @@ from observer.cli.output import (
 from observer.cli.session import known_types, mention_unwritable, on_behalf, open_memory
 from observer.clients.config_files.context import shipped
 from observer.clients.registry import clients
-from observer.core import moment
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
 from observer.core.paths import home, working_folder
@@ -52,10 +52,8 @@ from observer.tools.asking import (
     MOST_RESULTS,
     NO_START,
     CommandReply,
-    CommandRequest,
     nothing,
     scope_line,
-    surroundings,
 )
 
 FC = TypeVar("FC", bound=Callable[..., Any])
@@ -301,31 +299,6 @@ def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply
 
 def _error(reply: CommandReply) -> ObserverError:
     return client.error_of(msgspec.to_builtins(reply.problem) or {})
-
-
-WAIT_S = 5.0
-"""Longest wait for the daemon's answer: a frozen one never gives it."""
-
-
-def request(question: str, *, is_json: bool, **arguments: object) -> CommandRequest:
-    """Return a question as it is asked from here and now."""
-    return CommandRequest(
-        question=question,
-        arguments=arguments,
-        folder=str(working_folder()),
-        is_json=is_json,
-        is_local=moment.is_local(),
-        surroundings=surroundings(),
-    )
-
-
-def of_daemon(asked: CommandRequest) -> CommandReply | None:
-    """Return the daemon's answer, None if it cannot answer for any reason."""
-    try:
-        answered = client.call(home(), "POST", "/ask", msgspec.to_builtins(asked), wait_s=WAIT_S)
-    except (ObserverError, UnicodeError):
-        return None
-    return msgspec.convert(answered, CommandReply)
 
 
 @click.command("web", epilog="Example: observer web --no-open")

@@ -1,4 +1,4 @@
-"""Results of `Memory` that are not those of search or notes, and all that it holds."""
+"""Results of `Memory` that are not those of search or notes, of a doctor, and all that it holds."""
 
 from __future__ import annotations
 
@@ -41,6 +41,19 @@ def no_model(_said: Sequence[str]) -> Extracted:
     raise ConfigInvalid(
         "no language model is configured", hint="leave infer out, or set llm_url and llm_model"
     )
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The result of one check, and what to do if it failed.
+
+    `fix` names the remedy that `doctor --fix` applies, with its argument; "" where a person has to.
+    """
+
+    name: str
+    is_well: bool
+    found: str
+    hint: str = ""
+    fix: str = ""
 
 
 Exported = Project | Recorded | LogEnd | Item

@@ -12,26 +12,12 @@ from functools import cached_property
 from pkgutil import resolve_name
 from typing import Any, Protocol
 
-import msgspec
-
 from observer.core.clock import now_ms
 from observer.core.paths import Home
 from observer.memory.api import Memory
+from observer.memory.values import Diagnosis
 from observer.tools.status import Status
 from observer.web.access import Access
-
-
-class Diagnosis(msgspec.Struct, frozen=True):
-    """The result of one check, and what to do if it failed.
-
-    `fix` names the remedy that `doctor --fix` applies, with its argument; "" where a person has to.
-    """
-
-    name: str
-    is_well: bool
-    found: str
-    hint: str = ""
-    fix: str = ""
 
 
 class ReverseProxy(Protocol):

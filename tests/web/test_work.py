@@ -223,8 +223,7 @@ def test_a_reminder_that_was_given_is_shown_with_what_came_of_it(
     act: AnyBody | None,
     said: str,
 ) -> None:
-    for module in (given, usage):
-        monkeypatch.setattr(module, "now_ms", lambda: NOW_MS + 1)
+    monkeypatch.setattr(given, "now_ms", lambda: NOW_MS + 1)
     happening.learns_a_form()
     happening.shown = RemindedSessions(home.reminders)
     happening.tell(Prompt(text="Run the tests"), "s2")

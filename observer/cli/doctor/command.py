@@ -28,11 +28,11 @@ from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
+from observer.memory.values import Diagnosis
 from observer.projects import PlaceCache
 from observer.tools.status import current
 from observer.upkeep.carry_out import complete
 from observer.upkeep.redact import secrets_in
-from observer.web.site import Diagnosis
 
 
 @click.group(

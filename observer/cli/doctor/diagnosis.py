@@ -29,6 +29,7 @@ from observer.core.text import age_text, counted, size_text
 from observer.index.index import Files
 from observer.local import client as daemon
 from observer.local.spool import Spool
+from observer.memory.values import Diagnosis
 from observer.projects.fs_probe import MOUNT, MOUNTS, file_system_of, mounts
 from observer.store.connection import DAMAGED
 from observer.store.database import SqliteStore
@@ -36,7 +37,6 @@ from observer.store.pages import damaged_pages, has_checksums
 from observer.store.tombstones import Tombstones
 from observer.tools.status import Status, waiting_text
 from observer.upkeep.losses import recent
-from observer.web.site import Diagnosis
 
 
 def well(name: str, found: str, hint: str = "") -> Diagnosis:

@@ -34,9 +34,9 @@ from observer.ingest.pipeline import ANSWER
 from observer.local import client as daemon
 from observer.local.pauses import EVERYWHERE
 from observer.local.spool import Spool
+from observer.memory.values import Diagnosis
 from observer.tools.hook_output import ANYONES, mirror
 from observer.upkeep.shred import finder, left
-from observer.web.site import Diagnosis
 
 START_S = 20.0
 GONE_S = 5.0
