@@ -275,10 +275,20 @@ def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any
     Raises:
         ObserverError: the question is wrong.
     """
-    reply = answer(question, is_json=True, **arguments)
+    scope, text = text_of(question, is_json=True, **arguments)
+    return scope, orjson.loads(text)
+
+
+def text_of(question: str, *, is_json: bool, **arguments: object) -> tuple[str, str]:
+    """Return the first line of the answer to a question, and the rest as text or as JSON.
+
+    Raises:
+        ObserverError: the question is wrong.
+    """
+    reply = answer(question, is_json=is_json, **arguments)
     if reply.problem is not None or reply.text is None:
         raise _error(reply)
-    return reply.scope, orjson.loads(reply.text)
+    return reply.scope, reply.text
 
 
 def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply:
@@ -335,7 +345,7 @@ def tui_command() -> int:
         hint = "for scripts: observer search, observer sessions, observer note review"
         raise BadInput("the screens need a terminal", hint=hint)
     try:
-        run = resolve_name("observer.cli.screens:run")
+        run = resolve_name("observer.cli.screens.app:run")
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "textual":
             raise

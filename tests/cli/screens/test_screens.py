@@ -16,7 +16,7 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from observer.cli.screens import Tui
+from observer.cli.screens.app import Tui
 from observer.cli.screens.review import Review
 from observer.core.model import Item
 from observer.core.paths import Home

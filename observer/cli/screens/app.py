@@ -1,0 +1,470 @@
+"""The screens of a terminal: keys, lists of what happened and is found, one item, an end.
+
+The end leaves the terminal as it was, however it comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, cast
+
+import orjson
+from rich.text import Text
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from observer.cli.screens import Asker, words_of
+from observer.cli.session import written
+from observer.core.errors import ObserverError
+from observer.core.moment import minute_of
+from observer.core.text import one_line, plain
+from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, scope_line
+from observer.tools.colours import colour_of
+
+Row = dict[str, Any]
+
+ROWS = 200
+"""Rows of one page; more come as the last one is reached."""
+TYPING_S = 0.12
+"""A pause in typing after which is asked."""
+LOOK_S = 1.0
+ROOMY = 60
+"""Columns from which on a line begins with its time."""
+TITLE_CHARS = 400
+
+
+class Words(VerticalScroll):
+    """A text with the keys of `less` and `vi` beside its own."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down", show=False),
+        Binding("k", "scroll_up", show=False),
+        Binding("g", "scroll_home", show=False),
+        Binding("G", "scroll_end", show=False),
+    ]
+
+
+class ItemScreen(Screen[None]):
+    """One item as text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "app.out", "Back"),
+        Binding("s", "session", "Its session"),
+        Binding("t", "around", "Around it"),
+    ]
+
+    def __init__(self, source: Asker, handle: str, *, open_session: Callable[[str], None]) -> None:
+        super().__init__()
+        self._source = source
+        self._handle = handle
+        self._open_session = open_session
+
+    def compose(self) -> ComposeResult:
+        """Yield the text, and the keys."""
+        with Words(id="text"):
+            yield Static("", id="words", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Ask for the item."""
+        self.set_focus(self.query_one(Words))
+        self._show("show", handles=[self._handle], limit=1)
+
+    @work(exclusive=True)
+    async def _show(self, question: str, **asked: Any) -> None:  # noqa: ANN401 - of each question
+        try:
+            text = await self._source.shown(question, **asked)
+        except ObserverError as error:
+            text = words_of(error)
+        head, _, rest = plain(text).partition("\n")
+        self.query_one(Static).update(Text.assemble((head, "bold"), "\n", rest))
+
+    def action_around(self) -> None:
+        """Show what happened around the item."""
+        self._show("timeline", anchor=self._handle, depth_before=10, depth_after=10)
+
+    async def action_session(self) -> None:
+        """Open the session that the item is of."""
+        asked = {"handles": [self._handle], "limit": 1}
+        try:
+            found = orjson.loads(await self._source.shown("show", is_json=True, **asked))
+        except ObserverError as error:
+            self.notify(plain(words_of(error)), severity="error", markup=False)
+            return
+        if session := found["observations"][0]["session"]:
+            self._open_session(session)
+        else:
+            self.notify("it belongs to no session", markup=False)
+
+
+class Rows(OptionList):
+    """A list with the keys of `less` and `vi` beside its own."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", show=False),
+        Binding("k", "cursor_up", show=False),
+        Binding("g", "first", show=False),
+        Binding("G", "last", show=False),
+    ]
+
+
+class Listing(Screen[None]):
+    """A list of rows, one of which is opened by Enter or a click."""
+
+    heading = ""
+
+    def __init__(self, source: Asker) -> None:
+        super().__init__()
+        self.source = source
+        self.listed: list[Row] = []
+
+    def compose(self) -> ComposeResult:
+        """Yield the heading, the list, what is said where it is empty, and the keys."""
+        yield Static(self.heading, id="head", markup=False)
+        yield Static("", id="empty", markup=False)
+        yield Rows(id="list", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Ask for the first time."""
+        self.set_focus(self.query_one(Rows))
+        self.reload()
+
+    @work(exclusive=True, group="load")
+    async def reload(self, after_s: float = 0.0) -> None:
+        """Ask again; what is still asked is given up."""
+        await asyncio.sleep(after_s)
+        try:
+            found, empty = await self.rows()
+        except ObserverError as error:
+            found, empty = [], words_of(error)
+        self.show(found, empty)
+
+    async def rows(self) -> tuple[list[Row], str]:
+        """Return what to list, and what is said if that is nothing."""
+        raise NotImplementedError
+
+    def line(self, row: Row) -> Text:
+        """Return a row as it is listed."""
+        kind = plain(one_line(row["type"], 10))
+        has_failed = row.get("failed") or row.get("category") == "failed"
+        colour = colour_of(kind, failed=bool(has_failed))
+        parts = [(f"{kind:<10}  ", colour), (plain(one_line(row["title"], TITLE_CHARS)), "")]
+        when = minute_of(row["created_at"])[5:16]
+        is_roomy = self.size.width >= ROOMY
+        return Text.assemble(*([(f"{when}  ", "dim")] if is_roomy else []), *parts)
+
+    def show(self, found: Sequence[Row], empty: str) -> None:
+        """List rows; the one that was chosen stays so."""
+        box = self.query_one(Rows)
+        chosen = box.highlighted
+        known = self.listed[chosen]["id"] if chosen and chosen < len(self.listed) else None
+        self.listed = list(found)
+        box.clear_options()
+        box.add_options([self._option(row) for row in self.listed])
+        places = (place for place, row in enumerate(self.listed) if row["id"] == known)
+        box.highlighted = next(places, 0) if self.listed else None
+        said = self.query_one("#empty", Static)
+        said.update(plain("" if self.listed else empty))
+        said.display = not self.listed
+        self.query_one("#head", Static).update(plain(self.title_line()))
+
+    def title_line(self) -> str:
+        """Return the first line of the screen."""
+        return f"{self.heading} {self.source.scope}".strip()
+
+    def _option(self, row: Row) -> Option:
+        text = self.line(row)
+        text.truncate(max(self.size.width - 4, 10), overflow="ellipsis")
+        return Option(text)
+
+    def on_resize(self) -> None:
+        """Cut the lines anew."""
+        if self.listed:
+            self.call_after_refresh(self.show, self.listed, "")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Open the row that was chosen."""
+        self.open(self.listed[event.option_index])
+
+    def open(self, row: Row) -> None:
+        """Open a row."""
+        self.app.push_screen(
+            ItemScreen(self.source, str(row["id"]), open_session=self.open_session)
+        )
+
+    def open_session(self, handle: str) -> None:
+        """Open the course of a session."""
+        self.app.push_screen(SessionScreen(self.source, handle))
+
+
+class TimelineScreen(Listing):
+    """What happened, newest first; what is found as soon as something is typed."""
+
+    heading = "What happened"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Of priority: what is typed behind it, before this was seen to, is for the box.
+        Binding("slash", "search", "Search", key_display="/", priority=True),
+        Binding("a", "everywhere", "All projects"),
+        Binding("s", "sessions", "Sessions"),
+        Binding("r", "review", "Review"),
+        Binding("escape", "clear", "Timeline", show=False),
+    ]
+
+    def __init__(self, source: Asker) -> None:
+        super().__init__(source)
+        self._seen = written()
+        self._is_whole = False
+
+    def compose(self) -> ComposeResult:
+        """Yield the box for words above the list."""
+        yield Input(placeholder="/ to search; words, title:auth*, NOT oauth", id="words")
+        yield from super().compose()
+
+    def on_mount(self) -> None:
+        """Look from now on whether something happened."""
+        super().on_mount()
+        self.set_interval(LOOK_S, self._look)
+
+    @property
+    def words(self) -> str:
+        """What is typed."""
+        return self.query_one(Input).value.strip()
+
+    def _look(self) -> None:
+        now = written()
+        if now != self._seen and self.is_current and not self.words and len(self.listed) <= ROWS:
+            self._seen = now
+            self.reload()
+
+    async def rows(self) -> tuple[list[Row], str]:
+        """Return the newest, or the hits of what is typed."""
+        if words := self.words:
+            options = {"limit": MOST_RESULTS, "notes": False, "weak": False, "explain": False}
+            found = await self.source.listed("search", query=words, **options)
+            hits = [*found["observations"], *found["summaries"]]
+            hits.sort(key=lambda row: -row["score"])
+            return hits, f"nothing found: try other words, Escape for the timeline{self._more()}"
+        found = await self.source.listed("happened", limit=ROWS)
+        self._is_whole = len(found) < ROWS
+        return found, f"nothing is recorded here yet: {FIRST_SESSION}{self._more()}"
+
+    def _more(self) -> str:
+        return "" if self.source.scope == scope_line("") else ", or a for all projects"
+
+    def title_line(self) -> str:
+        """Return what is listed, and of which projects."""
+        heading = f"{len(self.listed)} found" if self.words else self.heading
+        return f"{heading} {self.source.scope}"
+
+    def on_input_changed(self) -> None:
+        """Ask once typing pauses."""
+        self.reload(TYPING_S)
+
+    def on_input_submitted(self) -> None:
+        """Go to what was found."""
+        self.set_focus(self.query_one(Rows))
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Ask for what was before, once the last row is reached."""
+        is_last = event.option_index == len(self.listed) - 1
+        if is_last and self.listed and not (self.words or self._is_whole):
+            self._load_more()
+
+    @work(exclusive=True, group="load")
+    async def _load_more(self) -> None:
+        last = self.listed[-1]
+        behind = {"until_ms": last["at_ms"], "before_id": last["id"]}
+        try:
+            found = await self.source.listed("happened", limit=ROWS, **behind)
+        except ObserverError as error:
+            self.notify(plain(words_of(error)), severity="error", markup=False)
+            return
+        self._is_whole = len(found) < ROWS
+        self.listed += found
+        self.query_one(Rows).add_options([self._option(row) for row in found])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let a slash be a letter where words are typed."""
+        is_typing = isinstance(self.focused, Input)
+        return not (action == "search" and is_typing) and super().check_action(action, parameters)
+
+    def action_search(self) -> None:
+        """Type words."""
+        self.set_focus(self.query_one(Input))
+
+    def action_clear(self) -> None:
+        """Leave the search."""
+        self.query_one(Input).value = ""
+        self.set_focus(self.query_one(Rows))
+
+    def action_everywhere(self) -> None:
+        """Ask of all projects, or of the one here again."""
+        self.source.everywhere = not self.source.everywhere
+        self.reload()
+
+    def action_sessions(self) -> None:
+        """List sessions."""
+        self.app.push_screen(SessionList(self.source))
+
+    def action_review(self) -> None:
+        """Settle near pairs."""
+        from observer.cli.screens.review import Review  # noqa: PLC0415 - its editor is seldom wanted
+
+        self.app.push_screen(Review(self.source))
+
+
+class Below(Listing):
+    """A list that was opened from another one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.out", "Back")]
+
+
+class SessionList(Below):
+    """Sessions, last active first."""
+
+    heading = "Sessions"
+
+    async def rows(self) -> tuple[list[Row], str]:
+        """Return the newest sessions."""
+        found = await self.source.listed("sessions", active=False, limit=ROWS)
+        return found, f"no session yet: {FIRST_SESSION}"
+
+    def line(self, row: Row) -> Text:
+        """Return id, time, client and request of a session."""
+        about = plain(f"{row['client'][:12]:<12}  {one_line(row['request'], TITLE_CHARS)}")
+        is_on = "bold green" if row["status"] == "active" else ""
+        when = minute_of(row["last_at"])[5:16]
+        return Text.assemble((f"s{row['id']:<7} ", is_on), (f"{when}  ", "dim"), about)
+
+    def open(self, row: Row) -> None:
+        """Open a session."""
+        self.open_session(f"s{row['id']}")
+
+
+class SessionScreen(Below):
+    """The course of one session, oldest first; what its sub-agents did is indented."""
+
+    def __init__(self, source: Asker, handle: str) -> None:
+        super().__init__(source)
+        self._handle = handle
+        self.heading = f"Session {handle}"
+        self._below: set[int] = set()
+
+    async def rows(self) -> tuple[list[Row], str]:
+        """Return the newest items of the session in order."""
+        asked = {"handles": [self._handle], "limit": ROWS}
+        found = orjson.loads(await self.source.shown("show", is_json=True, **asked))
+        (session,) = found["sessions"]
+        self._below = {item for child in session["children"] for item in child["items"]}
+        about = (session["client"], session["project"], session["status"], session["request"])
+        left_out = f"({session['left_out']:,} earlier left out)" if session["left_out"] else ""
+        parts = (self._handle, *(one_line(part, 120) for part in about), left_out)
+        self.heading = " · ".join(filter(None, parts))
+        return cast("list[Row]", session["items"]), "nothing of this session is kept"
+
+    def title_line(self) -> str:
+        """Return what session this is."""
+        return self.heading
+
+    def line(self, row: Row) -> Text:
+        """Return an item, indented if a sub-agent did it."""
+        return Text("  " * (row["id"] in self._below)) + super().line(row)
+
+
+KEYS = """\
+up down j k     another line           Enter, click   open it
+g G             first, last            Escape, q      back, and out
+/               search as you type     Escape         the timeline again
+a               all projects, or the one of this folder
+s               sessions; on an item:  its session
+t               on an item: what happened around it
+r               review near pairs of notes; there:
+  r replaces    a amends    b both stand    m merge    s skip
+?               these keys             Ctrl-C         out
+"""
+
+
+class Keys(ModalScreen[None]):
+    """The keys, until any is pressed."""
+
+    def compose(self) -> ComposeResult:
+        """Yield the keys."""
+        with VerticalScroll(id="keys"):
+            yield Static(KEYS, markup=False)
+
+    def on_key(self) -> None:
+        """Go back."""
+        self.dismiss()
+
+    def on_click(self) -> None:
+        """Go back."""
+        self.dismiss()
+
+
+class Tui(App[int]):
+    """The memory on a terminal."""
+
+    ENABLE_COMMAND_PALETTE = False
+    CSS = """
+    #head { height: auto; padding: 0 1; text-style: bold; }
+    #list { height: 1fr; border: none; padding: 0 1; }
+    #empty { height: auto; padding: 1 2; }
+    #words { height: auto; }
+    Input { border: none; height: 1; background: $surface-lighten-1; }
+    #text { height: 1fr; padding: 0 1; }
+    #pair { height: 1fr; layout: vertical; }
+    #pair.beside { layout: horizontal; }
+    .end { height: 1fr; width: 1fr; border: round $primary; padding: 0 1; }
+    Keys { align: center middle; }
+    #keys { width: auto; max-width: 100%; height: auto; max-height: 100%;
+            border: round $primary; padding: 0 1; background: $surface; }
+    #keys Static { width: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark", "keys", "Keys", key_display="?"),
+        Binding("q", "out", "Out"),
+        Binding("ctrl+c", "end(130)", "Out", show=False, priority=True),
+        Binding("ctrl+q", "end(0)", "Out", show=False, priority=True),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.animation_level = "none"
+
+    def on_mount(self) -> None:
+        """Show the first screen, and be ready to be ended from outside."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            loop.add_signal_handler(number, self.action_end, 128 + number)
+        self.push_screen(TimelineScreen(Asker()))
+
+    def action_keys(self) -> None:
+        """Show the keys."""
+        self.push_screen(Keys())
+
+    def action_out(self) -> None:
+        """Leave this screen, or the application with the first one."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+        else:
+            self.action_end(0)
+
+    def action_end(self, code: int) -> None:
+        """End with an exit code."""
+        self.exit(code)
+
+
+def run() -> int:
+    """Show the memory until the person leaves, and return the exit code."""
+    for name in ("COLUMNS", "LINES"):  # else it stays as large as they say when it is resized
+        os.environ.pop(name, None)
+    return Tui().run() or 0
