@@ -217,13 +217,10 @@ def test_under_json_an_error_is_json(run: Run, filled: Home) -> None:
     assert shown["hint"]
 
 
-def test_a_home_without_memory_is_an_error_of_its_own(run: Run, home: Home) -> None:
+def test_a_home_without_memory_or_daemon_is_an_error_of_its_own(run: Run, home: Home) -> None:
     ran = run("search", "x")
     assert ran.code == 5
     assert "observer up" in ran.err
-
-
-def test_a_daemon_that_cannot_be_started_is_an_error_of_its_own(run: Run, home: Home) -> None:
     home.root.write_text("a file where the home should be")
     assert run("up").code == 4
 

@@ -128,20 +128,22 @@ def ids(change: CodeChange, field: str) -> list[int]:
     return [item.id for item in getattr(change, field)]
 
 
-def test_a_line_leads_to_its_commit_session_and_prompt(work: Work, shown: Shown) -> None:
+def test_a_line_leads_to_its_commit_session_prompt_and_checks(work: Work, shown: Shown) -> None:
     (change,) = work.why("auth.py:5").changes
     assert change.commit
     assert (change.origin.hash, change.commit.id) == (work.head(), shown.second)
     assert [session.external for session in change.sessions] == ["s1"]
     assert ids(change, "asked") == [shown.asked]
     assert ids(change, "edits") == [shown.edited]
-
-
-def test_what_was_tried_and_checked_is_shown(work: Work, shown: Shown) -> None:
-    (change,) = work.why("auth.py:5").changes
     assert ids(change, "checks") == [shown.green]
     assert [item.type for item in change.tried] == ["fix"]
     assert "passes (3 passed" in change.tried[0].narrative
+
+    (change,) = work.why("auth.py:1").changes
+    assert (change.commit and change.commit.id, ids(change, "asked")) == (
+        shown.first,
+        [shown.begin],
+    )
 
 
 def test_a_fix_of_another_file_was_not_tried_for_this_one(work: Work) -> None:
@@ -178,15 +180,9 @@ def test_a_fix_is_shown_to_its_end(work: Work) -> None:
     assert "passes (" in tried
 
 
-def test_a_line_that_stayed_leads_to_the_session_that_made_it(work: Work, shown: Shown) -> None:
-    (change,) = work.why("auth.py:1").changes
-    assert (change.commit and change.commit.id, ids(change, "asked")) == (
-        shown.first,
-        [shown.begin],
-    )
-
-
-def test_a_name_is_all_of_its_lines(work: Work, shown: Shown) -> None:
+def test_a_name_is_all_of_its_lines_and_a_line_knows_the_name_around_it(
+    work: Work, shown: Shown
+) -> None:
     answer = work.why("auth.py::login")
     assert (answer.piece.symbol, answer.piece.first, answer.piece.last) == ("login", 4, 6)
     assert [(c.origin.subject, c.origin.lines) for c in answer.changes] == [
@@ -194,8 +190,6 @@ def test_a_name_is_all_of_its_lines(work: Work, shown: Shown) -> None:
         ("Add login", 2),
     ]
 
-
-def test_a_line_knows_the_name_around_it(work: Work, shown: Shown) -> None:
     assert [work.why(f"auth.py:{line}").piece.symbol for line in (1, 5, 9)] == [
         "LIMIT",
         "login",
@@ -203,7 +197,7 @@ def test_a_line_knows_the_name_around_it(work: Work, shown: Shown) -> None:
     ]
 
 
-def test_a_file_is_followed_to_its_earlier_name(work: Work, shown: Shown) -> None:
+def test_a_file_and_a_line_are_followed_to_the_name_they_had_then(work: Work, shown: Shown) -> None:
     work.git(work.root, "mv", "auth.py", "access.py")
     work.commit("Call it access")
     assert [change.origin.subject for change in work.why("access.py").changes] == [
@@ -211,11 +205,6 @@ def test_a_file_is_followed_to_its_earlier_name(work: Work, shown: Shown) -> Non
         "Refuse expired tokens",
         "Add login",
     ]
-
-
-def test_a_line_is_followed_to_the_name_its_file_had_then(work: Work, shown: Shown) -> None:
-    work.git(work.root, "mv", "auth.py", "access.py")
-    work.commit("Call it access")
     (change,) = work.why("access.py:1").changes
     assert (change.origin.path, change.origin.subject) == ("auth.py", "Add login")
     (change,) = work.why("access.py:5").changes

@@ -149,38 +149,41 @@ def test_rendered_markdown_is_harmless(text: str) -> None:
     assert len(shown) < 8 * MOST_CHARS
 
 
-def test_markdown_keeps_what_replies_are_made_of() -> None:
+def test_text_of_others_keeps_its_marks_shows_what_hides_and_is_cut() -> None:
     shown = markdown("# Done\n\n- `a.py` **fixed**\n\n| x |\n|--|\n| [y](https://example.org) |")
     assert '<p class="heading">Done</p>' in shown
     assert "<li><code>a.py</code> <strong>fixed</strong></li>" in shown
     assert 'rel="noopener noreferrer nofollow"' in shown
-
-
-def test_what_hides_is_seen() -> None:
     assert plain("a\u202eb\x1b[31mc\x00\r\nd\ud800") == "a\ufffdbc\ufffd\nd\ufffd"
-
-
-def test_a_huge_text_is_cut() -> None:
     assert plain("y" * (MOST_CHARS + 1_234)).endswith("… 1,234 more characters")
-
-
-def test_words_are_marked_where_they_begin() -> None:
     assert marked("<Tree> subtree trees", ["tree"]) == (
         "&lt;<mark>Tree</mark>&gt; subtree <mark>tree</mark>s"
     )
 
 
-def test_a_search_marks_words_and_says_why(browser: Browser) -> None:
+def test_a_search_marks_words_says_why_and_is_narrowed_by_its_address(browser: Browser) -> None:
     text = browser.get("/search?q=middleware").text
     assert "Modified auth.ts" in text
     assert "<mark>middleware</mark>" in text
     assert "Why this hit" in text
-
-
-def test_a_search_is_narrowed_by_its_address(browser: Browser) -> None:
     text = browser.get("/search?q=jwt&type=decision").text
     assert "Use <mark>JWT</mark>" in text
     assert "JWT elsewhere" not in text
+    answer = browser.get("/search?q=jwt&since=yesteryear")
+    assert answer.status_code == 200
+    assert "yesteryear" in answer.text
+    assert "leave out a filter" in browser.get("/search?q=zebra&type=commit").text
+
+    for path in (
+        "/item/999999",
+        "/session/999",
+        "/nowhere",
+        "/timeline?project=nothing",
+        "/timeline?by=zoe",
+    ):
+        answer = browser.get(path)
+        assert answer.status_code == 404
+        assert "<h1>" in answer.text
 
 
 @pytest.mark.parametrize("path", ["/timeline", "/search?q=login", "/search?q=login&type=turn"])
@@ -203,16 +206,6 @@ def test_a_list_is_narrowed_to_a_client(browser: Browser, store: SqliteStore, pa
         text = re.sub("</?mark>", "", browser.get(f"{path}{sign}client={client}").text)
         assert (f"login by {client}" in text, f"login by {other}" in text) == (True, False)
     assert "filter" in browser.get(f"{path}{sign}client=nobody").text
-
-
-def test_a_wrong_query_says_so_where_hits_would_stand(browser: Browser) -> None:
-    answer = browser.get("/search?q=jwt&since=yesteryear")
-    assert answer.status_code == 200
-    assert "yesteryear" in answer.text
-
-
-def test_a_search_that_finds_nothing_says_what_to_do(browser: Browser) -> None:
-    assert "leave out a filter" in browser.get("/search?q=zebra&type=commit").text
 
 
 def test_a_session_shows_its_steps(browser: Browser, store: SqliteStore) -> None:
@@ -287,19 +280,6 @@ def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore)
         found = re.search(r'rel="next" href="([^"]+)"', text)
         path = found[1].replace("&amp;", "&") if found else ""
     assert sorted(seen) == sorted(item.title for item in many)
-
-
-def test_what_is_not_there_says_what_to_do(browser: Browser) -> None:
-    for path in (
-        "/item/999999",
-        "/session/999",
-        "/nowhere",
-        "/timeline?project=nothing",
-        "/timeline?by=zoe",
-    ):
-        answer = browser.get(path)
-        assert answer.status_code == 404
-        assert "<h1>" in answer.text
 
 
 def test_an_empty_memory_says_how_to_begin(browser: Browser, store: SqliteStore) -> None:
