@@ -78,22 +78,13 @@ def decision(path: Path) -> PolicyDecision:
         why = f"paused {paused_text(paused(pauses[0]))}"
     if not why and os.environ.get("OBSERVER_PRIVATE", "0") not in {"", "0"}:
         why = "OBSERVER_PRIVATE is set in this shell"
-    bare = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
-    if not policy.root:
-        return bare
-    own = f"{place.root}/{FILE}"
-    problem = policy.problem
-    return msgspec.structs.replace(
-        bare,
-        file=problem.path if problem else own,
-        exclude=policy.exclude,
-        never=tuple(sorted(policy.never)),
-        retention_days=policy.retention_days,
-        name=policy.name,
-        sharing=policy.sharing,
-        problem=str(problem) if problem else "",
-        hint=problem.hint if problem else "",
-    )
+    said: dict[str, Any] = {}
+    if policy.root:
+        said = {"file": f"{place.root}/{FILE}", "never": tuple(sorted(policy.never))}
+        said |= {n: getattr(policy, n) for n in ("exclude", "retention_days", "name", "sharing")}
+    if wrong := policy.root and policy.problem:
+        said |= {"file": wrong.path, "problem": str(wrong), "hint": wrong.hint}
+    return PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why, **said)
 
 
 def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder: bool) -> str:

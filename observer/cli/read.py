@@ -241,17 +241,11 @@ def show_projects() -> None:
 
 @click.command("today", epilog="Example: observer today --days 7 --all")
 @scope_options
-@click.option("--days", type=click.IntRange(1), default=1, help="So many, today included.")
+@click.option("--days", type=click.IntRange(1, 366), default=1, help="So many, today included.")
 @json_option
 def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what happened: sessions, commits, files, fixes, notes."""
-    if days > MOST_DAYS:
-        hint = f"for longer: observer search --since {days}d, or observer sessions -n 500"
-        raise BadInput(f"--days {days:,} is more than a year", hint=hint)
     ask("account", days=days, **options)
-
-
-MOST_DAYS = 366
 
 
 def ask(question: str, **arguments: object) -> None:

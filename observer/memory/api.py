@@ -22,7 +22,7 @@ from observer.index import Index
 from observer.memory.accounts import Accounts, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.graph import Related, related
-from observer.memory.values import Exported, Extract, Fetched, exported, no_model
+from observer.memory.values import Exported, Extract, Fetched, no_model
 from observer.notes.folders import NoteFiles
 from observer.notes.note_reader import UUID_CHARS
 from observer.notes.notes import GRACE_MS, Notes
@@ -52,6 +52,7 @@ from observer.search.reminder import Reminder, reminders
 from observer.search.start import CardFact, Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
 from observer.store.interface import Store
+from observer.store.log import LogEnd
 from observer.store.reader import StoreReader, Totals
 
 if TYPE_CHECKING:
@@ -532,9 +533,18 @@ class Memory:
             return reader.totals()
 
     def export(self) -> Iterator[Exported]:
-        """Yield the projects, every stored event in log order, its end, and living items by id."""
+        """Yield all that is held, in the order in which another memory can take it in.
+
+        The projects, every stored event in log order, its end, and living items by id.
+        """
         with self._store.read() as reader:
-            yield from exported(reader)
+            yield from reader.projects()
+            last = 0
+            while batch := reader.log(after_seq=last):
+                yield from batch
+                last = batch[-1].seq
+            yield LogEnd(last_seq=reader.next_seq() - 1)
+            yield from reader.all_items()
 
     @contextmanager
     def _sources(self) -> Iterator[Sources]:

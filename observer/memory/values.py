@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import orjson
@@ -11,7 +11,6 @@ from observer.core.errors import ConfigInvalid
 from observer.core.model import Item, Project, Recorded
 from observer.core.value import Value
 from observer.store.log import LogEnd
-from observer.store.reader import StoreReader
 
 
 class Fetched(Value):
@@ -63,20 +62,6 @@ _RECORDS: dict[type, str] = {
     LogEnd: "log-end",
     Item: "item",
 }
-
-
-def exported(reader: StoreReader) -> Iterator[Exported]:
-    """Yield all that a memory holds, in the order in which another one can take it in.
-
-    The projects, every stored event in log order, its end, and living items by id.
-    """
-    yield from reader.projects()
-    last = 0
-    while batch := reader.log(after_seq=last):
-        yield from batch
-        last = batch[-1].seq
-    yield LogEnd(last_seq=reader.next_seq() - 1)
-    yield from reader.all_items()
 
 
 def exported_line(value: Exported) -> bytes:

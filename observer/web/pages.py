@@ -32,7 +32,6 @@ from observer.notes.values import Changes, Version
 from observer.search.dates import day_start_ms
 from observer.search.eligible import has_expired, is_stale
 from observer.search.handles import SearchOptions
-from observer.search.timeline import Share
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
 from observer.tools.rows import why
@@ -311,12 +310,17 @@ def project(view: WebRequest) -> WebPage:
     since_ms = day_start_ms(now_ms=now_ms(), ago=DAYS - 1)
     shares = memory.accounts.since(since_ms, project=one.uuid).shares
     share = next((each for each in shares if each.project_id == one.id), None)
+    happened: Counter[str] = Counter()  # sessions and commits of each day
+    if share:
+        happened.update(day(run.session.started_ms) for run in share.sessions)
+        happened.update(day(commit.created_ms) for commit in share.commits)
+    days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(DAYS))]
     recent = memory.sessions(project=one.uuid, limit=10)
     values = {
         **shared(memory),
         "project": one,
         "share": share,
-        "days": _activity(share),
+        "days": [(name, happened[name]) for name in days],
         "recent": recent,
         "titles": memory.accounts.titles(recent),
         "work": memory.accounts.unfinished(one),
@@ -330,16 +334,6 @@ def project(view: WebRequest) -> WebPage:
         ],
     }
     return WebPage("project.html", one.name, values)
-
-
-def _activity(share: Share | None) -> list[tuple[str, int]]:
-    """Return the sessions and commits of each of the last `DAYS` days, oldest first."""
-    happened: Counter[str] = Counter()
-    if share:
-        happened.update(day(run.session.started_ms) for run in share.sessions)
-        happened.update(day(commit.created_ms) for commit in share.commits)
-    days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(DAYS))]
-    return [(name, happened[name]) for name in days]
 
 
 def code(view: WebRequest) -> WebPage:

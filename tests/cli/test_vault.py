@@ -138,16 +138,6 @@ def test_a_folder_of_no_project_has_no_tests_of_another(
     assert run("note", "draft", what, "--project", tested.name).code == 0
 
 
-def test_skills_are_written_where_they_do_nothing(run: Run, tested: Path, tmp_path: Path) -> None:
-    (made,) = run("note", "draft", "--skills", "--json").json
-    assert made["path"] == "pip-install-then-pytest/SKILL.md"
-    kept = tmp_path / "candidates"
-    assert run("note", "draft", "--skills", "--to", str(kept)).out == f"{kept / made['path']}\n"
-    assert (kept / made["path"]).read_text() == made["text"]
-    again = run("note", "draft", "--skills", "--to", str(kept))
-    assert (again.code, "is there already" in again.err) == (2, True)
-
-
 def test_a_draft_is_a_new_file(run: Run, tested: Path, tmp_path: Path) -> None:
     file = tmp_path / "notes" / "record.md"
     assert run("note", "draft", "s1", "--to", str(file)).code == 0
@@ -156,6 +146,14 @@ def test_a_draft_is_a_new_file(run: Run, tested: Path, tmp_path: Path) -> None:
     assert below == f"{tmp_path / 'login-page.md'}\n"
     unwritable = run("note", "draft", "s1", "--to", str(file / "x" / "y.md"))
     assert (unwritable.code, "Not a directory" in unwritable.err) == (1, True)
+
+    (made,) = run("note", "draft", "--skills", "--json").json
+    assert made["path"] == "pip-install-then-pytest/SKILL.md"
+    kept = tmp_path / "candidates"
+    assert run("note", "draft", "--skills", "--to", str(kept)).out == f"{kept / made['path']}\n"
+    assert (kept / made["path"]).read_text() == made["text"]
+    again = run("note", "draft", "--skills", "--to", str(kept))
+    assert (again.code, "is there already" in again.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,19 @@ def test_a_made_up_cookie_opens_nothing(access: Access, cookie: str) -> None:
     assert not access.holds(cookie)
 
 
-def test_cookies_outlive_the_daemon_and_end_with_a_logout(tmp_path: Path, clock: Clock) -> None:
+def test_cookies_outlive_the_daemon_and_end_with_a_logout_and_the_key_is_private(
+    tmp_path: Path, clock: Clock
+) -> None:
     file = tmp_path / "web.json"
     cookie = _logged_in(file, clock)
     again = Access(file, clock)
     assert again.holds(cookie)
     again.logout()
     assert not Access(file, clock).holds(cookie)
+
+    file = tmp_path / "web.json"
+    Access(file, clock)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def _logged_in(file: Path, clock: Clock) -> str:
@@ -66,12 +72,6 @@ def test_guesses_are_counted(access: Access, clock: Clock) -> None:
         access.login(access.link(60))
     clock.now_ms += 60_000
     assert access.login(access.link(60))
-
-
-def test_the_key_is_the_users_alone(tmp_path: Path, clock: Clock) -> None:
-    file = tmp_path / "web.json"
-    Access(file, clock)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b'{"key": "zz"}', b'{"key": "00"}'])

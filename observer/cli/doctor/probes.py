@@ -61,11 +61,6 @@ def probe_checks(
     except ObserverError as error:
         yield wrong(NAME, error.message, error.hint)
         return
-    yield from _probed(found, context)
-
-
-def _probed(found: list[Client], context: InstallContext) -> Iterator[Diagnosis]:
-    here = context.home
     run = make_private(here.probes / secrets.token_hex(4))
     keys = []
     try:

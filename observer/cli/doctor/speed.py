@@ -124,8 +124,15 @@ def hooks(options: Options) -> Iterator[Figure]:
                 remark = f"processor time {1000 * percentile(cpu_s, 50):.1f} ms"
                 samples = [1000 * s for s in waited_s]
                 return Figure(f"hooks/recall, {state}", samples, " ms", (BEFORE_AN_ACTION,), remark)
-            pairs = timed([NOTHING, ways[name]], edit, rounds, project)
-            return _compared(f"hooks/{name}, {state}", *pairs)
+            bare, ours = timed([NOTHING, ways[name]], edit, rounds, project)
+            ratios = [b[0] / a[0] for a, b in zip(bare, ours, strict=True)]
+            columns = [column for each in (bare, ours) for column in zip(*each, strict=True)]
+            sh_s, sh_cpu_s, hook_s, hook_cpu_s = (percentile(column, 50) for column in columns)
+            remark = (
+                f"sh {1000 * sh_s:.2f} ms, hook {1000 * hook_s:.2f} ms; "
+                f"of processor time {hook_cpu_s / sh_cpu_s:.2f}x"
+            )
+            return Figure(f"hooks/{name}, {state}", ratios, "x", (HOOK_AIM,), remark)
 
         yield measured("recall", "daemon down")
         yield measured("post", "daemon down")
@@ -137,17 +144,6 @@ def hooks(options: Options) -> Iterator[Figure]:
         os.kill(daemon, signal.SIGSTOP)
         yield measured("post", "daemon stopped")
         yield measured("context", "daemon stopped")
-
-
-def _compared(name: str, nothing: Times, ours: Times) -> Figure:
-    ratios = [b[0] / a[0] for a, b in zip(nothing, ours, strict=True)]
-    columns = [column for each in (nothing, ours) for column in zip(*each, strict=True)]
-    sh_s, sh_cpu_s, hook_s, hook_cpu_s = (percentile(column, 50) for column in columns)
-    remark = (
-        f"sh {1000 * sh_s:.2f} ms, hook {1000 * hook_s:.2f} ms; "
-        f"of processor time {hook_cpu_s / sh_cpu_s:.2f}x"
-    )
-    return Figure(name, ratios, "x", (HOOK_AIM,), remark)
 
 
 def timed(programs: Sequence[list[str]], payload: bytes, rounds: int, cwd: Path) -> list[Times]:

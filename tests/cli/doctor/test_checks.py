@@ -281,15 +281,13 @@ def damaged(run: Run, home: Home) -> Path:
     return home.hooks / "recall"
 
 
-def test_what_is_wrong_is_shown_with_the_offer_to_fix_it(run: Run, damaged: Path) -> None:
+def test_fixes_are_done_said_and_checked(run: Run, damaged: Path, home: Home) -> None:
     shown = run("doctor", "--quick")
     assert shown.code == 1
     assert re.search("WRONG +hooks +out of date: recall; refresh them with: observer", shown.out)
     assert "observer doctor --fix does what is safe" in shown.out
     assert damaged.read_text() == "#!/bin/sh\n"
 
-
-def test_fixes_are_done_said_and_checked(run: Run, home: Home, damaged: Path) -> None:
     done = run("doctor", "--quick", "--fix")
     assert done.code == 0
     assert f"fixed: took the rights of others from {home.root}\n" in done.out
