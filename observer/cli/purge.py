@@ -138,7 +138,14 @@ def purge_command(
     if _looked(asdict(shown), shown.lines(), ends=is_all, dry_run=dry_run):
         return
     confirm_once("Purge it for good?", yes=yes, refusal="nothing was purged")
-    receipt = _purged(here, asked)
+    with alone_and_drained(here):
+        with closing(open_here(here.database, here.backups)) as store, store.read() as reader:
+            seqs = chosen(reader, asked)
+            left = reader.totals().events - len(seqs)
+        todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
+        order.begin(here, todo)
+        with progress("purging", left) as advance:
+            receipt = carry_out(here, todo, open_here, advance=advance)
     kept = kept_in_text(here, asked)
     done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"
     text = "\n".join((done, *_became(receipt, "deleted"), *in_notes(kept)))
@@ -173,15 +180,3 @@ def _criteria(
         owner=config.owner(config.load(home())),
         **named,
     )
-
-
-def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
-    with alone_and_drained(here):
-        store = open_here(here.database, here.backups)
-        with closing(store), store.read() as reader:
-            seqs = chosen(reader, asked)
-            kept = reader.totals().events - len(seqs)
-        todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
-        order.begin(here, todo)
-        with progress("purging", kept) as advance:
-            return carry_out(here, todo, open_here, advance=advance)

@@ -133,9 +133,10 @@ def locate(target: str, folder: str) -> LocatedCode:
     last = int(lines["last"] or first)
     if not 1 <= first <= last:
         raise BadInput(f"no lines {first} to {last}", hint="lines count from 1, the lower first")
-    return LocatedCode(
-        root=root, path=path, symbol=_around(file, path, first), first=first, last=last
-    )
+    known = outline(_text(file), language_of(path))
+    inside = [each for each in known if each.first_line <= first <= each.last_line]
+    around = min(inside, key=lambda each: each.last_line - each.first_line).path if inside else ""
+    return LocatedCode(root=root, path=path, symbol=around, first=first, last=last)
 
 
 def _exists(file: Path) -> bool:
@@ -177,16 +178,6 @@ def _definition(file: Path, path: str, name: str) -> Symbol:
         )
     names = ", ".join(each.path for each in known[:NAMED])
     raise NotFound(f"{path} defines no {name!r}", hint=f"it defines {names or 'no names'}")
-
-
-def _around(file: Path, path: str, line: int) -> str:
-    """Return the innermost definition around a line, or nothing."""
-    inside = [
-        each
-        for each in outline(_text(file), language_of(path))
-        if each.first_line <= line <= each.last_line
-    ]
-    return min(inside, key=lambda each: each.last_line - each.first_line).path if inside else ""
 
 
 def _text(file: Path) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from observer.clients.registry import resume_command
 from observer.core.events import Command
-from observer.core.model import Item, item_id
+from observer.core.model import item_id
 from observer.memory.api import Memory
 from observer.search.timeline import SessionTimeline, nested
 from observer.tools import render
@@ -70,25 +69,15 @@ def _done(memory: Memory, found: SessionTimeline) -> dict[str, Any]:
     mended = {
         link.target: item for item in found.items for link in item.links if link.kind == "fixes"
     }
-    by_step = _by_step(found.items, list(diffs_of(events)))
-    return {"diffs": by_step, "outputs": outputs, "mended": mended}
-
-
-def _by_step(items: Sequence[Item], diffs: Sequence[FileDiff]) -> dict[int, list[FileDiff]]:
-    """Return diffs by the record that they are part of: their own, or the last one of their file.
-
-    From `INLINE` lines on they are left out.
-    """
-    ids = {item.id for item in items}
-    last: dict[str, int] = {}
-    found: dict[int, list[FileDiff]] = {}
-    lines = 0
-    for diff in diffs:
+    # Diffs stand below the record that they are part of: their own, or the last one of their file.
+    ids, last, lines = {item.id for item in found.items}, dict[str, int](), 0
+    by_step: dict[int, list[FileDiff]] = {}
+    for diff in diffs_of(events):
         step = last[diff.path] = diff.item if diff.item in ids else last.get(diff.path, 0)
         lines += len(diff.lines)
         if step and lines <= INLINE:
-            found.setdefault(step, []).append(diff)
-    return found
+            by_step.setdefault(step, []).append(diff)
+    return {"diffs": by_step, "outputs": outputs, "mended": mended}
 
 
 def edits(view: WebRequest) -> WebPage:

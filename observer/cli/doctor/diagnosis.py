@@ -198,7 +198,10 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     yield checked("database", lambda: _integrity(here))
     yield checked("index", lambda: _index(here), fix="index")
     yield checked("backups", lambda: backups(here))
-    yield checked("purged", lambda: tombstones(here))
+    marked = "marked never to come back"
+    yield checked(
+        "purged", lambda: f"{counted(len(Tombstones(here.tombstones)), 'event')} {marked}"
+    )
     if (lost := recent(here, now_ms=now_ms())) is None:
         yield well("losses", "none")
     else:
@@ -208,9 +211,8 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     yield _spool(status)
     # What is wrong with the database is said above.
     with suppress(StoreUnavailable), reading(here) as reader:
-        for one in reader.shares():
-            if one.fault:
-                yield wrong("share", f"{one.name}: {one.fault}", "try again: observer sync now")
+        for one in (share for share in reader.shares() if share.fault):
+            yield wrong("share", f"{one.name}: {one.fault}", "try again: observer sync now")
     for problem in status.policies:
         yield wrong("policy", f"nothing is recorded: {problem}", problem.hint)
     if status.llm and status.llm.problem:
@@ -219,15 +221,6 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
         yield well("degraded", "nothing")
     else:
         yield wrong("degraded", status.degraded, f"see {here.logs / 'daemon.log'}")
-
-
-def tombstones(here: Home) -> str:
-    """Return the number of marks of purged events as text.
-
-    Raises:
-        StoreUnavailable: they cannot be read.
-    """
-    return f"{counted(len(Tombstones(here.tombstones)), 'event')} marked never to come back"
 
 
 def backups(here: Home) -> str:
