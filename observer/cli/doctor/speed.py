@@ -110,21 +110,17 @@ def hooks(options: Options) -> Iterator[Figure]:
         rounds = options.rounds(HOOK_ROUNDS)
         command = {"command": "cd src && uv run pytest -q tests 2>&1 | tail -20"}
         asked = orjson.dumps(called(project, "PreToolUse", "Bash", command))
-        post, context, recall = (str(place.home.hooks / n) for n in ("post", "context", "recall"))
-        ways = {
-            "post": [post, "claude-code", "PostToolUse"],
-            "context": [context, "claude-code"],
-            "recall": [recall, "claude-code", "PreToolUse"],
-        }
+        events = {"post": ["PostToolUse"], "context": [], "recall": ["PreToolUse"]}
 
         def measured(name: str, state: str) -> Figure:
+            way = [str(place.home.hooks / name), "claude-code", *events[name]]
             if name == "recall":
-                (ours,) = timed([ways[name]], asked, rounds, project)
+                (ours,) = timed([way], asked, rounds, project)
                 waited_s, cpu_s = zip(*ours, strict=True)
                 remark = f"processor time {1000 * percentile(cpu_s, 50):.1f} ms"
                 samples = [1000 * s for s in waited_s]
                 return Figure(f"hooks/recall, {state}", samples, " ms", (BEFORE_AN_ACTION,), remark)
-            bare, ours = timed([NOTHING, ways[name]], edit, rounds, project)
+            bare, ours = timed([NOTHING, way], edit, rounds, project)
             ratios = [b[0] / a[0] for a, b in zip(bare, ours, strict=True)]
             columns = [column for each in (bare, ours) for column in zip(*each, strict=True)]
             sh_s, sh_cpu_s, hook_s, hook_cpu_s = (percentile(column, 50) for column in columns)
