@@ -339,9 +339,7 @@ WRONG = [
     pytest.param("serch x", "no command", "did you mean search? see: observer --help", id="near"),
     pytest.param("stop", "no command", "did you mean down? see: observer --help", id="another's"),
     pytest.param("frobnicate", "no command", "see: observer --help", id="like none"),
-    pytest.param(
-        "note histry", "no command", "history? see: observer note --help", id="below"
-    ),
+    pytest.param("note histry", "no command", "history? see: observer note --help", id="below"),
     pytest.param("import svn", "", f"first: {', '.join(('git', *sources()))}", id="sources"),
     pytest.param("search x --limt 4", "", "mean --limit? see: observer search --help", id="option"),
     pytest.param("export --vault", "", "see: observer export --help", id="no value"),
