@@ -76,7 +76,14 @@ def _run(arguments: list[str]) -> int:
     try:
         if completion.VARIABLE in os.environ:
             return completion.offer(observer)
-        return _invoke(arguments)
+        try:
+            # Not by click's own main(), which turns a closed pipe into an error.
+            with observer.make_context("observer", arguments) as context:
+                result: Any = observer.invoke(context)  # most commands return nothing
+        except click.exceptions.Exit as leave:
+            result = leave.exit_code
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         note(error.format_message())
         return BadInput.exit_code
@@ -91,17 +98,6 @@ def _run(arguments: list[str]) -> int:
             with suppress(OSError):  # the daemon repairs it, now or when it starts
                 request_repair(home(), error.message)
         return complain(_as_ours(error, arguments), is_json=is_json)
-
-
-def _invoke(arguments: list[str]) -> int:
-    """Run a command; not by click's own main(), which turns a closed pipe into an error."""
-    try:
-        with observer.make_context("observer", arguments) as context:
-            result: Any = observer.invoke(context)  # most commands return nothing
-    except click.exceptions.Exit as leave:
-        result = leave.exit_code
-    sys.stdout.flush()
-    return result if isinstance(result, int) else 0
 
 
 def _as_ours(

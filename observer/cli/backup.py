@@ -1,8 +1,14 @@
-"""The commands `backup` and `restore`: a copy of the database, and a home in one file."""
+"""The commands `backup`, `restore` and `export`: the memory in files.
+
+A copy of the database, a home in one file, or all that is stored as JSON or as Markdown.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,21 +21,29 @@ from observer.cli.exclusive import TRIES, alone, open_here, repair_first
 from observer.cli.output import (
     as_json,
     confirm_once,
+    escaped,
     json_option,
     note,
     refuse_agents,
     respond,
     say,
 )
+from observer.cli.session import mention_damaged, open_memory, reading
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import installable, installed_parts
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput
+from observer.core.filters import RECORDED_KINDS, is_visible
+from observer.core.model import FORMERLY, Item, Recorded, Session, iso
+from observer.core.moment import day, minute
 from observer.core.paths import Home, home
-from observer.core.text import counted, size_text
+from observer.core.text import counted, one_line, size_text
 from observer.memory.opening import refuse_unsettled
+from observer.memory.values import exported_line
+from observer.notes.folders.grammar import Field, with_fields
 from observer.store.database import SqliteStore
+from observer.store.reader import StoreReader
 from observer.upkeep.bundle import pack, restore
 from observer.upkeep.carry_out import complete
 
@@ -52,11 +66,12 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
     target = (bundle or path or here.backups / f"{here.database.stem}-{_stamp()}.db").absolute()
     if target.exists():
         raise BadInput(f"{target} exists", hint="name another file, or move it away")
-    if not (yes or target.parent == here.backups or target.parent.exists()):
+    if target.parent != here.backups and not target.parent.exists():
         # A name with a typing error hides a backup.
         gone = f"there is no folder {target.parent}"
         confirm_once(
             f"{gone}. Make it?",
+            yes=yes,
             refusal=f"nothing was written, {gone}",
             hint="make it, or add --yes",
         )
@@ -89,7 +104,11 @@ def restore_command(*, path: Path, replace: bool) -> None:
     with alone(here, tries=TRIES):
         done = restore(here, path, replaces=replace, stamp=_stamp())
         purged = complete(here, open_here)
-        is_other = _keep_owner(here, done.manifest.owner)
+        # Personal notes stay with whom they belong to, though the user has another name here.
+        settings, owner = config.load(here), done.manifest.owner
+        is_other = bool(owner) and not settings.owner and config.owner(settings) != owner
+        if is_other:
+            write_setting(here, "owner", owner)
     gone = purged.events if purged else 0
     manifest = msgspec.structs.replace(done.manifest, events=done.manifest.events - gone)
     if as_json(asdict(msgspec.structs.replace(done, manifest=manifest))):
@@ -105,14 +124,138 @@ def restore_command(*, path: Path, replace: bool) -> None:
         note("connect your clients here: observer install")
 
 
-def _keep_owner(here: Home, owner: str) -> bool:
-    """Keep personal notes with whom they belong to, though the user has another name here."""
-    settings = config.load(here)
-    if not owner or settings.owner or config.owner(settings) == owner:
-        return False
-    write_setting(here, "owner", owner)
-    return True
-
-
 def _stamp() -> str:
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms() / 1000))
+
+
+VAULT_MARK = ".observer-vault"
+"""A file that says that a folder is a vault, whose files may be replaced."""
+
+
+@click.command("export", epilog="Example: observer export > memory.jsonl")
+@click.option(
+    "--vault",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write notes and sessions as Markdown files into this folder instead.",
+)
+@json_option
+def export_command(*, vault: Path | None) -> None:
+    """Print all that is stored, one JSON object a line."""
+    repair_first(home())
+    if vault:
+        count = _write_vault(home(), vault)
+        done = f"{counted(count, 'file')} in {vault}"
+        respond({"folder": str(vault), "files": count}, done)
+        return
+    out = sys.stdout.buffer
+    with open_memory() as memory:
+        events = 0
+        for value in memory.export():
+            events += isinstance(value, Recorded)
+            out.write(escaped(exported_line(value)) + b"\n")
+        mention_damaged(memory.totals().events - events)
+
+
+def _write_vault(here: Home, folder: Path) -> int:
+    """Write all files of a memory; return how many. Files that somebody added stay.
+
+    Raises:
+        BadInput: the folder holds other files.
+        StoreUnavailable: the memory cannot be read.
+        OSError: a file cannot be written.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / VAULT_MARK).is_file():
+        raise BadInput(f"{folder} holds other files", hint="name a new folder")
+    refuse_unsettled(here)
+    owner = config.owner(config.load(here))
+    count = 0
+    with reading(here) as reader:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / VAULT_MARK).touch(mode=0o600)
+        for name, text in vault_files(reader, owner=owner):
+            path = folder / name
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)  # never through a link that somebody put there
+            path.touch(mode=0o600)
+            path.write_text(text, encoding="utf-8", errors="replace")
+            count += 1
+    return count
+
+
+_UNUSABLE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|#^\[\]]+')
+_NAME_CHARS = 60
+_NOWHERE = "without a project"
+_OWN = "-"
+
+
+VaultFile = tuple[str, str]
+"""The path of a file in the vault, and its text."""
+
+
+def vault_files(reader: StoreReader, *, owner: str) -> Iterator[VaultFile]:
+    """Yield the files of a memory, but for notes that are files and personal ones of others."""
+    names: dict[int, str] = {}  # folders; of projects with one name the later have their number
+    for project in sorted(reader.projects(), key=lambda one: one.id):
+        name = _usable(project.name)
+        taken = {known.casefold() for known in names.values()}
+        names[project.id] = f"{name} {project.id}" if name.casefold() in taken else name
+    sessions: dict[int, list[Item]] = {}
+    for item in reader.all_items():
+        if not is_visible(item, owner) or item.file:
+            continue
+        if item.kind in RECORDED_KINDS:
+            yield _note(item, names.get(item.project_id or 0, _NOWHERE))
+        elif item.session_id is not None:
+            sessions.setdefault(item.session_id, []).append(item)
+    for session_id, items in sessions.items():
+        if session := reader.session(session_id):
+            yield _session(session, items, names.get(session.project_id, _NOWHERE))
+
+
+def _note(item: Item, folder: str) -> VaultFile:
+    fields: dict[str, Field | None] = {
+        "title": one_line(item.title, 200),
+        "type": item.type,
+        "tags": list(item.tags),
+        "created": iso(item.created_ms),
+        "updated": iso(item.updated_ms),
+        "id": item.uuid,
+    }
+    links = "".join(
+        f"- {link.kind} [[{link.title}]]\n"
+        for link in item.links
+        if link.title and link.kind != FORMERLY
+    )
+    text = with_fields("", fields) + f"{item.narrative}\n" + (f"\n{links}" if links else "")
+    return f"{folder}/notes/{_usable(item.title)} {item.id}.md", text
+
+
+def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
+    fields: dict[str, Field | None] = {
+        "client": session.client,
+        "session": session.external,
+        "branch": session.branch,
+        "started": iso(session.started_ms),
+        "ended": iso(session.last_ms),
+    }
+    ordered = sorted(items, key=lambda one: (one.created_ms, one.id))
+    # Unlike its summary's title, its first request stays the same.
+    asked = next((item.title for item in ordered if item.type == "turn"), session.first_prompt)
+    title = one_line(asked or f"session of {session.client}", _NAME_CHARS)
+    parts = [f"# {title}\n"]
+    for item in ordered:
+        if said := item.summary:
+            answers = ((name, getattr(said, name)) for name in said.__struct_fields__)
+            parts += [f"**{name.replace('_', ' ')}**: {text}\n" for name, text in answers if text]
+            continue
+        lines = (f"  {line}" for line in item.narrative.splitlines() if line.strip())
+        entry = f"- {minute(item.created_ms)} #{item.id} {item.type}: {item.title}"
+        parts.append("\n".join((entry, *lines)))
+    name = f"{day(session.started_ms)} {_usable(title)} {session.id}.md"
+    return f"{folder}/sessions/{name}", with_fields("", fields) + "\n".join(parts) + "\n"
+
+
+def _usable(name: str) -> str:
+    """Return a name as a file or folder of any system may have it."""
+    plain = one_line(_UNUSABLE.sub(" ", name), _NAME_CHARS).strip(" .")
+    return plain or _OWN

@@ -7,7 +7,7 @@ what `observer import git` needs.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -19,8 +19,7 @@ from observer.core.text import did_you_mean
 PURPOSES = {
     "Look": {
         "search": "read", "context": "read", "timeline": "read", "why": "read", "graph": "read",
-        "show": "read", "sessions": "read", "today": "read", "web": "web",
-        "tui": "screens",
+        "show": "read", "sessions": "read", "today": "read", "web": "read", "tui": "read",
     },
     "Write": {"remember": "write", "note": "note", "import": "import_", "post": "write"},
     "Keep out, take out": {
@@ -30,7 +29,7 @@ PURPOSES = {
     "Set up": {"install": "install", "uninstall": "install", "config": "config", "mcp": "mcp"},
     "Operate": {
         "status": "lifecycle", "doctor": "doctor.command", "log": "log", "up": "lifecycle",
-        "down": "lifecycle", "backup": "backup", "restore": "backup", "export": "export",
+        "down": "lifecycle", "backup": "backup", "restore": "backup", "export": "backup",
         "daemon": "daemon",
     },
 }  # fmt: skip
@@ -48,6 +47,8 @@ OTHER_NAMES = {
 class Group(click.Group):
     """A group that suggests commands for an unknown name, and imports some only when they run.
 
+    A function of its own runs only where no subcommand is named.
+
     Args:
         later: the module of each of those; its function is `<name>_command`.
         others: as for `click.Group`.
@@ -56,6 +57,10 @@ class Group(click.Group):
     def __init__(self, *, later: Mapping[str, str] = {}, **others: Any) -> None:  # noqa: ANN401 - of click; never changed
         super().__init__(**others)
         self._later = later
+        if (own := self.callback) and self.invoke_without_command:
+            self.callback = lambda **given: (
+                None if click.get_current_context().invoked_subcommand else own(**given)
+            )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all names, those of the table in its order."""
@@ -87,6 +92,11 @@ class Group(click.Group):
             f"no command {args[0][:80]!r}",
             hint=did_you_mean(near, f"see: {ctx.command_path} --help"),
         )
+
+
+def listing(name: str, epilog: str, **others: Any) -> Callable[[Callable[..., Any]], Group]:  # noqa: ANN401 - as above
+    """Return what makes a group of a function, which runs where no subcommand is named."""
+    return click.group(name, cls=Group, invoke_without_command=True, epilog=epilog, **others)
 
 
 class Commands(Group):

@@ -1,4 +1,4 @@
-"""What a shell offers for the word at its cursor: commands, options, and what the memory holds.
+"""Questions to the daemon, and what of its answers a shell offers for the word at its cursor.
 
 The recorders of the shells ask in one way: the words up to the cursor stand in a variable, a line
 each, and each answer is a line of type, word and description with tabs between them.
@@ -11,11 +11,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
+import msgspec
 import orjson
 from click.shell_completion import CompletionItem, ShellComplete, split_arg_string
 
-from observer.cli.daemon_answers import of_daemon, request
+from observer.core import moment
+from observer.core.errors import ObserverError
+from observer.core.paths import home, working_folder
 from observer.core.text import one_line
+from observer.local import client
+from observer.tools.asking import CommandReply, CommandRequest, surroundings
 
 VARIABLE = "_OBSERVER_COMPLETE"
 MOST = 50
@@ -44,6 +49,8 @@ def offer(command: click.Command) -> int:
 
 
 def _completer(find: Callable[[], Found]) -> Completer:
+    """Return what offers the words that a function finds."""
+
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> Offers:
         # In a list it is the last name that is begun; what is offered is the whole word.
         listed, comma, begun = begun.rpartition(",")
@@ -58,14 +65,35 @@ def _completer(find: Callable[[], Found]) -> Completer:
     return complete
 
 
+WAIT_S = 5.0
+"""Longest wait for the daemon's answer: a frozen one never gives it."""
+
+
+def request(question: str, *, is_json: bool, **arguments: object) -> CommandRequest:
+    """Return a question as it is asked from here and now."""
+    return CommandRequest(
+        question=question,
+        arguments=arguments,
+        folder=str(working_folder()),
+        is_json=is_json,
+        is_local=moment.is_local(),
+        surroundings=surroundings(),
+    )
+
+
+def of_daemon(asked: CommandRequest) -> CommandReply | None:
+    """Return the daemon's answer, None if it cannot answer for any reason."""
+    try:
+        answered = client.call(home(), "POST", "/ask", msgspec.to_builtins(asked), wait_s=WAIT_S)
+    except (ObserverError, UnicodeError):
+        return None
+    return msgspec.convert(answered, CommandReply)
+
+
 def _rows(question: str, **arguments: object) -> Iterable[dict[str, Any]]:
     """Return the rows of an answer; none where no daemon runs: a Tab starts none."""
-    found = of_daemon(request(question, is_json=True, arguments=arguments))
+    found = of_daemon(request(question, is_json=True, **arguments))
     return orjson.loads(found.text) if found and found.text else ()
-
-
-def _projects() -> Found:
-    return ((row["name"], " ".join(row.get("folders", ()))) for row in _rows("projects"))
 
 
 def _sessions() -> Found:
@@ -78,14 +106,20 @@ def _items() -> Found:
     return ((str(row["id"]), f"{row['type']}: {row['title']}") for row in found)
 
 
-def _toolsets() -> Found:
+@_completer
+def projects() -> Found:
+    """Return the projects that have memories, with their folders."""
+    return ((row["name"], " ".join(row.get("folders", ()))) for row in _rows("projects"))
+
+
+@_completer
+def toolsets() -> Found:
+    """Return the toolsets, with what they are for."""
     from observer.tools.registry import toolsets  # noqa: PLC0415 - all that tools need
 
     return ((name, toolset.guide) for name, toolset in toolsets().items())
 
 
-projects = _completer(_projects)
 sessions = _completer(_sessions)
 items = _completer(_items)
 items_and_sessions = _completer(lambda: [*_items(), *_sessions()])
-toolsets = _completer(_toolsets)

@@ -17,7 +17,7 @@ import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from observer.cli.commands import Group
+from observer.cli.commands import listing
 from observer.cli.output import (
     as_json,
     confirm_once,
@@ -38,19 +38,10 @@ from observer.local import client
 from observer.tools.status import current
 
 
-@click.group(
-    "config",
-    cls=Group,
-    later={"model": "model", "llm": "llm"},
-    invoke_without_command=True,
-    epilog="Example: observer config",
-)
+@listing("config", "Example: observer config", later={"model": "models", "llm": "models"})
 @json_option
-@click.pass_context
-def config_command(context: click.Context) -> None:
+def config_command() -> None:
     """List settings with their meaning, or change one."""
-    if context.invoked_subcommand is not None:
-        return
     values = msgspec.to_builtins(config.written(home()))
     if as_json(values):
         return
@@ -120,12 +111,12 @@ def _agreed(name: str, value: object, *, yes: bool) -> None:
     wanted = config.check(given, source="the command line")
     with redirect_stdout(sys.stderr) if wants_json() else nullcontext():
         is_going = show_going(home(), wanted)
-    if is_going and not yes:
-        confirm_once(
-            "Delete it for good, and from now on whatever reaches the limit?",
-            refusal="nothing was changed, and nothing deleted",
-            hint="if that may go, add --yes",
-        )
+    confirm_once(
+        "Delete it for good, and from now on whatever reaches the limit?",
+        yes=yes or not is_going,
+        refusal="nothing was changed, and nothing deleted",
+        hint="if that may go, add --yes",
+    )
 
 
 def _known(name: str) -> str:

@@ -29,16 +29,12 @@ def daemon_command() -> int:
     # By name: losers of a race leave before, and the command line knows nothing of the daemon.
     run: Callable[[Home, object], int] = resolve_name("observer.serve.daemon:run")
     pages: Callable[..., object] = resolve_name("observer.web.site:HomePages")
-    code = run(home(), pages(home(), _doctor))
+    doctor = "observer.cli.doctor.command:HomeDoctor"
+    code = run(home(), pages(home(), lambda: resolve_name(doctor)()))  # noqa: PLW0108 - when somebody asks
     if code == ANEW or (code and home().damage.exists()):
         # Damage is repaired, and a purge that a page asked for carried out, at a start.
         os.execv(sys.executable, [sys.executable, "-P", "-m", "observer", "daemon"])  # noqa: S606 - ourselves
     return code
-
-
-def _doctor() -> object:
-    """Return what looks at the home for the page Health; imported when somebody asks."""
-    return resolve_name("observer.cli.doctor.command:HomeDoctor")()
 
 
 def _refresh_hooks(here: Home) -> None:

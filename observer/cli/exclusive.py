@@ -101,7 +101,20 @@ def alone_and_drained(here: Home) -> Iterator[None]:
     """Hold the home as `alone`, after finishing an interrupted purge and draining the spool."""
     with alone(here, tries=TRIES):
         complete(here, open_here)
-        _drain(here)
+        with closing(open_here(here.database, here.backups)) as store:
+            spool = Spool(here.spool)
+            spool.prepare()
+            pipeline = Pipeline(
+                store,
+                spool,
+                settings=config.load(here),
+                places=PlaceCache(),
+                now_ms=now_ms,
+                tombstones=Tombstones(here.tombstones),
+                probes=here.probes,
+            )
+            while pipeline.drain().entries:
+                pass
         yield
 
 
@@ -125,21 +138,3 @@ def repair_first(here: Home) -> None:
         # A daemon may have been quicker.
         if loss := repair_if_damaged(here, now_ms=now_ms, progress=progress):
             note(f"note: {loss}")
-
-
-def _drain(here: Home) -> None:
-    """Store what waits in the spool, so that it can be chosen like the rest."""
-    with closing(open_here(here.database, here.backups)) as store:
-        spool = Spool(here.spool)
-        spool.prepare()
-        pipeline = Pipeline(
-            store,
-            spool,
-            settings=config.load(here),
-            places=PlaceCache(),
-            now_ms=now_ms,
-            tombstones=Tombstones(here.tombstones),
-            probes=here.probes,
-        )
-        while pipeline.drain().entries:
-            pass

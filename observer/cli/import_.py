@@ -114,16 +114,24 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     _refuse_impossible(chosen, choice, background=background, follow=follow)
     finished = FinishedImports(home().imports)
     plans = plan_import(home(), chosen, choice, finished, os.environ)
-    if paths and not plans and not follow:
-        _refuse_strange(chosen, paths, finished)
+    # What the paths hold may only be of another time or folder.
+    whole = Choice(paths) if paths and not plans and not follow else None
+    if whole and not plan_import(home(), chosen, whole, finished, os.environ):
+        of = ", ".join(each.name for each in chosen)
+        raise NotFound(
+            f"{', '.join(map(str, paths))}: nothing there is of {of}",
+            hint="name another source: observer import --help lists them",
+        )
     if not wants_json():
         _show(plans)
     if dry_run or not any(plan.new for plan in plans):
-        outcomes, said = _left(plans, choice, dry_run=dry_run)
+        elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
+        more = "leave out an option" if choice.since_ms or choice.project else elsewhere
+        why = "nothing new to import" if plans else f"nothing was found: {more}"
+        outcomes, said = _untouched(plans), "" if dry_run and plans else why
     else:
-        if not (named or yes):
-            asked = f"Import {_contents(plans)}?"
-            confirm_once(asked, refusal="nothing was imported")
+        asked = f"Import {_contents(plans)}?"
+        confirm_once(asked, yes=yes or bool(named), refusal="nothing was imported")
         client.ensure_daemon(home(), wait_s=20)
         outcomes, said = _handed_over(plans, choice) if background else _imported(plans, finished)
     respond([_outcome(*each) for each in outcomes], said)
@@ -152,12 +160,8 @@ Outcomes = tuple[list[tuple[Plan, Counts]], str]
 """What became of each source, and the same in words."""
 
 
-def _left(plans: Sequence[Plan], choice: Choice, *, dry_run: bool) -> Outcomes:
-    """Return why nothing is imported."""
-    elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
-    more = "leave out an option" if choice.since_ms or choice.project else elsewhere
-    said = "nothing new to import" if plans else f"nothing was found: {more}"
-    return [(plan, Counter()) for plan in plans], "" if dry_run and plans else said
+def _untouched(plans: Sequence[Plan]) -> list[tuple[Plan, Counts]]:
+    return [(plan, Counter()) for plan in plans]
 
 
 def _imported(plans: Sequence[Plan], finished: FinishedImports) -> Outcomes:
@@ -182,17 +186,11 @@ def _handed_over(plans: Sequence[Plan], choice: Choice) -> Outcomes:
         for plan in plans
         if plan.new
     )
-    queue(
-        home(),
-        QueuedImport(
-            sources=asked,
-            since_ms=choice.since_ms,
-            project=choice.project,
-            sessions=_sessions(plans),
-        ),
+    todo = QueuedImport(
+        sources=asked, since_ms=choice.since_ms, project=choice.project, sessions=_sessions(plans)
     )
-    said = f"handed to the daemon: {_contents(plans)}; see: observer status"
-    return [(plan, Counter()) for plan in plans], said
+    queue(home(), todo)
+    return _untouched(plans), f"handed to the daemon: {_contents(plans)}; see: observer status"
 
 
 def _import_history(paths: Sequence[str], **options: object) -> None:
@@ -230,18 +228,6 @@ def _refuse_impossible(
         )
     if follow and not any(each.can_follow() for each in chosen):
         raise BadInput(f"{chosen[0].name} cannot be followed", hint="import it again instead")
-
-
-def _refuse_strange(
-    chosen: Sequence[SessionSource], paths: tuple[Path, ...], finished: FinishedImports
-) -> None:
-    """Return if it is only of another time or folder what the paths hold."""
-    if not plan_import(home(), chosen, Choice(paths), finished, os.environ):
-        named = ", ".join(each.name for each in chosen)
-        raise NotFound(
-            f"{', '.join(map(str, paths))}: nothing there is of {named}",
-            hint="name another source: observer import --help lists them",
-        )
 
 
 def _followers(

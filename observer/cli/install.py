@@ -55,7 +55,7 @@ from observer.tools.status import current
 from observer.upkeep import home_guard
 
 if TYPE_CHECKING:
-    from observer.cli.doctor.diagnosis import Diagnosis
+    from observer.memory.values import Diagnosis
 
 Planner = Callable[[str, InstallContext], InstallPlan]
 
@@ -189,10 +189,9 @@ def _leave(context: InstallContext, found: list[Installed], *, memory: bool, yes
     if not wants_json():
         _list_installed(found, dry_run=False)
     held = _held(here)
-    if not yes:
-        also = f"delete the memory, {held}, for good" if memory else "record nothing from now on"
-        asked = f"Take all of this out, and {also}?"
-        confirm_once(asked, refusal="nothing was taken out", hint="add --yes")
+    also = f"delete the memory, {held}, for good" if memory else "record nothing from now on"
+    asked = f"Take all of this out, and {also}?"
+    confirm_once(asked, yes=yes, refusal="nothing was taken out", hint="add --yes")
     outcomes = [_one(one.client, uninstall, one.context, dry_run=False) for one in found]
     # A hook that nobody knows of, in a repository, does nothing without these scripts; the pause
     # is for a daemon that somebody starts to read the memory.
@@ -275,15 +274,20 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool) -> int:
         BadInput: there is nobody to ask.
         click.Abort: the answer was no.
     """
-    found = setups(context)
+    found, here = setups(context), context.home
     if not wants_json():
         _show(found, context)
     changing = [one for one in found if one.plan.is_change]
     if not dry_run and changing:
-        if not yes:
-            asked = f"Make these changes for {counted(len(changing), 'client')}?"
-            confirm_once(asked, refusal="nothing was installed")
-        found = [_performed(one, context) if one.plan.is_change else one for one in found]
+        asked = f"Make these changes for {counted(len(changing), 'client')}?"
+        confirm_once(asked, yes=yes, refusal="nothing was installed")
+        for place, one in enumerate(found):
+            try:
+                # A plan is made anew, since another's may have changed the same file.
+                if one.plan.is_change:
+                    perform(install(one.client.name, context), here, at_ms=now_ms())
+            except ObserverError as error:
+                found[place] = one._replace(problem=error)
     planned = {one.client.name for one in changing}
     done = [one for one in found if one.client.name in planned and not one.problem]
     probes: list[Diagnosis] = []
@@ -325,16 +329,6 @@ def _changed(edits: Iterable[FileEdit]) -> list[Path]:
 def _short(path: str, context: InstallContext) -> str:
     home = f"{context.user_home}/"
     return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
-
-
-def _performed(one: Setup, context: InstallContext) -> Setup:
-    """Install a client; its plan is made anew, since another's may have changed the same file."""
-    try:
-        plan = install(one.client.name, context)
-        perform(plan, context.home, at_ms=now_ms())
-    except ObserverError as error:
-        return one._replace(problem=error)
-    return one
 
 
 def _report(found: list[Setup], done: list[Setup], probes: list[Diagnosis]) -> None:

@@ -28,7 +28,7 @@ def up_command(*, explain: bool) -> None:
     if as_json(status):
         return
     if explain:
-        from observer.cli.here import explained  # noqa: PLC0415 - as below
+        from observer.cli.policy import explained  # noqa: PLC0415 - as below
 
         for name, text in explained(home()):
             say(f"{name:<13} {text}")
@@ -62,7 +62,7 @@ def status_command(*, space: bool, projects: bool) -> None:
     if projects:
         show_projects()
         return
-    from observer.cli.here import described, here  # noqa: PLC0415 - `up` needs none of it
+    from observer.cli.policy import described, here  # noqa: PLC0415 - `up` needs none of it
 
     status, found = current(home()), here(home())
     if as_json(msgspec.to_builtins(status) | {"here": found}):

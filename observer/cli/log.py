@@ -57,7 +57,10 @@ def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None
         client.ensure_daemon(home())
     for row in _lines(limit, scope, follow=follow):
         if not as_json(row):
-            _show(row)
+            before = (moment.minute_of(row["created_at"])[5:], row.get("project", "-"))
+            colour = colour_of(row["type"], failed=row["failed"])
+            cells, title = zip(before, (11, 14), strict=True), one_line(row["title"], TITLE_CHARS)
+            marked_line(cells, row["type"], title, colour=colour)
         sys.stdout.flush()
 
 
@@ -102,14 +105,6 @@ class _Seen:
             if each["at_ms"] >= self._from_ms and key not in self._known:
                 self._known.add(key)
                 yield each
-
-
-def _show(row: Row) -> None:
-    """Print time, project, type and title in columns, the type in the colour of its meaning."""
-    before = (moment.minute_of(row["created_at"])[5:], row.get("project", "-"))
-    colour = colour_of(row["type"], failed=row["failed"])
-    title = one_line(row["title"], TITLE_CHARS)
-    marked_line(zip(before, (11, 14), strict=True), row["type"], title, colour=colour)
 
 
 def _show_daemons(*, follow: bool, limit: int) -> None:

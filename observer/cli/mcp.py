@@ -13,7 +13,7 @@ import click
 import orjson
 
 from observer.cli import completion
-from observer.cli.commands import Group
+from observer.cli.commands import listing
 from observer.cli.output import as_json, json_option, note, say, table
 from observer.clients.config_files.context import current_context
 from observer.clients.config_files.json_entries import snippets
@@ -50,18 +50,15 @@ def offers(names: Sequence[str]) -> list[Offer]:
 GUIDE_CHARS = 60
 
 
-@click.group("mcp", cls=Group, invoke_without_command=True, epilog="Example: observer mcp list")
+@listing("mcp", "Example: observer mcp list")
 @click.option(
     "--tools",
     metavar="NAME[,NAME]",
     shell_complete=completion.toolsets,
     help="Toolsets to offer; core if left out.",
 )
-@click.pass_context
-def mcp_command(context: click.Context, *, tools: str | None) -> int:
+def mcp_command(*, tools: str | None) -> int:
     """Serve MCP on standard input and output: editors start it."""
-    if context.invoked_subcommand is not None:
-        return 0
     from observer.local import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
 
     return pump.main(["--tools", tools] if tools else [])
@@ -77,7 +74,11 @@ def list_command(*, toolsets: str | None, entries: bool) -> None:
     """List toolsets and tools with the tokens that each costs."""
     names = chosen(toolsets) if toolsets else ()
     if entries:
-        _show_snippets(",".join(names))
+        known = snippets(current_context(home(), tools=",".join(names)))
+        if not as_json([one._asdict() for one in known]):
+            for one in known:
+                say(f"{one.client}: {one.instruction}")
+                say(f"  {one.text}", is_exact=True)
         return
     found = offers(names)
     if as_json(found):
@@ -91,12 +92,3 @@ def list_command(*, toolsets: str | None, entries: bool) -> None:
     if toolsets:
         note(f"{sum(each['tokens'] for each in found):,} tokens in all")
     note("choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME")
-
-
-def _show_snippets(tools: str) -> None:
-    found = snippets(current_context(home(), tools=tools))
-    if as_json([one._asdict() for one in found]):
-        return
-    for one in found:
-        say(f"{one.client}: {one.instruction}")
-        say(f"  {one.text}", is_exact=True)

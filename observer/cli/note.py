@@ -1,17 +1,18 @@
-"""`observer note`: list, edit, link, approve, draft; `observer forget`, `observer undo`."""
+"""`observer note`: list, edit, link, approve, draft; note folders; `forget` and `undo`."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import click
+import msgspec
 
 from observer.cli import completion
-from observer.cli.commands import Group
-from observer.cli.note_folder import folder_command
+from observer.cli.commands import listing
 from observer.cli.output import (
     as_json,
     confirm_once,
@@ -23,32 +24,31 @@ from observer.cli.output import (
     respond,
     say,
     scope_options,
+    table,
 )
 from observer.cli.session import LINKS, known_types, meant, nearly, on_behalf, open_memory
 from observer.core import moment
 from observer.core.errors import BadInput, NotFound
 from observer.core.events import Layer, Scope
 from observer.core.model import Item, Session, iso
-from observer.core.paths import home
+from observer.core.moment import minute
+from observer.core.paths import home, working_folder
 from observer.core.text import counted, did_you_mean
 from observer.local import client
 from observer.memory.api import Memory
 from observer.notes import drafts
 from observer.notes.drafts import Draft, skills
+from observer.notes.folders.writing import NoteChange
 from observer.notes.pairs import Pair
 from observer.search.handles import SearchOptions
 from observer.tools import note_api, render
 from observer.tools.asking import nothing, scope_line
+from observer.tools.status import current
 
 item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
 
 
-@click.group(
-    "note",
-    cls=Group,
-    invoke_without_command=True,
-    epilog="Example: observer note --tag auth --layer state",
-)
+@listing("note", "Example: observer note --tag auth --layer state")
 @scope_options
 @click.option(
     "--type", "types", default="", callback=known_types, help="Only these, e.g. decision,rule."
@@ -60,10 +60,7 @@ item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=compl
 @click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
 @limit_option(50, "Most notes listed.")
 @json_option
-@click.pass_context
 def note_command(
-    context: click.Context,
-    /,
     *,
     project: str | None,
     everywhere: bool,
@@ -72,8 +69,6 @@ def note_command(
     **given: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """List notes, newest first, or change one of them."""
-    if context.invoked_subcommand is not None:
-        return
     types = tuple(filter(None, given.pop("types").split(",")))
     wanted = SearchOptions(kinds=("note",), types=types, **given)
     with open_memory() as memory:
@@ -180,24 +175,18 @@ def approve_command(*, handle: str) -> None:
 def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
     """Link a note to another item, or list its links."""
     if not target:
-        _list_links(handle)
+        with open_memory() as memory:
+            found = memory.notes.links(handle)
+        ways = {
+            way: [{"kind": c.kind, "title": c.title, "id": c.item and c.item.id} for c in each]
+            for way, each in (("out", found.out), ("back", found.back))
+        }
+        none = f"no links: observer note link {handle} OTHER makes one"
+        respond(ways, "\n".join(note_api.connections(found.out, found.back)) or none)
         return
     if near := nearly(kind, LINKS):
         raise BadInput(f"no kind of link {kind!r}", hint=did_you_mean([near]))
-    action = "unlink" if remove else "link"
-    _change(handle, action, target=target, kind=kind)
-
-
-def _list_links(handle: str) -> None:
-    with open_memory() as memory:
-        found = memory.notes.links(handle)
-    ways = {
-        way: [{"kind": c.kind, "title": c.title, "id": c.item and c.item.id} for c in each]
-        for way, each in (("out", found.out), ("back", found.back))
-    }
-    shown = "\n".join(note_api.connections(found.out, found.back))
-    none = f"no links: observer note link {handle} OTHER makes one"
-    respond(ways, shown or none)
+    _change(handle, "unlink" if remove else "link", target=target, kind=kind)
 
 
 @note_command.command("review", epilog="Example: observer note review --project shop")
@@ -257,7 +246,7 @@ def forget_command(*, handle: str, yes: bool) -> None:
         shown = render.heading(item, memory.project_names())
     if not yes:
         note(shown)
-        confirm_once("Forget it?", refusal="nothing was forgotten", hint="add --yes")
+    confirm_once("Forget it?", yes=yes, refusal="nothing was forgotten", hint="add --yes")
     answer = on_behalf("/forget", id=item_id)
     undo = f"bring it back with: observer undo {item_id}"
     respond(answer, f"forgot {shown}", remark=undo)
@@ -270,9 +259,6 @@ def _change(handle: str, action: str, **asked: object) -> None:
     text = f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else "")
     undo = f"take it back with: observer undo {after['id']}" if action == "edit" else ""
     respond(after, text, remark=undo)
-
-
-note_command.add_command(folder_command)
 
 
 MOST = 5_000
@@ -361,3 +347,133 @@ def _write(target: Path, draft: Draft) -> Path:
     except FileExistsError as error:
         raise BadInput(f"{path} is there already", hint="name another place") from error
     return path
+
+
+FIRST_WITHIN_S = 10.0
+"""How long `add` waits until the files are read, about 4,000 of them, and `remove` until none is
+found any more."""
+LOOK_S = 0.1
+
+
+@listing("folder", "Example: observer note folder")
+@json_option
+def folder_command() -> None:
+    """List folders whose Markdown files are notes, or add one."""
+    with open_memory() as memory:
+        counts = memory.files.counts()
+        names = {project.uuid: project.name for project in memory.projects()}
+        found = [
+            (each.name, counts.get(each.path, 0), names.get(each.project, ""), each.path)
+            for each in memory.files.listed.all()
+        ]
+    columns = ("name", "notes", "project", "path")
+    if as_json([dict(zip(columns, row, strict=True)) for row in found]):
+        return
+    table(columns, found, none="no note folders; add one with: observer note folder add PATH")
+
+
+@folder_command.command("add", epilog="Example: observer note folder add docs/decisions")
+@click.argument("path")
+@click.option("--name", help="What to call it; the folder's own name without.")
+@named_project("Project of the notes; that of the repository around the folder without.")
+@json_option
+def add_command(*, path: str, name: str | None, project: str | None) -> None:
+    """Make notes of a folder's Markdown files, and follow them."""
+    if name == "" or not path:
+        what = "folder" if name is None else "--name"
+        raise BadInput(f"the {what} is empty", hint="observer note folder add PATH [--name NAME]")
+    client.ensure_daemon(home())
+    with open_memory() as memory:
+        chosen = memory.project(project).uuid if project else ""
+        made = memory.files.listed.add(
+            str(working_folder() / path), name=name or "", project=chosen
+        )
+    files, unread = _first_scan(made.path)
+    named = {"name": made.name, "path": made.path, "project": made.project}
+    done = f"{files - unread:,} of {files:,} files" if files else "nothing"
+    so_far = f"{done} read so far; see how far with: observer status"
+    respond(
+        {**named, "files": files, "unread": unread},
+        f"{made.path} is the note folder {made.name} now",
+        remark=so_far if files is None or unread else "",
+    )
+
+
+def _first_scan(path: str) -> tuple[int | None, int]:
+    """Return how many files a new note folder has, and how many are not read after some time."""
+    until_s = time.monotonic() + FIRST_WITHIN_S
+    while True:
+        known = {each.path: each for each in current(home()).note_folders}
+        seen = known.get(path)
+        is_read = seen is not None and seen.files is not None and not seen.unread
+        if seen and (is_read or time.monotonic() > until_s):
+            return seen.files, seen.unread
+        if time.monotonic() > until_s:
+            return None, 0
+        time.sleep(LOOK_S)
+
+
+@folder_command.command("remove", epilog="Example: observer note folder remove vault")
+@click.argument("name", metavar="NAME|PATH")
+@json_option
+def remove_command(*, name: str) -> None:
+    """Forget the notes of a folder; its files stay as they are."""
+    client.ensure_daemon(home())
+    with open_memory() as memory:
+        gone = memory.files.remove(name)
+        until_s = time.monotonic() + FIRST_WITHIN_S
+        while gone.path in memory.files.counts() and time.monotonic() < until_s:
+            time.sleep(LOOK_S)
+    done = f"{gone.path} is no note folder any more; its files stay"
+    respond({"name": gone.name, "path": gone.path}, done)
+
+
+@folder_command.command("default", epilog="Example: observer note folder default vault")
+@click.argument("name", metavar="[NAME|PATH]", required=False)
+@click.option("--unset", is_flag=True, help="Set none.")
+@json_option
+def default_command(*, name: str | None, unset: bool) -> None:
+    """Show or set the folder that is meant where none is named."""
+    with open_memory() as memory:
+        listed = memory.files.listed
+        is_change = unset or name is not None
+        shown = listed.set_default("" if unset else name or "") if is_change else listed.default()
+    none = "none is set: that of the repository is meant, or the only one"
+    respond({"default": shown}, shown or none)
+
+
+@folder_command.command("history", epilog="Example: observer note folder history vault")
+@click.argument("name", metavar="[NAME|PATH]", required=False)
+@limit_option(20, "Most changes listed.")
+@json_option
+def folder_history_command(*, name: str | None, limit: int) -> None:
+    """List what agents changed in note folders, the latest first."""
+    with open_memory() as memory:
+        path = memory.files.listed.named(name).path if name else ""
+        found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
+    if as_json([_change_row(each) for each in found]):
+        return
+    rows = ((one.number, minute(one.at_ms), one.act, f"{one.folder}/{one.path}") for one in found)
+    none = "no changes; what is older than 30 days is not kept"
+    table(("number", "when", "what", "path"), rows, none=none)
+
+
+def _change_row(change: NoteChange) -> dict[str, object]:
+    fields: dict[str, object] = msgspec.to_builtins(change)
+    del fields["at_ms"]
+    return {**fields, "created_at": iso(change.at_ms)}
+
+
+@folder_command.command("undo", epilog="Example: observer note folder undo 12")
+@click.argument("number", type=click.IntRange(min=1), required=False)
+@json_option
+def folder_undo_command(*, number: int | None) -> None:
+    """Bring back what an agent changed: the latest, or by number."""
+    client.ensure_daemon(home())
+    with open_memory() as memory:
+        done = memory.files.versions.undo(number)
+    text = f"{done.folder}/{done.path} is as it was before it was {done.act}"
+    respond(_change_row(done), text)
+
+
+note_command.add_command(folder_command)

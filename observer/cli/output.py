@@ -179,10 +179,11 @@ def table(
         left_out = [columns.index(name) for name in spare]
         widest = max({*shown} - {*left_out}, key=wide.__getitem__)
         least = min(wide[widest], _ROOMY_CELLS)
-        while left_out and wide[widest] - (_total(wide, shown) - limit) < least:
+        room = limit + 2 - sum(wide) - 2 * len(shown)
+        while left_out and wide[widest] + room < least:
+            room += wide[left_out[0]] + 2
             shown.remove(left_out.pop(0))
-        over = max(_total(wide, shown) - limit, 0)
-        wide[widest] = max(wide[widest] - over, min(wide[widest], _LEAST_CELLS))
+        wide[widest] = max(wide[widest] + min(room, 0), min(wide[widest], _LEAST_CELLS))
     rights = [all(_NUMBER.fullmatch(row[at]) for row in cells) for at in range(len(columns))]
     for number, row in enumerate([columns, *cells]):
         parts = [_folded(row[at], wide[at], breaks=bool(limit)) for at in shown]
@@ -193,10 +194,6 @@ def table(
                 padded.append(spaces + part if rights[at] else part + spaces)
             text = "  ".join(padded).rstrip()
             click.echo(text if number else click.style(text, bold=True))
-
-
-def _total(wide: Sequence[int], shown: Sequence[int]) -> int:
-    return sum(wide[at] for at in shown) + 2 * (len(shown) - 1)
 
 
 def _width(stream: TextIO) -> int:
@@ -314,14 +311,16 @@ def refuse_agents(message: str) -> None:
 
 
 def confirm_once(
-    question: str, *, refusal: str, hint: str = "add --yes, or --dry-run to look only"
+    question: str, *, yes: bool, refusal: str, hint: str = "add --yes, or --dry-run to look only"
 ) -> None:
-    """Ask whether to go on with what was shown.
+    """Ask whether to go on with what was shown, unless the answer was given before.
 
     Raises:
         BadInput: there is nobody to ask, with the refusal and the hint.
         click.Abort: the answer was no, which the refusal says.
     """
+    if yes:
+        return
     if wants_json() or not sys.stdin.isatty():
         raise BadInput(f"{refusal}: there is no terminal to ask on", hint=hint)
     if not click.confirm(question):

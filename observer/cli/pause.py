@@ -54,8 +54,14 @@ def _scopes(project: str | None, session: str) -> list[str]:
     """Return the scopes of the options, empty without options."""
     if project and session:
         raise BadInput("a session is paused wherever it is", hint="leave out --project")
+    if session.isdecimal():  # ours; pauses know the client's own id, also one not yet heard of
+        with open_memory() as memory:
+            found = memory.session_names([int(session)])
+        if not found:
+            raise NotFound(f"there is no session {session}", hint="list them: observer sessions")
+        session = found[int(session)]
     if session:
-        return [OF_SESSION + _external(session)]
+        return [OF_SESSION + session]
     return _roots(project) if project else []
 
 
@@ -69,17 +75,6 @@ def _is_known(session: str) -> bool:
     except ObserverError:
         return True
     return True
-
-
-def _external(handle: str) -> str:
-    """Return the client's own id of a session; an id that is not known yet is accepted."""
-    if not handle.isdecimal():
-        return handle
-    with open_memory() as memory:
-        found = memory.session_names([int(handle)])
-    if not found:
-        raise NotFound(f"there is no session {handle}", hint="list them: observer sessions")
-    return found[int(handle)]
 
 
 def _roots(handle: str) -> list[str]:

@@ -1,18 +1,30 @@
-"""`observer policy`: what the policy of a repository keeps from being recorded, and why."""
+"""What is recorded: by the policy of a repository, in this project, and at all.
+
+For a person `observer policy` says it of a path, `status` of this project, `up --explain` of all.
+"""
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 
 from observer.cli.output import as_json, fields, json_option, say
+from observer.cli.session import reading
+from observer.clients.config_files.context import current_context
+from observer.clients.installers import evidence, installed
+from observer.clients.registry import clients
 from observer.core import config
-from observer.core.clock import now_ms
+from observer.core.clock import iso_ms, now_ms
 from observer.core.config import Settings
-from observer.core.paths import home, working_folder
+from observer.core.errors import ObserverError
+from observer.core.model import iso
+from observer.core.paths import Home, home, working_folder
+from observer.core.text import age_text
 from observer.local.spool import Spool
 from observer.projects import detect_place, work_tree_of
 from observer.projects.policy import FILE, Policies, Policy
@@ -66,22 +78,13 @@ def decision(path: Path) -> PolicyDecision:
         why = f"paused {paused_text(paused(pauses[0]))}"
     if not why and os.environ.get("OBSERVER_PRIVATE", "0") not in {"", "0"}:
         why = "OBSERVER_PRIVATE is set in this shell"
-    bare = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
-    if not policy.root:
-        return bare
-    own = f"{place.root}/{FILE}"
-    problem = policy.problem
-    return msgspec.structs.replace(
-        bare,
-        file=problem.path if problem else own,
-        exclude=policy.exclude,
-        never=tuple(sorted(policy.never)),
-        retention_days=policy.retention_days,
-        name=policy.name,
-        sharing=policy.sharing,
-        problem=str(problem) if problem else "",
-        hint=problem.hint if problem else "",
-    )
+    said: dict[str, Any] = {}
+    if policy.root:
+        said = {"file": f"{place.root}/{FILE}", "never": tuple(sorted(policy.never))}
+        said |= {n: getattr(policy, n) for n in ("exclude", "retention_days", "name", "sharing")}
+    if wrong := policy.root and policy.problem:
+        said |= {"file": wrong.path, "problem": str(wrong), "hint": wrong.hint}
+    return PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why, **said)
 
 
 def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder: bool) -> str:
@@ -111,3 +114,99 @@ def _show(answer: PolicyDecision) -> None:
     ]
     fields([row for row in rows if row[1]])
     say(f"{answer.path}: {f'not recorded: {answer.why}' if answer.why else 'recorded'}")
+
+
+OWN = "observer"
+"""The client of what observer itself stores, such as notes."""
+
+
+class Here(PolicyDecision, frozen=True, kw_only=True):
+    """What is recorded in a project, of whom, and what an agent is given at its start.
+
+    `heard` has by client when it last reported something here, `given` the file with the context
+    of the client that began last, or would begin now.
+    """
+
+    heard: dict[str, str] = msgspec.field(default_factory=dict)
+    given: str = ""
+    given_at: str | None = None
+    given_to: str = ""
+
+
+def here(home: Home) -> Here | None:
+    """Return what holds in the project around the current folder; None outside of one."""
+    try:
+        rule = decision(working_folder())
+    except OSError:  # as it stands above
+        return None
+    if not rule.root:
+        return None
+    heard: dict[str, Any] = {}
+    with suppress(ObserverError, OSError):  # what is wrong with the store stands above
+        heard = _heard(home, rule.root)
+    return Here(**msgspec.structs.asdict(rule), **heard)
+
+
+def _heard(home: Home, root: str) -> dict[str, Any]:
+    """Return which clients were heard in a project, and the context of the last agent."""
+    from observer.search.handles import around  # noqa: PLC0415 - half a second, as below
+    from observer.tools.hook_output import ANYONES, SESSIONS, mirror  # noqa: PLC0415
+
+    with reading(home) as reader:
+        project = around(reader.projects(), root)
+        if project is None:
+            return {}
+        last_ms = sorted(reader.last_reports(project.id).items(), key=lambda one: -one[1])
+        heard = {client: iso(at_ms) for client, at_ms in last_ms if client != OWN}
+        sessions = reader.sessions(project_id=project.id, limit=SESSIONS)
+    known = clients()
+    files = {one.client: known[one.client].context_file for one in sessions if one.client in known}
+    last = next((one for one in sessions if one.client in heard and files.get(one.client)), None)
+    file = mirror(home, root) / (files[last.client] if last else ANYONES)
+    given: dict[str, Any] = {"given": str(file)} if file.is_file() else {}
+    if last:
+        given |= {"given_to": last.client, "given_at": iso(last.started_ms)}
+    return {"heard": heard, **given}
+
+
+def described(here: Here) -> list[tuple[str, str]]:
+    """Return it as rows for a person."""
+    parts = [", ".join(part) for part in (here.never, here.exclude) if part]
+    but = f", but no {', nor '.join(parts)}" if parts and not here.why else ""
+    recorded = f"not recorded: {here.why}" if here.why else f"recorded{but}"
+
+    def ago(at: str) -> str:
+        return f"{age_text(now_ms() - (iso_ms(at) or 0))} ago"
+
+    heard = ", ".join(f"{name} {ago(at)}" for name, at in here.heard.items())
+    lines = [("this folder", f"{here.root}: {recorded}")]
+    lines.append(("reported by", heard or "nobody yet; connect your clients: observer install"))
+    if here.given:
+        whom, of = "no agent yet", ""
+        if here.given_at:
+            whom = f"{here.given_to} {ago(here.given_at)}"
+            changed_ms = Path(here.given).stat().st_mtime_ns // 1_000_000
+            whom += ", changed since" if iso(changed_ms) > here.given_at else ""
+            of = f" --client {here.given_to}"
+        lines.append(("context to", f"{whom}; see: observer context{of}"))
+    return lines
+
+
+def explained(home: Home) -> list[tuple[str, str]]:
+    """Return what was found, is recorded and is not, where it lies and how to stop, as rows."""
+    context, settings = current_context(home), config.load(home)
+    known = [one for one in clients().values() if one.installer]
+    found = [one.name for one in known if evidence(one, context)]
+    heard = installed(context)
+    kept_out = "secrets of known forms, <private>…</private>"
+    kept_out += "".join(f", {folder}" for folder in settings.exclude)
+    sent = f"summaries go to {settings.llm_url}" if settings.llm_url else "nothing is sent anywhere"
+    waits = "nothing yet but commits that are imported; connect: observer install"
+    does = f"prompts, replies, edits, commands and commits of {', '.join(heard)}"
+    return [
+        ("found", ", ".join(found) or "no client that observer knows"),
+        ("recorded", does if heard else waits),
+        ("not recorded", f"{kept_out}; more: observer config set exclude FOLDER"),
+        ("lies in", f"{home.root}, readable by you alone; {sent}"),
+        ("to stop", "observer pause, for good: observer uninstall --all"),
+    ]

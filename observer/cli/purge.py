@@ -33,8 +33,7 @@ from observer.core.errors import BadInput
 from observer.core.moment import moment_ms
 from observer.core.paths import Home, home
 from observer.core.text import breakdown, counted
-from observer.core.value import Value
-from observer.memory.purging import PurgePreview, in_notes, kept_in_text, planned
+from observer.memory.purging import in_notes, kept_in_text, planned
 from observer.redaction.seen import SEEN
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, PurgeReceipt, carry_out
@@ -42,28 +41,23 @@ from observer.upkeep.choose import Criteria, chosen
 from observer.upkeep.redact import files_with_secrets, secrets_in, with_secrets
 
 
-class RedactPreview(Value):
-    """What would be redacted: events, secrets by kind, files by folder; copies to be searched."""
-
-    events: int
-    secrets: dict[str, int]
-    files: dict[str, int]
-    backups: int
-    left: tuple[str, ...]
-
-
 def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
     """Redact what is stored by today's rules: log, all that is derived, spool, logs and backups."""
-    shown = _secrets(here)
-    lines = [f"{counted(shown.events, 'event')} with secrets{breakdown(shown.secrets)}"]
-    for where, count in shown.files.items():
+    SEEN.use(here.seen)
+    with reading(here) as reader:
+        found = secrets_in(reader)
+    kinds, files = dict(found.kinds.most_common()), files_with_secrets(here)
+    backups, left = len(list(here.backups.glob("*.db"))), list(with_secrets(here))
+    lines = [f"{counted(found.events, 'event')} with secrets{breakdown(kinds)}"]
+    for where, count in files.items():
         lines.append(f"{where}: {counted(count, 'file')} with secrets")
-    lines += [f"backups: {shown.backups} to look through"] * bool(shown.backups)
-    lines += _copies(shown.left)
+    lines += [f"backups: {backups} to look through"] * bool(backups)
+    lines += _copies(left)
+    shown = {"events": found.events, "secrets": kinds, "files": files}
+    shown |= {"backups": backups, "left": left}
     if _looked(shown, lines, ends=dry_run, dry_run=dry_run):
         return
-    if not yes:
-        confirm_once("Redact it for good?", refusal="nothing was redacted")
+    confirm_once("Redact it for good?", yes=yes, refusal="nothing was redacted")
     with alone_and_drained(here):
         receipt = redacted(here)
     done = f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}"
@@ -86,27 +80,12 @@ def redacted(here: Home) -> PurgeReceipt:
         return carry_out(here, todo, open_here, advance=advance)
 
 
-def _secrets(here: Home) -> RedactPreview:
-    SEEN.use(here.seen)
-    with reading(here) as reader:
-        found = secrets_in(reader)
-    return RedactPreview(
-        events=found.events,
-        secrets=dict(found.kinds.most_common()),
-        files=files_with_secrets(here),
-        backups=len(list(here.backups.glob("*.db"))),
-        left=tuple(with_secrets(here)),
-    )
-
-
-def _looked(
-    shown: RedactPreview | PurgePreview, lines: Iterable[str], *, ends: bool, dry_run: bool
-) -> bool:
+def _looked(shown: dict[str, Any], lines: Iterable[str], *, ends: bool, dry_run: bool) -> bool:
     """Show what would go, as JSON only where it `ends` with that; return whether it does."""
     if not wants_json():
         say("\n".join(lines))
     elif ends:
-        emit({"dry_run": dry_run, **asdict(shown)})
+        emit({"dry_run": dry_run, **shown})
     return ends
 
 
@@ -156,11 +135,17 @@ def purge_command(
     with reading(here) as reader:
         shown, _ = planned(reader, here, asked)
     is_all = dry_run or not (shown.events or shown.files or (asked.text and shown.note_files))
-    if _looked(shown, shown.lines(), ends=is_all, dry_run=dry_run):
+    if _looked(asdict(shown), shown.lines(), ends=is_all, dry_run=dry_run):
         return
-    if not yes:
-        confirm_once("Purge it for good?", refusal="nothing was purged")
-    receipt = _purged(here, asked)
+    confirm_once("Purge it for good?", yes=yes, refusal="nothing was purged")
+    with alone_and_drained(here):
+        with closing(open_here(here.database, here.backups)) as store, store.read() as reader:
+            seqs = chosen(reader, asked)
+            left = reader.totals().events - len(seqs)
+        todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
+        order.begin(here, todo)
+        with progress("purging", left) as advance:
+            receipt = carry_out(here, todo, open_here, advance=advance)
     kept = kept_in_text(here, asked)
     done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"
     text = "\n".join((done, *_became(receipt, "deleted"), *in_notes(kept)))
@@ -195,15 +180,3 @@ def _criteria(
         owner=config.owner(config.load(home())),
         **named,
     )
-
-
-def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
-    with alone_and_drained(here):
-        store = open_here(here.database, here.backups)
-        with closing(store), store.read() as reader:
-            seqs = chosen(reader, asked)
-            kept = reader.totals().events - len(seqs)
-        todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
-        order.begin(here, todo)
-        with progress("purging", kept) as advance:
-            return carry_out(here, todo, open_here, advance=advance)

@@ -1,4 +1,4 @@
-"""The commands that read the memory: search, context, timeline, why, graph, show, sessions, today.
+"""The commands that look: search, context, timeline, why, graph, show, sessions, today, web, tui.
 
 They ask the daemon, which has the index in memory and numpy loaded; to open both for one question
 costs five times as much processor time as the question. If the daemon cannot answer (it is down,
@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import webbrowser
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import partial
+from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 import click
@@ -21,7 +23,7 @@ import msgspec
 import orjson
 
 from observer.cli import completion
-from observer.cli.daemon_answers import of_daemon, request
+from observer.cli.completion import of_daemon, request
 from observer.cli.output import (
     as_json,
     escaped,
@@ -29,6 +31,7 @@ from observer.cli.output import (
     limit_option,
     named_project,
     note,
+    refuse_agents,
     respond,
     say,
     scope_options,
@@ -37,10 +40,11 @@ from observer.cli.output import (
 )
 from observer.cli.session import known_types, mention_unwritable, on_behalf, open_memory
 from observer.clients.config_files.context import shipped
+from observer.clients.registry import clients
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.moment import minute_of
 from observer.core.paths import home, working_folder
-from observer.core.text import did_you_mean, one_line
+from observer.core.text import did_you_mean, extra_hint, one_line
 from observer.local import client
 from observer.tools.asking import (
     FIRST_SESSION,
@@ -99,12 +103,6 @@ def _choice(flag: str, says: str) -> Callable[[FC], FC]:
     return click.option(flag, metavar="ID", shell_complete=completion.items, help=says)
 
 
-def _give(item: str, how: str) -> None:
-    given = on_behalf("/given", id=item, how=how)
-    done = {"hide": "hidden", "pin": "pinned"}.get(how, "given as before")
-    respond(given, f"#{given['id']} is {done}: {one_line(given['title'], 80)}")
-
-
 @click.command("context", epilog="Example: observer context --client cursor --explain")
 @named_project("Name, folder or remote; the one around the current folder if left out.")
 @click.option("--client", default="", help="Whose session start, e.g. cursor; any if left out.")
@@ -119,10 +117,15 @@ def context_command(
     """Print or choose what an agent is given when a session starts."""
     if made := [(how, item) for how, item in choices.items() if item is not None]:
         for how, item in made:
-            _give(item, "" if how == "as_before" else how)
+            given = on_behalf("/given", id=item, how="" if how == "as_before" else how)
+            done = {"hide": "hidden", "pin": "pinned"}.get(how, "given as before")
+            respond(given, f"#{given['id']} is {done}: {one_line(given['title'], 80)}")
         return
-    if client:
-        _known_client(client)
+    if client and client not in clients():
+        hint = did_you_mean(
+            get_close_matches(client, clients(), n=1), "see: observer install --list"
+        )
+        raise NotFound(f"no client {client!r}", hint=hint)
     if explain:
         ask("context explained", project=project, client=client)
         return
@@ -134,16 +137,6 @@ def context_command(
         say(printed.rstrip("\n"), is_exact=True)
     else:
         note(NO_START)
-
-
-def _known_client(name: str) -> None:
-    from observer.clients.registry import clients  # noqa: PLC0415 - 40 ms, with the option only
-
-    if name not in clients():
-        near = get_close_matches(name, clients(), n=1)
-        raise NotFound(
-            f"no client {name!r}", hint=did_you_mean(near, "see: observer install --list")
-        )
 
 
 def _printed(project: str | None, client: str) -> str:
@@ -248,17 +241,11 @@ def show_projects() -> None:
 
 @click.command("today", epilog="Example: observer today --days 7 --all")
 @scope_options
-@click.option("--days", type=click.IntRange(1), default=1, help="So many, today included.")
+@click.option("--days", type=click.IntRange(1, 366), default=1, help="So many, today included.")
 @json_option
 def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what happened: sessions, commits, files, fixes, notes."""
-    if days > MOST_DAYS:
-        hint = f"for longer: observer search --since {days}d, or observer sessions -n 500"
-        raise BadInput(f"--days {days:,} is more than a year", hint=hint)
     ask("account", days=days, **options)
-
-
-MOST_DAYS = 366
 
 
 def ask(question: str, **arguments: object) -> None:
@@ -282,20 +269,30 @@ def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any
     Raises:
         ObserverError: the question is wrong.
     """
-    reply = answer(question, is_json=True, **arguments)
+    scope, text = text_of(question, is_json=True, **arguments)
+    return scope, orjson.loads(text)
+
+
+def text_of(question: str, *, is_json: bool, **arguments: object) -> tuple[str, str]:
+    """Return the first line of the answer to a question, and the rest as text or as JSON.
+
+    Raises:
+        ObserverError: the question is wrong.
+    """
+    reply = answer(question, is_json=is_json, **arguments)
     if reply.problem is not None or reply.text is None:
         raise _error(reply)
-    return reply.scope, orjson.loads(reply.text)
+    return reply.scope, reply.text
 
 
 def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply:
-    """Return the answer to a question.
+    """Return the answer to a question, the daemon's if it has one.
 
     Raises:
         StoreUnavailable: there is no memory yet, or it cannot be read.
         ConfigInvalid: the settings cannot be read.
     """
-    asked = request(question, is_json=is_json, arguments=arguments)
+    asked = request(question, is_json=is_json, **arguments)
     if found := of_daemon(asked):
         return found
     from observer.tools.questions import reply  # noqa: PLC0415 - half a second, where no daemon is
@@ -306,3 +303,48 @@ def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply
 
 def _error(reply: CommandReply) -> ObserverError:
     return client.error_of(msgspec.to_builtins(reply.problem) or {})
+
+
+@click.command("web", epilog="Example: observer web --no-open")
+@click.option("--no-open", is_flag=True, help="Print the link, and open no browser.")
+@click.option("--logout", is_flag=True, help="Let no browser look any more that may until now.")
+@json_option
+def web_command(*, no_open: bool, logout: bool) -> None:
+    """Look at the memory in a browser, by a link that opens once."""
+    refuse_agents("an agent opens no pages: what is changed there is a person's word")
+    client.ensure_daemon(home())
+    if logout:
+        answer = client.call(home(), "DELETE", "/web")
+        none = "no browser was logged in"
+        respond(answer, "every browser is logged out" if answer["logged_out"] else none)
+        return
+    answer = client.call(home(), "POST", "/web")
+    is_opened = not no_open and webbrowser.open(answer["url"])
+    if as_json({**answer, "opened": is_opened}):
+        return
+    if is_opened:
+        say("opened in your browser")
+    else:
+        for name in ("url", "proxied"):
+            if name in answer:
+                say(answer[name], is_exact=True)  # whole, however narrow the terminal is
+        note(f"it opens once, within {answer['seconds']} s")
+
+
+@click.command("tui", epilog="Example: observer tui")
+@json_option
+def tui_command() -> int:
+    """Look at the memory on the whole terminal, and settle notes."""
+    if wants_json() or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        hint = "for scripts: observer search, observer sessions, observer note review"
+        raise BadInput("the screens need a terminal", hint=hint)
+    try:
+        run = resolve_name("observer.cli.screens.app:run")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "textual":
+            raise
+        message = "observer tui needs the package textual"
+        raise ObserverError(message, hint=extra_hint("tui")) from error
+    client.ensure_daemon(home())
+    code: int = run()
+    return code

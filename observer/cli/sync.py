@@ -36,7 +36,6 @@ from observer.core.model import iso
 from observer.core.moment import minute
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted, one_line
-from observer.core.value import Value
 from observer.local import client
 from observer.projects.policy import Policies
 from observer.store.shares import ShareState
@@ -67,30 +66,11 @@ WAIT_S = 600.0
 """A first round may carry everything."""
 
 
+NOTHING = "nothing is shared; share with: observer sync add FOLDER|GIT-URL|URL"
 KEPT_APART = (
     "{} sends nothing while its policy says sharing = none; what is stored meanwhile leaves"
     " when that goes"
 )
-
-
-class ShareRow(Value):
-    """A share as `sync status` says it: times in UTC, counts of records.
-
-    `kept_apart` are projects whose policy lets nothing leave, `two_versions` notes that were
-    changed on two machines apart.
-    """
-
-    name: str
-    url: str
-    projects: tuple[str, ...]
-    turns: bool
-    waiting: int
-    pushed_at: str | None
-    pulled_at: str | None
-    refused: tuple[str, ...]
-    fault: str
-    kept_apart: tuple[str, ...]
-    two_versions: tuple[int, ...]
 
 
 @click.group("sync", cls=Group, epilog="Example: observer sync status")
@@ -143,8 +123,8 @@ def add_command(  # noqa: PLR0913 - the options above
     if not (is_new or code):
         open_carrier(share.url, here.root).close()
     _show(here, share)
-    if not yes:
-        confirm_once("Share these, and what comes?", refusal="nothing leaves", hint="add --yes")
+    asks = "Share these, and what comes?"
+    confirm_once(asks, yes=yes, refusal="nothing leaves", hint="add --yes")
     if is_new:
         create_share(share.url, here.root, person=config.owner(config.load(here))).close()
     elif code:
@@ -221,31 +201,24 @@ def status_command() -> None:
     rows = _status(home())
     if as_json(rows):
         return
-    table(
-        ("share", "projects", "waiting", "sent", "fetched", "refused", "at"),
-        [
-            (
-                one.name,
-                ", ".join(one.projects) or "all",
-                one.waiting,
-                one.pushed_at or "never",
-                one.pulled_at or "never",
-                len(one.refused),
-                one.url,
-            )
-            for one in rows
-        ],
-        spare=("at", "projects"),
-        none="nothing is shared; share with: observer sync add FOLDER|GIT-URL|URL",
+    cells = (
+        (
+            *(one["name"], ", ".join(one["projects"]) or "all", one["waiting"]),
+            *(one[at] or "never" for at in ("pushed_at", "pulled_at")),
+            *(len(one["refused"]), one["url"]),
+        )
+        for one in rows
     )
+    columns = ("share", "projects", "waiting", "sent", "fetched", "refused", "at")
+    table(columns, cells, spare=("at", "projects"), none=NOTHING)
     for one in rows:
-        kept = map(KEPT_APART.format, one.kept_apart)
-        for why in (*filter(None, [one.fault]), *one.refused, *kept):
-            note(f"{one.name}: {why}")
-        for item in one.two_versions:
+        kept = map(KEPT_APART.format, one["kept_apart"])
+        for why in (*filter(None, [one["fault"]]), *one["refused"], *kept):
+            note(f"{one['name']}: {why}")
+        for item in one["two_versions"]:
             note(
-                f"{one.name}: note {item} was changed on two machines apart; the later version is"
-                f" shown, both are in: observer note history {item}"
+                f"{one['name']}: note {item} was changed on two machines apart; the later version"
+                f" is shown, both are in: observer note history {item}"
             )
 
 
@@ -262,8 +235,7 @@ def remove_command(*, name: str, yes: bool) -> None:
         came = len(reader.seqs_shared(share.key))
     if not wants_json():
         say(f"{counted(came, 'record')} came from others: dropped here, not there")
-    if not yes:
-        confirm_once(f"Leave {name}?", refusal="nothing was changed", hint="add --yes")
+    confirm_once(f"Leave {name}?", yes=yes, refusal="nothing was changed", hint="add --yes")
     is_over = _ended(here, share)
     dropped = _left(here, share, may_return=not is_over)
     respond({"name": name, "dropped": dropped}, f"left {name}")
@@ -291,8 +263,8 @@ def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> 
         raise BadInput("no project is known around here", hint="name one with --project")
     if not wants_json():
         say(f"#{item.id} {item.type} - {item.title}\n{item.narrative}")
-    if not yes:
-        confirm_once(f"Give it to {place.name}?", refusal="nothing was changed", hint="add --yes")
+    asks = f"Give it to {place.name}?"
+    confirm_once(asks, yes=yes, refusal="nothing was changed", hint="add --yes")
     kept = on_behalf("/note", action="promote", id=item.id, to=to, project=place.uuid)
     respond(kept, f"#{kept['id']} is of the {to} now")
 
@@ -405,16 +377,10 @@ def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _rounds(done: Sequence[dict[str, Any]]) -> None:
     """Print what the rounds did; the exit code says that one failed."""
-    if not as_json(done):
-        _say_rounds(done)
-    if any("error" in one for one in done):
-        click.get_current_context().exit(ShareUnavailable.exit_code)
-
-
-def _say_rounds(done: Sequence[dict[str, Any]]) -> None:
-    if not done:
-        say("nothing is shared; share with: observer sync add FOLDER|GIT-URL|URL")
-    for one in done:
+    is_said = as_json(done)
+    if not (done or is_said):
+        say(NOTHING)
+    for one in () if is_said else done:
         if "error" in one:
             note(f"{one['name']}: {one['error']}")
             if one["hint"]:
@@ -425,30 +391,37 @@ def _say_rounds(done: Sequence[dict[str, Any]]) -> None:
             note(f"{one['name']}: {one['unsearched']}")
         if one["refused"]:
             note("some was refused; which says: observer sync status")
+    if any("error" in one for one in done):
+        click.get_current_context().exit(ShareUnavailable.exit_code)
 
 
-def _status(here: Home) -> list[ShareRow]:
+def _status(here: Home) -> list[dict[str, Any]]:
+    """Return how shares stand: times in UTC for scripts, counts of records.
+
+    `kept_apart` are projects whose policy lets nothing leave, `two_versions` notes that were
+    changed on two machines apart.
+    """
     policies = Policies()
     with reading(here) as reader:
         names = {project.id: project.name for project in reader.projects()}
         return [
-            ShareRow(
-                name=one.name,
-                url=without_login(one.url),
-                projects=tuple(names.get(each, f"#{each}") for each in one.projects),
-                turns=one.turns,
-                waiting=reader.count_waiting(one.name),
-                pushed_at=_shown(one.pushed_ms),
-                pulled_at=_shown(one.pulled_ms),
-                refused=tuple(each.why for each in reader.refusals(one.name)),
-                fault=one.fault,
-                kept_apart=tuple(
+            {
+                "name": one.name,
+                "url": without_login(one.url),
+                "projects": [names.get(each, f"#{each}") for each in one.projects],
+                "turns": one.turns,
+                "waiting": reader.count_waiting(one.name),
+                "pushed_at": _shown(one.pushed_ms),
+                "pulled_at": _shown(one.pulled_ms),
+                "refused": [each.why for each in reader.refusals(one.name)],
+                "fault": one.fault,
+                "kept_apart": [
                     project
                     for number, project in outgoing.kept_apart(reader, policies, one.name).items()
                     if not one.projects or number in one.projects
-                ),
-                two_versions=tuple(each.id for each in incoming.changed_apart(reader, one.name)),
-            )
+                ],
+                "two_versions": [each.id for each in incoming.changed_apart(reader, one.name)],
+            }
             for one in reader.shares()
         ]
 

@@ -64,13 +64,6 @@ def remember_command(
         return
     where = f" in {kept['project']}" if kept["project"] else ""
     say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
-    _remark(kept)
-    if near := nearly(fields["type"], TYPES):
-        note(f"{fields['type']} is a type of its own; for {near}:")
-        note(f"  observer note edit {kept['id']} --type {near}")
-
-
-def _remark(kept: dict[str, Any]) -> None:
     if kept["approval"] == "provisional":
         note(f"it waits for a person: observer note approve {kept['id']}")
     if kept["suspicion"]:
@@ -81,6 +74,9 @@ def _remark(kept: dict[str, Any]) -> None:
         note(f"  if it no longer holds: {command}")
     if kept["dangling"]:
         note("no note is called so yet: " + ", ".join(kept["dangling"]))
+    if near := nearly(fields["type"], TYPES):
+        note(f"{fields['type']} is a type of its own; for {near}:")
+        note(f"  observer note edit {kept['id']} --type {near}")
 
 
 @click.command("post", epilog='Example: observer post command command="make test" exit_code:=2')

@@ -21,8 +21,14 @@ from observer.core.paths import is_inside
 from observer.git.log import commit_patch
 from observer.git.status import uncommitted_paths
 from observer.local.given import Giving
-from observer.memory.used import GivenToSession, used
-from observer.memory.work import Branch, CheckHistory, branches, check_histories
+from observer.memory.work import (
+    Branch,
+    CheckHistory,
+    GivenToSession,
+    branches,
+    check_histories,
+    used,
+)
 from observer.projects.fs_probe import from_windows
 from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
@@ -267,18 +273,13 @@ class WorktreeStore:
 
     def __init__(self, store: Store, folder: str) -> None:
         self._store = store
-        self._folder = folder
-
-    @property
-    def folder(self) -> str:
-        """The folder from which it is looked."""
-        return self._folder
+        self.folder = folder
 
     @contextmanager
     def read(self) -> Iterator[StoreReader]:
         """Lend a reader that looks from the folder."""
         with self._store.read() as reader:
-            reader.set_folder(self._folder)
+            reader.set_folder(self.folder)
             yield reader
 
     def write(self) -> AbstractContextManager[Writer]:

@@ -22,7 +22,7 @@ from observer.index import Index
 from observer.memory.accounts import Accounts, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.graph import Related, related
-from observer.memory.values import Exported, Extract, Fetched, exported, no_model
+from observer.memory.values import Exported, Extract, Fetched, no_model
 from observer.notes.folders import NoteFiles
 from observer.notes.note_reader import UUID_CHARS
 from observer.notes.notes import GRACE_MS, Notes
@@ -52,6 +52,7 @@ from observer.search.reminder import Reminder, reminders
 from observer.search.start import CardFact, Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
 from observer.store.interface import Store
+from observer.store.log import LogEnd
 from observer.store.reader import StoreReader, Totals
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Choices:
 
     def __init__(self, store: Store, *, owner: str, chose: Callable[[], object]) -> None:
         self._store = store
-        self._owner = owner
+        self.owner = owner
         self._chose = chose
 
     def give(self, handle: str, how: str) -> Item:
@@ -86,7 +87,7 @@ class Choices:
         with self._store.write() as writer:
             number = meant(writer, handle)
             item = writer.item(number)
-            if item is None or not is_visible(item, self._owner):
+            if item is None or not is_visible(item, self.owner):
                 raise NotFound(f"no item {handle[:80]!r}", hint="search for it first")
             writer.choose("given", number, how)
         self._chose()
@@ -101,7 +102,7 @@ class Choices:
         """Return the hidden items of a project and of none, newest first."""
         with self._store.read() as reader:
             ids = [one for one, how in reader.chosen("given").items() if how == HIDE]
-            found = [one for one in reader.items(ids) if is_visible(one, self._owner)]
+            found = [one for one in reader.items(ids) if is_visible(one, self.owner)]
         here = [one for one in found if one.project_id in {project_id, None}]
         return sorted(here, key=lambda one: -one.created_ms)
 
@@ -136,7 +137,7 @@ class Memory:
         index: the index of that store.
         encode: turns a query into its meaning.
         record: writes to the log; None to read only.
-        flashback_settings: when an older note is a flashback.
+        flashback_settings: when an older note is a flashback, unless a client says otherwise.
         extract: asks a language model, where one is configured.
         files: the note folders; none without.
         grace_ms: how long what is deleted for good can still be brought back.
@@ -170,23 +171,27 @@ class Memory:
         self._store: Store = store
         self._index = index
         self._encode = encode
-        self._owner = owner
         self._now_ms = now_ms
         self._record = record
-        self._flashback_settings = flashback_settings
+        self.flashback_settings = flashback_settings
+        self._grace_ms = grace_ms
+        self._see_as(owner)
+
+    def _see_as(self, owner: str) -> None:
+        """Set whose personal notes are visible and written."""
+        self.owner = owner
+        store, now_ms, sources = self._store, self._now_ms, self._sources
         self.notes = Notes(
             store,
             owner=owner,
             now_ms=now_ms,
-            sources=self._sources,
-            record=record,
-            grace_ms=grace_ms,
+            sources=sources,
+            record=self._record,
+            grace_ms=self._grace_ms,
         )
-        writer = EventWriter(record, now_ms)
-        self.signals = Signals(
-            store, owner=owner, now_ms=now_ms, sources=self._sources, writer=writer
-        )
-        self.pairs = Pairs(self.notes, owner=owner, sources=self._sources, writer=writer)
+        writer = EventWriter(self._record, now_ms)
+        self.signals = Signals(store, owner=owner, now_ms=now_ms, sources=sources, writer=writer)
+        self.pairs = Pairs(self.notes, owner=owner, sources=sources, writer=writer)
         self.inferences = Inferences(store, owner=owner, signals=self.signals, writer=writer)
 
     def at(self, folder: str) -> Memory:
@@ -194,11 +199,6 @@ class Memory:
         seen = copy(self)
         seen._store = WorktreeStore(self._store, folder)  # noqa: SLF001 - ourselves, once more
         return seen
-
-    @property
-    def owner(self) -> str:
-        """Whose personal notes are visible and written."""
-        return self._owner
 
     def of(self, owner: str) -> Memory:
         """Return the same memory as somebody else sees it: their personal notes, not ours.
@@ -208,21 +208,9 @@ class Memory:
         """
         if owner:
             check_owner(owner)
-        return Memory(
-            self._store,
-            owner=owner,
-            now_ms=self._now_ms,
-            index=self._index,
-            encode=self._encode,
-            record=self._record,
-            flashback_settings=self._flashback_settings,
-            extract=self.extract,
-            files=self.files,
-            grace_ms=self.notes.grace_ms,
-            team=self._team,
-            mem0_scope=self.mem0_scope,
-            chose=self._chose,
-        )
+        seen = copy(self)
+        seen._see_as(owner)  # noqa: SLF001 - as above
+        return seen
 
     def owner_of(self, handle: int | str) -> Memory:
         """Return the same memory as the owner of a personal note sees it, deleted or not.
@@ -340,15 +328,10 @@ class Memory:
             filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
-    @property
-    def flashback_settings(self) -> FlashbackSettings:
-        """When an older note is a flashback, where a client does not say otherwise."""
-        return self._flashback_settings
-
     def flashbacks(self, note: Item, wanted: FlashbackSettings) -> tuple[Flashback, ...]:
         """Return older notes from elsewhere that say something near to a note, nearest first."""
         with self._sources() as sources:
-            return flashbacks(sources, note, wanted, owner=self._owner, now_ms=self._now_ms())
+            return flashbacks(sources, note, wanted, owner=self.owner, now_ms=self._now_ms())
 
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
         """Return what happened around an item in its project.
@@ -360,7 +343,7 @@ class Memory:
         with self._store.read() as reader:
             if not self._visible(reader, [anchor]):
                 raise NotFound(f"no item {anchor}", hint="search for it first")
-            return timeline(reader, anchor, owner=self._owner, before=before, after=after)
+            return timeline(reader, anchor, owner=self.owner, before=before, after=after)
 
     def why(self, target: str, folder: str) -> CodeAnswer:
         """Return what is behind a piece of code: ``FILE``, ``FILE:LINE`` or ``FILE::NAME``.
@@ -369,7 +352,7 @@ class Memory:
             BadInput, NotFound, Ambiguous: what is pointed at.
         """
         with self._store.read() as reader:
-            return why(reader, target, folder, owner=self._owner, now_ms=self._now_ms())
+            return why(reader, target, folder, owner=self.owner, now_ms=self._now_ms())
 
     def related(self, name: str, *, project: str | None = None, limit: int = 3) -> Related:
         """Return what hangs on a file, symbol, package, error, person, title or other name.
@@ -388,7 +371,7 @@ class Memory:
         project = self.project_at(event_folder(event))
         if project is None:
             return
-        here = Filters(project_id=project.id, owner=self._owner)
+        here = Filters(project_id=project.id, owner=self.owner)
         with self._store.read() as reader:
             for one in reminders(reader, event, here, is_coming=is_coming):
                 if reader.chosen("given").get(one.item) != HIDE:  # seldom asked: most have none
@@ -409,7 +392,7 @@ class Memory:
         with self._store.read() as reader:
             found = {item.id: item for item in self._visible(reader, ids)}
             parts = stand_ins(reader, [i for i in ids if i not in found and 0 < i <= LARGEST_ID])
-        found |= {i: item for i, item in parts.items() if is_visible(item, self._owner)}
+        found |= {i: item for i, item in parts.items() if is_visible(item, self.owner)}
         items = {found[i].id: found[i] for i in ids if i in found}
         return Fetched(items=tuple(items.values()), missing=tuple(i for i in ids if i not in found))
 
@@ -434,7 +417,7 @@ class Memory:
         with self._sources() as sources:
             request = PackRequest(
                 project_id=named(sources.reader.projects(), from_windows(project)).id,
-                owner=self._owner,
+                owner=self.owner,
                 query=query,
                 card_tokens=0 if query or not has_card else CARD_TOKENS,
                 budget_tokens=budget_tokens,
@@ -451,19 +434,19 @@ class Memory:
         exists: Exists | None = None,
     ) -> Start:
         """Return what a session is given, as this owner sees it now; BadInput as `search.start`."""
-        asked = msgspec.structs.replace(request, owner=self._owner, now_ms=self._now_ms())
+        asked = msgspec.structs.replace(request, owner=self.owner, now_ms=self._now_ms())
         with self._store.read() as reader:
             return start(reader, asked, cost, uncommitted=uncommitted, exists=exists)
 
     @property
     def accounts(self) -> Accounts:
         """Return the reads of what happened, as it looks from here."""
-        return Accounts(self._store, owner=self._owner, now_ms=self._now_ms)
+        return Accounts(self._store, owner=self.owner, now_ms=self._now_ms)
 
     @property
     def choices(self) -> Choices:
         """Return what a person chose by hand."""
-        return Choices(self._store, owner=self._owner, chose=self._chose)
+        return Choices(self._store, owner=self.owner, chose=self._chose)
 
     def project(self, handle: str) -> Project:
         """Return a project by uuid, name, folder or remote.
@@ -550,9 +533,18 @@ class Memory:
             return reader.totals()
 
     def export(self) -> Iterator[Exported]:
-        """Yield the projects, every stored event in log order, its end, and living items by id."""
+        """Yield all that is held, in the order in which another memory can take it in.
+
+        The projects, every stored event in log order, its end, and living items by id.
+        """
         with self._store.read() as reader:
-            yield from exported(reader)
+            yield from reader.projects()
+            last = 0
+            while batch := reader.log(after_seq=last):
+                yield from batch
+                last = batch[-1].seq
+            yield LogEnd(last_seq=reader.next_seq() - 1)
+            yield from reader.all_items()
 
     @contextmanager
     def _sources(self) -> Iterator[Sources]:
@@ -561,8 +553,8 @@ class Memory:
 
     def _scoped(self, reader: StoreReader, narrow: SearchOptions, project: str | None) -> Filters:
         local = from_windows(project) if project else None
-        return scoped(self._store, reader, narrow, project=local, owner=self._owner)
+        return scoped(self._store, reader, narrow, project=local, owner=self.owner)
 
     def _visible(self, reader: StoreReader, ids: Sequence[int]) -> list[Item]:
         possible = [item for item in ids if abs(item) <= LARGEST_ID]
-        return [item for item in reader.items(possible) if is_visible(item, self._owner)]
+        return [item for item in reader.items(possible) if is_visible(item, self.owner)]

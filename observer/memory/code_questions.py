@@ -68,24 +68,17 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str, now_ms: in
     piece = CodeTarget(
         project_id=project_id, path=at.path, symbol=at.symbol, owner=owner, authors=own
     )
+    name = piece.symbol.rpartition(".")[2] or PurePosixPath(piece.path).name
+    about = Filters(project_id=project_id, with_global=True, kinds=("note",), owner=owner)
+    ids = reader.match(quoted(name), about, limit=NOTES)
     return CodeAnswer(
         piece=at,
         project=project.name if project else "",
         changes=tuple(code_changes(reader, piece, commits, partial(agent_marks, at.root))),
-        notes=tuple(_notes(reader, piece)),
+        notes=tuple(item for item in reader.items(ids) if about.admits(item)),
         red=tuple(RecentSessions(reader, project_id).red(now_ms=now_ms, about=at.path)),
         left_out=len(origins[COMMITS:]),
     )
-
-
-def _notes(reader: StoreReader, piece: CodeTarget) -> list[Item]:
-    """Return the newest notes that name the definition, or the file."""
-    name = piece.symbol.rpartition(".")[2] or PurePosixPath(piece.path).name
-    about = Filters(
-        project_id=piece.project_id, with_global=True, kinds=("note",), owner=piece.owner
-    )
-    ids = reader.match(quoted(name), about, limit=NOTES)
-    return [item for item in reader.items(ids) if about.admits(item)]
 
 
 MOST_BYTES = 4 << 20
@@ -124,7 +117,9 @@ def locate(target: str, folder: str) -> LocatedCode:
     name, _, symbol = target.partition("::")
     if not name.strip() or "\0" in target:
         raise BadInput("no file is named", hint="give FILE, FILE:LINE or FILE::NAME")
-    lines = None if symbol or _exists(Path(folder, name)) else _lines(name, folder)
+    lines = None if symbol or _exists(Path(folder, name)) else _LINES.fullmatch(name)
+    if lines and not _exists(Path(folder, lines["file"])):
+        lines = _LINES.fullmatch(lines["file"]) or lines  # what stood behind is a column
     file = Path(folder, lines["file"] if lines else name)
     root, path = _in_tree(file)
     if symbol:
@@ -138,17 +133,10 @@ def locate(target: str, folder: str) -> LocatedCode:
     last = int(lines["last"] or first)
     if not 1 <= first <= last:
         raise BadInput(f"no lines {first} to {last}", hint="lines count from 1, the lower first")
-    return LocatedCode(
-        root=root, path=path, symbol=_around(file, path, first), first=first, last=last
-    )
-
-
-def _lines(name: str, folder: str) -> re.Match[str] | None:
-    """Part a file from its lines; what stands behind them is a column, unless there is a file."""
-    found = _LINES.fullmatch(name)
-    if found and not _exists(Path(folder, found["file"])):
-        return _LINES.fullmatch(found["file"]) or found
-    return found
+    known = outline(_text(file), language_of(path))
+    inside = [each for each in known if each.first_line <= first <= each.last_line]
+    around = min(inside, key=lambda each: each.last_line - each.first_line).path if inside else ""
+    return LocatedCode(root=root, path=path, symbol=around, first=first, last=last)
 
 
 def _exists(file: Path) -> bool:
@@ -166,19 +154,15 @@ def _in_tree(file: Path) -> tuple[str, str]:
         raise NotFound(f"no file {file}", hint=hint) from error
     place = detect_place(str(real.parent))
     if not place.git:
-        _check_owner(str(real.parent))
+        try:
+            repository_at(str(real.parent))
+        except ForeignRepository:
+            raise
+        except NotFound:
+            pass  # said below
     if not place.git or not real.is_file():
         raise NotFound(f"{file} is not a file of a git repository", hint="name a committed file")
     return place.root, real.relative_to(place.root).as_posix()
-
-
-def _check_owner(folder: str) -> None:
-    try:
-        repository_at(folder)
-    except ForeignRepository:
-        raise
-    except NotFound:
-        return
 
 
 def _definition(file: Path, path: str, name: str) -> Symbol:
@@ -194,16 +178,6 @@ def _definition(file: Path, path: str, name: str) -> Symbol:
         )
     names = ", ".join(each.path for each in known[:NAMED])
     raise NotFound(f"{path} defines no {name!r}", hint=f"it defines {names or 'no names'}")
-
-
-def _around(file: Path, path: str, line: int) -> str:
-    """Return the innermost definition around a line, or nothing."""
-    inside = [
-        each
-        for each in outline(_text(file), language_of(path))
-        if each.first_line <= line <= each.last_line
-    ]
-    return min(inside, key=lambda each: each.last_line - each.first_line).path if inside else ""
 
 
 def _text(file: Path) -> str:

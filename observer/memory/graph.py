@@ -91,7 +91,10 @@ def related(reader: StoreReader, name: str, filters: Filters, *, limit: int) -> 
     wanted = name.strip().removesuffix("()")
     if not any(words_of(wanted)):
         raise BadInput(f"{name[:80]!r} names nothing", hint="name a file, symbol, error or person")
-    relations = _relations(reader, wanted, filters)
+    stated = reader.stated_of(wanted, limit=MOST)  # only what visible memories say counts
+    said = reader.items(list(dict.fromkeys(item for item, _ in stated)))
+    seen = {one.id for one in said if filters.admits(one)}
+    relations = [(item, relation) for item, relation in stated if item in seen]
     ids = reader.match(quoted(wanted), filters, limit=MOST)
     others = _by_fields(reader, wanted, filters, [item for item, _ in relations])
     items = {one.id: one for one in chain(reader.items(ids), others) if filters.admits(one)}
@@ -124,16 +127,6 @@ def _likely(found: Counter[str]) -> tuple[str, ...]:
     """Return what a name is, but for what it is seldom: a test may be called like a file."""
     most = max(found.values(), default=0)
     return tuple(kind for kind, count in found.most_common() if count > SELDOM * most)
-
-
-def _relations(
-    reader: StoreReader, name: str, filters: Filters
-) -> list[tuple[int, EntityRelation]]:
-    """Return what visible memories say of an entity."""
-    stated = reader.stated_of(name, limit=MOST)
-    said = reader.items(list(dict.fromkeys(item for item, _ in stated)))
-    seen = {one.id for one in said if filters.admits(one)}
-    return [(item, relation) for item, relation in stated if item in seen]
 
 
 def _by_fields(

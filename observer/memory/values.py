@@ -1,8 +1,8 @@
-"""Results of `Memory` that are not those of search or notes, and all that it holds."""
+"""Results of `Memory` that are not those of search or notes, of a doctor, and all that it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import orjson
@@ -11,7 +11,6 @@ from observer.core.errors import ConfigInvalid
 from observer.core.model import Item, Project, Recorded
 from observer.core.value import Value
 from observer.store.log import LogEnd
-from observer.store.reader import StoreReader
 
 
 class Fetched(Value):
@@ -43,6 +42,19 @@ def no_model(_said: Sequence[str]) -> Extracted:
     )
 
 
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The result of one check, and what to do if it failed.
+
+    `fix` names the remedy that `doctor --fix` applies, with its argument; "" where a person has to.
+    """
+
+    name: str
+    is_well: bool
+    found: str
+    hint: str = ""
+    fix: str = ""
+
+
 Exported = Project | Recorded | LogEnd | Item
 _RECORDS: dict[type, str] = {
     Project: "project",
@@ -50,20 +62,6 @@ _RECORDS: dict[type, str] = {
     LogEnd: "log-end",
     Item: "item",
 }
-
-
-def exported(reader: StoreReader) -> Iterator[Exported]:
-    """Yield all that a memory holds, in the order in which another one can take it in.
-
-    The projects, every stored event in log order, its end, and living items by id.
-    """
-    yield from reader.projects()
-    last = 0
-    while batch := reader.log(after_seq=last):
-        yield from batch
-        last = batch[-1].seq
-    yield LogEnd(last_seq=reader.next_seq() - 1)
-    yield from reader.all_items()
 
 
 def exported_line(value: Exported) -> bytes:

@@ -1,17 +1,24 @@
-"""What sessions are given unasked, and what they were given: each line, its cost, and its use."""
+"""What models were given and used: each line, its cost and its use; tokens, and what they cost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from msgspec.structs import astuple
+
+from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.model import Project
+from observer.core.moment import day
 from observer.core.paths import home
+from observer.core.value import TokenUsage
 from observer.local.given import GivenLog
 from observer.memory.api import Memory
-from observer.memory.used import MOST, GivenToSession
+from observer.memory.work import MOST, GivenToSession
+from observer.search.dates import day_start_ms
+from observer.store.spent import Spent
 from observer.tools import hook_output
 from observer.tools.questions import explained, given
 from observer.web.view import WebPage, WebRequest, number_in, projects, shared
@@ -96,3 +103,89 @@ def give(view: WebRequest) -> str:
     memory.choices.give(str(number_in(view, "id")), form.get("how", ""))
     asked = {name: form[name] for name in ("project", "client") if form.get(name)}
     return f"/given?{urlencode(asked)}" if asked else "/given"
+
+
+SPANS = (7, 30, 90, 365)
+"""Days that are looked at."""
+SESSIONS = 30
+MILLION = 1_000_000
+
+
+def usage(view: WebRequest) -> WebPage:
+    """Show what turns used in some days, and what a session's start is given costs."""
+    memory, asked = view.memory, view.query
+    span = int(asked["days"]) if asked["days"] in {str(days) for days in SPANS} else 30
+    since_ms = day_start_ms(now_ms=now_ms(), ago=span - 1)
+    project = asked.get("project", "")
+    found, ran = memory.accounts.spent(since_ms, project=project or None, sessions=SESSIONS)
+    by_model = [one for one in found if one.by == "model"]
+    prices = prices_of(config.load(home()).prices)
+    names = memory.project_names()
+    known = projects(memory)
+    days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(span))]
+    by_day = {one.name: sum(astuple(one.usage)) for one in found if one.by == "day"}
+    handle = project or (known[0].uuid if known else "")
+    values = {
+        **shared(memory),
+        "span": span,
+        "spans": SPANS,
+        "total": _row("", by_model, prices),
+        "days": [(name, by_day.get(name, 0)) for name in days],
+        "tables": {
+            "Model": _rows(by_model, lambda one: one.name or "not named by the client", prices),
+            "Project": _rows(by_model, lambda one: names(one.place), prices),
+        },
+        "sessions": _rows(
+            [one for one in found if one.by == "session"],
+            lambda one: ran.get(one.place or 0),
+            prices,
+        ),
+        "has_prices": bool(prices),
+        "given": explained(given(memory, "/", project=handle, client="")) if handle else None,
+        "given_to": memory.project(handle).name if handle else "",
+        "uses": uses(given_since(memory, since_ms, memory.project(project) if project else None)),
+    }
+    return WebPage("usage.html", "Usage", values)
+
+
+def prices_of(lines: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Return prices by the name of a model, longest name first: the one that fits best counts."""
+    parts = (line.rpartition("=") for line in lines)
+    found = {name: tuple(float(one) for one in prices.split("/")) for name, _, prices in parts}
+    return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+def _cost(one: Spent, prices: dict[str, tuple[float, ...]]) -> float | None:
+    """Return what turns of a model cost, None where it has no price."""
+    price = next((prices[name] for name in prices if name in one.name), None)
+    used = one.usage
+    counts = (used.input, used.output, used.cache_read, used.cache_write)
+    return sum(a * b for a, b in zip(counts, price, strict=True)) / MILLION if price else None
+
+
+def _row(
+    name: object, some: Sequence[Spent], prices: dict[str, tuple[float, ...]]
+) -> dict[str, Any]:
+    fields = TokenUsage.__struct_fields__
+    total = {field: sum(getattr(one.usage, field) for one in some) for field in fields}
+    costs = [(one.turns, _cost(one, prices)) for one in some]
+    return {
+        "name": name,
+        "turns": sum(one.turns for one in some),
+        "tokens": sum(total.values()),
+        "read": total["input"] + total["cache_write"] + total["cache_read"],
+        **total,
+        "cost": sum(cost for _, cost in costs if cost is not None),
+        "unpriced": sum(turns for turns, cost in costs if cost is None),
+    }
+
+
+def _rows(
+    found: Iterable[Spent], key: Callable[[Spent], Any], prices: dict[str, tuple[float, ...]]
+) -> list[dict[str, Any]]:
+    """Return the rows of a table, that with the most tokens first."""
+    grouped: dict[Any, list[Spent]] = {}
+    for one in found:
+        grouped.setdefault(key(one), []).append(one)
+    rows = [_row(name, some, prices) for name, some in grouped.items()]
+    return sorted(rows, key=lambda row: -int(row["tokens"]))

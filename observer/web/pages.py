@@ -20,10 +20,9 @@ import msgspec
 
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
-from observer.core.model import Item, Project, Session
+from observer.core.model import Item, Project
 from observer.core.moment import day
 from observer.core.text import one_line
-from observer.memory.accounts import UnfinishedWork
 from observer.memory.api import Memory
 from observer.memory.code_questions import locate
 from observer.notes.note_reader import is_superseded
@@ -33,12 +32,11 @@ from observer.notes.values import Changes, Version
 from observer.search.dates import day_start_ms
 from observer.search.eligible import has_expired, is_stale
 from observer.search.handles import SearchOptions
-from observer.search.timeline import Share
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
 from observer.tools.rows import why
 from observer.web.diffs import diffs_in
-from observer.web.given import give, given_page
+from observer.web.given import give, given_page, usage
 from observer.web.sessions import edits, rename, session
 from observer.web.upkeep import (
     export,
@@ -52,7 +50,6 @@ from observer.web.upkeep import (
     purged,
     resume,
 )
-from observer.web.usage import usage
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
 HITS = 30
@@ -99,26 +96,24 @@ def now(view: WebRequest) -> WebPage:
     for one in memory.sessions(active=True, limit=12):
         found = memory.accounts.of_session(f"s{one.id}", limit=LANE)
         lanes.append({"session": one, "ran": found.ran, "items": found.items[::-1]})
+    folders = {lane["session"].project_id: lane["session"].cwd for lane in reversed(lanes)}
+    work = (
+        (one.id, memory.accounts.unfinished(one, folders[one.id]))
+        for one in projects(memory)
+        if one.id in folders
+    )
     recent = memory.sessions(limit=5) if not (lanes or account.shares) else []
     ran = [run.session for share in account.shares for run in share.sessions]
     values = {
         **shared(memory),
         "pauses": pauses_now(),
         "lanes": lanes,
-        "left": _left_open([lane["session"] for lane in lanes], memory),
+        "left": [(number, left) for number, left in work if any(left)],
         "shares": account.shares,
         "recent": recent,
         "titles": memory.accounts.titles([*recent, *ran]),
     }
     return WebPage("now.html", "Now", values)
-
-
-def _left_open(running: Sequence[Session], memory: Memory) -> list[tuple[int, UnfinishedWork]]:
-    """Return what is red or not committed in the projects of running sessions, by project."""
-    folders = {one.project_id: one.cwd for one in reversed(running)}
-    known = [one for one in projects(memory) if one.id in folders]
-    found = ((one.id, memory.accounts.unfinished(one, folders[one.id])) for one in known)
-    return [(number, left) for number, left in found if any(left)]
 
 
 def search(view: WebRequest) -> WebPage:
@@ -315,12 +310,17 @@ def project(view: WebRequest) -> WebPage:
     since_ms = day_start_ms(now_ms=now_ms(), ago=DAYS - 1)
     shares = memory.accounts.since(since_ms, project=one.uuid).shares
     share = next((each for each in shares if each.project_id == one.id), None)
+    happened: Counter[str] = Counter()  # sessions and commits of each day
+    if share:
+        happened.update(day(run.session.started_ms) for run in share.sessions)
+        happened.update(day(commit.created_ms) for commit in share.commits)
+    days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(DAYS))]
     recent = memory.sessions(project=one.uuid, limit=10)
     values = {
         **shared(memory),
         "project": one,
         "share": share,
-        "days": _activity(share),
+        "days": [(name, happened[name]) for name in days],
         "recent": recent,
         "titles": memory.accounts.titles(recent),
         "work": memory.accounts.unfinished(one),
@@ -334,16 +334,6 @@ def project(view: WebRequest) -> WebPage:
         ],
     }
     return WebPage("project.html", one.name, values)
-
-
-def _activity(share: Share | None) -> list[tuple[str, int]]:
-    """Return the sessions and commits of each of the last `DAYS` days, oldest first."""
-    happened: Counter[str] = Counter()
-    if share:
-        happened.update(day(run.session.started_ms) for run in share.sessions)
-        happened.update(day(commit.created_ms) for commit in share.commits)
-    days = [day(day_start_ms(now_ms=now_ms(), ago=ago)) for ago in reversed(range(DAYS))]
-    return [(name, happened[name]) for name in days]
 
 
 def code(view: WebRequest) -> WebPage:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from observer.clients.registry import resume_command
 from observer.core.events import Command
-from observer.core.model import Item, item_id
+from observer.core.model import item_id
 from observer.memory.api import Memory
-from observer.search.timeline import Nested, SessionTimeline, nested
+from observer.search.timeline import SessionTimeline, nested
 from observer.tools import render
 from observer.web.diffs import FileDiff, diffs_in, diffs_of
 from observer.web.view import WebPage, WebRequest, number_in, shared
@@ -31,7 +30,13 @@ def session(view: WebRequest) -> WebPage:
     most = min(int(limit[:6]), 20_000) if limit.isdecimal() else STEPS
     found = memory.accounts.of_session(f"s{view.name.removeprefix('s')}", limit=most)
     one = found.ran.session
-    turns = _turns(nested(found.items, [one, *found.children]))
+    turns: list[dict[str, Any]] = []  # what came before the first has none
+    for row in nested(found.items, [one, *found.children]):
+        is_turn = row.item.type == "turn"
+        if is_turn or not turns:
+            turns.append({"turn": row.item if is_turn else None, "steps": []})
+        if not is_turn:
+            turns[-1]["steps"].append(row)
     title = render.one_line(found.ran.title, 120) or f"Session s{one.id}"
     values = {**shared(memory), "found": found, "session": one, "turns": turns, "limit": most}
     if view.query["as"] == "markdown":
@@ -51,17 +56,6 @@ def rename(view: WebRequest) -> str:
     return f"/session/{number}"
 
 
-def _turns(rows: Sequence[Nested]) -> list[dict[str, Any]]:
-    """Return what was done turn by turn; what came before the first has none."""
-    turns: list[dict[str, Any]] = []
-    for row in rows:
-        if row.item.type == "turn" or not turns:
-            turns.append({"turn": row.item if row.item.type == "turn" else None, "steps": []})
-        if row.item.type != "turn":
-            turns[-1]["steps"].append(row)
-    return turns
-
-
 def _done(memory: Memory, found: SessionTimeline) -> dict[str, Any]:
     """Return what stands below steps, by their id: diffs, outputs, and what mended a failure."""
     from_ms = found.items[0].created_ms if found.items and found.left_out else 0
@@ -75,25 +69,15 @@ def _done(memory: Memory, found: SessionTimeline) -> dict[str, Any]:
     mended = {
         link.target: item for item in found.items for link in item.links if link.kind == "fixes"
     }
-    by_step = _by_step(found.items, list(diffs_of(events)))
-    return {"diffs": by_step, "outputs": outputs, "mended": mended}
-
-
-def _by_step(items: Sequence[Item], diffs: Sequence[FileDiff]) -> dict[int, list[FileDiff]]:
-    """Return diffs by the record that they are part of: their own, or the last one of their file.
-
-    From `INLINE` lines on they are left out.
-    """
-    ids = {item.id for item in items}
-    last: dict[str, int] = {}
-    found: dict[int, list[FileDiff]] = {}
-    lines = 0
-    for diff in diffs:
+    # Diffs stand below the record that they are part of: their own, or the last one of their file.
+    ids, last, lines = {item.id for item in found.items}, dict[str, int](), 0
+    by_step: dict[int, list[FileDiff]] = {}
+    for diff in diffs_of(events):
         step = last[diff.path] = diff.item if diff.item in ids else last.get(diff.path, 0)
         lines += len(diff.lines)
         if step and lines <= INLINE:
-            found.setdefault(step, []).append(diff)
-    return found
+            by_step.setdefault(step, []).append(diff)
+    return {"diffs": by_step, "outputs": outputs, "mended": mended}
 
 
 def edits(view: WebRequest) -> WebPage:

@@ -15,32 +15,9 @@ from typing import Any, Protocol
 from observer.core.clock import now_ms
 from observer.core.paths import Home
 from observer.memory.api import Memory
+from observer.memory.values import Diagnosis
 from observer.tools.status import Status
 from observer.web.access import Access
-
-
-class Finding(Protocol):
-    """What a doctor found; `fix` names what mends it, "" where a person has to."""
-
-    @property
-    def name(self) -> str:
-        """What was looked at."""
-
-    @property
-    def is_well(self) -> bool:
-        """Whether nothing is to be done."""
-
-    @property
-    def found(self) -> str:
-        """What was seen."""
-
-    @property
-    def hint(self) -> str:
-        """What to do."""
-
-    @property
-    def fix(self) -> str:
-        """What `mend` takes."""
 
 
 class ReverseProxy(Protocol):
@@ -58,7 +35,7 @@ class ReverseProxy(Protocol):
 class Doctor(Protocol):
     """Looks at a home, and mends what can be mended while the daemon runs."""
 
-    def look(self) -> Sequence[Finding]:
+    def look(self) -> Sequence[Diagnosis]:
         """Return what was looked at."""
 
     def mend(self, fix: str) -> str:

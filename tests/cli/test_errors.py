@@ -28,11 +28,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        pytest.param(("serch", "x"), 2, id="no such command"),
-        pytest.param(("timeline",), 2, id="an argument is missing"),
-        pytest.param(("search", "x", "--limit", "0"), 2, id="out of range"),
         pytest.param(("search", "x", "--all", "-p", "app"), 2, id="one project and all"),
-        pytest.param(("config", "get", "colour"), 2, id="no such setting"),
         pytest.param(("config", "set", "http_port", "70000"), 2, id="no such port"),
         pytest.param(("post", "explosion"), 2, id="no such kind of event"),
         pytest.param(("import", "claude-code", "/nonexistent"), 2, id="no such path"),
@@ -47,36 +43,6 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
     assert (ran.code, ran.out) == (code, "")
     assert ran.err.startswith("error: ")
     assert "hint: " in ran.err
-
-
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (("serch", "x"), "did you mean search? see: observer --help"),
-        (("stop",), "did you mean down? see: observer --help"),
-        (("frobnicate",), "see: observer --help"),
-        (("note", "histry"), "did you mean history? see: observer note --help"),
-        (("import", "svn"), f"name a source first: {', '.join(('git', *sources()))}"),
-        (("search", "x", "--limt", "4"), "did you mean --limit? see: observer search --help"),
-        (("export", "--vault"), "see: observer export --help"),
-        (
-            ("search", "x", "-p", "ap"),
-            "name one, such as app; observer status --projects lists them",
-        ),
-    ],
-    ids=" ".join,
-)
-def test_a_name_that_does_not_exist_brings_the_nearest_ones(
-    run: Run, filled: Home, words: tuple[str, ...], hint: str
-) -> None:
-    ran = run(*words)
-    assert (ran.out, ran.err.splitlines()[1]) == ("", f"hint: {hint}")
-
-
-def test_choices_are_listed_on_one_line(run: Run) -> None:
-    said, hint = run("uninstall", "emacs").err.splitlines()
-    assert said == "error: no client 'emacs'"
-    assert hint.startswith("hint: one of: antigravity, ")
 
 
 @pytest.mark.parametrize("words", [("status",), ("up",), ("config", "get")], ids=" ".join)
@@ -217,13 +183,10 @@ def test_under_json_an_error_is_json(run: Run, filled: Home) -> None:
     assert shown["hint"]
 
 
-def test_a_home_without_memory_is_an_error_of_its_own(run: Run, home: Home) -> None:
+def test_a_home_without_memory_or_daemon_is_an_error_of_its_own(run: Run, home: Home) -> None:
     ran = run("search", "x")
     assert ran.code == 5
     assert "observer up" in ran.err
-
-
-def test_a_daemon_that_cannot_be_started_is_an_error_of_its_own(run: Run, home: Home) -> None:
     home.root.write_text("a file where the home should be")
     assert run("up").code == 4
 
@@ -373,6 +336,15 @@ def test_a_home_whose_path_is_no_text_is_refused(observer: Observer, tmp_path: P
 
 
 WRONG = [
+    pytest.param("serch x", "no command", "did you mean search? see: observer --help", id="near"),
+    pytest.param("stop", "no command", "did you mean down? see: observer --help", id="another's"),
+    pytest.param("frobnicate", "no command", "see: observer --help", id="like none"),
+    pytest.param("note histry", "no command", "history? see: observer note --help", id="below"),
+    pytest.param("import svn", "", f"first: {', '.join(('git', *sources()))}", id="sources"),
+    pytest.param("search x --limt 4", "", "mean --limit? see: observer search --help", id="option"),
+    pytest.param("export --vault", "", "see: observer export --help", id="no value"),
+    pytest.param("search x -p ap", "", "name one, such as app; observer status", id="project's"),
+    pytest.param("uninstall emacs", "no client 'emacs'", "one of: antigravity, ", id="choices"),
     pytest.param(
         "why login.py:total", "no file", "login.py::total names code in it", id="one colon"
     ),
@@ -411,14 +383,13 @@ WRONG = [
     *(
         pytest.param(line, "{}: {} is not in the ran".format(*line.split()[-2:]), "", id=line)
         for line in (
-            *("search x --limit 51", "timeline 1 --before 51", "today --days 0"),
+            *("search x --limit 51", "timeline 1 --before 51", "today --days 400"),
             *("sessions --limit -1", "note --limit 0"),
         )
     ),
     pytest.param(
         "note link 1 2 --kind amend", "no kind of link 'amend'", "mean amends?", id="kind"
     ),
-    pytest.param("today --days 400", "400 is more than a year", "search --since 400d", id="days"),
     pytest.param("search x --since soon", "'soon' is not a time", "write 2026-11-21", id="since"),
     pytest.param("doctor speed hook", "no part 'hook'", "did you mean hooks?", id="part"),
     pytest.param("restore /nope", "error: File '/nope' does not exist", "restore", id="file"),
@@ -435,6 +406,6 @@ def test_an_error_is_in_the_words_of_what_was_typed(
 ) -> None:
     (app / "login.py").touch()
     ran = run(*line.split())
-    assert ran.code in {2, 3}
+    assert (ran.code in {2, 3}, ran.out) == (True, "")
     assert said in ran.err
     assert hint in ran.err.partition("hint: ")[2]

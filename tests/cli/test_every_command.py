@@ -37,9 +37,20 @@ HELP_CHARS = 80 - len("  uninstall  ")
 STARTED_BY_PROGRAMS = {"mcp", "daemon"}
 
 
-def test_every_command_speaks_json() -> None:
+def test_every_command_speaks_json_and_says_what_it_and_its_options_do() -> None:
     for name in EVERY.keys() - STARTED_BY_PROGRAMS:
         assert "--json" in {word for option in EVERY[name].params for word in option.opts}, name
+    for name, command in EVERY.items():
+        shown = command.help or ""
+        assert shown.endswith("."), name
+        assert "\n\n" not in shown, name
+    for name, command in EVERY.items():
+        assert f"observer {name}" in (command.epilog or "")
+    for name, command in EVERY.items():
+        assert command.hidden or len(command.help or "") <= HELP_CHARS, name
+    for name, command in EVERY.items():
+        options = [option for option in command.params if isinstance(option, click.Option)]
+        assert all(option.help or option.hidden for option in options), name
 
 
 @pytest.mark.parametrize("name", ["config", "config model", "mcp list"])
@@ -53,29 +64,6 @@ def test_without_a_command_its_help_is_shown(run: Run) -> None:
     assert ran.err.startswith("Usage: observer ")
 
 
-def test_every_command_says_what_it_does_in_one_paragraph() -> None:
-    for name, command in EVERY.items():
-        shown = command.help or ""
-        assert shown.endswith("."), name
-        assert "\n\n" not in shown, name
-
-
-def test_every_command_has_an_example_of_itself() -> None:
-    for name, command in EVERY.items():
-        assert f"observer {name}" in (command.epilog or "")
-
-
-def test_the_help_of_every_command_fits_a_line_of_80_columns() -> None:
-    for name, command in EVERY.items():
-        assert command.hidden or len(command.help or "") <= HELP_CHARS, name
-
-
-def test_every_option_says_what_it_does() -> None:
-    for name, command in EVERY.items():
-        options = [option for option in command.params if isinstance(option, click.Option)]
-        assert all(option.help or option.hidden for option in options), name
-
-
 @pytest.mark.parametrize("name", [*COMMANDS, "config set", "import git"])
 def test_help_is_printed(run: Run, name: str) -> None:
     ran = run(*name.split(), "--help")
@@ -83,25 +71,16 @@ def test_help_is_printed(run: Run, name: str) -> None:
     assert "Usage: observer" in ran.out
 
 
-def test_the_list_of_commands_leaves_the_daemon_out(run: Run) -> None:
+def test_the_list_of_commands_goes_by_purpose_in_80_columns(run: Run) -> None:
     listed = run("--help").out
     assert "  status " in listed
     assert "  daemon " not in listed
-
-
-def test_no_line_of_the_list_is_cut_at_80_columns(run: Run) -> None:
     listed = [line for line in run("--help").out.splitlines() if line.startswith("  ")]
     assert max(map(len, listed)) <= 80
     assert [line for line in listed if line.endswith("...")] == []
-
-
-def test_the_list_of_commands_goes_by_purpose(run: Run) -> None:
     lines = run("--help").out.splitlines()
     assert [line[:-1] for line in lines if line[:-1] in PURPOSES] == list(PURPOSES)
     assert lines.index("Look:") < lines.index(next(line for line in lines if "  why " in line))
-
-
-def test_the_version_is_printed(run: Run) -> None:
     assert run("--version").out == f"observer {__version__}\n"
 
 
@@ -115,15 +94,12 @@ HEAVY = (
     *("starlette", "tokenizers", "tomlkit", "tree_sitter", "uvicorn", "watchfiles", "yaml"),
 )
 TIERS = (
-    (("app", "read", "daemon", "log", "policy", "web", "write"), ()),
+    (("app", "read", "daemon", "log", "policy", "write"), ()),
     (("lifecycle", "pause", "install"), ("apsw",)),
-    (("config", "llm", "screens"), ("asyncio", "tomlkit")),
+    (("config",), ("asyncio", "tomlkit")),
     (
         (
-            *(
-                *("backup", "doctor.command", "export", "import_", "mcp", "doctor.speed"),
-                *("model", "note"),
-            ),
+            *("backup", "doctor.command", "doctor.speed", "import_", "mcp", "models", "note"),
             *("purge", "sync"),
         ),
         ("numpy", "rich", "tree_sitter", "yaml"),
@@ -147,7 +123,5 @@ def test_a_command_imports_nothing_heavy_that_its_tier_does_without() -> None:
         allowed |= {*more}
         assert {*HEAVY} & {*json.loads(line)} <= allowed, modules
 
-
-def test_every_command_is_in_a_tier() -> None:
-    known = {"app", "llm", "model", "doctor.speed", *COMMANDS.values()}
+    known = {"app", "models", "doctor.speed", *COMMANDS.values()}
     assert {module for modules, _ in TIERS for module in modules} == known

@@ -68,7 +68,7 @@ def test_a_private_shell_is_not_recorded(
     assert rows(run)["this folder"] == said
 
 
-def test_it_says_why_nothing_is_recorded(run: Run, worked: Path, home: Home) -> None:
+def test_it_says_why_nothing_or_not_all_is_recorded(run: Run, worked: Path, home: Home) -> None:
     run("config", "set", "exclude", str(worked))
     assert rows(run)["this folder"] == f"{worked}: not recorded: `exclude` in config.toml"
     run("config", "set", "exclude", "")
@@ -77,8 +77,7 @@ def test_it_says_why_nothing_is_recorded(run: Run, worked: Path, home: Home) -> 
         f"{worked}: not recorded: paused in {worked} until resumed"
     )
 
-
-def test_it_says_what_a_policy_leaves_out(run: Run, worked: Path) -> None:
+    run("pause", "--end")
     (worked / ".observer.toml").write_text('never = ["prompt"]\nexclude = ["*.pem"]\n')
     assert rows(run)["this folder"] == f"{worked}: recorded, but no prompt, nor *.pem"
 
@@ -117,7 +116,7 @@ def test_five_lines_say_what_is_recorded_what_not_where_it_lies_and_how_to_stop(
     assert "http://127.0.0.1:9/v1" in second[3]
 
 
-def test_all_toolsets_are_listed_with_what_each_tool_costs(run: Run) -> None:
+def test_toolsets_are_listed_with_what_each_tool_and_a_choice_costs(run: Run) -> None:
     listed = run("mcp", "list", "--json").json
     assert [each["toolset"] for each in listed] == list(toolsets())
     for each in listed:
@@ -125,21 +124,19 @@ def test_all_toolsets_are_listed_with_what_each_tool_costs(run: Run) -> None:
         assert min(costs) > 20
         assert each["tokens"] == sum(costs) + -(-len(each["guide"]) // 4)
 
-
-def test_a_table_has_a_line_for_each_toolset_and_tool(run: Run) -> None:
     lines = run("mcp", "list", "core").out.splitlines()
     rows = [re.split(" {2,}", line) for line in lines]
     assert rows[0] == ["toolset", "tool", "tokens", "what for"]
     assert rows[1][:2] == ["core", "(7 in all)"]
     assert rows[2][:2] == ["core", "search"]
 
-
-def test_of_a_choice_the_sum_is_shown(run: Run) -> None:
     costs = {each["toolset"]: each["tokens"] for each in run("mcp", "list", "--json").json}
     assert f"{costs['core'] + costs['mem0']:,} tokens in all" in run("mcp", "list", "core,mem0").err
 
 
-def test_a_context_is_explained_line_by_line(run: Run, filled: Home) -> None:
+def test_a_context_is_explained_line_by_line_from_anywhere_and_where_there_is_none(
+    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown = run("context", "--explain", "--json").json
     assert 0 < shown["tokens_used"] <= shown["token_budget"] <= 1000
     assert shown["lines"][0]["why"] == "last session"
@@ -148,6 +145,13 @@ def test_a_context_is_explained_line_by_line(run: Run, filled: Home) -> None:
     for line in shown["lines"]:
         assert f"{line['text']}\n    {line['tokens']} tokens" in text
         assert line["why"] in line["text"]
+
+    named = run("context", "--explain", "--project", "app").out
+    monkeypatch.chdir(tmp_path)
+    assert run("context", "--explain", "--project", "app").out == named
+    monkeypatch.chdir(tmp_path)
+    assert run("context", "--explain").out == run("context").err
+    assert run("context", "--explain", "--json").json["lines"] == []
 
 
 def test_what_was_left_out_is_explained_too(
@@ -159,22 +163,6 @@ def test_what_was_left_out_is_explained_too(
     text = run("context", "--explain").out
     for each in left:
         assert f"{each['title']}\n    why: {each['why']}" in text
-
-
-def test_a_named_project_is_explained_from_anywhere(
-    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    named = run("context", "--explain", "--project", "app").out
-    monkeypatch.chdir(tmp_path)
-    assert run("context", "--explain", "--project", "app").out == named
-
-
-def test_where_a_start_prints_nothing_there_is_nothing_to_explain(
-    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run("context", "--explain").out == run("context").err
-    assert run("context", "--explain", "--json").json["lines"] == []
 
 
 def test_of_a_folder_that_is_gone_a_start_prints_nothing(

@@ -70,10 +70,6 @@ def fixes(home: Home) -> list[str]:
         return [row[0] for row in database.execute(sql)]
 
 
-def test_nothing_is_found_on_a_new_machine(run: Run) -> None:
-    assert run("import", "--yes").out == NOTHING
-
-
 def test_it_shows_what_it_found_and_asks(run: Run, sessions: Sessions) -> None:
     sessions(3)
     ran = run("import")

@@ -119,12 +119,20 @@ def test_an_interrupt_while_modules_are_imported_says_nothing(module: str) -> No
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")
 
 
-def test_who_interrupts_is_told_that_the_daemon_runs(running: Home, tmp_path: Path) -> None:
+@pytest.fixture
+def process(running: Home, tmp_path: Path) -> subprocess.Popen[str]:
+    """A command that holds the home, and waits for what never comes."""
     os.mkfifo(tmp_path / "never")
     argv = [sys.executable, "-m", "observer", "restore", str(tmp_path / "never")]
     process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
     while client.daemon_pid(running) != process.pid:
         assert process.poll() is None
+    return process
+
+
+def test_who_interrupts_is_told_that_the_daemon_runs(
+    running: Home, process: subprocess.Popen[str]
+) -> None:
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60)[1] == "interrupted; the daemon runs as before\n"
     assert process.returncode == 130
@@ -132,13 +140,8 @@ def test_who_interrupts_is_told_that_the_daemon_runs(running: Home, tmp_path: Pa
 
 
 def test_who_interrupts_where_no_daemon_can_start_is_told_that_it_is_down(
-    running: Home, tmp_path: Path
+    running: Home, process: subprocess.Popen[str]
 ) -> None:
-    os.mkfifo(tmp_path / "never")
-    argv = [sys.executable, "-m", "observer", "restore", str(tmp_path / "never")]
-    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
-    while client.daemon_pid(running) != process.pid:
-        assert process.poll() is None
     running.config.write_text("owner = 5\n")
     process.send_signal(signal.SIGINT)
     assert "the daemon is down: " in process.communicate(timeout=60)[1]

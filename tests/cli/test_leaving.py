@@ -215,14 +215,13 @@ def test_the_memory_is_asked_for_separately(
     assert home.root.exists() == is_there
 
 
-def test_a_file_that_goes_is_shown_as_removed(run: Run, home: Home) -> None:
+def test_a_file_that_goes_is_shown_as_removed_and_one_that_stays_as_written(
+    run: Run, home: Home
+) -> None:
     bashrc = Path.home() / ".bashrc"
     assert f"  wrote {bashrc}\n" in run("install", "bash").out
     assert f"  removed {bashrc}\n" in run("uninstall", "bash").out
     assert not bashrc.exists()
-
-
-def test_a_file_that_stays_is_shown_as_written(run: Run, home: Home) -> None:
     bashrc = Path.home() / ".bashrc"
     bashrc.write_text("alias l=ls\n")
     run("install", "bash")
@@ -239,19 +238,13 @@ def test_the_diff_of_a_file_with_line_ends_of_windows_can_be_read(run: Run, home
 
 
 def test_toolsets_are_chosen_and_kept_by_the_next_installation(run: Run, home: Home) -> None:
+    assert "no toolset 'memx'" in run("install", "cursor", "--tools", "memx").err
+    assert not (Path.home() / ".cursor").exists()
+    assert "mcp --tools memex" in run("mcp", "list", "memex", "--snippets").out
     run("install", "cursor", "--tools", "basic-memory, mem0")
     run("install", "cursor")
     servers = json.loads((Path.home() / ".cursor/mcp.json").read_text())["mcpServers"]
     assert servers["observer"]["args"] == ["mcp", "--tools", "basic-memory,mem0"]
-
-
-def test_a_pasted_entry_names_the_chosen_toolsets(run: Run, home: Home) -> None:
-    assert "mcp --tools memex" in run("mcp", "list", "memex", "--snippets").out
-
-
-def test_a_toolset_that_there_is_not_is_refused_before_any_file(run: Run, home: Home) -> None:
-    assert "no toolset 'memx'" in run("install", "cursor", "--tools", "memx").err
-    assert not (Path.home() / ".cursor").exists()
 
 
 def test_a_server_that_is_given_no_toolset_lists_them(observer: Run) -> None:

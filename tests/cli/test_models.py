@@ -43,8 +43,6 @@ def test_the_list_shows_what_ships_and_which_is_used(run: Run) -> None:
     assert [row[0] for row in rows] == ["instant+deep", "instant", "deep"]
     assert [row[1] == "yes" for row in rows] == [True, False, False]
 
-
-def test_the_list_as_json_has_everything(run: Run) -> None:
     rows = run("config", "model", "--json").json
     assert [(row["name"], row["is_builtin"], row["is_used"]) for row in rows] == [
         ("instant+deep", True, True),
@@ -56,11 +54,19 @@ def test_the_list_as_json_has_everything(run: Run) -> None:
         Path(row["folder"], "model.onnx").stat().st_size < row["size_bytes"] for row in rows[1:]
     )
 
+    ran = run("config", "model", "pull", "theirs", "--sha256", "0" * 64)
+    assert ran.code == 2
+    assert "model_url" in ran.err
 
-def test_a_broken_model_is_listed_with_its_problem(run: Run, home: Home) -> None:
+
+def test_a_model_that_is_broken_or_gone_is_listed_with_its_problem(run: Run, home: Home) -> None:
     (home.models / "mine").mkdir(parents=True)
     (home.models / "mine" / "model.toml").touch()
     assert "no model.onnx" in run("config", "model").out
+    home.config.write_text("model = 'gone'")
+    ran = run("config", "model")
+    assert ran.code == 0
+    assert "no model 'gone'" in ran.out.splitlines()[-1]
 
 
 def test_use_writes_the_setting(run: Run, home: Home) -> None:
@@ -94,14 +100,6 @@ def test_a_folder_may_be_used(
     assert [row["is_used"] for row in run("config", "model", "--json").json] == [*3 * [False], True]
 
 
-def test_a_chosen_model_that_is_gone_is_shown(run: Run, home: Home) -> None:
-    home.root.mkdir()
-    home.config.write_text("model = 'gone'")
-    ran = run("config", "model")
-    assert ran.code == 0
-    assert "no model 'gone'" in ran.out.splitlines()[-1]
-
-
 @pytest.mark.parametrize(("name", "code"), [("unknown", 3), ("broken", 2)])
 def test_what_cannot_be_loaded_is_not_chosen(run: Run, home: Home, name: str, code: int) -> None:
     shutil.copytree(BUILT_IN / "instant", home.models / "broken")
@@ -120,9 +118,3 @@ def test_a_published_model_is_pulled_and_used(
     assert (row["folder"], row["is_used"]) == (str(home.models / "theirs"), False)
     assert run("config", "model", "use", "theirs").code == 0
     assert (home.models / "theirs" / "model.onnx").exists()
-
-
-def test_without_an_address_nothing_is_pulled(run: Run) -> None:
-    ran = run("config", "model", "pull", "theirs", "--sha256", "0" * 64)
-    assert ran.code == 2
-    assert "model_url" in ran.err

@@ -50,7 +50,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return call
 
 
-def test_a_line_is_folded_at_words_and_goes_on_below_its_value(shown: Shown) -> None:
+def test_a_line_is_folded_at_words_or_letters_and_goes_on_below_its_value(shown: Shown) -> None:
     text = "  said      a commit that says in a whole sentence why it was made"
     assert shown(40, lambda: output.say(text)) == [
         "  said      a commit that says in a",
@@ -58,11 +58,14 @@ def test_a_line_is_folded_at_words_and_goes_on_below_its_value(shown: Shown) -> 
         "            made",
     ]
 
-
-def test_a_line_without_a_name_goes_on_indented(shown: Shown) -> None:
     text = "#12 turn · why does the cart total differ by a cent?"
     first, rest = shown(40, lambda: output.say(text))
     assert (first, rest) == ("#12 turn · why does the cart total", "    differ by a cent?")
+    text = "#1 " + "\N{CJK UNIFIED IDEOGRAPH-4E16}" * 20 + "\N{IDEOGRAPHIC FULL STOP}"
+    lines = shown(31, lambda: output.say(text))
+    assert [output._cells(line) for line in lines] == [27, 22]
+    text = "why " * 40
+    assert shown(40, lambda: output.say(text, is_exact=True)) == [text]
 
 
 @pytest.mark.parametrize("columns", [0, 200])
@@ -71,35 +74,27 @@ def test_what_has_room_is_printed_as_it_is(shown: Shown, columns: int) -> None:
     assert shown(columns, lambda: output.say(text)) == [text]
 
 
-def test_what_is_exact_is_never_folded(shown: Shown) -> None:
-    text = "why " * 40
-    assert shown(40, lambda: output.say(text, is_exact=True)) == [text]
-
-
-def test_a_table_is_aligned_and_ends_its_lines_without_blanks(shown: Shown) -> None:
+def test_a_table_is_aligned_leaves_columns_out_and_then_folds(shown: Shown) -> None:
     lines = shown(0, lambda: output.table(WIDE, ROWS))
     assert lines[1] == "s1   claude-code  make the login page faster than it was"
     assert {line.rstrip() == line for line in lines} == {True}
 
-
-def test_a_narrow_table_leaves_columns_out_before_it_folds(shown: Shown) -> None:
     lines = shown(44, lambda: output.table(WIDE, ROWS, spare=("client",)))
     assert lines[:2] == ["id   what for", "s1   make the login page faster than it was"]
     folded = shown(30, lambda: output.table(WIDE, ROWS, spare=("client",)))
     assert folded[1:3] == ["s1   make the login page", "     faster than it was"]
     assert max(map(output._cells, folded)) <= 30
 
-
-def test_a_table_folds_its_widest_column_while_that_has_room(shown: Shown) -> None:
     row = ("s1", "claude-code", "make the login page faster than it was before, " * 2)
     head, *_ = shown(72, lambda: output.table(WIDE, [row], spare=("client",)))
     assert head.split() == ["id", "client", "what", "for"]
 
-
-def test_letters_without_blanks_between_them_are_folded_at_any(shown: Shown) -> None:
-    text = "#1 " + "\N{CJK UNIFIED IDEOGRAPH-4E16}" * 20 + "\N{IDEOGRAPHIC FULL STOP}"
-    lines = shown(31, lambda: output.say(text))
-    assert [output._cells(line) for line in lines] == [27, 22]
+    rows = [("a", "9", size_text(900)), ("b", "1,024", size_text(25_690_112))]
+    assert shown(0, lambda: output.table(("part", "events", "size"), rows)) == [
+        "part  events      size",
+        "a          9     900 B",
+        "b      1,024  24.5 MiB",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -118,15 +113,6 @@ def test_a_path_in_a_table_is_folded_between_its_names(
 ) -> None:
     lines = shown(19, lambda: output.table(("a", "path"), [("x", path)]))
     assert [line[3:] for line in lines[1:]] == folded
-
-
-def test_numbers_and_sizes_stand_to_the_right(shown: Shown) -> None:
-    rows = [("a", "9", size_text(900)), ("b", "1,024", size_text(25_690_112))]
-    assert shown(0, lambda: output.table(("part", "events", "size"), rows)) == [
-        "part  events      size",
-        "a          9     900 B",
-        "b      1,024  24.5 MiB",
-    ]
 
 
 HOSTILE = (

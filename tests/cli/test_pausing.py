@@ -27,7 +27,9 @@ def scopes(home: Home) -> list[str]:
     return [pause.scope for pause in Spool(home.spool).pauses.now(0)]
 
 
-def test_recording_is_paused_until_somebody_resumes(run: Run, home: Home) -> None:
+def test_recording_is_paused_until_somebody_resumes_or_for_a_span(run: Run, home: Home) -> None:
+    assert run("pause", "--for", "soon").code == 2
+    assert scopes(home) == []
     ran = run("pause")
     assert (ran.code, ran.out) == (
         0,
@@ -38,18 +40,9 @@ def test_recording_is_paused_until_somebody_resumes(run: Run, home: Home) -> Non
     assert run("pause", "--end").out == "resumed everywhere\n"
     assert run("pause", "--end").out == "nothing was paused\n"
     assert run("status", "--json").json["paused"] == []
-
-
-def test_a_pause_ends_by_itself(run: Run, home: Home) -> None:
     (shown,) = run("pause", "--for", "1h", "--json").json["paused"]
     assert (iso_ms(shown["ends_at"]) or 0) - (iso_ms(shown["started_at"]) or 0) == 3_600_000
     assert shown["where"] == "everywhere"
-
-
-def test_a_span_that_cannot_be_read_pauses_nothing(run: Run, home: Home) -> None:
-    ran = run("pause", "--for", "soon")
-    assert ran.code == 2
-    assert scopes(home) == []
 
 
 def test_a_project_is_paused_in_all_its_folders(

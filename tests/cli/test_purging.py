@@ -24,35 +24,23 @@ from observer.store.database import SqliteStore
 from tests.cli.conftest import Fill, Run, answered
 
 
-def test_a_dry_run_shows_what_goes_and_changes_nothing(run: Run, filled: Home, home: Home) -> None:
+def test_a_dry_run_shows_what_goes_and_why_and_changes_nothing(
+    run: Run, filled: Home, home: Home
+) -> None:
     before = home.database.read_bytes()
     ran = run("purge", "--text", "login", "--dry-run")
     assert "2 events: 1 prompt, 1 file-write" in ran.out
-    assert "make the login page faster" in ran.out
     assert "observer.db" in ran.out
     assert home.database.read_bytes() == before
     assert not home.tombstones.exists()
-
-
-def test_each_match_says_why_it_goes(run: Run, filled: Home) -> None:
-    ran = run("purge", "--text", "login", "--dry-run")
     assert "why: holds it in text (1), holds it in path (1)\n" in ran.out
     assert "make the login page faster (holds it in text)" in ran.out
-
-
-def test_a_script_must_say_yes(run: Run, filled: Home) -> None:
     ran = run("purge", "--text", "login", "--json")
     assert (ran.code, ran.out) == (2, "")
     assert "--yes" in ran.err
-
-
-def test_a_no_says_that_nothing_was_purged(run: Run, filled: Home) -> None:
     done = answered(b"n\n", "purge", "--text", "login")
     assert (done.returncode, done.stderr) == (130, "nothing was purged\n")
     assert "faster" in run("search", "login").out
-
-
-def test_a_text_may_come_on_stdin_so_that_no_history_has_it(run: Run, filled: Home) -> None:
     ran = run("purge", "--text", "-", "--yes", stdin="login\n")
     assert "purged 2 events" in ran.out
     assert "faster" not in run("search", "login").out
@@ -88,11 +76,15 @@ def _on_a_terminal(*words: str) -> tuple[str, str]:
     return ran.stdout.decode(), seen.decode()
 
 
-def test_a_rebuild_shows_how_far_it_has_come(filled: Home) -> None:
+def test_a_rebuild_shows_how_far_it_has_come_to_a_person_and_nothing_to_a_script(
+    filled: Home, run: Run
+) -> None:
     printed, seen = _on_a_terminal("doctor", "--rebuild")
     assert printed == "rebuilt from 3 events\n"
     assert "rebuilding" in seen
     assert "3/3" in seen
+    ran = run("doctor", "--rebuild")
+    assert (ran.out, ran.err) == ("rebuilt from 3 events\n", "")
 
 
 def test_what_was_not_understood_is_read_again(run: Run, home: Home) -> None:
@@ -123,11 +115,6 @@ def test_events_of_an_unknown_client_are_kept_and_named(run: Run, home: Home) ->
     assert "delete" not in run("doctor").out.partition(line)[2].partition("\n")[0]
 
 
-def test_a_rebuild_shows_no_progress_to_a_script(run: Run, filled: Home) -> None:
-    ran = run("doctor", "--rebuild")
-    assert (ran.out, ran.err) == ("rebuilt from 3 events\n", "")
-
-
 def test_a_rebuild_loses_nothing_that_an_older_observer_stored(run: Run, home: Home) -> None:
     packed = Path(__file__).parents[1] / "data/homes/v08-c73f2e50.db.xz"
     home.root.mkdir(parents=True)
@@ -150,7 +137,9 @@ def spacious(filled: Home, fill: Fill, home: Home) -> Home:
     return home
 
 
-def test_every_part_is_shown_and_they_sum_up(run: Run, spacious: Home) -> None:
+def test_every_part_is_shown_and_events_are_counted_by_project_and_type(
+    run: Run, spacious: Home
+) -> None:
     found = run("status", "--space", "--json").json
     size = sum(path.stat().st_size for path in spacious.root.rglob("*") if path.is_file())
     assert found["total"] == sum(found["files"].values())
@@ -159,10 +148,6 @@ def test_every_part_is_shown_and_they_sum_up(run: Run, spacious: Home) -> None:
     assert sum(found["database"].values()) == pytest.approx(found["files"]["database"], rel=0.1)
     assert found["database"]["events"] > 4000
     assert {"words", "items", "vectors", "free pages"} <= found["database"].keys()
-
-
-def test_events_are_counted_by_project_and_type(run: Run, spacious: Home) -> None:
-    found = run("status", "--space", "--json").json
     assert {name: part["events"] for name, part in found["types"].items()} == {
         "command": 2, "prompt": 1, "file-write": 1
     }  # fmt: skip
@@ -197,18 +182,6 @@ def test_a_retention_of_no_type_or_time_is_refused(run: Run, home: Home, given: 
     assert run("config", "get", "retention_by_type").out == "command=90 prompt=0\n"
 
 
-def test_a_limit_shows_what_goes_and_changes_nothing_before_somebody_agrees(
-    run: Run, spacious: Home
-) -> None:
-    ran = run("config", "set", "retention_days", "30")
-    assert ran.out.startswith("1 event would go for good:\n")
-    assert re.match(r"command +1 +4\.\d KiB +2020-01-01", ran.out.splitlines()[2])
-    assert (ran.code, ran.err.splitlines()[1]) == (2, "hint: if that may go, add --yes")
-    assert not spacious.config.exists()
-    assert run("config", "set", "retention_days", "30", "--yes").code == 0
-    assert config.load(spacious).retention_days == 30
-
-
 def test_a_size_that_is_exceeded_shows_copies_and_events(run: Run, spacious: Home) -> None:
     os.truncate(spacious.backups / "a.db", 3 << 20)
     os.utime(spacious.backups / "a.db", (1, 1))
@@ -219,9 +192,22 @@ def test_a_size_that_is_exceeded_shows_copies_and_events(run: Run, spacious: Hom
     assert run("config", "set", "max_home_mb", "1", "--json").out == ""
 
 
-def test_a_limit_by_which_nothing_goes_needs_no_answer(run: Run, spacious: Home) -> None:
+def test_a_limit_shows_what_goes_and_changes_nothing_before_somebody_agrees(
+    run: Run, spacious: Home
+) -> None:
     assert run("config", "set", "retention_days", "36500").out.endswith("in force from now on\n")
     assert config.load(spacious).retention_days == 36_500
+
+    ran = run("config", "set", "retention_days", "30")
+    assert ran.out.startswith("1 event would go for good:\n")
+    assert re.match(r"command +1 +4\.\d KiB +2020-01-01", ran.out.splitlines()[2])
+    assert (ran.code, ran.err.splitlines()[1]) == (2, "hint: if that may go, add --yes")
+    assert config.load(spacious).retention_days == 36_500
+    assert run("config", "set", "retention_days", "30", "--yes").code == 0
+    assert config.load(spacious).retention_days == 30
+
+    spacious.config.write_text("retention_days = 0\n")
+    assert run("status", "--json").json["unconfirmed"] == []
 
 
 def test_a_limit_that_is_written_by_hand_waits_and_the_status_names_the_command(
@@ -240,22 +226,13 @@ def test_a_limit_that_is_written_by_hand_waits_and_the_status_names_the_command(
     assert run("status", "--json").json["unconfirmed"] == []
 
 
-def test_what_is_kept_for_ever_again_waits_for_nobody(run: Run, spacious: Home) -> None:
-    run("config", "set", "retention_days", "30", "--yes")
-    spacious.config.write_text("retention_days = 0\n")
-    assert run("status", "--json").json["unconfirmed"] == []
-
-
-def test_an_agent_sets_no_limit(run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_sets_no_limit_and_gives_no_memories_away(
+    run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     ran = run("config", "set", "retention_days", "30", "--yes")
     assert "an agent sets no limit" in ran.err
     assert not spacious.config.exists()
-
-
-def test_an_agent_does_not_choose_that_memories_are_the_teams(
-    run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     assert "gives no memories away" in run("config", "set", "mem0_scope", "team").err
     assert not spacious.config.exists()

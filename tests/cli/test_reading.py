@@ -27,7 +27,9 @@ from tests.cli.conftest import Fill, Run
 from tests.importers.played import fixed_bug
 
 
-def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
+def test_search_sessions_and_projects_are_for_people_and_for_scripts(
+    run: Run, filled: Home
+) -> None:
     hit = run("search", "login", "--json").json["observations"][0]
     scope, notice, first = run("search", "login").out.splitlines()[:3]
     assert scope == "in app (--all: in all projects)"
@@ -36,8 +38,23 @@ def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
     )
     assert first.startswith(f"#{hit['id']} turn")
 
+    hit = run("search", "bench", "--type", "command", "--json").json["observations"][0]
+    moments = run("timeline", str(hit["id"]), "--before", "1", "--json").json["timeline"]
+    assert min(moment["position"] for moment in moments) == -1
+    assert [m["id"] for m in moments if m["position"] == 0] == [hit["id"]]
+    assert run("search", "--notes", "bench", "--json").json["observations"] == []
+    assert [row["session"] for row in run("sessions", "--json").json] == ["s1"]
+    assert run("sessions").out.startswith("in app (--all: in all projects)\n")
+    assert "app" in [row["name"] for row in run("status", "--projects", "--json").json]
+    line = next(each for each in run("status").out.splitlines() if "last stored" in each)
+    assert re.fullmatch(r"last stored +\d{4}-\d\d-\d\d \d\d:\d\d \(.+ ago\)", line)
+    records = [json.loads(line)["record"] for line in run("export", "--json").out.splitlines()]
+    assert records.count("event") == 3
+    assert records == sorted(records, key=("project", "event", "log-end", "item").index)
+    assert {"project", "log-end", "item"} <= set(records)
 
-def test_show_takes_any_handle(run: Run, filled: Home) -> None:
+
+def test_show_takes_any_handle_and_names_what_there_is_not(run: Run, filled: Home) -> None:
     hit = run("search", "login", "--json").json["observations"][0]
     record = next(
         line
@@ -46,10 +63,6 @@ def test_show_takes_any_handle(run: Run, filled: Home) -> None:
     )
     for handle in (str(hit["id"]), record["uuid"], record["uuid"][:18]):
         assert run("show", handle, "--json").json["observations"][0]["id"] == hit["id"]
-
-
-def test_show_shows_what_there_is_and_names_what_there_is_not(run: Run, filled: Home) -> None:
-    hit = run("search", "login", "--json").json["observations"][0]
     shown = run("show", "nosuch", str(hit["id"]), "999999", "--json")
     assert shown.code == NotFound.exit_code
     assert [each["id"] for each in shown.json["observations"]] == [hit["id"]]
@@ -60,13 +73,6 @@ def test_show_shows_what_there_is_and_names_what_there_is_not(run: Run, filled: 
     assert (nothing.out, nothing.err.splitlines()[0]) == ("", "error: no item or session 'nosuch'")
 
 
-def test_timeline_is_relative_to_its_anchor(run: Run, filled: Home) -> None:
-    hit = run("search", "bench", "--type", "command", "--json").json["observations"][0]
-    moments = run("timeline", str(hit["id"]), "--before", "1", "--json").json["timeline"]
-    assert min(moment["position"] for moment in moments) == -1
-    assert [m["id"] for m in moments if m["position"] == 0] == [hit["id"]]
-
-
 def test_context_is_what_the_hook_prints(run: Run, filled: Home, home: Home) -> None:
     with open_memory() as memory:
         hook_output.write(memory, memory.project("app"), home, Settings())
@@ -75,16 +81,6 @@ def test_context_is_what_the_hook_prints(run: Run, filled: Home, home: Home) -> 
     assert "make the login page faster" in printed
     assert run("context", "--client", "codex").out == printed
     assert run("context", "--project", "app", "--json").json["context"] == printed
-
-
-def test_recall_finds_notes_only(run: Run, filled: Home) -> None:
-    assert run("search", "--notes", "bench", "--json").json["observations"] == []
-
-
-def test_sessions_and_projects_are_listed(run: Run, filled: Home) -> None:
-    assert [row["session"] for row in run("sessions", "--json").json] == ["s1"]
-    assert run("sessions").out.startswith("in app (--all: in all projects)\n")
-    assert "app" in [row["name"] for row in run("status", "--projects", "--json").json]
 
 
 def test_a_listed_time_is_local_or_says_that_it_is_not(
@@ -99,11 +95,6 @@ def test_a_listed_time_is_local_or_says_that_it_is_not(
     time.tzset()
 
 
-def test_the_status_says_when_something_was_stored(run: Run, filled: Home) -> None:
-    line = next(each for each in run("status").out.splitlines() if "last stored" in each)
-    assert re.fullmatch(r"last stored +\d{4}-\d\d-\d\d \d\d:\d\d \(.+ ago\)", line)
-
-
 @pytest.mark.parametrize(
     ("words", "column"),
     [(("sessions",), "request"), (("status", "--projects"), "uuid")],
@@ -116,13 +107,6 @@ def test_a_listing_into_a_pipe_is_aligned(
     header, row = (next(line for line in lines if word in line) for word in (column, "app  "))
     at = header.index(column)
     assert (row[at - 2 : at], row[at].isspace()) == ("  ", False)
-
-
-def test_export_prints_projects_then_the_log_then_items(run: Run, filled: Home) -> None:
-    records = [json.loads(line)["record"] for line in run("export", "--json").out.splitlines()]
-    assert records.count("event") == 3
-    assert records == sorted(records, key=("project", "event", "log-end", "item").index)
-    assert {"project", "log-end", "item"} <= set(records)
 
 
 def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
@@ -236,19 +220,23 @@ def test_what_passed_in_a_later_session_is_no_next_step(run: Run, fill: Fill, ap
         assert ("next_steps: pytest -q failed" in run("today").out) is (code == 1)
 
 
-def test_a_session_is_shown_by_the_id_that_the_list_has(run: Run, filled: Home) -> None:
-    *_, row = run("sessions").out.splitlines()
-    assert row.startswith("s")
-    assert run("show", row.split()[0]).out == run("show").out != ""
-
-
-def test_a_day_says_what_was_asked_changed_and_failed(run: Run, filled: Home) -> None:
+def test_a_day_and_a_session_are_shown_to_people(run: Run, filled: Home) -> None:
     scope, _, _, title, files, session = run("today").out.splitlines()[:6]
     assert scope == "in app (--all: in all projects)"
     assert title == "app · sessions: 1, changed files: 1, failures: 1"
     assert files == "  changed login.py"
     assert session.startswith("  s")
     assert "testbed · make the login page faster · " in session
+
+    *_, row = run("sessions").out.splitlines()
+    assert row.startswith("s")
+    assert run("show", row.split()[0]).out == run("show").out != ""
+
+    about, when, *_, rest, first, _ = run("show", "--limit", "1").out.splitlines()
+    assert "testbed s1 · app" in about
+    assert when.endswith("prompts: 1, events: 3")
+    assert rest == "(2 earlier left out)"
+    assert " file-write · " in first
 
 
 def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
@@ -260,14 +248,6 @@ def test_a_session_is_shown_in_order(run: Run, filled: Home, handle: tuple[str, 
     (shown,) = run("show", *handle, "--json").json["sessions"]
     assert shown["session"] == "s1"
     assert [item["type"] for item in shown["items"]] == ["turn", "command", "file-write"]
-
-
-def test_a_session_for_people_leaves_the_earliest_out(run: Run, filled: Home) -> None:
-    about, when, *_, rest, first, _ = run("show", "--limit", "1").out.splitlines()
-    assert "testbed s1 · app" in about
-    assert when.endswith("prompts: 1, events: 3")
-    assert rest == "(2 earlier left out)"
-    assert " file-write · " in first
 
 
 @pytest.mark.parametrize("words", [("nosuch",), ()], ids=["unknown", "none-here"])
@@ -402,26 +382,20 @@ def logged(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("logged")
-def test_times_are_those_of_the_reader(run: Run) -> None:
+def test_times_are_those_of_the_reader_or_in_utc(run: Run) -> None:
     shown = run("log", "--daemon").out.splitlines()
     assert shown == [
         "2026-11-29 08:30:01 INFO observer.serve.daemon: up",
         "  a line of a traceback",
     ]
 
-
-@pytest.mark.usefixtures("logged")
-def test_times_are_in_utc_where_that_is_asked_for(run: Run) -> None:
     assert run("log", "--daemon", "--utc").out.splitlines()[0] == LINE
     assert LINE in run("log", "--daemon", "--json").out
 
 
-def test_a_search_of_the_team_without_a_server_is_one_of_this_home(run: Run, filled: Home) -> None:
-    del filled
+def test_a_search_of_the_team_without_a_server_is_one_of_this_home_of_all_kinds(
+    run: Run, filled: Home
+) -> None:
     ran = run("search", "cart", "--scope", "team")
     assert (ran.code, "searched here alone: no share is on a server" in ran.out) == (0, True)
-
-
-def test_a_search_of_the_team_finds_all_kinds(run: Run, filled: Home) -> None:
-    del filled
     assert "--scope team finds all kinds" in run("search", "cart", "--scope", "team", "--notes").err

@@ -34,16 +34,7 @@ def everything(user: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in user.rglob("*") if path.is_file()}
 
 
-def test_without_a_terminal_it_asks_for_yes(run: Run, user: Path) -> None:
-    before = everything(user)
-    refused = run("install")
-    assert refused.code == 2
-    assert "no terminal" in refused.err
-    assert "--yes" in refused.err
-    assert everything(user) == before
-
-
-def test_a_dry_run_shows_one_diff_of_all_that_was_found(run: Run, user: Path) -> None:
+def test_nothing_is_changed_by_a_dry_run_or_before_somebody_says_yes(run: Run, user: Path) -> None:
     before = everything(user)
     shown = run("install", "--dry-run")
     assert shown.code == 0
@@ -51,6 +42,10 @@ def test_a_dry_run_shows_one_diff_of_all_that_was_found(run: Run, user: Path) ->
     assert f"+++ {user}/.claude/settings.json\n" in shown.out
     assert re.search("claude-code +~/.claude +~/.claude/settings.json, ~/.claude.json\n", shown.out)
     assert "not found: antigravity, cline" in shown.err
+    refused = run("install")
+    assert refused.code == 2
+    assert "no terminal" in refused.err
+    assert "--yes" in refused.err
     assert everything(user) == before
 
 
@@ -136,7 +131,7 @@ def test_the_list_shows_what_is_installed(run: Run, user: Path, lines: bytes) ->
     assert after["cursor"]["installed"] == []
 
 
-def test_the_list_shows_the_last_event_and_who_was_not_verified(
+def test_the_list_shows_the_last_event_who_was_not_verified_and_who_has_no_hooks(
     run: Run, fill: Callable[..., None]
 ) -> None:
     row = {"kind": "prompt", "text": "why?", "session": "s", "cwd": "/tmp"}
@@ -148,9 +143,7 @@ def test_the_list_shows_the_last_event_and_who_was_not_verified(
     assert lines["kiro"][-1].startswith("2026-11-20")
     assert lines["cursor"][-1] == "-"
 
-
-def test_the_list_shows_who_has_no_hooks(run: Run) -> None:
-    rows = {row["client"]: row["offers"] for row in run("install", "--list", "--json").json}
-    assert rows["zed"] == ["MCP"]
-    assert rows["fish"] == ["hooks", "Ctrl-R"]
-    assert rows["cline"] == ["hooks", "MCP"]
+    offers = {row["client"]: row["offers"] for row in run("install", "--list", "--json").json}
+    assert offers["zed"] == ["MCP"]
+    assert offers["fish"] == ["hooks", "Ctrl-R"]
+    assert offers["cline"] == ["hooks", "MCP"]

@@ -116,24 +116,18 @@ def test_what_one_machine_knows_the_other_finds(desks: tuple[Desk, Desk], tmp_pa
     assert ana("sync", "status") == []
 
 
-def test_nothing_shared_says_how(run: Run, filled: Home) -> None:
+def test_what_cannot_be_shared_or_left_says_why(run: Run, filled: Home, tmp_path: Path) -> None:
     assert "observer sync add" in run("sync", "status").out
-
-
-def test_a_share_that_is_none_is_an_error(run: Run, filled: Home, tmp_path: Path) -> None:
     ran = run("sync", "add", str(tmp_path / "nothing"), "--all", "--yes")
     assert (ran.code, "error: " in ran.err) == (7, True)
+    assert run("sync", "add", str(tmp_path), "--all", "--project", "app").code == 2
+    assert run("sync", "remove", "nothing", "--yes").code == 3
 
 
 def test_a_server_that_is_away_makes_no_folder(run: Run, filled: Home, app: Path) -> None:
     del filled
     ran = run("sync", "add", "postgresql://ana:pw@localhost:1/x", "--all", "--yes")
     assert (ran.code, [*app.rglob("postgresql:*")]) == (7, [])
-
-
-def test_one_project_and_all_is_a_contradiction(run: Run, filled: Home, tmp_path: Path) -> None:
-    del filled
-    assert run("sync", "add", str(tmp_path), "--all", "--project", "app").code == 2
 
 
 def test_a_share_is_added_once(run: Run, home: Home, tmp_path: Path) -> None:
@@ -255,10 +249,6 @@ def test_a_share_that_is_joined_with_a_code_begins_anew(
     run("sync", "add", url, "--all", "--code", code, "--yes")
     with closing(SqliteStore(home.database)) as store, store.read() as reader:
         assert [one.origin == "old" for one in reader.shares()] == [False]
-
-
-def test_an_unknown_share_is_named(run: Run, filled: Home) -> None:
-    assert run("sync", "remove", "nothing", "--yes").code == 3
 
 
 @pytest.mark.parametrize(("words", "said"), [((".",), "lies in the git work tree")])

@@ -35,8 +35,9 @@ def noted(filled: Home, home: Home, app: Path) -> Home:
     return home
 
 
-def test_notes_and_sessions_are_files(run: Run, noted: Home, tmp_path: Path) -> None:
-    del noted
+def test_notes_and_sessions_are_files_that_a_second_export_replaces(
+    run: Run, noted: Home, tmp_path: Path
+) -> None:
     folder = tmp_path / "vault"
     assert run("export", "--vault", str(folder)).out == f"3 files in {folder}\n"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*.md")}
@@ -56,14 +57,6 @@ def test_notes_and_sessions_are_files(run: Run, noted: Home, tmp_path: Path) -> 
     (session,) = folder.glob("app/sessions/*.md")
     assert "# make the login page faster" in session.read_text()
     assert "make bench" in session.read_text()
-
-
-def test_a_second_export_replaces_the_first_and_leaves_the_rest(
-    run: Run, noted: Home, tmp_path: Path
-) -> None:
-    del noted
-    folder = tmp_path / "vault"
-    run("export", "--vault", str(folder))
     before = {path: path.read_bytes() for path in folder.rglob("*.md")}
     (folder / "mine.md").write_text("mine")
     first = min(before)
@@ -73,9 +66,6 @@ def test_a_second_export_replaces_the_first_and_leaves_the_rest(
     assert {path: path.read_bytes() for path in before} == before
     assert (folder / "mine.md").read_text() == "mine"
 
-
-def test_a_folder_of_somebody_else_is_refused(run: Run, noted: Home, tmp_path: Path) -> None:
-    del noted
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "a.md").touch()
     ran = run("export", "--vault", str(tmp_path / "mine"))
@@ -110,7 +100,7 @@ def tested(fill: Fill, app: Path) -> Path:
     return app
 
 
-def test_a_session_a_topic_and_an_item_have_a_draft(run: Run, tested: Path) -> None:
+def test_a_session_a_topic_an_item_and_the_tests_have_a_draft(run: Run, tested: Path) -> None:
     of_session = run("note", "draft", "s2").out
     assert "- [asked] make the login page faster, part s2" in of_session
     assert "part s3" not in of_session
@@ -120,9 +110,10 @@ def test_a_session_a_topic_and_an_item_have_a_draft(run: Run, tested: Path) -> N
     turn = run("search", "part s2", "--type", "turn", "--json").json["observations"][0]["id"]
     assert run("note", "draft", f"#{turn}").out == of_session
 
-
-def test_a_topic_of_several_words_needs_no_quotes(run: Run, tested: Path) -> None:
     assert run("note", "draft", "login", "page").out == run("note", "draft", "login page").out
+    shown = run("note", "draft", "--testing").out
+    assert "# How we test app" in shown
+    assert "- [check] `pytest -q` passed 3 times" in shown
 
 
 @pytest.mark.parametrize("what", ["s1", "rounding of totals"])
@@ -137,12 +128,6 @@ def test_what_was_resolved_since_is_not_open(run: Run, fill: Fill, app: Path, wh
         assert is_open is (code == 1)
 
 
-def test_how_a_project_is_tested(run: Run, tested: Path) -> None:
-    shown = run("note", "draft", "--testing").out
-    assert "# How we test app" in shown
-    assert "- [check] `pytest -q` passed 3 times" in shown
-
-
 @pytest.mark.parametrize("what", ["--testing", "--skills"])
 def test_a_folder_of_no_project_has_no_tests_of_another(
     run: Run, tested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
@@ -153,16 +138,6 @@ def test_a_folder_of_no_project_has_no_tests_of_another(
     assert run("note", "draft", what, "--project", tested.name).code == 0
 
 
-def test_skills_are_written_where_they_do_nothing(run: Run, tested: Path, tmp_path: Path) -> None:
-    (made,) = run("note", "draft", "--skills", "--json").json
-    assert made["path"] == "pip-install-then-pytest/SKILL.md"
-    kept = tmp_path / "candidates"
-    assert run("note", "draft", "--skills", "--to", str(kept)).out == f"{kept / made['path']}\n"
-    assert (kept / made["path"]).read_text() == made["text"]
-    again = run("note", "draft", "--skills", "--to", str(kept))
-    assert (again.code, "is there already" in again.err) == (2, True)
-
-
 def test_a_draft_is_a_new_file(run: Run, tested: Path, tmp_path: Path) -> None:
     file = tmp_path / "notes" / "record.md"
     assert run("note", "draft", "s1", "--to", str(file)).code == 0
@@ -171,6 +146,14 @@ def test_a_draft_is_a_new_file(run: Run, tested: Path, tmp_path: Path) -> None:
     assert below == f"{tmp_path / 'login-page.md'}\n"
     unwritable = run("note", "draft", "s1", "--to", str(file / "x" / "y.md"))
     assert (unwritable.code, "Not a directory" in unwritable.err) == (1, True)
+
+    (made,) = run("note", "draft", "--skills", "--json").json
+    assert made["path"] == "pip-install-then-pytest/SKILL.md"
+    kept = tmp_path / "candidates"
+    assert run("note", "draft", "--skills", "--to", str(kept)).out == f"{kept / made['path']}\n"
+    assert (kept / made["path"]).read_text() == made["text"]
+    again = run("note", "draft", "--skills", "--to", str(kept))
+    assert (again.code, "is there already" in again.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,14 @@ def test_post_spools_one_event_from_arguments(run: Run, home: Home) -> None:
     assert entry.id == ran.json[0]["id"]
     assert b'"exit_code":2' in entry.data
 
+    assert run("post", "custom", "name=a", f"more:={'[' * 500}{']' * 500}").code == 0
+    assert Spool(home.spool).depth() == 2
+    assert run("post", "custom", "name=a").out == "spooled 1 event\n"
+    ran = run("post", "command", "command=make", "exitcode:=2")
+    assert ran.err == "not kept, since such events have no such field: exitcode\n"
+    (receipt,) = json.loads(run("post", "command", "command=make", "exitcode:=2", "--json").out)
+    assert receipt["ignored"] == ["exitcode"]
+
 
 @pytest.mark.parametrize(
     ("payload", "count"),
@@ -39,22 +47,6 @@ def test_post_refuses_what_is_not_json(run: Run, home: Home, stdin: str) -> None
     assert ran.code == 2
     assert "hint: give a kind and fields, or JSON on stdin" in ran.err
     assert Spool(home.spool).depth() == 0
-
-
-def test_post_spools_what_is_nested_deep(run: Run, home: Home) -> None:
-    assert run("post", "custom", "name=a", f"more:={'[' * 500}{']' * 500}").code == 0
-    assert Spool(home.spool).depth() == 1
-
-
-def test_post_counts_one_event_as_one(run: Run, home: Home) -> None:
-    assert run("post", "custom", "name=a").out == "spooled 1 event\n"
-
-
-def test_post_names_a_field_that_nothing_is_kept_of(run: Run) -> None:
-    ran = run("post", "command", "command=make", "exitcode:=2")
-    assert ran.err == "not kept, since such events have no such field: exitcode\n"
-    (receipt,) = json.loads(run("post", "command", "command=make", "exitcode:=2", "--json").out)
-    assert receipt["ignored"] == ["exitcode"]
 
 
 def test_post_adds_where_it_was_called(
@@ -89,17 +81,15 @@ def test_a_daemon_that_a_setting_restarts_is_said(run: Run, home: Home) -> None:
     assert client.is_running(home)
 
 
-def test_what_a_list_holds_no_longer_is_named(run: Run) -> None:
-    run("config", "set", "exclude", "/a", "/b")
-    assert (
-        "no longer: /a (set replaces the whole list)" in run("config", "set", "exclude", "/b").err
-    )
-
-
-def test_a_list_is_set_from_its_words(run: Run, home: Home) -> None:
+def test_a_list_is_set_from_its_words_and_what_it_holds_no_longer_is_named(
+    run: Run, home: Home
+) -> None:
     assert run("config", "set", "exclude", "/a", "/b", "--json").json == {"exclude": ["/a", "/b"]}
     assert run("config", "--help").code == 0
     assert run("config", "--json").json["exclude"] == ["/a", "/b"]
+    assert (
+        "no longer: /a (set replaces the whole list)" in run("config", "set", "exclude", "/b").err
+    )
 
 
 def test_settings_that_are_no_toml_are_left_alone(run: Run, home: Home) -> None:

@@ -177,22 +177,15 @@ def worked(make: Make, request: pytest.FixtureRequest) -> Above:
     return above
 
 
-def test_its_prompts_are_found_where_they_were_worked_on(worked: Above) -> None:
+def test_what_was_done_is_found_where_it_was_done_and_nowhere_else(worked: Above) -> None:
     assert worked.prompts("api") == [ASKED]
     assert worked.prompts("web") == ["show the okapi in web"]
-
-
-def test_its_checks_are_found_where_they_ran(worked: Above) -> None:
     assert "pytest" in worked.found("", "api", "command")[0].title
     assert worked.found("", "", "command") == worked.found("", "web", "command") == []
-
-
-def test_its_findings_are_found_where_they_were_made(worked: Above) -> None:
     assert [item.title for item in worked.found("off-by-one", "api", "turn")] == [ASKED]
     assert worked.found("off-by-one", "web", "turn") == []
+    assert worked.found("tapir okapi", "idle") == []
 
-
-def test_it_has_ended_where_it_worked(worked: Above) -> None:
     states = {
         name: [(one.external, one.status, one.prompts) for one in worked.sessions(name)]
         for name in ("", "api", "web", "idle")
@@ -204,26 +197,21 @@ def test_it_has_ended_where_it_worked(worked: Above) -> None:
         "idle": [],
     }
 
+    found = [(item.type, item.title) for item in worked.found("tapir legs", None)]
+    assert found.count(("turn", ASKED)) + found.count(("summary", ASKED)) == 1
+    assert [item.title for item in worked.found("", None, "turn")].count(ASKED) == 1
 
-def test_where_nothing_was_done_nothing_is_found(worked: Above) -> None:
-    assert worked.found("tapir okapi", "idle") == []
 
-
-def test_its_context_names_what_was_asked(worked: Above) -> None:
+def test_its_prompt_is_in_the_context_and_before_its_work_and_why_names_it(worked: Above) -> None:
     costs = TokenCosts(lambda _: 1, lambda _: 1, lambda _: 1, 0)
     said = str(worked.memory.context(str(worked.folder / "api"), costs=costs))
     assert "tapir's legs" in said
     assert "okapi" not in said
-
-
-def test_its_prompt_stands_before_its_work(worked: Above) -> None:
     (fix,) = worked.found("", "api", "fix")
     line = worked.memory.timeline(fix.id, before=9, after=9)
     titles = [entry.item.title for entry in line.entries]
     assert titles[0] == ASKED
 
-
-def test_why_names_what_was_asked_there(worked: Above) -> None:
     at = f"@{worked.now_ms // 1000} +0000"
     when = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
     worked.git(worked.folder / "web", "add", "-A")
@@ -231,12 +219,6 @@ def test_why_names_what_was_asked_there(worked: Above) -> None:
     answer = worked.memory.why("okapi.py", str(worked.folder / "web"))
     assert [one.external for one in answer.changes[0].sessions] == ["s1"]
     assert [item.title for item in answer.changes[0].asked] == ["show the okapi in web"]
-
-
-def test_in_all_projects_nothing_is_found_twice(worked: Above) -> None:
-    found = [(item.type, item.title) for item in worked.found("tapir legs", None)]
-    assert found.count(("turn", ASKED)) + found.count(("summary", ASKED)) == 1
-    assert [item.title for item in worked.found("", None, "turn")].count(ASKED) == 1
 
 
 def test_a_rebuild_gives_the_same(worked: Above) -> None:
@@ -258,7 +240,9 @@ def test_a_forgotten_prompt_is_forgotten_everywhere(worked: Above) -> None:
     assert ASKED in worked.prompts("")
 
 
-def test_a_purge_takes_what_is_named_and_its_copies(worked: Above) -> None:
+def test_a_purge_takes_what_is_named_its_copies_and_nothing_of_other_projects(
+    worked: Above,
+) -> None:
     with worked.store.read() as reader:
         prompts = {one.seq: one for one in reader.log() if one.event.session == "s1"}
         (asked,) = worked.found("", "api", "turn")
@@ -268,8 +252,6 @@ def test_a_purge_takes_what_is_named_and_its_copies(worked: Above) -> None:
     assert {prompts[seq].project_id for seq in gone} == {2, 3}
     assert of_session == frozenset(prompts)
 
-
-def test_a_purge_of_one_project_leaves_the_others_theirs(worked: Above) -> None:
     api = worked.memory.project(str(worked.folder / "api"))
     with worked.store.read() as reader:
         gone = chosen(reader, Criteria(project_id=api.id))
@@ -496,22 +478,16 @@ def test_one_that_is_not_is_left_out_elsewhere(
         assert "apart" not in str(asked.recall("till").hits)
 
 
-def test_it_is_found_where_it_is_named_and_from_its_own_folder(
+def test_it_is_found_from_its_own_folder_by_agents_too_and_else_said_to_be_left_out(
     memory: Memory, folders: list[Path]
 ) -> None:
     keep_apart(folders)
     assert "apart" in found(memory, project="apart")
     assert "apart" in found(memory.at(f"{folders[1]}/src"))
-
-
-def test_agents_get_the_same_answers(memory: Memory, folders: list[Path]) -> None:
     keep_apart(folders)
     for folder, is_shown in zip(folders, (False, True), strict=True):
         tool = tools_of(("core",), memory, lambda folder=folder: str(folder))["search"]  # type: ignore[misc]
         assert ("rounds in apart" in tool.call({"query": "till"}).text) == is_shown
-
-
-def test_an_empty_answer_says_what_was_left_out(memory: Memory, folders: list[Path]) -> None:
     keep_apart(folders)
     answer = memory.search("rounds AND apart")
     assert answer.hits == ()

@@ -128,20 +128,22 @@ def ids(change: CodeChange, field: str) -> list[int]:
     return [item.id for item in getattr(change, field)]
 
 
-def test_a_line_leads_to_its_commit_session_and_prompt(work: Work, shown: Shown) -> None:
+def test_a_line_leads_to_its_commit_session_prompt_and_checks(work: Work, shown: Shown) -> None:
     (change,) = work.why("auth.py:5").changes
     assert change.commit
     assert (change.origin.hash, change.commit.id) == (work.head(), shown.second)
     assert [session.external for session in change.sessions] == ["s1"]
     assert ids(change, "asked") == [shown.asked]
     assert ids(change, "edits") == [shown.edited]
-
-
-def test_what_was_tried_and_checked_is_shown(work: Work, shown: Shown) -> None:
-    (change,) = work.why("auth.py:5").changes
     assert ids(change, "checks") == [shown.green]
     assert [item.type for item in change.tried] == ["fix"]
     assert "passes (3 passed" in change.tried[0].narrative
+
+    (change,) = work.why("auth.py:1").changes
+    assert (change.commit and change.commit.id, ids(change, "asked")) == (
+        shown.first,
+        [shown.begin],
+    )
 
 
 def test_a_fix_of_another_file_was_not_tried_for_this_one(work: Work) -> None:
@@ -178,15 +180,9 @@ def test_a_fix_is_shown_to_its_end(work: Work) -> None:
     assert "passes (" in tried
 
 
-def test_a_line_that_stayed_leads_to_the_session_that_made_it(work: Work, shown: Shown) -> None:
-    (change,) = work.why("auth.py:1").changes
-    assert (change.commit and change.commit.id, ids(change, "asked")) == (
-        shown.first,
-        [shown.begin],
-    )
-
-
-def test_a_name_is_all_of_its_lines(work: Work, shown: Shown) -> None:
+def test_a_name_is_all_of_its_lines_and_a_line_knows_the_name_around_it(
+    work: Work, shown: Shown
+) -> None:
     answer = work.why("auth.py::login")
     assert (answer.piece.symbol, answer.piece.first, answer.piece.last) == ("login", 4, 6)
     assert [(c.origin.subject, c.origin.lines) for c in answer.changes] == [
@@ -194,8 +190,6 @@ def test_a_name_is_all_of_its_lines(work: Work, shown: Shown) -> None:
         ("Add login", 2),
     ]
 
-
-def test_a_line_knows_the_name_around_it(work: Work, shown: Shown) -> None:
     assert [work.why(f"auth.py:{line}").piece.symbol for line in (1, 5, 9)] == [
         "LIMIT",
         "login",
@@ -203,7 +197,7 @@ def test_a_line_knows_the_name_around_it(work: Work, shown: Shown) -> None:
     ]
 
 
-def test_a_file_is_followed_to_its_earlier_name(work: Work, shown: Shown) -> None:
+def test_a_file_and_a_line_are_followed_to_the_name_they_had_then(work: Work, shown: Shown) -> None:
     work.git(work.root, "mv", "auth.py", "access.py")
     work.commit("Call it access")
     assert [change.origin.subject for change in work.why("access.py").changes] == [
@@ -211,11 +205,6 @@ def test_a_file_is_followed_to_its_earlier_name(work: Work, shown: Shown) -> Non
         "Refuse expired tokens",
         "Add login",
     ]
-
-
-def test_a_line_is_followed_to_the_name_its_file_had_then(work: Work, shown: Shown) -> None:
-    work.git(work.root, "mv", "auth.py", "access.py")
-    work.commit("Call it access")
     (change,) = work.why("access.py:1").changes
     assert (change.origin.path, change.origin.subject) == ("auth.py", "Add login")
     (change,) = work.why("access.py:5").changes
@@ -401,14 +390,20 @@ def test_a_line_that_was_moved_names_where_it_was_made_too(work: Work) -> None:
     assert "made none of the lines; 7 of 7 look like its own" in code_history.why(answer)
 
 
-def test_notes_that_name_it_are_shown(work: Work, shown: Shown) -> None:
+def test_notes_that_name_it_and_what_a_commit_says_of_itself_are_shown(
+    work: Work, shown: Shown
+) -> None:
     note = work.tell(Remember(content="login must refuse expired tokens: audit", type="decision"))
     answer = work.why("auth.py::login")
     assert [item.id for item in answer.notes] == [note]
     assert f"#{note} decision" in code_history.why(answer)
+    work.write("a = 1\n", "limits.py")
+    work.commit("Set a limit\n\nMore than one broke the printer.")
+    text = code_history.why(work.why("limits.py:1"))
+    assert "  said      More than one broke the printer." in text
 
 
-def test_the_text_names_what_can_be_fetched(work: Work, shown: Shown) -> None:
+def test_the_text_and_a_tool_name_what_can_be_fetched(work: Work, shown: Shown) -> None:
     lines = code_history.why(work.why("auth.py:5")).splitlines()
     assert lines[0] == "auth.py:5 login in shop"
     assert lines[2].startswith(
@@ -417,15 +412,6 @@ def test_the_text_names_what_can_be_fetched(work: Work, shown: Shown) -> None:
     for label, item in (("asked", shown.asked), ("edited", shown.edited)):
         assert any(line.startswith(f"  {label:9} #{item} ") for line in lines)
 
-
-def test_what_a_commit_says_of_itself_is_shown(work: Work, shown: Shown) -> None:
-    work.write("a = 1\n", "limits.py")
-    work.commit("Set a limit\n\nMore than one broke the printer.")
-    text = code_history.why(work.why("limits.py:1"))
-    assert "  said      More than one broke the printer." in text
-
-
-def test_a_tool_answers_with_ids(work: Work, shown: Shown) -> None:
     tool = tools_of(("story",), work.memory, lambda: str(work.root))["why"]
     made = tool.call({"target": "auth.py::login"}).result
     assert (made.path, made.symbol, made.project) == ("auth.py", "login", "shop")
@@ -433,17 +419,12 @@ def test_a_tool_answers_with_ids(work: Work, shown: Shown) -> None:
     assert (newest.hash, newest.commit_id) == (work.head(), shown.second)
     assert [each.session_id for each in newest.sessions] == ["s1"]
     assert [each.id for each in oldest.asked] == [shown.begin]
-
-
-def test_a_tool_needs_to_know_where(work: Work) -> None:
     tool = tools_of(("story",), work.memory, lambda: "")["why"]
+
+    assert tool.call({"target": f"{work.root}/auth.py:5"}).result.project == "shop"
     with pytest.raises(BadInput, match="no folder is known here"):
         tool.call({"target": "auth.py"})
-
-
-def test_an_absolute_path_needs_no_folder(work: Work, shown: Shown) -> None:
-    tool = tools_of(("story",), work.memory, lambda: "")["why"]
-    assert tool.call({"target": f"{work.root}/auth.py:5"}).result.project == "shop"
+    assert work.why("auth.py:5:12").piece.first == 5
 
 
 @pytest.mark.parametrize(
@@ -492,10 +473,6 @@ def test_hostile_names_are_files(work: Work, name: str) -> None:
     work.commit("Add it")
     assert [c.origin.subject for c in work.why(name).changes] == ["Add it"]
     assert [c.origin.subject for c in work.why(f"{name}:1").changes] == ["Add it"]
-
-
-def test_a_column_behind_a_line_is_passed_over(work: Work, shown: Shown) -> None:
-    assert work.why("auth.py:5:12").piece.first == 5
 
 
 @pytest.mark.measured

@@ -88,14 +88,15 @@ def test_a_name_counts_only_whole_and_as_it_is_written(hangs: ASK, name: str) ->
     assert hangs(name, commit(1, CHANGED)).total == 0
 
 
-def test_what_only_mentions_a_name_is_counted_and_says_nothing_of_its_kind(hangs: ASK) -> None:
+def test_what_only_mentions_a_name_says_nothing_of_its_kind(hangs: ASK) -> None:
     found = hangs("ledger", an_item(1, "Where is the ledger kept?"))
     assert (found.total, found.kinds) == (1, ())
-
-
-def test_a_command_that_lists_a_file_hangs_on_nothing(hangs: ASK) -> None:
     command = an_item(1, "git add cart", type="command", facts=("$ git add cart",))
     assert hangs("cart", command).total == 0
+    found = hangs("bea", note(1, "Round up", person="bea"), an_item(2, "ask bea about it"))
+    assert found.total == 1
+    with pytest.raises(BadInput, match="names nothing"):
+        hangs(" :: ")
 
 
 def test_items_stand_in_groups_newest_first_and_counted(hangs: ASK) -> None:
@@ -125,26 +126,15 @@ def test_people_are_those_who_shared_or_committed_and_you(hangs: ASK) -> None:
     }
 
 
-def test_of_a_person_only_what_they_did_counts(hangs: ASK) -> None:
-    found = hangs("bea", note(1, "Round up", person="bea"), an_item(2, "ask bea about it"))
-    assert found.total == 1
-
-
 USES = '{"relations": [{"source": "Fee Service", "relation": "uses", "destination": "Redis"}]}'
 
 
-def test_relations_of_an_entity_come_with_the_memory_that_says_them(hangs: ASK) -> None:
+def test_relations_of_an_entity_come_with_the_memory_that_says_them_to_its_owner(
+    hangs: ASK,
+) -> None:
     found = hangs("redis", note(1, "Fees are cached", metadata=USES))
     assert [(item, str(one)) for item, one in found.relations] == [(4, "Fee Service -uses-> Redis")]
     assert (found.kinds, found.total) == (("entity",), 1)
-
-
-def test_personal_relations_are_their_owners(hangs: ASK) -> None:
     own = {"scope": "personal", "metadata": USES}
     found = hangs("redis", note(1, "x", owner="eva", **own), note(2, "y", owner="ana", **own))
     assert [item for item, _ in found.relations] == [8]
-
-
-def test_a_name_without_a_word_is_refused(hangs: ASK) -> None:
-    with pytest.raises(BadInput, match="names nothing"):
-        hangs(" :: ")

@@ -56,23 +56,11 @@ def test_by_a_person_only_what_they_shared_is_found(memory: Memory, query: str) 
     assert titles(memory, query, by="Bea") == {"fees are rounded down"}
 
 
-def test_by_an_author_of_commits_these_are_found(memory: Memory) -> None:
+def test_a_search_is_narrowed_to_an_author_to_mine_or_to_the_team(memory: Memory) -> None:
     assert titles(memory, by="eva lee") == {"Round fees"}
-
-
-def test_by_ones_own_name_means_mine(memory: Memory) -> None:
     assert titles(memory, by=memory.owner) == titles(memory, whose="mine")
-
-
-def test_mine_is_what_this_home_and_ones_other_machines_made(memory: Memory) -> None:
     assert titles(memory, whose="mine") == {one.title for one in ITEMS if one.person != "bea"}
-
-
-def test_team_is_what_others_share(memory: Memory) -> None:
     assert titles(memory, whose="team") == {"fees are rounded down"}
-
-
-def test_an_unknown_person_is_named_with_those_who_share(memory: Memory) -> None:
     with pytest.raises(NotFound) as unknown:
         titles(memory, by="zoe")
     assert "who shares: another machine of yours, bea" in unknown.value.hint

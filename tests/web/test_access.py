@@ -20,18 +20,19 @@ def test_a_link_opens_once(access: Access) -> None:
     assert access.login(word) == ""
 
 
-def test_a_link_opens_for_a_minute(access: Access, clock: Clock) -> None:
+def test_a_link_opens_for_a_minute_and_its_cookie_for_a_day(access: Access, clock: Clock) -> None:
     word = access.link(60)
     clock.now_ms += 60_000
     assert access.login(word) == ""
 
-
-def test_a_cookie_holds_for_a_day(access: Access, clock: Clock) -> None:
     cookie = access.login(access.link(60))
     clock.now_ms += COOKIE_MS - 1
     assert access.holds(cookie)
     clock.now_ms += 1
     assert not access.holds(cookie)
+
+    until, *rest = access.login(access.link(60)).split(".")
+    assert not access.holds(".".join((str(int(until) + 1), *rest)))
 
 
 @pytest.mark.parametrize("cookie", ["", ".", "9.x.y", "99999999999999.a.b", "\x00.é.ü"])
@@ -39,18 +40,19 @@ def test_a_made_up_cookie_opens_nothing(access: Access, cookie: str) -> None:
     assert not access.holds(cookie)
 
 
-def test_a_cookie_cannot_be_made_to_last(access: Access, clock: Clock) -> None:
-    until, *rest = access.login(access.link(60)).split(".")
-    assert not access.holds(".".join((str(int(until) + 1), *rest)))
-
-
-def test_cookies_outlive_the_daemon_and_end_with_a_logout(tmp_path: Path, clock: Clock) -> None:
+def test_cookies_outlive_the_daemon_and_end_with_a_logout_and_the_key_is_private(
+    tmp_path: Path, clock: Clock
+) -> None:
     file = tmp_path / "web.json"
     cookie = _logged_in(file, clock)
     again = Access(file, clock)
     assert again.holds(cookie)
     again.logout()
     assert not Access(file, clock).holds(cookie)
+
+    file = tmp_path / "web.json"
+    Access(file, clock)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def _logged_in(file: Path, clock: Clock) -> str:
@@ -72,12 +74,6 @@ def test_guesses_are_counted(access: Access, clock: Clock) -> None:
     assert access.login(access.link(60))
 
 
-def test_the_key_is_the_users_alone(tmp_path: Path, clock: Clock) -> None:
-    file = tmp_path / "web.json"
-    Access(file, clock)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
 @pytest.mark.parametrize("damage", [b"", b"{}", b'{"key": "zz"}', b'{"key": "00"}'])
 def test_a_damaged_key_is_made_anew(tmp_path: Path, clock: Clock, damage: bytes) -> None:
     file = tmp_path / "web.json"
@@ -85,23 +81,24 @@ def test_a_damaged_key_is_made_anew(tmp_path: Path, clock: Clock, damage: bytes)
     assert _logged_in(file, clock)
 
 
-def test_without_a_cookie_nothing_is_shown(stranger: Browser) -> None:
+def test_without_a_cookie_nothing_is_shown_and_looking_at_a_link_uses_nothing_up(
+    stranger: Browser,
+) -> None:
     answers = [stranger.get(path) for path in ("/", "/search?q=jwt", "/item/40", "/changes")]
     assert [answer.status_code for answer in answers] == [401] * 4
     assert not any("auth.ts" in answer.text for answer in answers)
+    """What looks ahead, as a mail program does, opens links too."""
+    word = stranger.site.access.link(60)
+    assert word in stranger.get(f"/login?link={word}").text
+    assert stranger.site.access.login(word)
+    shown = {"host": PROXY.host, "observer-proxy-secret": ""}
+    assert stranger.get("/login", headers=shown).status_code == 421
 
 
 def test_the_cookie_is_for_this_site_and_no_script(stranger: Browser) -> None:
     answer = stranger.post("/login", data={"link": stranger.site.access.link(60)})
     said = answer.headers["set-cookie"].lower()
     assert all(part in said for part in ("httponly", "samesite=strict", "max-age=86400", "path=/"))
-
-
-def test_opening_a_link_uses_nothing_up(stranger: Browser) -> None:
-    """What looks ahead, as a mail program does, opens links too."""
-    word = stranger.site.access.link(60)
-    assert word in stranger.get(f"/login?link={word}").text
-    assert stranger.site.access.login(word)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.0.0.1:80", "[::]:4711", "evil.a"])
@@ -159,11 +156,6 @@ def test_a_proxy_without_the_secret_or_the_name_gets_nothing(
     assert proxied.post("/login", headers=changed, data={"link": word}).status_code == 421
 
 
-def test_without_a_proxy_no_secret_opens_its_name(stranger: Browser) -> None:
-    shown = {"host": PROXY.host, "observer-proxy-secret": ""}
-    assert stranger.get("/login", headers=shown).status_code == 421
-
-
 @pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:9", "null"])
 def test_a_form_of_another_site_changes_nothing(browser: Browser, origin: str) -> None:
     sent = {"origin": origin, "sec-fetch-site": "cross-site"}
@@ -203,11 +195,9 @@ def test_guessing_over_http_is_slowed(stranger: Browser) -> None:
     assert [answer.status_code for answer in answers] == [401] * TRIES + [429]
 
 
-def test_a_body_without_end_is_refused(browser: Browser) -> None:
-    assert browser.change("/privacy", text="x" * (1 << 20)).status_code == 413
-
-
-def test_every_answer_forbids_what_it_does_not_need(browser: Browser) -> None:
+def test_every_answer_forbids_what_it_does_not_need_and_a_nonce_is_used_once(
+    browser: Browser,
+) -> None:
     for path in ("/", "/nowhere", "/static/observer.css", "/login"):
         headers = browser.get(path).headers
         policy = headers["content-security-policy"]
@@ -216,13 +206,9 @@ def test_every_answer_forbids_what_it_does_not_need(browser: Browser) -> None:
         assert "unsafe" not in policy
         assert headers["referrer-policy"] == "no-referrer"
 
-
-def test_a_nonce_is_used_once(browser: Browser) -> None:
     first, second = (browser.get("/").headers["content-security-policy"] for _ in range(2))
     assert first != second
-
-
-def test_logging_out_ends_every_browser(browser: Browser) -> None:
+    assert browser.change("/privacy", text="x" * (1 << 20)).status_code == 413
     assert browser.change("/logout").status_code == 303
     assert browser.get("/").status_code == 401
 

@@ -27,33 +27,18 @@ def signs(*events: Recorded) -> list[str]:
     return ["".join(sign + text for sign, text in one.lines) for one in diffs_of(events)]
 
 
-def test_an_edit_is_compared_line_by_line() -> None:
+def test_an_edit_is_compared_line_by_line_and_a_long_one_is_cut_and_folded() -> None:
     edits = (Edit(old="a\nb\nc", new="a\nB\nc"), Edit(new="d"))
     assert signs(written(edits=edits)) == [" a-b+B c@+d"]
-
-
-def test_what_is_the_same_far_from_a_change_is_left_out() -> None:
+    assert signs(written(operation="create", content="a\nb")) == ["+a+b"]
+    assert signs(written(error="not found"), written()) == [""]
     old = [str(line) for line in range(30)]
     new = ["x", *old[1:-1], "y"]
     edit = Edit(old="\n".join(old), new="\n".join(new))
     assert signs(written(edits=(edit,))) == ["-0+x 1 2@ 27 28-29+y"]
-
-
-def test_a_new_file_is_all_new() -> None:
-    assert signs(written(operation="create", content="a\nb")) == ["+a+b"]
-
-
-def test_what_failed_or_says_no_text_shows_no_lines() -> None:
-    assert signs(written(error="not found"), written()) == [""]
-
-
-def test_what_is_huge_is_not_compared() -> None:
     old = "a\n" * (MOST_LINES + 1)
     (found,) = diffs_of([written(edits=(Edit(old=old, new="a"),))])
     assert (found.added, found.removed, found.path) == (1, MOST_LINES + 1, "cart.py")
-
-
-def test_beyond_forty_lines_a_diff_is_folded() -> None:
     (found,) = diffs_of([written(content="<b>\n" * (FOLDED + 3))])
     assert found.folded == 3
     assert (found.first.count("&lt;b&gt;"), found.rest.count("&lt;b&gt;")) == (FOLDED, 3)

@@ -149,38 +149,41 @@ def test_rendered_markdown_is_harmless(text: str) -> None:
     assert len(shown) < 8 * MOST_CHARS
 
 
-def test_markdown_keeps_what_replies_are_made_of() -> None:
+def test_text_of_others_keeps_its_marks_shows_what_hides_and_is_cut() -> None:
     shown = markdown("# Done\n\n- `a.py` **fixed**\n\n| x |\n|--|\n| [y](https://example.org) |")
     assert '<p class="heading">Done</p>' in shown
     assert "<li><code>a.py</code> <strong>fixed</strong></li>" in shown
     assert 'rel="noopener noreferrer nofollow"' in shown
-
-
-def test_what_hides_is_seen() -> None:
     assert plain("a\u202eb\x1b[31mc\x00\r\nd\ud800") == "a\ufffdbc\ufffd\nd\ufffd"
-
-
-def test_a_huge_text_is_cut() -> None:
     assert plain("y" * (MOST_CHARS + 1_234)).endswith("… 1,234 more characters")
-
-
-def test_words_are_marked_where_they_begin() -> None:
     assert marked("<Tree> subtree trees", ["tree"]) == (
         "&lt;<mark>Tree</mark>&gt; subtree <mark>tree</mark>s"
     )
 
 
-def test_a_search_marks_words_and_says_why(browser: Browser) -> None:
+def test_a_search_marks_words_says_why_and_is_narrowed_by_its_address(browser: Browser) -> None:
     text = browser.get("/search?q=middleware").text
     assert "Modified auth.ts" in text
     assert "<mark>middleware</mark>" in text
     assert "Why this hit" in text
-
-
-def test_a_search_is_narrowed_by_its_address(browser: Browser) -> None:
     text = browser.get("/search?q=jwt&type=decision").text
     assert "Use <mark>JWT</mark>" in text
     assert "JWT elsewhere" not in text
+    answer = browser.get("/search?q=jwt&since=yesteryear")
+    assert answer.status_code == 200
+    assert "yesteryear" in answer.text
+    assert "leave out a filter" in browser.get("/search?q=zebra&type=commit").text
+
+    for path in (
+        "/item/999999",
+        "/session/999",
+        "/nowhere",
+        "/timeline?project=nothing",
+        "/timeline?by=zoe",
+    ):
+        answer = browser.get(path)
+        assert answer.status_code == 404
+        assert "<h1>" in answer.text
 
 
 @pytest.mark.parametrize("path", ["/timeline", "/search?q=login", "/search?q=login&type=turn"])
@@ -205,17 +208,9 @@ def test_a_list_is_narrowed_to_a_client(browser: Browser, store: SqliteStore, pa
     assert "filter" in browser.get(f"{path}{sign}client=nobody").text
 
 
-def test_a_wrong_query_says_so_where_hits_would_stand(browser: Browser) -> None:
-    answer = browser.get("/search?q=jwt&since=yesteryear")
-    assert answer.status_code == 200
-    assert "yesteryear" in answer.text
-
-
-def test_a_search_that_finds_nothing_says_what_to_do(browser: Browser) -> None:
-    assert "leave out a filter" in browser.get("/search?q=zebra&type=commit").text
-
-
-def test_a_session_shows_its_steps(browser: Browser, store: SqliteStore) -> None:
+def test_a_session_shows_its_steps_what_was_asked_and_replied(
+    browser: Browser, store: SqliteStore
+) -> None:
     with store.write() as writer:
         writer.put_session(RAN)
     text = browser.get("/session/14").text
@@ -223,18 +218,15 @@ def test_a_session_shows_its_steps(browser: Browser, store: SqliteStore) -> None
     assert "claude --resume session-abc" in text
     assert "add JWT login" in text
 
-
-def test_a_turn_shows_what_was_asked_and_replied(browser: Browser, store: SqliteStore) -> None:
     said = "It **works**.\n\nAsked: Make it work\nplease"
     with store.write() as writer:
-        writer.put_session(RAN)
         writer.put_items([an_item(20, "Make it work", type="turn", narrative=said, session_id=14)])
     text = browser.get("/session/14").text
     assert "<strong>works</strong>" in text
     assert 'href="#t80">Make it work' in text
 
 
-def test_a_session_is_saved_as_one_file(browser: Browser, store: SqliteStore) -> None:
+def test_a_session_is_saved_as_one_file_or_page(browser: Browser, store: SqliteStore) -> None:
     secret = "ghp_" + "a1B2" * 9
     said = f"It works with {secret}.\n\nAsked: Make <it> work"
     with store.write() as writer:
@@ -245,14 +237,6 @@ def test_a_session_is_saved_as_one_file(browser: Browser, store: SqliteStore) ->
     assert secret not in answer.text
     assert answer.headers["content-disposition"] == 'attachment; filename="session-14.md"'
     assert answer.headers["content-type"].startswith("text/markdown")
-
-
-def test_a_session_is_saved_as_one_page(browser: Browser, store: SqliteStore) -> None:
-    secret = "ghp_" + "a1B2" * 9
-    said = f"It works with {secret}.\n\nAsked: Make <it> work"
-    with store.write() as writer:
-        writer.put_session(RAN)
-        writer.put_items([an_item(20, "Make it", type="turn", narrative=said, session_id=14)])
     answer = browser.get("/session/14?as=html")
     assert "Make &lt;it&gt; work" in answer.text
     assert secret not in answer.text
@@ -289,40 +273,29 @@ def test_the_timeline_goes_on_to_the_first(browser: Browser, store: SqliteStore)
     assert sorted(seen) == sorted(item.title for item in many)
 
 
-def test_what_is_not_there_says_what_to_do(browser: Browser) -> None:
-    for path in (
-        "/item/999999",
-        "/session/999",
-        "/nowhere",
-        "/timeline?project=nothing",
-        "/timeline?by=zoe",
-    ):
-        answer = browser.get(path)
-        assert answer.status_code == 404
-        assert "<h1>" in answer.text
-
-
 def test_an_empty_memory_says_how_to_begin(browser: Browser, store: SqliteStore) -> None:
     with store.write() as writer:
         writer.delete_items([item.id for item in ITEMS])
     assert "observer install" in browser.get("/timeline").text
 
 
-def test_a_note_is_forgotten_and_comes_back(browser: Browser, memory: Memory) -> None:
+def test_a_note_is_forgotten_comes_back_and_is_edited_in_place(
+    browser: Browser, memory: Memory
+) -> None:
     kept = memory.notes.remember(Note(content="Prices are net"), project=APP.uuid).item
     assert browser.change("/note/forget", id=kept.id).status_code == 303
     assert "Prices are net" not in browser.get("/notes").text
     assert browser.change("/note/undo", id=kept.id).status_code == 303
     assert "Prices are net" in browser.get("/notes").text
-
-
-def test_a_note_is_edited_in_place(browser: Browser, memory: Memory) -> None:
-    kept = memory.notes.remember(Note(content="Prices are net"), project=APP.uuid).item
     fields = {"id": kept.id, "title": kept.title, "content": "Prices\r\nare gross"}
     assert browser.change("/note/edit", **fields).headers["location"] == f"/item/{kept.id}"
     assert memory.notes.get(kept.id).narrative == "Prices\nare gross"
     fields["title"] = memory.notes.get(kept.id).title
     assert browser.change("/note/edit", **fields).status_code == 400  # nothing is to change
+    secret = "ghp_" + "a1B2" * 9
+    answer = browser.change("/note/edit", id=kept.id, title=kept.title, content=secret)
+    assert answer.status_code == 422
+    assert secret not in answer.text
 
 
 def test_a_note_shows_its_history_tags_and_links(browser: Browser, memory: Memory) -> None:
@@ -380,14 +353,6 @@ def test_a_session_is_renamed_wherever_it_is_listed(browser: Browser, store: Sql
     browser.change("/session/rename", id=14, title="")
     assert browser.get("/session/14").text.count("<h1>") == asked.count("<h1>")
     assert "Log in" not in browser.get("/sessions").text
-
-
-def test_a_note_with_a_secret_is_refused(browser: Browser, memory: Memory) -> None:
-    kept = memory.notes.remember(Note(content="Prices are net"), project=APP.uuid).item
-    secret = "ghp_" + "a1B2" * 9
-    answer = browser.change("/note/edit", id=kept.id, title=kept.title, content=secret)
-    assert answer.status_code == 422
-    assert secret not in answer.text
 
 
 def test_notes_go_on_behind_the_last_of_a_page(browser: Browser, memory: Memory) -> None:
@@ -452,7 +417,7 @@ def test_what_notes_imply_is_shown_and_put_aside(browser: Browser, memory: Memor
     assert browser.change("/signal", id=signal.id, status="minted").status_code == 400
 
 
-def test_recording_pauses_and_goes_on(browser: Browser, home: Home) -> None:
+def test_recording_pauses_and_goes_on_and_redaction_is_tried(browser: Browser, home: Home) -> None:
     Spool(home.spool).prepare()
     browser.change("/pause", **{"for": "1h"})
     for path in ("/privacy", "/"):
@@ -460,8 +425,6 @@ def test_recording_pauses_and_goes_on(browser: Browser, home: Home) -> None:
     browser.change("/resume")
     assert "Pause for an hour" in browser.get("/privacy").text
 
-
-def test_redaction_is_tried_and_kept_nowhere(browser: Browser) -> None:
     secret = "ghp_" + "a1B2" * 9
     text = browser.change("/privacy", text=f"token {secret} end").text
     stored = text.partition('id="redacted"')[2]
@@ -499,22 +462,17 @@ def test_all_is_exported_line_by_line(
     assert stranger.get("/export").status_code == 401
 
 
-def test_what_is_vendored_is_what_was_published() -> None:
+def test_what_is_vendored_is_what_was_published_and_a_first_load_is_small(browser: Browser) -> None:
     static = FOLDER / "static"
     rows = (static / "SHA256SUMS").read_text().splitlines()
     for digest, name in (row.split() for row in rows):
         assert hashlib.sha256((static / name).read_bytes()).hexdigest() == digest
     assert {row.split()[1] for row in rows} == {one.name for one in static.glob("htmx*.js")}
 
-
-def test_a_first_load_is_small(browser: Browser) -> None:
     text = browser.get("/search?q=jwt").text
     loaded = [Path(one).name for one in Seen(text).fetched if one.startswith("/static/")]
     sizes = [(FOLDER / "static" / name).stat().st_size for name in loaded]
     assert sum(sizes) + len(text) < 150_000
-
-
-def test_a_page_is_a_template_and_a_short_handler() -> None:
     templates = {one.name for one in (FOLDER / "templates").iterdir()}
     text = Path(pages.__file__).read_text(encoding="utf-8")
     assert set(re.findall(r'WebPage\("(\w+\.html)"', text)) <= templates

@@ -61,24 +61,20 @@ def test_what_came_since_is_shown_before_it_goes(browser: Browser, shop: Shop, h
     assert begun(home) is None
 
 
-def test_several_that_a_search_found_are_purged(browser: Browser, shop: Shop) -> None:
+def test_several_hits_or_a_session_are_purged_and_what_is_nowhere_has_no_button(
+    browser: Browser, shop: Shop
+) -> None:
     ids = re.findall(r'name="id" value="(\d+)"', browser.get("/search?type=turn").text)
     assert len(ids) == 2
     assert "2 events: 2 prompt" in browser.change("/purge", id=ids).text
     assert "1 event: 1 prompt" in browser.change("/purge", id=ids[0]).text
-
-
-def test_a_session_is_purged(browser: Browser, shop: Shop) -> None:
     assert "2 events" in browser.change("/purge", session="one").text
+    assert "Nothing is stored of it" in browser.change("/purge", text="xylophone").text
 
 
 @pytest.mark.parametrize("fields", [{}, {"text": "ab"}, {"id": "999999999"}])
 def test_a_purge_of_nothing_is_refused(browser: Browser, fields: dict[str, str]) -> None:
     assert browser.change("/purge", **fields).status_code in {400, 404}
-
-
-def test_what_is_stored_nowhere_has_no_button(browser: Browser, shop: Shop) -> None:
-    assert "Nothing is stored of it" in browser.change("/purge", text="xylophone").text
 
 
 @pytest.fixture

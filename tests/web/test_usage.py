@@ -11,7 +11,7 @@ from observer.core.events import Event, Prompt, Reply, SessionStart
 from observer.core.paths import Home, make_private
 from observer.core.value import TokenUsage
 from observer.store.database import SqliteStore
-from observer.web.usage import prices_of
+from observer.web.given import prices_of
 from tests.support import pipeline_over, record_by
 from tests.web.conftest import Browser
 

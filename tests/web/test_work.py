@@ -37,7 +37,7 @@ from observer.serve.requests import RemindedSessions
 from observer.serve.worker import Health
 from observer.tools import code_history
 from observer.tools.render import tokens
-from observer.web import given, pages, usage
+from observer.web import given, pages
 from tests.conftest import ROOT
 from tests.tools.conftest import APP, NOW_MS
 from tests.tools.test_others import NEW, OLD
@@ -223,8 +223,7 @@ def test_a_reminder_that_was_given_is_shown_with_what_came_of_it(
     act: AnyBody | None,
     said: str,
 ) -> None:
-    for module in (given, usage):
-        monkeypatch.setattr(module, "now_ms", lambda: NOW_MS + 1)
+    monkeypatch.setattr(given, "now_ms", lambda: NOW_MS + 1)
     happening.learns_a_form()
     happening.shown = RemindedSessions(home.reminders)
     happening.tell(Prompt(text="Run the tests"), "s2")

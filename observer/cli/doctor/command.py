@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from observer.cli.commands import Group
 from observer.cli.doctor.diagnosis import (
     RESTARTING,
-    Diagnosis,
     apply_fix,
     client_checks,
     home_checks,
@@ -29,6 +28,7 @@ from observer.core.paths import Home, home
 from observer.core.text import counted
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
+from observer.memory.values import Diagnosis
 from observer.projects import PlaceCache
 from observer.tools.status import current
 from observer.upkeep.carry_out import complete
@@ -114,21 +114,15 @@ def _rebuild(here: Home) -> None:
         with reading(here) as reader:
             has_secrets = bool(secrets_in(reader))
         receipt = redacted(here) if has_secrets else None
-        events = _derived(here)
+        with closing(open_here(here.database, here.backups)) as store:
+            spool, settings = Spool(here.spool), config.load(here)
+            pipeline = Pipeline(store, spool, settings=settings, places=PlaceCache(), now_ms=now_ms)
+            with store.read() as reader:
+                total = reader.totals().events
+            with progress("rebuilding", total) as advance:
+                events = pipeline.rebuild(advance=advance)
+            mention_damaged(total - events)
     count = receipt.redacted_events if receipt else 0
     first = f"\n{counted(count, 'event')} redacted first, by newer rules" if receipt else ""
     done = f"rebuilt from {counted(events, 'event')}{first}"
     respond({"events": events, "redacted": count}, done)
-
-
-def _derived(here: Home) -> int:
-    with closing(open_here(here.database, here.backups)) as store:
-        pipeline = Pipeline(
-            store, Spool(here.spool), settings=config.load(here), places=PlaceCache(), now_ms=now_ms
-        )
-        with store.read() as reader:
-            total = reader.totals().events
-        with progress("rebuilding", total) as advance:
-            events = pipeline.rebuild(advance=advance)
-        mention_damaged(total - events)
-        return events

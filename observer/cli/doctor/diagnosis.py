@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 
-import msgspec
-
 from observer import __version__
 from observer.cli.session import reading
 from observer.clients.client import Client
@@ -31,6 +29,7 @@ from observer.core.text import age_text, counted, size_text
 from observer.index.index import Files
 from observer.local import client as daemon
 from observer.local.spool import Spool
+from observer.memory.values import Diagnosis
 from observer.projects.fs_probe import MOUNT, MOUNTS, file_system_of, mounts
 from observer.store.connection import DAMAGED
 from observer.store.database import SqliteStore
@@ -38,19 +37,6 @@ from observer.store.pages import damaged_pages, has_checksums
 from observer.store.tombstones import Tombstones
 from observer.tools.status import Status, waiting_text
 from observer.upkeep.losses import recent
-
-
-class Diagnosis(msgspec.Struct, frozen=True):
-    """The result of one check, and what to do if it failed.
-
-    `fix` names the remedy that `doctor --fix` applies, with its argument; "" where a person has to.
-    """
-
-    name: str
-    is_well: bool
-    found: str
-    hint: str = ""
-    fix: str = ""
 
 
 def well(name: str, found: str, hint: str = "") -> Diagnosis:
@@ -212,10 +198,21 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
     yield checked("database", lambda: _integrity(here))
     yield checked("index", lambda: _index(here), fix="index")
     yield checked("backups", lambda: backups(here))
-    yield checked("purged", lambda: tombstones(here))
-    yield _losses(here)
+    marked = "marked never to come back"
+    yield checked(
+        "purged", lambda: f"{counted(len(Tombstones(here.tombstones)), 'event')} {marked}"
+    )
+    if (lost := recent(here, now_ms=now_ms())) is None:
+        yield well("losses", "none")
+    else:
+        hint = f"where a copy of yours has more, put it into {here.backups}" if lost.lost else ""
+        aside = f"; the damaged files are in {here.backups}: {' '.join(lost.aside)}"
+        yield Diagnosis("losses", not lost.lost, f"{lost}{aside if lost.aside else ''}", hint)
     yield _spool(status)
-    yield from _shares(here)
+    # What is wrong with the database is said above.
+    with suppress(StoreUnavailable), reading(here) as reader:
+        for one in (share for share in reader.shares() if share.fault):
+            yield wrong("share", f"{one.name}: {one.fault}", "try again: observer sync now")
     for problem in status.policies:
         yield wrong("policy", f"nothing is recorded: {problem}", problem.hint)
     if status.llm and status.llm.problem:
@@ -224,15 +221,6 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
         yield well("degraded", "nothing")
     else:
         yield wrong("degraded", status.degraded, f"see {here.logs / 'daemon.log'}")
-
-
-def tombstones(here: Home) -> str:
-    """Return the number of marks of purged events as text.
-
-    Raises:
-        StoreUnavailable: they cannot be read.
-    """
-    return f"{counted(len(Tombstones(here.tombstones)), 'event')} marked never to come back"
 
 
 def backups(here: Home) -> str:
@@ -286,23 +274,6 @@ def _index(here: Home) -> str:
             hint=f"have it made anew: observer down, delete {here.index}, observer up",
         )
     return "whole" if here.index.exists() else "none yet"
-
-
-def _shares(here: Home) -> Iterator[Diagnosis]:
-    """Yield the shares that could not be reached; what is wrong with the database is said above."""
-    with suppress(StoreUnavailable), reading(here) as reader:
-        faults = {one.name: one.fault for one in reader.shares() if one.fault}
-        for name, fault in faults.items():
-            yield wrong("share", f"{name}: {fault}", "try again: observer sync now")
-
-
-def _losses(here: Home) -> Diagnosis:
-    found = recent(here, now_ms=now_ms())
-    if found is None:
-        return well("losses", "none")
-    hint = f"where a copy of yours has more, put it into {here.backups}" if found.lost else ""
-    aside = f"; the damaged files are in {here.backups}: {' '.join(found.aside)}"
-    return Diagnosis("losses", not found.lost, f"{found}{aside if found.aside else ''}", hint)
 
 
 def _spool(status: Status) -> Diagnosis:

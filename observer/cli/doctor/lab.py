@@ -17,7 +17,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -128,9 +128,14 @@ def machine() -> str:
     """Return what was measured on, and how busy it is right now."""
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    processor = platform.processor() or platform.machine()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        processor = next(names, processor)
     return " · ".join(
         (
-            _processor(),
+            processor,
             f"{os.cpu_count()} cores",
             f"{memory_bytes / (1 << 30):.0f} GiB",
             f"{platform.system()} {platform.release()}",
@@ -153,15 +158,6 @@ def yardstick_ms() -> float:
         sum(number * number for number in range(_YARD))
         took.append((time.process_time() - begun) * 1000)
     return percentile(took, 50)
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
 
 
 # --- a throw-away user, with a home of observer's own --------------------------------------------

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import orjson
 
-from observer.cli.doctor.diagnosis import Diagnosis, well, wrong
+from observer.cli.doctor.diagnosis import well, wrong
 from observer.cli.session import reading
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, command
@@ -34,6 +34,7 @@ from observer.ingest.pipeline import ANSWER
 from observer.local import client as daemon
 from observer.local.pauses import EVERYWHERE
 from observer.local.spool import Spool
+from observer.memory.values import Diagnosis
 from observer.tools.hook_output import ANYONES, mirror
 from observer.upkeep.shred import finder, left
 
@@ -60,11 +61,6 @@ def probe_checks(
     except ObserverError as error:
         yield wrong(NAME, error.message, error.hint)
         return
-    yield from _probed(found, context)
-
-
-def _probed(found: list[Client], context: InstallContext) -> Iterator[Diagnosis]:
-    here = context.home
     run = make_private(here.probes / secrets.token_hex(4))
     keys = []
     try:
@@ -247,12 +243,16 @@ def _context(probe: Probe) -> str:
     if not probe.client.context_file:
         return ""
     line = _registered(probe, "context", probe.client.name)
-    found = _project_with_context(probe.context.home)
-    if found is None:
+    here, roots = probe.context.home, list[str]()
+    if here.database.exists():
+        with reading(here) as reader:
+            roots = [root for project in reader.projects() for root in project.roots]
+    known = (one for one in roots if Path(one).is_dir() and (mirror(here, one) / ANYONES).exists())
+    root = next(reversed(list(known)), "")  # of the newest project that has one
+    if not root:
         return "; there is no context yet"
-    root, folder = found
     printed = _run(line, probe, folder=Path(root))
-    files = (folder / probe.client.context_file, folder / ANYONES)
+    files = (mirror(here, root) / name for name in (probe.client.context_file, ANYONES))
     if printed not in [path.read_bytes() for path in files if path.exists()] or not printed:
         raise ObserverError(
             f"its session-start hook does not print the context of {root}",
@@ -261,18 +261,6 @@ def _context(probe: Probe) -> str:
     if probe.client.wrap_context:
         orjson.loads(printed)
     return f", context of {len(printed):,} bytes returned"
-
-
-def _project_with_context(here: Home) -> tuple[str, Path] | None:
-    """Return the root of the newest project that has a context, and the folder of its files."""
-    if not here.database.exists():
-        return None
-    with reading(here) as reader:
-        roots = [root for project in reader.projects() for root in project.roots]
-    for root in reversed(roots):
-        if Path(root).is_dir() and (mirror(here, root) / ANYONES).exists():
-            return root, mirror(here, root)
-    return None
 
 
 # --- git -----------------------------------------------------------------------------------------

@@ -110,22 +110,25 @@ def hooks(options: Options) -> Iterator[Figure]:
         rounds = options.rounds(HOOK_ROUNDS)
         command = {"command": "cd src && uv run pytest -q tests 2>&1 | tail -20"}
         asked = orjson.dumps(called(project, "PreToolUse", "Bash", command))
-        post, context, recall = (str(place.home.hooks / n) for n in ("post", "context", "recall"))
-        ways = {
-            "post": [post, "claude-code", "PostToolUse"],
-            "context": [context, "claude-code"],
-            "recall": [recall, "claude-code", "PreToolUse"],
-        }
+        events = {"post": ["PostToolUse"], "context": [], "recall": ["PreToolUse"]}
 
         def measured(name: str, state: str) -> Figure:
+            way = [str(place.home.hooks / name), "claude-code", *events[name]]
             if name == "recall":
-                (ours,) = timed([ways[name]], asked, rounds, project)
+                (ours,) = timed([way], asked, rounds, project)
                 waited_s, cpu_s = zip(*ours, strict=True)
                 remark = f"processor time {1000 * percentile(cpu_s, 50):.1f} ms"
                 samples = [1000 * s for s in waited_s]
                 return Figure(f"hooks/recall, {state}", samples, " ms", (BEFORE_AN_ACTION,), remark)
-            pairs = timed([NOTHING, ways[name]], edit, rounds, project)
-            return _compared(f"hooks/{name}, {state}", *pairs)
+            bare, ours = timed([NOTHING, way], edit, rounds, project)
+            ratios = [b[0] / a[0] for a, b in zip(bare, ours, strict=True)]
+            columns = [column for each in (bare, ours) for column in zip(*each, strict=True)]
+            sh_s, sh_cpu_s, hook_s, hook_cpu_s = (percentile(column, 50) for column in columns)
+            remark = (
+                f"sh {1000 * sh_s:.2f} ms, hook {1000 * hook_s:.2f} ms; "
+                f"of processor time {hook_cpu_s / sh_cpu_s:.2f}x"
+            )
+            return Figure(f"hooks/{name}, {state}", ratios, "x", (HOOK_AIM,), remark)
 
         yield measured("recall", "daemon down")
         yield measured("post", "daemon down")
@@ -137,17 +140,6 @@ def hooks(options: Options) -> Iterator[Figure]:
         os.kill(daemon, signal.SIGSTOP)
         yield measured("post", "daemon stopped")
         yield measured("context", "daemon stopped")
-
-
-def _compared(name: str, nothing: Times, ours: Times) -> Figure:
-    ratios = [b[0] / a[0] for a, b in zip(nothing, ours, strict=True)]
-    columns = [column for each in (nothing, ours) for column in zip(*each, strict=True)]
-    sh_s, sh_cpu_s, hook_s, hook_cpu_s = (percentile(column, 50) for column in columns)
-    remark = (
-        f"sh {1000 * sh_s:.2f} ms, hook {1000 * hook_s:.2f} ms; "
-        f"of processor time {hook_cpu_s / sh_cpu_s:.2f}x"
-    )
-    return Figure(name, ratios, "x", (HOOK_AIM,), remark)
 
 
 def timed(programs: Sequence[list[str]], payload: bytes, rounds: int, cwd: Path) -> list[Times]:
@@ -296,8 +288,13 @@ def kills(options: Options) -> Iterator[Figure]:
     """Yield what was lost and what was doubled while the daemon was killed; both must be none."""
     with lab(options) as place:
         project, count = place.repository("shop"), options.rounds(KILLS)
+        moments = random.Random(20261122)  # noqa: S311 - any moments will do
         with _reporters(place, project) as reported:
-            _kill_often(place, count)
+            for _ in range(count):
+                daemon = place.up()
+                time.sleep(moments.uniform(*ALIVE_S))
+                os.kill(daemon, signal.SIGKILL)
+                until(lambda: not client.is_running(place.home), step_s=0.001)
         place.up()
         until(lambda: Spool(place.home.spool).depth() == 0)
         place.down()
@@ -310,15 +307,6 @@ def kills(options: Options) -> Iterator[Figure]:
     remark = f"{count} kills, {len(expected):,} events reported, {kept:,} stored, {bad} bad"
     yield Figure("kills: events lost", [float(lost)], "", (NONE,), remark)
     yield Figure("kills: events doubled", [float(doubled)], "", (NONE,))
-
-
-def _kill_often(place: Lab, count: int) -> None:
-    moments = random.Random(20261122)  # noqa: S311 - any moments will do
-    for _ in range(count):
-        daemon = place.up()
-        time.sleep(moments.uniform(*ALIVE_S))
-        os.kill(daemon, signal.SIGKILL)
-        until(lambda: not client.is_running(place.home), step_s=0.001)
 
 
 @contextmanager

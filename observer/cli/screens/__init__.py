@@ -3,63 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Hashable
-from pkgutil import resolve_name
 from typing import Any
 
-import click
-import msgspec
 import orjson
 
-from observer.cli.output import json_option, wants_json
-from observer.cli.read import answer
-from observer.cli.session import on_behalf, written
-from observer.core.errors import BadInput, ObserverError
-from observer.core.paths import home
-from observer.core.text import extra_hint
-from observer.local import client
-from observer.local.client import error_of
-from observer.tools.asking import CommandReply
-
-
-@click.command("tui", epilog="Example: observer tui")
-@json_option
-def tui_command() -> int:
-    """Look at the memory on the whole terminal, and settle notes."""
-    if wants_json() or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        hint = "for scripts: observer search, observer sessions, observer note review"
-        raise BadInput("the screens need a terminal", hint=hint)
-    try:
-        run = resolve_name("observer.cli.screens.app:run")
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "textual":
-            raise
-        message = "observer tui needs the package textual"
-        raise ObserverError(message, hint=extra_hint("tui")) from error
-    client.ensure_daemon(home())
-    code: int = run(answer, on_behalf, written)
-    return code
+from observer.cli.read import text_of
+from observer.cli.session import on_behalf
+from observer.core.errors import ObserverError
 
 
 class Asker:
-    """Asks without holding up the screen.
+    """Asks, and changes as the person at the terminal, without holding up the screen."""
 
-    Args:
-        answer: answers a question of commands, as `observer.cli.read.answer`.
-        change: has the daemon do something for the person, as `observer.cli.session.on_behalf`.
-        stamp: returns another value once something was written.
-    """
-
-    def __init__(
-        self,
-        answer: Callable[..., CommandReply],
-        change: Callable[..., Any],
-        stamp: Callable[[], Hashable],
-    ) -> None:
-        self._answer = answer
-        self._change = change
-        self.stamp = stamp
+    def __init__(self) -> None:
         self.everywhere = False
         self.scope = ""
 
@@ -70,13 +26,13 @@ class Asker:
             ObserverError: the question is wrong, or the memory cannot be read.
         """
         given = {"project": None, "everywhere": self.everywhere, **arguments}
-        reply = await asyncio.to_thread(self._answer, question, is_json=True, **given)
-        self.scope = reply.scope.partition(" (")[0]
-        return orjson.loads(_said(reply))
+        scope, text = await asyncio.to_thread(text_of, question, is_json=True, **given)
+        self.scope = scope.partition(" (")[0]
+        return orjson.loads(text)
 
     async def shown(self, question: str, *, is_json: bool = False, **arguments: object) -> str:
         """Return the text, or the JSON, of one item or session; raises as `listed`."""
-        return _said(await asyncio.to_thread(self._answer, question, is_json=is_json, **arguments))
+        return (await asyncio.to_thread(text_of, question, is_json=is_json, **arguments))[1]
 
     async def settle(self, newer: int, older: int, how: str, content: str = "") -> None:
         """Say what holds of a pair, as the person at the terminal.
@@ -85,13 +41,7 @@ class Asker:
             ObserverError: as `notes.pairs.Pairs.settle`, or no daemon answers.
         """
         asked = {"action": "settle", "id": newer, "other": older, "how": how, "content": content}
-        await asyncio.to_thread(self._change, "/note", **asked)
-
-
-def _said(reply: CommandReply) -> str:
-    if reply.problem is not None or reply.text is None:
-        raise error_of(msgspec.to_builtins(reply.problem) or {})
-    return reply.text
+        await asyncio.to_thread(on_behalf, "/note", **asked)
 
 
 def words_of(error: ObserverError) -> str:

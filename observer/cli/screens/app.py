@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, cast
 
 import orjson
@@ -22,10 +22,11 @@ from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from observer.cli.screens import Asker, words_of
+from observer.cli.session import written
 from observer.core.errors import ObserverError
 from observer.core.moment import minute_of
 from observer.core.text import one_line, plain
-from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, CommandReply, scope_line
+from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, scope_line
 from observer.tools.colours import colour_of
 
 Row = dict[str, Any]
@@ -220,7 +221,7 @@ class TimelineScreen(Listing):
 
     def __init__(self, source: Asker) -> None:
         super().__init__(source)
-        self._seen = source.stamp()
+        self._seen = written()
         self._is_whole = False
 
     def compose(self) -> ComposeResult:
@@ -239,7 +240,7 @@ class TimelineScreen(Listing):
         return self.query_one(Input).value.strip()
 
     def _look(self) -> None:
-        now = self.source.stamp()
+        now = written()
         if now != self._seen and self.is_current and not self.words and len(self.listed) <= ROWS:
             self._seen = now
             self.reload()
@@ -435,9 +436,8 @@ class Tui(App[int]):
         Binding("ctrl+q", "end(0)", "Out", show=False, priority=True),
     ]
 
-    def __init__(self, source: Asker) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._source = source
         self.animation_level = "none"
 
     def on_mount(self) -> None:
@@ -445,7 +445,7 @@ class Tui(App[int]):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.add_signal_handler(number, self.action_end, 128 + number)
-        self.push_screen(TimelineScreen(self._source))
+        self.push_screen(TimelineScreen(Asker()))
 
     def action_keys(self) -> None:
         """Show the keys."""
@@ -463,10 +463,8 @@ class Tui(App[int]):
         self.exit(code)
 
 
-def run(
-    answer: Callable[..., CommandReply], change: Callable[..., Any], stamp: Callable[[], Hashable]
-) -> int:
-    """Show the memory until the person leaves, and return the exit code; see `Asker`."""
+def run() -> int:
+    """Show the memory until the person leaves, and return the exit code."""
     for name in ("COLUMNS", "LINES"):  # else it stays as large as they say when it is resized
         os.environ.pop(name, None)
-    return Tui(Asker(answer, change, stamp)).run() or 0
+    return Tui().run() or 0

@@ -74,11 +74,7 @@ def test_a_home_on_another_machine_is_found(tmp_path: Path, folder: str, found: 
     assert "OBSERVER_HOME" in wrong.value.hint
 
 
-def test_a_system_without_a_list_of_mounts_is_not_judged(tmp_path: Path) -> None:
-    assert file_system(tmp_path, tmp_path / "none", "/no/mount") == "not known"
-
-
-def test_inotify_watches_that_run_out_are_found(tmp_path: Path) -> None:
+def test_watches_that_run_out_are_found_and_an_unknown_system_is_not_judged(tmp_path: Path) -> None:
     limit = tmp_path / "max_user_watches"
     limit.write_text("8192\n")
     few, many = (status(watched=(Watched(root="/a", folders=n),)) for n in (5, 8000))
@@ -87,6 +83,8 @@ def test_inotify_watches_that_run_out_are_found(tmp_path: Path) -> None:
         watches(many, limit)
     assert "sysctl fs.inotify.max_user_watches=524288" in wrong.value.hint
     assert watches(many, tmp_path / "none") == "8,000 folders"
+
+    assert file_system(tmp_path, tmp_path / "none", "/no/mount") == "not known"
 
 
 def test_a_clock_that_was_set_back_is_found() -> None:
@@ -114,13 +112,19 @@ def by_name(checks: object) -> dict[str, Diagnosis]:
     return {one.name: one for one in checks}  # type: ignore[attr-defined]
 
 
-def test_each_client_is_shown_with_what_is_installed(put: Put, context: InstallContext) -> None:
+def test_each_client_is_shown_with_what_is_installed_if_its_file_parses(
+    put: Put, context: InstallContext
+) -> None:
     put("claude-code")
     (context.user_home / ".zshrc").touch()
     found = by_name(client_checks(context))
     assert found["claude-code"].found == "hooks + MCP; no report yet"
     assert "zsh" in found["clients"].found
     assert found["clients"].is_well
+    (context.user_home / ".claude.json").write_text("{")
+    found = by_name(client_checks(context))
+    assert "claude-code" not in found
+    assert "claude-code" in found["clients"].found
 
 
 def test_a_configuration_that_lost_an_entry_is_found_and_mended(
@@ -146,17 +150,7 @@ def test_a_fix_that_fails_says_why(context: InstallContext) -> None:
     assert "settings.json: not valid JSON" in said
 
 
-def test_a_client_whose_file_does_not_parse_counts_as_not_installed(
-    put: Put, context: InstallContext
-) -> None:
-    put("claude-code")
-    (context.user_home / ".claude.json").write_text("{")
-    found = by_name(client_checks(context))
-    assert "claude-code" not in found
-    assert "claude-code" in found["clients"].found
-
-
-def test_a_damaged_index_is_found(home: Home) -> None:
+def test_a_damaged_index_and_a_share_out_of_reach_are_found(home: Home) -> None:
     make_private(home.index)
     (home.index / "index.json").write_text('{"epoch": "e", "segments": ["gone"]}')
     found = by_name(store_checks(home, status()))["index"]
@@ -164,8 +158,6 @@ def test_a_damaged_index_is_found(home: Home) -> None:
     (home.index / "index.json").write_text("{")
     assert by_name(store_checks(home, status()))["index"].found == "damaged: index.json"
 
-
-def test_a_share_out_of_reach_is_found(home: Home) -> None:
     share = ShareState(name="team", url="x", key="k", origin="o", fault="there is no folder x")
     with closing(SqliteStore(home.database)) as store, store.write() as writer:
         writer.put_share(share)
@@ -289,15 +281,13 @@ def damaged(run: Run, home: Home) -> Path:
     return home.hooks / "recall"
 
 
-def test_what_is_wrong_is_shown_with_the_offer_to_fix_it(run: Run, damaged: Path) -> None:
+def test_fixes_are_done_said_and_checked(run: Run, damaged: Path, home: Home) -> None:
     shown = run("doctor", "--quick")
     assert shown.code == 1
     assert re.search("WRONG +hooks +out of date: recall; refresh them with: observer", shown.out)
     assert "observer doctor --fix does what is safe" in shown.out
     assert damaged.read_text() == "#!/bin/sh\n"
 
-
-def test_fixes_are_done_said_and_checked(run: Run, home: Home, damaged: Path) -> None:
     done = run("doctor", "--quick", "--fix")
     assert done.code == 0
     assert f"fixed: took the rights of others from {home.root}\n" in done.out

@@ -16,11 +16,8 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from observer.cli.read import answer
-from observer.cli.screens import Asker
 from observer.cli.screens.app import Tui
 from observer.cli.screens.review import Review
-from observer.cli.session import written
 from observer.core.model import Item
 from observer.core.paths import Home
 from observer.notes.pairs import How
@@ -54,13 +51,9 @@ class Seen:
         return self.text
 
 
-def refused(*_: object, **__: object) -> None:
-    raise AssertionError("nothing is changed here")
-
-
-def look(work: Work, size: tuple[int, int] = (80, 24), change: Any = refused) -> None:
+def look(work: Work, size: tuple[int, int] = (80, 24)) -> None:
     async def run() -> None:
-        app = Tui(Asker(answer, change, written))
+        app = Tui()
         async with app.run_test(size=size) as pilot:
             await work(Seen(app, pilot))
 

@@ -1,0 +1,180 @@
+"""`observer config model` and `config llm`: models that search by meaning, and one that writes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from observer.cli.commands import listing
+from observer.cli.config import put_in_force
+from observer.cli.output import as_json, fields, json_option, respond, say, table
+from observer.core import config
+from observer.core.config import Settings
+from observer.core.errors import BadInput, ConfigInvalid
+from observer.core.model import Item, SummaryFields
+from observer.core.moment import minute_of
+from observer.core.paths import Home, home
+from observer.core.text import size_text
+from observer.index.embed import registry
+from observer.index.embed.download import pull
+from observer.index.embed.registry import ModelInfo
+from observer.llm.endpoint import endpoint
+from observer.llm.prompt import of_session
+from observer.llm.reply import enriched
+from observer.store.database import SqliteStore
+from observer.tools.status import LlmStatus, current, llm_status, spent_text
+
+if TYPE_CHECKING:
+    from observer.llm.reply import LlmReply
+
+
+@listing("model", "Example: observer config model")
+@json_option
+def model_command() -> None:
+    """List the models that search by meaning, or choose one."""
+    here = home()
+    used = config.load(here).model
+    models = registry.known(here.models)
+    if used not in {info.name for info in models}:
+        models.append(registry.chosen(used, here.models))
+    rows = [_row(info, used) for info in models]
+    if as_json(rows):
+        return
+    columns = ("name", "used", "dimensions", "size", "licence", "description")
+    spare = ("licence", "dimensions", "size")
+    cells = (
+        row
+        | {"used": "yes" if row["is_used"] else "", "size": size_text(row["size_bytes"])}
+        | {"description": row["problem"] or row["description"]}
+        for row in rows
+    )
+    table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
+
+
+@model_command.command("use", epilog="Example: observer config model use deep")
+@click.argument("name")
+@json_option
+def use_command(*, name: str) -> None:
+    """Choose a model, and have all embedded anew with it."""
+    # By the daemon, in the background, whether this command waits or is broken off.
+    here = home()
+    info = registry.find(name, here.models)
+    model = registry.load(info)
+    if name != info.name:
+        name = str(info.folder.absolute())  # the daemon works in another folder
+    is_running = put_in_force(here, "model", name)
+    later = "what is remembered is embedded anew in the background; see how far: observer status"
+    if not is_running:
+        later = "what is remembered is embedded anew once the daemon runs: observer up"
+    respond(
+        {"model": name, "id": model.id, "dimensions": model.dimensions},
+        f"model {name} is in use",
+        remark=later,
+    )
+
+
+@model_command.command("pull", epilog="Example: observer config model pull mine --sha256 3b1f…")
+@click.argument("name")
+@click.option("--sha256", required=True, help="SHA-256 of the model's model.toml.")
+@json_option
+def pull_command(*, name: str, sha256: str) -> None:
+    """Download a model if its files are the pinned ones."""
+    here = home()
+    settings = config.load(here)
+    if not settings.model_url:
+        raise BadInput("no base URL", hint="observer config set model_url URL")
+    info = pull(name, settings.model_url, sha256=sha256, folder=here.models)
+    done = f"model {name} is in {info.folder}; to use it: observer config model use {name}"
+    respond(_row(info, settings.model), done)
+
+
+def _row(info: ModelInfo, used: str) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.structs.asdict(info)
+    folder = "" if info.parts else str(info.folder)
+    parts = [part.name for part in info.parts]
+    return {**fields, "folder": folder, "parts": parts, "is_used": used in {info.name, folder}}
+
+
+OFF = "off: no language model is configured (llm_url is empty), and none is needed"
+
+SAMPLE = Item(
+    id=0,
+    uuid="",
+    kind="summary",
+    type="summary",
+    title="Fix the cart that books twice",
+    summary=SummaryFields(
+        request="Two orders are booked when a customer clicks twice.",
+        completed="Changed src/cart.py (book) +9 -2. pytest: 12 passed.",
+        learned="src/cart.py gave the lock back before the booking was stored.",
+        next_steps="Not committed: src/cart.py.",
+    ),
+)
+"""The made-up summary that `--try` asks about."""
+
+
+@click.command("llm", epilog="Example: observer config llm --try")
+@click.option("--try", "tries", is_flag=True, help="Ask it one question about made-up work.")
+@json_option
+def llm_command(*, tries: bool) -> None:
+    """Show the language model: off or on, tokens, last problem."""
+    if tries:
+        _try()
+        return
+    here = home()
+    settings = config.load(here)
+    status = _status(here, settings)
+    if as_json({"is_on": status is not None, "status": status}):
+        return
+    if status is None:
+        say(f"llm  {OFF}")
+        return
+    lines = [("llm", f"{status.model} at {status.url}"), ("today", spent_text(status))]
+    if status.problem:
+        lines.append(("problem", status.problem))
+    if status.next_at:
+        lines.append(("waits", f"until {minute_of(status.next_at)}"))
+    fields(lines)
+
+
+def _try() -> None:
+    here = home()
+    where = endpoint(config.load(here), here)
+    begun_s = time.monotonic()
+
+    async def ask() -> LlmReply:
+        from observer.llm.client import LlmClient  # noqa: PLC0415 - a fifth of a second
+
+        async with LlmClient(where) as client:
+            return await client.ask(of_session(SAMPLE, ()))
+
+    reply = asyncio.run(ask())
+    wrote = enriched(SAMPLE, reply.text, model=where.model)
+    took_s = time.monotonic() - begun_s
+    about = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
+    if as_json({**about, "answer": wrote}):
+        return
+    say(f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens")
+    said = {"narrative": wrote.narrative, "learned": wrote.learned, "next_steps": wrote.next_steps}
+    said["concepts"] = ", ".join(wrote.concepts)
+    fields([(name, text) for name, text in said.items() if text])
+
+
+def _status(here: Home, settings: Settings) -> LlmStatus | None:
+    """Return the daemon's state of the model, else that on disk; None if no model is configured."""
+    if not settings.llm_url:
+        return None
+    stored = llm_status(settings)
+    if here.database.exists():
+        with closing(SqliteStore(here.database, read_only=True)) as store:
+            stored = llm_status(settings, store)
+    try:
+        endpoint(settings, here)
+    except ConfigInvalid as error:
+        return msgspec.structs.replace(stored, problem=str(error))
+    return current(here).llm or stored
