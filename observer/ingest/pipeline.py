@@ -25,7 +25,7 @@ from observer.core.config import Settings
 from observer.core.disk import SpoolEntry, replace
 from observer.core.errors import ObserverError, StoreUnavailable, Undecodable, remedy
 from observer.core.events import Event, SessionEnd
-from observer.core.model import Item, Place, Receipt, Recorded, Session
+from observer.core.model import Item, Place, Receipt, Recorded
 from observer.core.paths import is_inside
 from observer.core.routes import is_imported
 from observer.core.value import Value
@@ -200,7 +200,15 @@ class Pipeline:
             return frozenset()
         return self._store_all(
             EventRecord(
-                event=_end_of(session, session.last_ms + self._idle_ms),
+                event=Event(
+                    id=f"idle-{session.id}-{session.last_ms}",
+                    at_ms=session.last_ms + self._idle_ms,
+                    client=session.client,
+                    session=session.external,
+                    cwd=session.cwd,
+                    body=SessionEnd(reason="idle"),
+                    author="system",
+                ),
                 place=Place(root=self._preparer.root_of(session.cwd), branch=session.branch),
                 project_id=session.project_id,
             )
@@ -346,18 +354,6 @@ class Pipeline:
                 f"cannot write to the spool: {error.strerror}",
                 hint=remedy(error, "make its folder writable"),
             ) from error
-
-
-def _end_of(session: Session, at_ms: int) -> Event:
-    return Event(
-        id=f"idle-{session.id}-{session.last_ms}",
-        at_ms=at_ms,
-        client=session.client,
-        session=session.external,
-        cwd=session.cwd,
-        body=SessionEnd(reason="idle"),
-        author="system",
-    )
 
 
 ANSWER = "stored-"

@@ -175,23 +175,20 @@ class EventPreparer:
             )
             if (owned := without_owner(known, place)) is not event:
                 event, data = self._clean(owned)
+        body = event.body.of if isinstance(event.body, Intent) else event.body
         prepared = EventRecord(
             event=event,
             place=kept,
             project_id=project_id or 0,
             data=data,
-            is_expired=self._is_expired(event, place),
+            is_expired=self._retention.is_expired(
+                kind_of(body),
+                event.at_ms,
+                now_ms=self._now_ms(),
+                at_most=self._retention.of_folders(place.root, main_folder(place.common_dir)),
+            ),
         )
         return prepared, place
-
-    def _is_expired(self, event: Event, place: Place) -> bool:
-        body = event.body.of if isinstance(event.body, Intent) else event.body
-        return self._retention.is_expired(
-            kind_of(body),
-            event.at_ms,
-            now_ms=self._now_ms(),
-            at_most=self._retention.of_folders(place.root, main_folder(place.common_dir)),
-        )
 
     def _with_arrivals(self, event: Event) -> Iterator[EventRecord]:
         prepared, place = self._prepare(event, project_id=None)

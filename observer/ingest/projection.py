@@ -127,7 +127,11 @@ class Projection:
         if not isinstance(recorded.event.body, Shared):
             self._notes.put()
         is_late = self._history.arc(recorded.project_id).is_late(recorded)
-        fold = self._fold(recorded)
+        key = recorded.session_id
+        if key not in self._folds:
+            stored = None if key is None or key == recorded.seq else self._writer.session(key)
+            self._folds[key] = SessionReducer(stored or begin(recorded))
+        fold = self._folds[key]
         whole, drafted = fold.add_paired(recorded)
         arcs = () if is_late else self._history.add(whole, drafted)
         fold.learn(arcs, self._history.arc(whole.project_id).state.failures)
@@ -172,19 +176,21 @@ class Projection:
                 made = [*fold.turn(), *filter(None, [summarize(session)])]
                 self._items |= {item.id: item for item in made}
         self._history.finish()
-        self._enrich()
+        absent = [item_id for item_id in self._enriched if item_id not in self._items]
+        self._items |= {item.id: item for item in self._writer.items(absent)}
+        known = {**self._writer.enrichments(list(self._items)), **self._enriched}
+        written = {  # a model may have repeated instructions that it had read
+            item_id: one
+            for item_id, one in known.items()
+            if not suspicion(f"{one.narrative}\n{one.learned}\n{one.next_steps}")
+        }
+        for item_id in written.keys() & self._items.keys():
+            self._items[item_id] = replace(self._items[item_id], enrichment=written[item_id])
         for item in self._items.values():
             if (at_ms := self._gone.get(item.uuid)) is not None:
                 self._forget(item.id, at_ms)
         items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]
         put_embedded(self._writer, items, self._embedder)
-
-    def _fold(self, recorded: Recorded) -> SessionReducer:
-        key = recorded.session_id
-        if key not in self._folds:
-            stored = None if key is None or key == recorded.seq else self._writer.session(key)
-            self._folds[key] = SessionReducer(stored or begin(recorded))
-        return self._folds[key]
 
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
@@ -258,22 +264,6 @@ class Projection:
         elif body.item is None:
             self._gone[body.uuid] = recorded.event.at_ms
         return [made] if made else []
-
-    def _enrich(self) -> None:
-        """Keep with each item what was written about it: what derives an item knows nothing of it.
-
-        Last, since a summary that was written about is derived after everything else.
-        """
-        absent = [item_id for item_id in self._enriched if item_id not in self._items]
-        self._items |= {item.id: item for item in self._writer.items(absent)}
-        known = {**self._writer.enrichments(list(self._items)), **self._enriched}
-        written = {  # a model may have repeated instructions that it had read
-            item_id: one
-            for item_id, one in known.items()
-            if not suspicion(f"{one.narrative}\n{one.learned}\n{one.next_steps}")
-        }
-        for item_id in written.keys() & self._items.keys():
-            self._items[item_id] = replace(self._items[item_id], enrichment=written[item_id])
 
     def _forget(self, item_id: int, at_ms: int) -> list[Item]:
         # An open burst or session derives its item again: deleting what is there is not enough.

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from observer.clients.envelope import PAYLOAD
-from observer.commands.command_line import SimpleCommand, simple_commands
+from observer.commands.command_line import simple_commands
 from observer.commands.runners import program_name, unquoted, without_documents
 from observer.core import json_text
 from observer.core.events import (
@@ -184,17 +184,13 @@ def _files(act: object, *, any_may_be: bool) -> Iterator[str]:
             yield from filter(is_secret_file, _strings(act.input.encode("utf-8", "replace")))
         case Command() if any_may_be or _mentions(act.command) or _KEY.match(act.output):
             for part in simple_commands(act.command):
-                if _prints(part):
+                program = program_name(part.words[0])
+                if program in _PRINTERS or (program == "git" and part.words[1:2] in _GIT_PRINTERS):
                     words = (word for word in part.words[1:] if not word.startswith("-"))
                     yield from (unquoted(word).rpartition(":")[2].lstrip("<@") for word in words)
                 yield from filter(None, [part.into.lstrip("> ")])
         case _:
             pass
-
-
-def _prints(part: SimpleCommand) -> bool:
-    program = program_name(part.words[0])
-    return program in _PRINTERS or (program == "git" and part.words[1:2] in _GIT_PRINTERS)
 
 
 def _texts(act: object) -> Iterator[str]:

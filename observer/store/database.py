@@ -427,20 +427,16 @@ class SqliteStore:
             raise StoreUnavailable("opened for reading only", hint="go through the daemon")
         with self._writing, explained(self._path):
             if self._wal.is_replaced():
-                self._writer = self._rescued(self._writer)
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                self._generation += 1
+                self._close_readers()
+                self._writer.close()
+                self._wal.forget()
+                self.rescues += 1
+                opened = self._connect(cache_kib=WRITER_CACHE_KIB)
+                _prepare_writer(opened)
+                self._writer = opened
             yield self._writer
-
-    def _rescued(self, writer: NumberedConnection) -> NumberedConnection:
-        """Move what a deleted log held into the database, and open it anew."""
-        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        self._generation += 1
-        self._close_readers()
-        writer.close()
-        self._wal.forget()
-        self.rescues += 1
-        opened = self._connect(cache_kib=WRITER_CACHE_KIB)
-        _prepare_writer(opened)
-        return opened
 
     def rest(self) -> None:
         """See `OwnedStore.rest`."""

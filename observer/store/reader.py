@@ -79,10 +79,11 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads, Sp
         where, values = conditions(filters)
         inside = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}"
         try:
+            places = (f"place : ({' OR '.join(names)})" for names in _places(filters))
             rows = self._rows(
                 f"SELECT item_words.rowid FROM item_words {inside} WHERE item_words MATCH ?"
                 " ORDER BY item_words.rowid DESC LIMIT ?",
-                (*values, _narrowed(expression, filters), limit),
+                (*values, " AND ".join((f"{_TEXT_COLUMNS} : ({expression})", *places)), limit),
             )
         except apsw.SQLError as error:
             raise BadInput(
@@ -333,12 +334,6 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads, Sp
         """Return ``"ok"``, or the first complaint of SQLite's own check."""
         row = self._row("PRAGMA quick_check(1)")
         return str(row[0]) if row else "no answer"
-
-
-def _narrowed(expression: str, filters: Filters) -> str:
-    """Return the whole expression: the text columns, and the places that the filters name."""
-    places = (f"place : ({' OR '.join(names)})" for names in _places(filters))
-    return " AND ".join((f"{_TEXT_COLUMNS} : ({expression})", *places))
 
 
 def _places(filters: Filters) -> Iterator[list[str]]:

@@ -63,7 +63,7 @@ class Tombstones:
             OSError: the home cannot be written; nothing was added.
         """
         self._key = self._key or secrets.token_bytes(KEY_BYTES)
-        known = set(self._split())
+        known = set(map(self._at, range(len(self))))
         made = {mark for event in events for mark in self._made(*event)} - known
         if made:
             self._marks = b"".join(sorted(known | made))
@@ -85,9 +85,6 @@ class Tombstones:
 
     def _at(self, place: int) -> bytes:
         return self._marks[place * MARK_BYTES : (place + 1) * MARK_BYTES]
-
-    def _split(self) -> Iterator[bytes]:
-        return map(self._at, range(len(self)))
 
     def _write(self) -> None:
         make_private(self._file.parent)

@@ -284,7 +284,8 @@ def _send(
         noted += [(each, GONE, one.event_id) for each in former]
         if not is_deleted:
             record = _record(home, uuid, key_of(one.project), one)
-            digest = _digest(record)
+            data = msgspec.json.encode(replace(record, at_ms=0), order="sorted")
+            digest = hashlib.blake2b(data, digest_size=16).hexdigest()
             if sent.get(uuid) != digest:
                 is_later = is_foreign or uuid in sent
                 records.append(_aware(writer, record, one.item.id) if is_later else record)
@@ -346,11 +347,6 @@ def _noted(reader: StoreReader, share: str, fact: str, kind: type[_T]) -> set[_T
 
 def _note(writer: Writer, *, share: str, fact: str, values: Iterable[int | str]) -> None:
     writer.put_meta(share_fact(share, fact), orjson.dumps(sorted(values)).decode())
-
-
-def _digest(record: Record) -> str:
-    data = msgspec.json.encode(replace(record, at_ms=0), order="sorted")
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def key_of(project: Project) -> ProjectKey:

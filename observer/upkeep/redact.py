@@ -258,7 +258,8 @@ def _holding(
     while batches and (batch := batch_after(seen)):
         for stored in batch:
             advance(1)
-            if _holds(stored):
+            beside = f"{stored.root}\n{stored.branch}\n{stored.commit}\n{stored.dedup}".encode()
+            if _is_known(stored.data) or _is_known(beside):
                 seqs.append(stored.seq)
         seen = batch[-1].seq
         batches -= 1
@@ -314,11 +315,6 @@ def catch_up(
 def underived(reader: StoreReader) -> frozenset[int]:
     """Return the projects that have to be derived anew."""
     return frozenset(map(int, reader.meta(UNDERIVED_PROJECTS).split()))
-
-
-def _holds(stored: StoredText) -> bool:
-    beside = f"{stored.root}\n{stored.branch}\n{stored.commit}\n{stored.dedup}".encode()
-    return _is_known(stored.data) or _is_known(beside)
 
 
 def _is_known(data: bytes) -> bool:

@@ -70,7 +70,15 @@ def _remake(path: Path, backups: Path, progress: Progress) -> None:
     try:
         with explained(path), progress("making the memory anew", held.events) as advance:
             settled_copy(path, kept)
-            _derive(path, anew, held.last_seq, advance)
+            with closing(SqliteStore(anew)) as store, store.write() as writer:
+                writer.restore_rows(stored_rows(path), newer=True)
+                writer.restore_underived(path)
+                known = facts(path)
+                for name in known.keys() - _OF_TABLES:
+                    writer.put_meta(name, known[name])
+                writer.name_unknown_projects()
+                writer.continue_after(held.last_seq)
+                rebuild(writer, advance=advance)
             if was_copy:  # what was committed to the database before it no longer counts
                 path.with_name(f"{path.name}-newest").unlink(missing_ok=True)
             anew.replace(path)
@@ -83,19 +91,6 @@ def _remake(path: Path, backups: Path, progress: Progress) -> None:
         discard(anew)
     settle(path.parent)
     log.warning("%s was made anew of %d events; it is kept as %s", path, held.events, kept)
-
-
-def _derive(path: Path, anew: Path, last_seq: int, advance: Callable[[int], object]) -> None:
-    """Store the log of a database in a new one, with all that no event says; derive the rest."""
-    with closing(SqliteStore(anew)) as store, store.write() as writer:
-        writer.restore_rows(stored_rows(path), newer=True)
-        writer.restore_underived(path)
-        known = facts(path)
-        for name in known.keys() - _OF_TABLES:
-            writer.put_meta(name, known[name])
-        writer.name_unknown_projects()
-        writer.continue_after(last_seq)
-        rebuild(writer, advance=advance)
 
 
 def discard(path: Path) -> None:
