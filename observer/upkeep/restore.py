@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -203,7 +203,16 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
         aside=tuple(aside.name for aside in moved.values()),
     )
     losses.note(home, loss)
-    _swap(home, partial, moved)
+    # The log first: beside the new database SQLite would take it for its own.
+    for path, aside in sorted(moved.items(), reverse=True):
+        path.replace(aside)
+    for ending in ("wal", "shm", "newest"):
+        home.database.with_name(f"{home.database.name}-{ending}").unlink(missing_ok=True)
+    partial.replace(home.database)
+    partial.with_name(f"{partial.name}-newest").replace(
+        home.database.with_name(f"{home.database.name}-newest")
+    )
+    home.damage.unlink(missing_ok=True)
     return loss
 
 
@@ -253,16 +262,3 @@ def _aside(home: Home, at_ms: int) -> dict[Path, Path]:
         home.database.with_name(log_name): target.with_name(f"{target.name}-wal"),
     }
     return {path: to for path, to in moved.items() if path.exists() and path.stat().st_size}
-
-
-def _swap(home: Home, partial: Path, moved: Mapping[Path, Path]) -> None:
-    # The log first: beside the new database SQLite would take it for its own.
-    for path, aside in sorted(moved.items(), reverse=True):
-        path.replace(aside)
-    for ending in ("wal", "shm", "newest"):
-        home.database.with_name(f"{home.database.name}-{ending}").unlink(missing_ok=True)
-    partial.replace(home.database)
-    partial.with_name(f"{partial.name}-newest").replace(
-        home.database.with_name(f"{home.database.name}-newest")
-    )
-    home.damage.unlink(missing_ok=True)
