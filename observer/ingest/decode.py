@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar, cast
 
 import msgspec
@@ -68,8 +68,7 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
     Raises:
         Undecodable: the data is not an envelope, of an unknown client, or not its payload.
     """
-    envelope = parse(entry_id, data, at_ms)
-    events = _numbered(envelope)
+    events = _read(parse(entry_id, data, at_ms))
     if len(data) > SLACK * cap_bytes:
         return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
     return events
@@ -102,10 +101,9 @@ def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -
         changed = dump({**known, "hook_event_name": ended})
     except RecursionError as error:
         raise Undecodable(_TOO_DEEP) from error
-    ahead = structs.replace(envelope, event=ended, payload=changed)
     if len(changed) > SLACK * cap_bytes:
         return ()
-    return _numbered(ahead)
+    return _read(structs.replace(envelope, event=ended, payload=changed))
 
 
 def decode_call(envelope: Envelope, payload: Object, *, cap_bytes: int) -> tuple[Event, ...]:
@@ -114,36 +112,29 @@ def decode_call(envelope: Envelope, payload: Object, *, cap_bytes: int) -> tuple
     Raises:
         Undecodable: it is not a payload of the client.
     """
-    try:
-        events = _number(_client(envelope.client).read(envelope, payload))
-        return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
-    except RecursionError as error:
-        raise Undecodable(_TOO_DEEP) from error
+    events = _numbered(lambda: _client(envelope.client).read(envelope, payload))
+    return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
 
 
-def _numbered(envelope: Envelope) -> tuple[Event, ...]:
-    try:
-        return _number(_read(envelope))
-    except RecursionError as error:
-        raise Undecodable(_TOO_DEEP) from error
-
-
-def _read(envelope: Envelope) -> Iterable[Event]:
+def _read(envelope: Envelope) -> tuple[Event, ...]:
     client = _client(envelope.client)
     if not client.takes_json:
-        return client.read(envelope, NOTHING)
+        return _numbered(lambda: client.read(envelope, NOTHING))
     payload = _payload(envelope.payload)
-    host = client.host(envelope, payload) if client.host else client.name
-    events = tuple(clients().get(host, client).read(envelope, payload))
-    if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
-        raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")
-    events = tuple(_correlated(event, envelope, payload) for event in events)
-    # Who ran the hook need not be a client that we know.
-    named = {} if host in clients() else {"client": host}
-    events = tuple(structs.replace(event, **named) for event in events) if named else events
-    if envelope.args[-1:] == (PLUGIN,):
-        return [structs.replace(event, route=plugin_route(event.route)) for event in events]
-    return events
+
+    def read() -> Iterator[Event]:
+        host = client.host(envelope, payload) if client.host else client.name
+        events = tuple(clients().get(host, client).read(envelope, payload))
+        if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
+            raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")
+        for event in events:
+            # Who ran the hook need not be a client that we know.
+            fields = {} if host in clients() else {"client": host}
+            if envelope.args[-1:] == (PLUGIN,):
+                fields["route"] = plugin_route(event.route)
+            yield structs.replace(_correlated(event, envelope, payload), **fields)
+
+    return _numbered(read)
 
 
 def _correlated(event: Event, envelope: Envelope, payload: Object) -> Event:
@@ -177,23 +168,24 @@ def _payload(data: bytes) -> Object:
     return payload
 
 
-def _number(events: Iterable[Event]) -> tuple[Event, ...]:
-    return tuple(_named(event if n == 0 else _further(event, n)) for n, event in enumerate(events))
+def _numbered(read: Callable[[], Iterable[Event]]) -> tuple[Event, ...]:
+    """Return the events that are read, each with an id of its own, and with short names.
 
-
-def _further(event: Event, n: int) -> Event:
-    dedup = event.dedup and f"{event.dedup}.{n}"
-    return structs.replace(event, id=f"{event.id}.{n}", dedup=dedup)
-
-
-def _named(event: Event) -> Event:
-    """Shorten names longer than any client gives: they are indexed, and never cut later."""
-    long = {each: name for each in _NAMES if len(name := getattr(event, each)) > NAME_CHARACTERS}
-    return structs.replace(event, **{k: _digest(v) for k, v in long.items()}) if long else event
-
-
-def _digest(name: str) -> str:
-    return f"{name[:100]}…{hashlib.sha256(name.encode()).hexdigest()}"
+    Names longer than any client gives are indexed, and never cut later.
+    """
+    found = []
+    try:
+        for n, event in enumerate(read()):
+            fields = {each: getattr(event, each) for each in _NAMES}
+            if n:
+                fields |= {"id": f"{event.id}.{n}", "dedup": event.dedup and f"{event.dedup}.{n}"}
+            for each in _NAMES:
+                if len(name := fields[each]) > NAME_CHARACTERS:
+                    fields[each] = f"{name[:100]}…{hashlib.sha256(name.encode()).hexdigest()}"
+            found.append(structs.replace(event, **fields))
+    except RecursionError as error:
+        raise Undecodable(_TOO_DEEP) from error
+    return tuple(found)
 
 
 ELEMENT_BYTES = 128

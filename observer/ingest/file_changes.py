@@ -60,14 +60,8 @@ def is_temporary(name: str) -> bool:
 
 def merge_saves(first: Save, then: Save) -> Save:
     """Return two saves of one file, one after the other, as one."""
-    return Save(
-        path=first.path,
-        from_ms=first.from_ms,
-        to_ms=then.to_ms,
-        old=first.old,
-        new=then.new,
-        has_text=first.has_text and then.has_text,
-    )
+    has_text = first.has_text and then.has_text
+    return replace(first, to_ms=then.to_ms, new=then.new, has_text=has_text)
 
 
 def has_effect(save: Save) -> bool:
@@ -107,13 +101,14 @@ def bulk_change_event(saves: Sequence[Save], root: str) -> Custom:
 
 def edits_of(old: str, new: str, path: str) -> Iterator[Edit]:
     """Yield the changes between two texts, each with the lines around that say where it is."""
-    before, after = _lines(old), _lines(new)
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     hunks = _hunks(before, after)
     language = language_of(path)
     done = 0
     for number, hunk in enumerate(hunks):
         following = hunks[number + 1].old_from if number + 1 < len(hunks) else len(before)
-        above = _above(before[done : hunk.old_from], _first(after[hunk.new_from :]), language)
+        changed = next(filter(str.strip, after[hunk.new_from :]), "")
+        above = _above(before[done : hunk.old_from], changed, language)
         below = min(BELOW, following - hunk.old_to)
         yield Edit(
             old="".join(before[hunk.old_from - above : hunk.old_to + below]),
@@ -155,16 +150,8 @@ def _above(lines: Sequence[str], changed: str, language: str) -> int:
     return min(BELOW, len(lines))
 
 
-def _first(lines: Sequence[str]) -> str:
-    return next((line for line in lines if line.strip()), "")
-
-
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _lines(text: str) -> list[str]:
-    return text.splitlines(keepends=True)
 
 
 MOST_BYTES = 1 << 20

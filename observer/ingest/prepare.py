@@ -68,13 +68,13 @@ def spelled_here(event: Event) -> Event:
     body = event.body
     there = whole = body.of if isinstance(body, Intent) else body
     if isinstance(whole, FileWrite):
-        there = msgspec.structs.replace(whole, path=from_windows(whole.path))
+        there = replace(whole, path=from_windows(whole.path))
     elif isinstance(whole, FileRead):
-        there = msgspec.structs.replace(whole, paths=tuple(map(from_windows, whole.paths)))
+        there = replace(whole, paths=tuple(map(from_windows, whole.paths)))
     if (cwd, roots, there) == (event.cwd, event.roots, whole):
         return event
-    body = msgspec.structs.replace(body, of=there) if isinstance(body, Intent) else there
-    return msgspec.structs.replace(event, cwd=cwd, roots=roots, body=body)
+    body = replace(body, of=there) if isinstance(body, Intent) else there
+    return replace(event, cwd=cwd, roots=roots, body=body)
 
 
 class EventPreparer:
@@ -170,9 +170,7 @@ class EventPreparer:
             SEEN.settle(())
         if isinstance(event.body, Commit):
             completed = self._completed(event.body, place, policy)
-            known = (
-                event if completed is event.body else msgspec.structs.replace(event, body=completed)
-            )
+            known = event if completed is event.body else replace(event, body=completed)
             if (owned := without_owner(known, place)) is not event:
                 event, data = self._clean(owned)
         body = event.body.of if isinstance(event.body, Intent) else event.body
@@ -215,7 +213,7 @@ class EventPreparer:
     def _look(self, folder: str) -> tuple[Place, Place]:
         """Return the place of a folder as it is, and as it is kept."""
         place = self._places.at(folder) if folder else NOWHERE
-        return place, msgspec.structs.replace(redact(place), name=self._policies.of(place).name)
+        return place, replace(redact(place), name=self._policies.of(place).name)
 
     def _policy_around(self, path: str, here: str) -> Policy:
         return self._policy_of(self._work_tree_of(path, here))
@@ -225,7 +223,7 @@ class EventPreparer:
         event = redact(strip_self_commands(event))
         # What a clock that was wrong dated to the future would lead every answer until then.
         if event.at_ms > (now_ms := self._now_ms()):
-            event = msgspec.structs.replace(event, at_ms=now_ms)
+            event = replace(event, at_ms=now_ms)
         cap_bytes = self._cap_bytes
         if isinstance(event.body, Remember | Revise | Shared):
             cap_bytes = max(cap_bytes, NOTE_BYTES)
@@ -239,9 +237,9 @@ class EventPreparer:
         if not commit.subject and place.git:
             with suppress(NotFound):
                 action, commit = commit.action, read_commit(place.root, commit.hash)
-                commit = msgspec.structs.replace(commit, action=action)
+                commit = replace(commit, action=action)
         files = unexcluded_files(self._exclusion.beside(commit.files, place.root), policy)
-        return commit if files == commit.files else msgspec.structs.replace(commit, files=files)
+        return commit if files == commit.files else replace(commit, files=files)
 
 
 _OPTION = r"-\S{1,200}\s+"
@@ -284,18 +282,13 @@ def strip_self_commands(event: Event) -> Event:
     """
     body = event.body
     act = body.of if isinstance(body, Intent) else body
-    if not isinstance(act, Command) or (quiet := _quiet(act)) is act:
+    line = act.command if isinstance(act, Command) else ""
+    if not isinstance(act, Command) or "observer" not in line or _OWN.search(line) is None:
         return event
-    return replace(event, body=replace(body, of=quiet) if isinstance(body, Intent) else quiet)
-
-
-def _quiet(command: Command) -> Command:
-    line = command.command
-    if "observer" not in line or _OWN.search(line) is None:
-        return command
     stripped = _without_words(line)
-    said = command.description if stripped == line else ""
-    return replace(command, command=stripped, output="", description=said)
+    said = act.description if stripped == line else ""
+    quiet = replace(act, command=stripped, output="", description=said)
+    return replace(event, body=replace(body, of=quiet) if isinstance(body, Intent) else quiet)
 
 
 def _without_words(line: str) -> str:
@@ -311,11 +304,8 @@ def _without_words(line: str) -> str:
                 line[piped : found.end()].lstrip() if piped > 0 else kept + line[at : found.end()]
             )
             kept += _LEFT_OUT
-            at = _end_of_words(line, found) if found.start() < plain_until else len(line)
+            words = next(_WORDS.finditer(line, found.end()))[0]
+            has_document = "<<" in words or (found["pipe"] and "<<" in line[: found.start()])
+            is_plain = found.start() < plain_until and not has_document
+            at = found.end() + len(words.rstrip()) if is_plain else len(line)
     return kept + line[at:]
-
-
-def _end_of_words(line: str, found: re.Match[str]) -> int:
-    words = next(_WORDS.finditer(line, found.end()))[0]
-    has_document = "<<" in words or (found["pipe"] and "<<" in line[: found.start()])
-    return len(line) if has_document else found.end() + len(words.rstrip())

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -64,13 +64,11 @@ def unpacked(stored: bytes, known: bytes = b"") -> bytes:
     try:
         return reading.decompress(memoryview(stored)[1:])
     except zlib.error:
-        return b"".join(_readable(stored, zlib.decompressobj(_RAW, _KNOWN + known)))
-
-
-def _readable(stored: bytes, reading: zlib._Decompress) -> Iterator[bytes]:
-    with suppress(zlib.error):
-        for place in range(1, len(stored)):
-            yield reading.decompress(stored[place : place + 1])
+        reading, found = zlib.decompressobj(_RAW, _KNOWN + known), b""
+        with suppress(zlib.error):
+            for place in range(1, len(stored)):
+                found += reading.decompress(stored[place : place + 1])
+        return found
 
 
 Stored = int | float | str | bytes | None
@@ -155,6 +153,7 @@ def _bytes(value: Stored) -> bytes:
     return b"" if value is None else str(value).encode()
 
 
+_T = TypeVar("_T", bound=msgspec.Struct)
 Row = tuple[Any, ...]
 """One result row; `Any` because SQLite's columns are typed by the schema, not by Python."""
 
@@ -280,9 +279,12 @@ def to_change(row: Row) -> ItemChange:
     return ItemChange(change=number, id=item.id, item=None if is_gone else item, vector=vector)
 
 
-def to_session(row: Row) -> Session:
-    """Build a session from columns in the order of `SESSION_FIELDS`."""
-    return Session(**dict(zip(SESSION_FIELDS, row, strict=True)))
+def built(kind: type[_T], row: Iterable[Any]) -> _T:
+    """Build a value from the columns of its fields, in their order."""
+    return kind(**dict(zip(kind.__struct_fields__, row, strict=True)))
+
+
+to_session = partial(built, Session)
 
 
 def project_row(project: Project) -> Row:

@@ -13,15 +13,18 @@ import re
 import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, LiteralString, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple
 
 import psycopg
 
 from observer.core.errors import Ambiguous, ShareUnavailable
+
+if TYPE_CHECKING:
+    from observer.sync.postgres import PostgresCarrier
 
 VERSION = 1
 OLDEST_PGVECTOR = (0, 8)
@@ -80,16 +83,6 @@ class ServerAnswer(NamedTuple):
     candidates: Sequence[Candidate]
 
 
-class Connected(Protocol):
-    """What lends a connection to a share, and says in plain words why it cannot be used."""
-
-    def transaction(self) -> AbstractContextManager[_Connection]:
-        """Lend the connection in a transaction."""
-
-    def close(self) -> None:
-        """Let go of the connection."""
-
-
 class ServerSearch:
     """The searchable part of a share.
 
@@ -100,7 +93,7 @@ class ServerSearch:
         ShareUnavailable: the share has no such part, or a later one.
     """
 
-    def __init__(self, carrier: Connected) -> None:
+    def __init__(self, carrier: PostgresCarrier) -> None:
         self._carrier = carrier
         try:
             with self._carrier.transaction() as connection:
@@ -185,9 +178,7 @@ class ServerSearch:
         self, connection: _Connection, uuids: Sequence[str], model: str
     ) -> list[Candidate]:
         rows = self._rows(connection, "fetch", {"uuids": list(uuids), "model": model})
-        return [
-            Candidate(uuid, person, body, _bytes_of(vector)) for uuid, person, body, vector in rows
-        ]
+        return [Candidate._make((*said, _bytes_of(vector))) for *said, vector in rows]
 
     @contextmanager
     def _asking(self, timeout_ms: int) -> Iterator[_Connection]:

@@ -23,7 +23,7 @@ from observer.serve.worker import Health, Services
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.sync import postgres
-from observer.sync.home import failed, sync_once
+from observer.sync.incoming import failed, sync_once
 from observer.sync.postgres import PostgresCarrier
 from observer.sync.record import Carrier
 from tests.support import Until

@@ -14,8 +14,7 @@ from observer.core.filters import OWN
 from observer.notes.note_reader import versions
 from observer.store.shares import ShareState
 from observer.sync import outgoing
-from observer.sync.home import Round, failed, sync_once
-from observer.sync.incoming import changed_apart
+from observer.sync.incoming import Round, changed_apart, failed, sync_once
 from observer.sync.record import Pulled, Record
 from observer.tools import note_api
 from observer.upkeep.take_out import Removal, clean, marks_of
