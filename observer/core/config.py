@@ -235,9 +235,8 @@ def written(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
             name = variable.removeprefix(ENV_PREFIX).lower()
             parts = text.split(LISTS[name]) if name in LISTS else ()
             found[name] = list(filter(None, parts)) if name in LISTS else text
-    given = found
-    check(given, source="the environment")
-    return check(values | given, source=str(home.config))
+    check(found, source="the environment")
+    return check(values | found, source=str(home.config))
 
 
 def owner(settings: Settings) -> str:

@@ -105,7 +105,10 @@ class EventAppender:
         event = prepared.event
         if prepared.is_expired:
             return Receipt(is_expired=True)
-        if self._tombstones and self._is_purged(prepared, self._tombstones):
+        # Its project may have been purged as a whole.
+        named = self._projects.get(prepared.project_id) or prepared.place
+        gone = self._tombstones
+        if gone and gone.names(event.id, event.dedup, places_of(named)):
             return Receipt(is_purged=True)
         project_id = prepared.project_id or self._project_id(prepared.place, event.at_ms)
         event = self._with_session_at_work(event, project_id, prepared.place.root)
@@ -258,12 +261,6 @@ class EventAppender:
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""
         self._projection.finish()
-
-    def _is_purged(self, prepared: EventRecord, tombstones: Tombstones) -> bool:
-        """Return True if it was purged; its project may have been purged as a whole."""
-        named = prepared.project_id and self._projects.get(prepared.project_id)
-        event = prepared.event
-        return tombstones.names(event.id, event.dedup, places_of(named or prepared.place))
 
     def _with_uncommitted(self, event: Event, place: Place, session_id: int | None) -> Event:
         """Return the end of a session with what git says of its changes, if it ends just now."""

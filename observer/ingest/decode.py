@@ -236,7 +236,15 @@ def cut_texts(event: Event, most: int) -> Event:
     """
 
     def change(text: str) -> str:
-        return text if len(text) <= most else _trimmed(text, most // 2)
+        if len(text) <= most:
+            return text
+        each = most // 2
+        head, tail = text[:each], text[-each:]
+        if _is_open(head):
+            head += _CLOSE
+        if _is_open(text[:-each]):
+            tail = _OPEN + tail
+        return head + _mark(len(text) - 2 * each) + tail
 
     return _with(event, _mapped(_content(event), change))
 
@@ -273,15 +281,6 @@ def _cut_before(text: str) -> int:
     return sum(int(found[1].replace(",", "")) - len(found[0]) for found in _CUT.finditer(text))
 
 
-def _trimmed(text: str, each: int) -> str:
-    head, tail = text[:each], text[-each:]
-    if _is_open(head):
-        head += _CLOSE
-    if _is_open(text[:-each]):
-        tail = _OPEN + tail
-    return head + _mark(len(text) - 2 * each) + tail
-
-
 def _is_open(text: str) -> bool:
     lowered = text.lower()
     return lowered.rfind(_OPEN) > lowered.rfind(_CLOSE)
@@ -296,19 +295,15 @@ class _Thinner:
     def thin(self, value: _T, *, depth: int = 0) -> _T:
         if isinstance(value, Value):
             return cast("_T", _rebuilt(value, lambda field: self.thin(field, depth=depth)))
-        if isinstance(value, tuple):
-            return cast("_T", self._fewer(value, depth))
-        return value
-
-    def _fewer(self, values: tuple[object, ...], depth: int) -> tuple[object, ...]:
-        most = len(values) if depth == 0 else _PER_LIST
+        if not isinstance(value, tuple):
+            return value
         kept: list[object] = []
-        for value in values[:most]:
+        for one in value if depth == 0 else value[:_PER_LIST]:
             if self._left <= 0:
                 break
             self._left -= 1
-            kept.append(self.thin(value, depth=depth + 1) if isinstance(value, Value) else value)
-        return (*kept, *_ellipsis(values[len(kept) :]))
+            kept.append(self.thin(one, depth=depth + 1) if isinstance(one, Value) else one)
+        return cast("_T", (*kept, *_ellipsis(value[len(kept) :])))
 
 
 def _ellipsis(left_out: tuple[object, ...]) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
@@ -162,18 +163,11 @@ def with_symbols(event: Event) -> Event:
     body = event.body
     if not isinstance(body, FileWrite) or body.symbols or body.error or not body.edits:
         return event
-    path = Path(event.cwd, body.path)
-    is_readable = path.is_absolute() and has_symbols(body.path)
-    text = _text(path) if is_readable else None
-    found = texts_around(text, body.edits) if text else None
+    path, read = Path(event.cwd, body.path), b""
+    if path.is_absolute() and has_symbols(body.path):
+        with suppress(OSError, ValueError):
+            read = read_head(path, MOST_BYTES + 1)
+    is_usual = 0 < len(read) <= MOST_BYTES
+    found = texts_around(read.decode("utf-8", "replace"), body.edits) if is_usual else None
     symbols = symbol_changes_of(body.path, *found) if found else None
     return replace(event, body=replace(body, symbols=symbols)) if symbols else event
-
-
-def _text(path: Path) -> str | None:
-    """Return the text of a file of usual size, None for anything else."""
-    try:
-        read = read_head(path, MOST_BYTES + 1)
-    except (OSError, ValueError):
-        return None
-    return read.decode("utf-8", "replace") if len(read) <= MOST_BYTES else None

@@ -160,7 +160,10 @@ class EventPreparer:
             return None, NOWHERE
         place, kept = self._place_of(folder)
         policy = self._policy_of(folder)
-        permitted = apply_policy(permitted, policy, self._policy_around, root=place.root)
+        around = self._work_tree_of
+        permitted = apply_policy(
+            permitted, policy, lambda *at: self._policy_of(around(*at)), root=place.root
+        )
         if permitted is None:
             return None, NOWHERE
         event, data = self._clean(with_symbols(permitted))
@@ -214,9 +217,6 @@ class EventPreparer:
         """Return the place of a folder as it is, and as it is kept."""
         place = self._places.at(folder) if folder else NOWHERE
         return place, replace(redact(place), name=self._policies.of(place).name)
-
-    def _policy_around(self, path: str, here: str) -> Policy:
-        return self._policy_of(self._work_tree_of(path, here))
 
     def _clean(self, event: Event) -> tuple[Event, str]:
         # Redaction sees the whole text: a cut through a secret would hide it from its pattern.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fnmatch import translate
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -90,7 +90,6 @@ _KEY = re.compile(r"\s{0,9}-----BEGIN [A-Z ]{0,40}PRIVATE KEY")
 _IDS = re.compile(r"(?i:.*(?:id|path|cwd))\Z")
 """Names of what a client reports of itself: its ids and folders look as drawn as a secret."""
 _MOST_KEPT = 1_000
-_Act: TypeAlias = AnyBody
 
 
 class SecretFiles:
@@ -208,7 +207,7 @@ def _texts(act: object) -> Iterator[str]:
             pass
 
 
-def _bare(act: _Act) -> _Act:
+def _bare(act: AnyBody) -> AnyBody:
     """Return an act without what it holds of a file."""
     match act:
         case FileWrite():

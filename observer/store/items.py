@@ -390,7 +390,9 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
             values.append(value)
     if filters.files:
         parts.append(f"({' OR '.join([_TOUCHED] * len(filters.files))})")
-        values.extend(map(_inside, filters.files))
+        # As the lists of files that `_TOUCHED` looks at hold what touches it.
+        written = (json_text(wanted.strip("/"))[1:-1] for wanted in filters.files)
+        values.extend("/{}/".format(one.replace('"', "/")) for one in written)
     return " AND ".join(parts), values
 
 
@@ -399,12 +401,6 @@ def _seen(filters: Filters) -> Condition:
     if not filters.owner_tag:
         return visible, [filters.owner]
     return f"({visible} OR {_TAGGED})", [filters.owner, filters.owner_tag]
-
-
-def _inside(wanted: str) -> str:
-    """Return how the lists of files that `_TOUCHED` looks at hold what touches `wanted`."""
-    written = json_text(wanted.strip("/"))[1:-1]
-    return "/{}/".format(written.replace('"', "/"))
 
 
 def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:

@@ -224,12 +224,10 @@ def item_row(item: Item) -> Row:
         if values[place]:
             values[place] = json_text(values[place])
     for place in () if item.file else _LONG_PLACES:
-        values[place] = _shorter(values[place])
+        text = values[place]
+        if text and len(text) >= LONG and text[0] != "\1":
+            values[place] = packed(text.encode())
     return tuple(values)
-
-
-def _shorter(text: str | None) -> str | bytes | None:
-    return packed(text.encode()) if text and len(text) >= LONG and text[0] != "\1" else text
 
 
 def to_item(row: Row) -> Item:

@@ -119,13 +119,13 @@ def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
             last | {share.origin: own},
         )
         if is_back and any(one.origin == share.origin for one in broken):
-            _as_another(home, share, own)
+            _go_on(home, share, None, own)
             continue
         broken = [one._replace(person=pulled.whose(one.origin)) for one in broken]
         fresh = [one for one in (*broken, *pulled.refused) if one.origin not in stuck]
         bad = _take_in(home, share, pulled._replace(records=good))
         if is_back:
-            _catch_up(home, share, mine[-1])
+            _go_on(home, share, mine[-1], own)
         if good or fresh:
             _note_taken(home, share, good, (*bad, *fresh))
         stuck |= {one.origin for one in fresh}
@@ -176,35 +176,23 @@ def _is_known(home: HomeSide, share: ShareState, mine: Sequence[Record]) -> bool
     return True
 
 
-def _catch_up(home: HomeSide, share: ShareState, newest: Record) -> None:
-    """Go on behind records that this home has made, and does not know: it was restored."""
+def _go_on(home: HomeSide, share: ShareState, behind: Record | None, own: tuple[int, str]) -> None:
+    """Give the records that wait another place in the chain.
 
-    def work(writer: Writer) -> None:
-        waiting = _taken_back(writer, share.name)
-        after = replace(share, sequence=newest.sequence, hash=newest.hash())
-        writer.put_share(chain(writer, after, waiting))
-
-    home.write(work)
-
-
-def _taken_back(writer: Writer, name: str) -> list[Record]:
-    """Return the records that wait, which wait no longer: they get another place in the chain."""
-    waiting = [decode_json(one.record, Record) for one in writer.waiting(name)]
-    writer.drop_waiting(name, until=LAST)
-    return waiting
-
-
-def _as_another(home: HomeSide, share: ShareState, own: tuple[int, str]) -> None:
-    """Go on under another uuid: what is there in our name, this home has not made.
-
-    What it was is another home's now.
+    It is `behind` a record that this home has made, and does not know: it was restored. Without
+    one it goes on under another uuid: what is there in our name, this home has not made, and what
+    it was (`own`) is another home's now.
     """
+    if behind:
+        anew = replace(share, sequence=behind.sequence, hash=behind.hash())
+    else:
+        anew = replace(share, origin=str(uuid4()), sequence=0, hash="")
 
     def work(writer: Writer) -> None:
-        waiting = _taken_back(writer, share.name)
-        anew = replace(share, origin=str(uuid4()), sequence=0, hash="")
+        waiting = [decode_json(one.record, Record) for one in writer.waiting(share.name)]
+        writer.drop_waiting(share.name, until=LAST)
         writer.put_share(chain(writer, anew, waiting))
-        if own[0]:
+        if own[0] and not behind:
             writer.put_origins(share.name, {share.origin: own})
 
     home.write(work)

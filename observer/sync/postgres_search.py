@@ -265,15 +265,9 @@ def _schema_of_pgvector(connection: _Connection) -> str:
 
 
 def _row(origin: str, entry: SearchEntry) -> dict[str, object]:
-    return {
+    return entry._asdict() | {
         "origin": origin,
-        "uuid": entry.uuid,
-        "project": entry.project,
-        "kind": entry.kind,
-        "type": entry.type,
-        "created_ms": entry.created_ms,
         "words": _words(entry.columns),
-        "model": entry.model,
         "dimensions": len(entry.vector),
         "embedding": f"[{','.join(map(str, array('b', entry.vector)))}]" if entry.vector else None,
     }

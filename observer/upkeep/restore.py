@@ -178,10 +178,11 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
     discard(partial)
     make_private(home.backups)
     mark = WriteAheadLog(home.database).marked()
+    aside = home.backups.glob(f"{home.database.stem}{DAMAGED_COPY}*.db")
     with closing(SqliteStore(partial, backups=home.backups)) as store, store.write() as writer:
         kept = sum(
             writer.restore_rows(salvaged(path), newer=path == home.database)
-            for path in (home.database, *_set_aside(home))
+            for path in (home.database, *sorted(aside, reverse=True))
         )
         restored = _from_backups(home, writer)
         writer.name_unknown_projects()
@@ -200,12 +201,12 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
         lost=lost,
         from_ms=gaps[0].from_ms if lost and gaps else None,
         until_ms=gaps[-1].until_ms if lost and gaps else None,
-        aside=tuple(aside.name for aside in moved.values()),
+        aside=tuple(to.name for to in moved.values()),
     )
     losses.note(home, loss)
     # The log first: beside the new database SQLite would take it for its own.
-    for path, aside in sorted(moved.items(), reverse=True):
-        path.replace(aside)
+    for path, to in sorted(moved.items(), reverse=True):
+        path.replace(to)
     for ending in ("wal", "shm", "newest"):
         home.database.with_name(f"{home.database.name}-{ending}").unlink(missing_ok=True)
     partial.replace(home.database)
@@ -214,11 +215,6 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
     )
     home.damage.unlink(missing_ok=True)
     return loss
-
-
-def _set_aside(home: Home) -> list[Path]:
-    """Return what was moved aside before, the newest first."""
-    return sorted(home.backups.glob(f"{home.database.stem}{DAMAGED_COPY}*.db"), reverse=True)
 
 
 def _from_backups(home: Home, writer: Writer) -> int:

@@ -318,26 +318,18 @@ def test_a_commit_that_is_taken_back_is_not_done(shop: Shop, command: str, by: s
     assert "Count from one" not in shop.today()[0]
 
 
-def test_an_amended_commit_has_its_new_name(shop: Shop) -> None:
+@pytest.mark.parametrize("by", ["", "one"])
+def test_an_amended_commit_has_its_new_name(shop: Shop, by: str) -> None:
     shop.tell(Prompt(text="count from one in the cart"))
     shop.edit("cart.py")
-    old = shop.committed("Count from one", session="")
-    assert "Taken in by later commits: Count from one" in shop.summary().completed
+    old = shop.committed("Count from one", session=by)
+    said = shop.summary().completed
+    assert ("Taken in by later commits: Count from one" in said) is not bool(by)
     new = shop.committed("Count from 1", "--amend", session="")
     shop.tell(Rewrite(reason="amend", pairs=((old, new),)), session="")
     assert new[:10] in shop.summary().completed
     assert old[:10] not in shop.summary().completed
     assert shop.today()[0] == ["Count from 1"]
-
-
-def test_a_commit_amended_by_another_has_its_new_name(shop: Shop) -> None:
-    shop.tell(Prompt(text="count from one in the cart"))
-    shop.edit("cart.py")
-    old = shop.committed("Count from one")
-    new = shop.committed("Count from 1", "--amend", session="")
-    shop.tell(Rewrite(reason="amend", pairs=((old, new),)), session="")
-    assert old[:10] not in shop.summary().completed
-    assert new[:10] in shop.summary().completed
 
 
 @BY

@@ -412,12 +412,6 @@ def test_who_is_no_member_cannot_be_removed(share: ServerShare) -> None:
         ServerTeam(share.owner).remove("eve")
 
 
-def test_members_are_listed(share: ServerShare, ana: Carrier) -> None:
-    share.open("ben").close()
-    team = carriers.open_team(share.owner, Path("/nowhere"))
-    assert [person for _, person in team.members()] == ["ana", "ben"]
-
-
 @pytest.mark.slow
 def test_a_server_killed_in_the_middle_loses_and_doubles_nothing(
     share: ServerShare, chain: Chain
