@@ -184,9 +184,8 @@ class EventAppender:
         if isinstance(body, SessionEnd) and body.reason != "idle":
             for other, session in runs.items():
                 if other != recorded.project_id and session.ended_ms is None:
-                    for last in self._newest(session):
-                        if last.root:
-                            self._copy(event, other, last.root)
+                    for root in [one.root for one in self._newest(session) if one.root]:
+                        self._copy(event, other, root)
 
     def _copy(self, said: Event, project_id: int, root: str) -> None:
         """Append something said as it would have been reported from the root of a project."""

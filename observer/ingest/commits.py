@@ -109,14 +109,13 @@ def without_owner(event: Event, place: Place) -> Event:
         return event
     if not isinstance(body, Commit) or body.action != "merge" or not body.parents:
         return event
-    if len(body.parents) > 1:
-        said = ""
-        with suppress(ObserverError):
-            moves = head_moves(place.root)
-            said = next((move.message for move in moves if move.to == body.hash), "")
-        if not said.endswith("Fast-forward"):
-            return event
-    return replace(event, client="git", session="", turn="", agent="", author="person")
+    is_moved = len(body.parents) == 1
+    with suppress(ObserverError):
+        moves = () if is_moved else head_moves(place.root)
+        said = next((move.message for move in moves if move.to == body.hash), "")
+        is_moved = is_moved or said.endswith("Fast-forward")
+    nobodys = {"client": "git", "session": "", "turn": "", "agent": "", "author": "person"}
+    return replace(event, **nobodys) if is_moved else event
 
 
 def is_reported(event: Event) -> bool:

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar, cast
 
-import msgspec
 from msgspec import structs
 
 from observer import __version__
@@ -217,8 +216,6 @@ def truncate(event: Event, cap_bytes: int) -> Event:
         event: redacted: a cut through a secret would hide it from the patterns.
         cap_bytes: 1,024 at least.
     """
-    if len(msgspec.json.encode(event)) <= cap_bytes:
-        return event
     content = _content(event)
     sizes, elements = _measured(content)
     if sum(sizes) + ELEMENT_COST * elements <= cap_bytes:

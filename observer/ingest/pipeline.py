@@ -389,12 +389,15 @@ def answer(
         appender = appender_of(writer)
         receipts = [appender.append(one) for one in probes]
         appender.finish()
-        for one, receipt in zip(probes, receipts, strict=True):
-            if receipt.seq is not None:
-                (recorded,) = writer.log(after_seq=receipt.seq - 1, limit=1)
-                made = None if receipt.item is None else writer.item(receipt.item)
-                said = msgspec.json.encode(Probed(recorded=recorded, item=made))
-                # Whoever sent it may have given up and removed the folder.
-                with suppress(OSError, ValueError):
-                    replace(Path(one.event.cwd, f"{ANSWER}{secrets.token_hex(8)}"), said)
+        stored = [
+            (one.event.cwd, receipt.seq, receipt.item)
+            for one, receipt in zip(probes, receipts, strict=True)
+            if receipt.seq is not None
+        ]
+        for folder, seq, item in stored:
+            (recorded,) = writer.log(after_seq=seq - 1, limit=1)
+            made = None if item is None else writer.item(item)
+            said = msgspec.json.encode(Probed(recorded=recorded, item=made))
+            with suppress(OSError, ValueError):  # whoever sent it may have removed the folder
+                replace(Path(folder, f"{ANSWER}{secrets.token_hex(8)}"), said)
         raise _RollBack

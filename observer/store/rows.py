@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from importlib.resources import files
@@ -64,11 +64,13 @@ def unpacked(stored: bytes, known: bytes = b"") -> bytes:
     try:
         return reading.decompress(memoryview(stored)[1:])
     except zlib.error:
-        reading, found = zlib.decompressobj(_RAW, _KNOWN + known), b""
-        with suppress(zlib.error):
-            for place in range(1, len(stored)):
-                found += reading.decompress(stored[place : place + 1])
-        return found
+        return b"".join(_readable(stored, zlib.decompressobj(_RAW, _KNOWN + known)))
+
+
+def _readable(stored: bytes, reading: zlib._Decompress) -> Iterator[bytes]:
+    with suppress(zlib.error):
+        for place in range(1, len(stored)):
+            yield reading.decompress(stored[place : place + 1])
 
 
 Stored = int | float | str | bytes | None

@@ -247,13 +247,12 @@ def _is_apart(reader: StoreReader, share: ShareState, record: Record, here: Item
     is_mine = here is not None and here.kind in RECORDED_KINDS and not here.person
     if here is None or not is_mine or here.deleted_ms is not None or record.kind != "item":
         return False
-    if record.at_ms < share.added_ms or record.at_ms == here.updated_ms:
-        return False
+    is_news = record.at_ms >= share.added_ms and record.at_ms != here.updated_ms
     aware_ms = LAST
     with suppress(msgspec.MsgspecError):
         aware_ms = decode_json(record.body, _Aware).aware_ms
     is_unaware = min(record.at_ms, aware_ms) < here.updated_ms
-    return is_unaware or reader.carries(share.name, record.uuid)
+    return is_news and (is_unaware or reader.carries(share.name, record.uuid))
 
 
 class _Aware(Value):

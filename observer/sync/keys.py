@@ -77,22 +77,9 @@ class Identity(Value):
         """Return the public key that its signatures are checked with, as hexadecimal digits."""
         return self._private().public_key().public_bytes_raw().hex()
 
-    @property
-    def recipient(self) -> str:
-        """Return the public key that others encrypt to."""
-        return recipient_of(self.secret)
-
     def sign(self, data: bytes) -> bytes:
         """Return the 64 bytes of the signature."""
         return self._private().sign(data)
-
-    def open(self, sealed: bytes) -> bytes:
-        """Return what was encrypted to one of its keys.
-
-        Raises:
-            Unreadable: it was not, or it is damaged.
-        """
-        return unseal(sealed, (self.secret, *self.former))
 
     def _private(self) -> Ed25519PrivateKey:
         return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self.seed))
@@ -478,7 +465,7 @@ def _let_in(
     card = Card(
         share=one.share,
         verify_key=one.verify_key,
-        recipient=one.recipient,
+        recipient=recipient_of(one.secret),
         person=base64.b64encode(sealed).decode("ascii"),
         by=by.id,
         succeeds=succeeds,

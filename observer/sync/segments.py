@@ -152,7 +152,8 @@ def key_of(
     for found in (later.get(segment.stem), at_first.get(mine.id), *at_first.values()):
         with suppress(Unreadable, ValueError):
             if found:
-                return mine.open(base64.b64decode(found)).decode("ascii")
+                secrets = (mine.secret, *mine.former)
+                return unseal(base64.b64decode(found), secrets).decode("ascii")
     return None
 
 
