@@ -107,8 +107,7 @@ class EventAppender:
             return Receipt(is_expired=True)
         # Its project may have been purged as a whole.
         named = self._projects.get(prepared.project_id) or prepared.place
-        gone = self._tombstones
-        if gone and gone.names(event.id, event.dedup, places_of(named)):
+        if (gone := self._tombstones) and gone.names(event.id, event.dedup, places_of(named)):
             return Receipt(is_purged=True)
         project_id = prepared.project_id or self._project_id(prepared.place, event.at_ms)
         event = self._with_session_at_work(event, project_id, prepared.place.root)

@@ -13,18 +13,15 @@ import re
 import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple
+from typing import Any, LiteralString, NamedTuple, Protocol
 
 import psycopg
 
 from observer.core.errors import Ambiguous, ShareUnavailable
-
-if TYPE_CHECKING:
-    from observer.sync.postgres import PostgresCarrier
 
 VERSION = 1
 OLDEST_PGVECTOR = (0, 8)
@@ -83,6 +80,16 @@ class ServerAnswer(NamedTuple):
     candidates: Sequence[Candidate]
 
 
+class Connected(Protocol):
+    """What lends a connection to a share, and says in plain words why it cannot be used."""
+
+    def transaction(self) -> AbstractContextManager[_Connection]:
+        """Lend the connection in a transaction."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+
 class ServerSearch:
     """The searchable part of a share.
 
@@ -93,7 +100,7 @@ class ServerSearch:
         ShareUnavailable: the share has no such part, or a later one.
     """
 
-    def __init__(self, carrier: PostgresCarrier) -> None:
+    def __init__(self, carrier: Connected) -> None:
         self._carrier = carrier
         try:
             with self._carrier.transaction() as connection:

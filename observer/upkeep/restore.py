@@ -174,7 +174,8 @@ def _is_newer(database: Path) -> bool:
 
 
 def _mend(home: Home, reason: str, at_ms: int) -> Loss:
-    partial = home.database.with_name(f"{home.database.name}.mending")
+    beside, name = home.database.with_name, home.database.name
+    partial = beside(f"{name}.mending")
     discard(partial)
     make_private(home.backups)
     mark = WriteAheadLog(home.database).marked()
@@ -208,11 +209,9 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
     for path, to in sorted(moved.items(), reverse=True):
         path.replace(to)
     for ending in ("wal", "shm", "newest"):
-        home.database.with_name(f"{home.database.name}-{ending}").unlink(missing_ok=True)
+        beside(f"{name}-{ending}").unlink(missing_ok=True)
     partial.replace(home.database)
-    partial.with_name(f"{partial.name}-newest").replace(
-        home.database.with_name(f"{home.database.name}-newest")
-    )
+    beside(f"{partial.name}-newest").replace(beside(f"{name}-newest"))
     home.damage.unlink(missing_ok=True)
     return loss
 
