@@ -229,9 +229,14 @@ def written(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
             f"{home.config} cannot be read: {error.strerror}",
             hint="make it a file that you may read, or move it away",
         ) from error
-    given = _from_environment(environ)
-    check(given, source="the environment")
-    return check(values | given, source=str(home.config))
+    found: dict[str, Any] = {}
+    for variable, text in environ.items():
+        if variable.startswith(ENV_PREFIX) and variable not in RESERVED:
+            name = variable.removeprefix(ENV_PREFIX).lower()
+            parts = text.split(LISTS[name]) if name in LISTS else ()
+            found[name] = list(filter(None, parts)) if name in LISTS else text
+    check(found, source="the environment")
+    return check(values | found, source=str(home.config))
 
 
 def owner(settings: Settings) -> str:
@@ -269,7 +274,7 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
         typed = " ".join(map(str, given)) if isinstance(given, list | tuple) else given
         raise ConfigInvalid(
             f"setting {name!r} cannot be {typed!r}, in {source}: {wanted.lower()}",
-            hint=_meaning(name),
+            hint=next(text for known, _default, text in describe() if known == name),
         ) from error
     for folder in settings.exclude:
         if not folder.startswith(("/", "~")):
@@ -307,18 +312,3 @@ _IN_WORDS = {
     "str": "text of another form",
 }
 """What the types of settings are called to people."""
-
-
-def _meaning(name: str) -> str:
-    """Return what a setting is for, since `observer config` shows none while one is refused."""
-    return next(text for known, _default, text in describe() if known == name)
-
-
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for variable, text in environ.items():
-        if variable.startswith(ENV_PREFIX) and variable not in RESERVED:
-            name = variable.removeprefix(ENV_PREFIX).lower()
-            parts = text.split(LISTS[name]) if name in LISTS else ()
-            found[name] = list(filter(None, parts)) if name in LISTS else text
-    return found

@@ -90,7 +90,9 @@ def create(path: Path, data: bytes) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with io.FileIO(handle, "wb") as file:
-            _write(file, data)
+            rest = memoryview(data)
+            while rest:  # the kernel writes at most 2 GiB at once, and less on a full disk
+                rest = rest[file.write(rest) :]
             flush(handle)
     except OSError:
         path.unlink(missing_ok=True)
@@ -111,12 +113,6 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _write(file: io.FileIO, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:  # the kernel writes at most 2 GiB at once, and less on a disk that fills up
-        rest = rest[file.write(rest) :]
 
 
 def replace(path: Path, data: bytes) -> None:

@@ -309,32 +309,10 @@ class Custom(Body, tag="custom"):
 
 
 AnyBody = (
-    SessionStart
-    | SessionEnd
-    | Prompt
-    | Reply
-    | FileWrite
-    | FileRead
-    | Command
-    | Search
-    | Delegation
-    | ToolUse
-    | Intent
-    | Outcome
-    | Compaction
-    | Commit
-    | Checkout
-    | Rewrite
-    | Remember
-    | Revise
-    | Approve
-    | Undo
-    | Forget
-    | Enriched
-    | Triage
-    | Shared
-    | Custom
-)
+    SessionStart | SessionEnd | Prompt | Reply | FileWrite | FileRead | Command | Search
+    | Delegation | ToolUse | Intent | Outcome | Compaction | Commit | Checkout | Rewrite
+    | Remember | Revise | Approve | Undo | Forget | Enriched | Triage | Shared | Custom
+)  # fmt: skip
 
 
 def kind_of(body: Body) -> str:

@@ -6,7 +6,6 @@ All values are frozen. Times are integer UTC milliseconds (`*_ms`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -422,22 +421,15 @@ _stated = msgspec.json.Decoder(_Stated).decode
 
 def relations_of(item: Item) -> list[EntityRelation]:
     """Return what an item's metadata says in `relations`; what does not name both ends is none."""
-    return list(_relations(item.metadata)) if '"relations"' in item.metadata else []
-
-
-def _relations(metadata: str) -> Iterator[EntityRelation]:
+    found: list[EntityRelation] = []
+    if '"relations"' not in item.metadata:
+        return found
     with suppress(msgspec.MsgspecError):
-        for raw in _metadata(metadata).relations[:MOST]:
+        for raw in _metadata(item.metadata).relations[:MOST]:
             with suppress(msgspec.MsgspecError):
                 one = _stated(raw)
                 kind, target = one.relation or one.relationship, one.destination or one.target
-                source, kind, target = (
-                    " ".join(each.split()) for each in (one.source, kind, target)
-                )
-                if (
-                    source
-                    and kind
-                    and target
-                    and len(max(source, kind, target, key=len)) <= MOST_CHARS
-                ):
-                    yield EntityRelation(source, kind, target)
+                words = EntityRelation(*(" ".join(s.split()) for s in (one.source, kind, target)))
+                if all(words) and max(map(len, words)) <= MOST_CHARS:
+                    found.append(words)
+    return found

@@ -71,17 +71,6 @@ def span(from_ms: int, to_ms: int) -> str:
     return f"{first[:16]} to {last[11:]}"
 
 
-def zoned(at: datetime) -> datetime:
-    """Return a time with a zone: its own, else the one that times are shown in.
-
-    Raises:
-        ValueError, OverflowError: it is outside the calendar that Python supports.
-    """
-    if at.tzinfo:
-        return at
-    return at.astimezone() if _IS_LOCAL.get() else at.replace(tzinfo=UTC)
-
-
 def coming_ms(text: str, *, now_ms: int) -> int | None:
     """Return a future time: as `moment_ms`, but ``30d`` counts from now.
 
@@ -111,7 +100,10 @@ def moment_ms(text: str, *, now_ms: int) -> int | None:
     if ago := _AGO.fullmatch(clean):
         return now_ms - int(ago[1]) * _UNIT_MS[ago[2]]
     try:
-        return int(zoned(datetime.fromisoformat(clean)).timestamp() * 1000)
+        at = datetime.fromisoformat(clean)
+        if not at.tzinfo:
+            at = at.astimezone() if _IS_LOCAL.get() else at.replace(tzinfo=UTC)
+        return int(at.timestamp() * 1000)
     except (ValueError, OverflowError):
         raise BadInput(
             f"{clean[:40]!r} is not a time",

@@ -222,6 +222,18 @@ def _not_plain(path: str | Path, number: int) -> OSError:
     return OSError(number, said, str(path))
 
 
+FileIdentity: TypeAlias = tuple[int, int] | None
+
+
+def identity(path: Path) -> FileIdentity:
+    """Return what stays the same until a file is replaced; None for one that is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 FileStamp: TypeAlias = tuple[int, int, int] | None
 
 

@@ -29,26 +29,24 @@ def with_plugins(group: str, of: type[_T], ours: Mapping[str, _T]) -> dict[str, 
     An entry that cannot be imported, is not of the type `of`, or has a name of ours is left out
     with a warning in the log: it must not keep the rest from working.
     """
-    return {**ours, **dict(_plugins(group, of, ours))}
-
-
-def _plugins(group: str, of: type[_T], taken: Mapping[str, _T]) -> Iterator[tuple[str, _T]]:
+    found = dict(ours)
     if not _is_named(group):
-        return
+        return found
     from importlib.metadata import entry_points  # noqa: PLC0415 - 30 ms, and mostly there are none
 
     for entry in sorted(entry_points(group=group)):
         try:
-            found = entry.load()
+            loaded = entry.load()
         except Exception as error:  # noqa: BLE001 - the code is not ours: it may raise anything
             _log.warning("%s: %r cannot be loaded: %r", group, entry.name, error)
             continue
-        if entry.name in taken:
+        if entry.name in ours:
             _log.warning("%s: %r is ours, that of %s is left out", group, entry.name, entry.value)
-        elif isinstance(found, of):
-            yield entry.name, found
+        elif isinstance(loaded, of):
+            found[entry.name] = loaded
         else:
             _log.warning("%s: %s is not a %s", group, entry.value, of.__name__)
+    return found
 
 
 def _is_named(group: str) -> bool:

@@ -6,6 +6,8 @@ their own times. Where nothing came late the two are the same.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from observer.core.events import Event, kind_of
 
 _IMPORT = "/import"
@@ -52,19 +54,16 @@ SAID = frozenset(
 """What is done to notes and items stays as it came: it is about what was known at that time."""
 
 
+@dataclass(slots=True)
 class Order:
     """Places the events of one project, one after the other as they came.
 
-    Args:
-        heard_ms: the time of the newest event of a session that hooks reported.
-        imported_ms: that of the newest one that was imported.
+    `heard_ms` is the time of the newest event of a session that hooks reported, `imported_ms` that
+    of the newest one that was imported.
     """
 
-    __slots__ = ("heard_ms", "imported_ms")
-
-    def __init__(self, heard_ms: int = 0, imported_ms: int = 0) -> None:
-        self.heard_ms = heard_ms
-        self.imported_ms = imported_ms
+    heard_ms: int = 0
+    imported_ms: int = 0
 
     def is_late(self, event: Event) -> bool:
         """Take the next event; return True if it happened before one that came before it."""

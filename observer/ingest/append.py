@@ -17,8 +17,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
-import msgspec
 from msgspec.structs import replace
 
 from observer.commands.command_line import parse_command_line
@@ -105,19 +105,19 @@ class EventAppender:
         event = prepared.event
         if prepared.is_expired:
             return Receipt(is_expired=True)
-        if self._tombstones and self._is_purged(prepared, self._tombstones):
+        # Its project may have been purged as a whole.
+        named = self._projects.get(prepared.project_id) or prepared.place
+        if (gone := self._tombstones) and gone.names(event.id, event.dedup, places_of(named)):
             return Receipt(is_purged=True)
         project_id = prepared.project_id or self._project_id(prepared.place, event.at_ms)
-        if lacks_session(event):
-            sessions = self._projection.sessions_since(project_id, event.at_ms - WORKING_MS)
-            event = with_session_at_work(event, prepared.place.root, sessions, self._newest)
+        event = self._with_session_at_work(event, project_id, prepared.place.root)
         self._bring(event, project_id, prepared.place.root)
         session = self._session(event, project_id)
         session_id = self._session_id(event, session)
         if is_covered(event, session, is_late=is_late(event, now_ms=self._stored_ms)):
             return Receipt(known=event.id)
         event = self._with_uncommitted(event, prepared.place, session_id)
-        recorded = msgspec.structs.replace(
+        recorded = replace(
             prepared,
             seq=self._seq,
             event=event,
@@ -142,11 +142,37 @@ class EventAppender:
         self._spread(recorded)
         return Receipt(seq=recorded.seq, item=item, project_id=recorded.project_id)
 
+    def _with_session_at_work(self, event: Event, project_id: int, root: str) -> Event:
+        """Return a commit made here that names no agent's session as of the one that was at it.
+
+        If that is certain: of a named agent it is the only session at work in the work tree at
+        `root`; of anybody else one whose newest event is a call of git that has not ended.
+        """
+        body, at_ms = event.body, event.at_ms
+        is_named = bool(event.session) and event.author == "agent"
+        if is_named or not isinstance(body, Commit) or body.action not in _MADE:
+            return event
+        near = [
+            one
+            for one in self._projection.sessions_since(project_id, at_ms - WORKING_MS)
+            if (not one.cwd or is_within(one.cwd, (root,)))
+            and one.started_ms <= at_ms <= one.last_ms + WORKING_MS
+            and (one.ended_ms is None or at_ms <= one.ended_ms)
+        ]
+        if event.author == "agent":
+            found = [one for one in near if one.client == event.client]
+        else:
+            found = [one for one in near if _calls_git(self._newest(one), at_ms)]
+        if len(found) != 1:
+            return event
+        return replace(event, client=found[0].client, session=found[0].external, author="agent")
+
     def _bring(self, event: Event, project_id: int, root: str) -> None:
         """Append what was said in the turn of an act, where its project has nothing of it."""
         runs = self._runs(event, project_id)
-        for said in said_before(event, (project_id, root), runs, self._writer):
-            self._copy(said, project_id, root)
+        if _is_work(event) and _is_above(runs, project_id, root):
+            for said in _missing(_turn(event.at_ms, runs, self._writer), project_id):
+                self._copy(said, project_id, root)
 
     def _spread(self, recorded: Recorded) -> None:
         """Append what an event says of its session for the other projects that it is in."""
@@ -155,17 +181,31 @@ class EventAppender:
         for project_id, root, said in list(said_for(event, runs, self._writer)):
             self._copy(said, project_id, root)
         if isinstance(body, SessionEnd) and body.reason != "idle":
-            for project_id, root in list(ended_in(recorded.project_id, runs, self._writer)):
-                self._copy(event, project_id, root)
+            for other, session in runs.items():
+                if other != recorded.project_id and session.ended_ms is None:
+                    for root in [one.root for one in self._newest(session) if one.root]:
+                        self._copy(event, other, root)
 
     def _copy(self, said: Event, project_id: int, root: str) -> None:
-        copied = copy_of(said, self._projects[project_id], root)
+        """Append something said as it would have been reported from the root of a project."""
+        copied = replace(
+            said,
+            id=f"{first_id(said.id)}{COPIED}{self._projects[project_id].uuid}",
+            cwd=root,
+            roots=(),
+            # What a turn used is counted once, where it was reported.
+            body=replace(said.body, usage=None) if isinstance(said.body, Reply) else said.body,
+        )
         if prepared := self._prepare(copied, project_id):
             self.append(prepared)
 
     def _runs(self, event: Event, project_id: int) -> dict[int, Session]:
-        """Return what a session is in each project, as it stands; nothing if it is only in one."""
-        found = self._known_runs(event) if may_share(event) else {}
+        """Return what a session is in each project, as it stands; nothing if it is only in one.
+
+        Nor of an event for which no session is named, or which is a copy.
+        """
+        is_named = bool(event.session) and not event.session.startswith(SYNTHETIC)
+        found = self._known_runs(event) if is_named and first_id(event.id) == event.id else {}
         if not found.keys() - {project_id}:
             return {}
         sessions = {each: self._projection.session(number) for each, number in found.items()}
@@ -199,7 +239,7 @@ class EventAppender:
         if not root and not event.remote:
             return prepared
         remotes = (event.remote,) if event.remote else ()
-        return msgspec.structs.replace(prepared, place=Place(root=root or folder, remotes=remotes))
+        return replace(prepared, place=Place(root=root or folder, remotes=remotes))
 
     def _beside_call(self, prepared: EventRecord) -> EventRecord:
         """Return a tool's result as of the project in which its call waits for it."""
@@ -213,18 +253,12 @@ class EventAppender:
             return prepared
         _, project_id = min(waiting)
         (last,) = self._newest(runs[project_id])
-        place = msgspec.structs.replace(prepared.place, root=last.root)
-        return msgspec.structs.replace(prepared, project_id=project_id, place=place)
+        place = replace(prepared.place, root=last.root)
+        return replace(prepared, project_id=project_id, place=place)
 
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""
         self._projection.finish()
-
-    def _is_purged(self, prepared: EventRecord, tombstones: Tombstones) -> bool:
-        """Return True if it was purged; its project may have been purged as a whole."""
-        named = prepared.project_id and self._projects.get(prepared.project_id)
-        event = prepared.event
-        return tombstones.names(event.id, event.dedup, places_of(named or prepared.place))
 
     def _with_uncommitted(self, event: Event, place: Place, session_id: int | None) -> Event:
         """Return the end of a session with what git says of its changes, if it ends just now."""
@@ -237,12 +271,12 @@ class EventAppender:
         if changed is None:
             return event
         left = tuple(path for path in written if path in changed)
-        return msgspec.structs.replace(event, body=msgspec.structs.replace(body, uncommitted=left))
+        return replace(event, body=replace(body, uncommitted=left))
 
     def _project_id(self, place: Place, at_ms: int) -> int:
         if not place.root:
             return UNASSIGNED
-        evidence = msgspec.structs.replace(place, branch="", commit="")
+        evidence = replace(place, branch="", commit="")
         if evidence not in self._recognised:
             self._recognised[evidence] = self._recognise(evidence, at_ms)
         return self._recognised[evidence]
@@ -253,7 +287,7 @@ class EventAppender:
         project = match_project(place, known, gone=gone)
         if not project and (project := project_of_commits(self._writer, place, known)):
             # The folder that is here gives the name.
-            place = msgspec.structs.replace(place, name=place_name(place))
+            place = replace(place, name=place_name(place))
         current = (
             update_project(project, place, gone=gone)
             if project
@@ -280,9 +314,7 @@ class EventAppender:
         return None if session_id is None else self._projection.session(session_id)
 
     def _newest(self, session: Session) -> list[Recorded]:
-        return self._writer.recorded_near(
-            session.id, from_ms=session.started_ms, to_ms=session.last_ms, newest=1
-        )
+        return self._writer.recorded_near(session.id, from_ms=0, to_ms=sys.maxsize, newest=1)
 
     def _duplicate(self, recorded: Recorded) -> str:
         """Return the id of the event that already reported the same, "" if none did."""
@@ -334,35 +366,6 @@ COMMITS = 100
 _MADE = frozenset({"commit", "cherry-pick", "revert"})
 _GIT = re.compile(r"\bgit\b")
 
-Newest = Callable[[Session], Sequence[Recorded]]
-"""Returns the newest event of a session, or none."""
-
-
-def lacks_session(event: Event) -> bool:
-    """Return True for a commit made here that no agent's session is named for."""
-    body = event.body
-    is_named = bool(event.session) and event.author == "agent"
-    return isinstance(body, Commit) and body.action in _MADE and not is_named
-
-
-def with_session_at_work(
-    event: Event, root: str, sessions: Iterable[Session], newest: Newest
-) -> Event:
-    """Return a commit as of the session that was making it, if that is certain.
-
-    Of a named agent that is its only session at work in the work tree at `root`; of anybody else
-    one whose newest event is a call of git that has not ended.
-    """
-    here = (one for one in sessions if not one.cwd or is_within(one.cwd, (root,)))
-    near = [one for one in here if _is_at_work(one, event.at_ms)]
-    if event.author == "agent":
-        found = [one for one in near if one.client == event.client]
-    else:
-        found = [one for one in near if _calls_git(newest(one), event.at_ms)]
-    if len(found) != 1:
-        return event
-    return replace(event, client=found[0].client, session=found[0].external, author="agent")
-
 
 def project_of_commits(
     reader: StoreReader, place: Place, projects: Iterable[Project]
@@ -374,9 +377,16 @@ def project_of_commits(
     gone = {
         one.id: one for one in projects if one.roots and not any(map(os.path.lexists, one.roots))
     }
+    said: str | None = ""
+    if place.git and gone:
+        with suppress(NotFound):
+            said = git_output(place.root, "log", "--all", f"-{COMMITS}", "--format=%H %at")
+    made = (
+        (commit, int(at_s) * 1000) for commit, at_s in map(str.split, (said or "").splitlines())
+    )
     found = (
         session.project_id
-        for commit, at_ms in (_commits(place.root) if place.git and gone else ())
+        for commit, at_ms in made
         for session in map(reader.session, reader.sessions_between(at_ms, at_ms + CALL_MS))
         if session and session.project_id in gone
         for one in reader.recorded_near(
@@ -386,21 +396,6 @@ def project_of_commits(
         and any(map(commit.startswith, printed_commits(one.event.body.output)))
     )
     return gone.get(next(found, 0))
-
-
-def _commits(root: str) -> list[tuple[str, int]]:
-    """Return the newest commits of a repository, each with when it was written, in ms."""
-    try:
-        said = git_output(root, "log", "--all", f"-{COMMITS}", "--format=%H %at")
-    except NotFound:
-        return []
-    pairs = map(str.split, (said or "").splitlines())
-    return [(commit, int(at_s) * 1000) for commit, at_s in pairs]
-
-
-def _is_at_work(session: Session, at_ms: int) -> bool:
-    is_begun = session.started_ms <= at_ms <= session.last_ms + WORKING_MS
-    return is_begun and (session.ended_ms is None or at_ms <= session.ended_ms)
 
 
 def _calls_git(newest: Sequence[Recorded], at_ms: int) -> bool:
@@ -414,42 +409,6 @@ def _calls_git(newest: Sequence[Recorded], at_ms: int) -> bool:
 
 Runs = Mapping[int, Session]
 """What one session of a client is in each project where it left an event, by the project's id."""
-
-
-def may_share(event: Event) -> bool:
-    """Return True if a session is named for an event, and it is no copy."""
-    is_named = bool(event.session) and not event.session.startswith(SYNTHETIC)
-    return is_named and first_id(event.id) == event.id
-
-
-def copy_of(event: Event, project: Project, root: str) -> Event:
-    """Return something said as it would have been reported from the root of a project.
-
-    What its turn used is counted once, where it was reported.
-    """
-    said = event.body
-    return replace(
-        event,
-        id=f"{first_id(event.id)}{COPIED}{project.uuid}",
-        cwd=root,
-        roots=(),
-        body=replace(said, usage=None) if isinstance(said, Reply) else said,
-    )
-
-
-def said_before(event: Event, place: tuple[int, str], runs: Runs, log: StoreReader) -> list[Event]:
-    """Return what was said in the turn of an event that is work, and is not in its project.
-
-    Args:
-        event: any event.
-        place: its project, and the root of that.
-        runs: its session in all projects that know it.
-        log: the events before it.
-    """
-    project_id, root = place
-    if not _is_work(event) or not _is_above(runs, project_id, root):
-        return []
-    return _missing(_turn(event.at_ms, runs, log), project_id)
 
 
 def said_for(event: Event, runs: Runs, log: StoreReader) -> Iterator[tuple[int, str, Event]]:
@@ -472,14 +431,6 @@ def said_for(event: Event, runs: Runs, log: StoreReader) -> Iterator[tuple[int, 
         root = next((one.root for one in near if _is_work(one.event)), "")
         if root and _is_above(runs, project_id, root):
             yield from ((project_id, root, one) for one in _missing(turn, project_id))
-
-
-def ended_in(project_id: int, runs: Runs, log: StoreReader) -> Iterator[tuple[int, str]]:
-    """Yield the other projects in which a session goes on that has ended, each with its root."""
-    for other, session in runs.items():
-        if other != project_id and session.ended_ms is None:
-            last = log.recorded_near(session.id, from_ms=0, to_ms=sys.maxsize, newest=1)
-            yield from ((other, one.root) for one in last if one.root)
 
 
 def _is_work(event: Event) -> bool:

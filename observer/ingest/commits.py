@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias
 from msgspec.structs import replace
 
 from observer.core.errors import ObserverError
-from observer.core.events import AnyBody, Checkout, Command, Commit, Custom, Event, Rewrite
+from observer.core.events import Checkout, Command, Commit, Custom, Event, Rewrite
 from observer.core.model import Place, Recorded
 from observer.git.commit_diffs import is_related
 from observer.git.log import (
@@ -75,25 +75,28 @@ def incoming_commits(event: Event, place: Place) -> Iterator[Event]:
     Most are known already, as those of a branch that was made here; their `dedup` says so. A last
     event says how many were left out.
     """
-    if place.git and event.route.startswith(_HOOKS):
-        with suppress(ObserverError):  # the repository is damaged or gone, or git is
-            yield from _came(event, place)
-
-
-def _came(event: Event, place: Place) -> Iterator[Event]:
-    since, to = _span(event)
-    since = (to and head_before_resets(head_moves(place.root), to)) or since
-    if not since:
+    if not (place.git and event.route.startswith(_HOOKS)):
         return
-    came = list(commit_history(place.root, since=since, to=to, at_most=MOST))
-    # What a rebase made is known, and the event itself is recorded already.
-    known = rebased_commits(place.root) | {
-        event.dedup.removeprefix("commit:") if is_reported(event) else ""
-    }
-    for one in import_events(place, [each for each in came if each[1].hash not in known]):
-        yield replace(one, branch=event.branch or None)
-    if len(came) == MOST and (total := count_commits(place.root, since=since, to=to)) > MOST:
-        yield _rest(event, total, key=f"{since}..{to}")
+    with suppress(ObserverError):  # the repository is damaged or gone, or git is
+        since, to = _span(event)
+        since = (to and head_before_resets(head_moves(place.root), to)) or since
+        if not since:
+            return
+        came = list(commit_history(place.root, since=since, to=to, at_most=MOST))
+        # What a rebase made is known, and the event itself is recorded already.
+        known = rebased_commits(place.root) | {
+            event.dedup.removeprefix("commit:") if is_reported(event) else ""
+        }
+        for one in import_events(place, [each for each in came if each[1].hash not in known]):
+            yield replace(one, branch=event.branch or None)
+        if len(came) == MOST and (total := count_commits(place.root, since=since, to=to)) > MOST:
+            said = (
+                f"Read the newest {MOST:,} of {total:,} commits that came in by git.\n"
+                "`observer import git` reads the older ones, unless they are known."
+            )
+            body = Custom(name="pulled", text=said)
+            dedup = f"pulled:{since}..{to}"
+            yield replace(event, id=f"{event.id}.rest", body=body, dedup=dedup, since="")
 
 
 def without_owner(event: Event, place: Place) -> Event:
@@ -106,17 +109,13 @@ def without_owner(event: Event, place: Place) -> Event:
         return event
     if not isinstance(body, Commit) or body.action != "merge" or not body.parents:
         return event
-    if len(body.parents) > 1 and not _is_forward(place.root, body.hash):
-        return event
-    return replace(event, client="git", session="", turn="", agent="", author="person")
-
-
-def _is_forward(root: str, to: str) -> bool:
-    """Return True if HEAD came to a commit by nothing but a move of its branch."""
-    said = ""
+    is_moved = len(body.parents) == 1
     with suppress(ObserverError):
-        said = next((move.message for move in head_moves(root) if move.to == to), "")
-    return said.endswith("Fast-forward")
+        moves = () if is_moved else head_moves(place.root)
+        said = next((move.message for move in moves if move.to == body.hash), "")
+        is_moved = is_moved or said.endswith("Fast-forward")
+    nobodys = {"client": "git", "session": "", "turn": "", "agent": "", "author": "person"}
+    return replace(event, **nobodys) if is_moved else event
 
 
 def is_reported(event: Event) -> bool:
@@ -133,20 +132,6 @@ def _span(event: Event) -> tuple[str, str]:
     if not isinstance(body, Commit):
         return "", ""
     return event.since or (body.parents[0] if len(body.parents) > 1 else ""), body.hash
-
-
-def _rest(event: Event, total: int, *, key: str) -> Event:
-    said = (
-        f"Read the newest {MOST:,} of {total:,} commits that came in by git.\n"
-        "`observer import git` reads the older ones, unless they are known."
-    )
-    return replace(
-        event,
-        id=f"{event.id}.rest",
-        body=Custom(name="pulled", text=said),
-        dedup=f"pulled:{key}",
-        since="",
-    )
 
 
 REFLOG_ROUTE = "git/reflog"
@@ -184,7 +169,12 @@ def unreported_commits(place: Place, since: str) -> list[Event]:
     if since != NO_COMMIT and not is_related(place.root, since, place.commit):
         return []
     moves = head_moves(place.root)
-    made = {move.to: action for move in moves if (action := _action(move.message))}
+    made = {
+        move.to: how
+        for move in moves
+        for pattern, how in reversed(_MADE)
+        if pattern.match(move.message)
+    }
     later = takewhile(lambda move: move.to != since, moves)
     is_brought = any(_BROUGHT.match(move.message) for move in later)
     came = [
@@ -193,11 +183,12 @@ def unreported_commits(place: Place, since: str) -> list[Event]:
         if is_brought or each[1].hash in made
     ]
     amended, rebased = _replaced(place, since, moves, [commit for _, commit in came])
-    events = [
-        replace(event, body=_as_made(event.body, made), route=REFLOG_ROUTE, branch=place.branch)
-        for event in import_events(place, came)
-        if event.dedup.removeprefix("commit:") not in rebased.values()
-    ]
+    events = []
+    for event in import_events(place, came):
+        commit = event.dedup.removeprefix("commit:")
+        if commit not in rebased.values():
+            body = replace(event.body, action=made[commit]) if commit in made else event.body
+            events.append(replace(event, body=body, route=REFLOG_ROUTE, branch=place.branch))
     pairs = {"amend": amended, "rebase": rebased}
     events += [_rewrite(place, came[-1][0], *each) for each in pairs.items() if each[1]]
     return [*_dropped(place, since, moves, {**amended, **rebased}), *events]
@@ -222,29 +213,11 @@ def with_session(event: Event, commands: Sequence[Recorded]) -> Event:
     """Return a commit as of the session whose command printed its hash, as `git commit` does."""
     body = event.body
     if isinstance(body, Commit) and body.action != "import":
-        for recorded in commands:
-            if recorded.event.session and _prints(recorded.event, body.hash):
-                by = recorded.event
+        for by in (recorded.event for recorded in commands if recorded.event.session):
+            ran = by.body if isinstance(by.body, Command) and "git" in by.body.command else None
+            if ran and any(map(body.hash.startswith, _HASH.findall(ran.output))):
                 return replace(event, client=by.client, session=by.session, author=by.author)
     return event
-
-
-def _prints(event: Event, commit: str) -> bool:
-    body = event.body
-    if not isinstance(body, Command) or "git" not in body.command:
-        return False
-    return any(commit.startswith(word) for word in _HASH.findall(body.output))
-
-
-def _action(message: str) -> _Action | None:
-    """Return how a commit was made to which HEAD moved, None if it was there before."""
-    return next((action for pattern, action in _MADE if pattern.match(message)), None)
-
-
-def _as_made(body: AnyBody, made: Mapping[str, _Action]) -> AnyBody:
-    if isinstance(body, Commit) and body.hash in made:
-        return replace(body, action=made[body.hash])
-    return body
 
 
 def _replaced(

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar, cast
 
-import msgspec
 from msgspec import structs
 
 from observer import __version__
@@ -68,8 +67,7 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
     Raises:
         Undecodable: the data is not an envelope, of an unknown client, or not its payload.
     """
-    envelope = parse(entry_id, data, at_ms)
-    events = _numbered(envelope)
+    events = _read(parse(entry_id, data, at_ms))
     if len(data) > SLACK * cap_bytes:
         return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
     return events
@@ -102,10 +100,9 @@ def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -
         changed = dump({**known, "hook_event_name": ended})
     except RecursionError as error:
         raise Undecodable(_TOO_DEEP) from error
-    ahead = structs.replace(envelope, event=ended, payload=changed)
     if len(changed) > SLACK * cap_bytes:
         return ()
-    return _numbered(ahead)
+    return _read(structs.replace(envelope, event=ended, payload=changed))
 
 
 def decode_call(envelope: Envelope, payload: Object, *, cap_bytes: int) -> tuple[Event, ...]:
@@ -114,36 +111,29 @@ def decode_call(envelope: Envelope, payload: Object, *, cap_bytes: int) -> tuple
     Raises:
         Undecodable: it is not a payload of the client.
     """
-    try:
-        events = _number(_client(envelope.client).read(envelope, payload))
-        return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
-    except RecursionError as error:
-        raise Undecodable(_TOO_DEEP) from error
+    events = _numbered(lambda: _client(envelope.client).read(envelope, payload))
+    return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
 
 
-def _numbered(envelope: Envelope) -> tuple[Event, ...]:
-    try:
-        return _number(_read(envelope))
-    except RecursionError as error:
-        raise Undecodable(_TOO_DEEP) from error
-
-
-def _read(envelope: Envelope) -> Iterable[Event]:
+def _read(envelope: Envelope) -> tuple[Event, ...]:
     client = _client(envelope.client)
     if not client.takes_json:
-        return client.read(envelope, NOTHING)
+        return _numbered(lambda: client.read(envelope, NOTHING))
     payload = _payload(envelope.payload)
-    host = client.host(envelope, payload) if client.host else client.name
-    events = tuple(clients().get(host, client).read(envelope, payload))
-    if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
-        raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")
-    events = tuple(_correlated(event, envelope, payload) for event in events)
-    # Who ran the hook need not be a client that we know.
-    named = {} if host in clients() else {"client": host}
-    events = tuple(structs.replace(event, **named) for event in events) if named else events
-    if envelope.args[-1:] == (PLUGIN,):
-        return [structs.replace(event, route=plugin_route(event.route)) for event in events]
-    return events
+
+    def read() -> Iterator[Event]:
+        host = client.host(envelope, payload) if client.host else client.name
+        events = tuple(clients().get(host, client).read(envelope, payload))
+        if not payload and not all(isinstance(event.body, _WORDLESS) for event in events):
+            raise Undecodable(f"{envelope.client} {envelope.event} with an empty payload")
+        for event in events:
+            # Who ran the hook need not be a client that we know.
+            fields = {} if host in clients() else {"client": host}
+            if envelope.args[-1:] == (PLUGIN,):
+                fields["route"] = plugin_route(event.route)
+            yield structs.replace(_correlated(event, envelope, payload), **fields)
+
+    return _numbered(read)
 
 
 def _correlated(event: Event, envelope: Envelope, payload: Object) -> Event:
@@ -177,23 +167,24 @@ def _payload(data: bytes) -> Object:
     return payload
 
 
-def _number(events: Iterable[Event]) -> tuple[Event, ...]:
-    return tuple(_named(event if n == 0 else _further(event, n)) for n, event in enumerate(events))
+def _numbered(read: Callable[[], Iterable[Event]]) -> tuple[Event, ...]:
+    """Return the events that are read, each with an id of its own, and with short names.
 
-
-def _further(event: Event, n: int) -> Event:
-    dedup = event.dedup and f"{event.dedup}.{n}"
-    return structs.replace(event, id=f"{event.id}.{n}", dedup=dedup)
-
-
-def _named(event: Event) -> Event:
-    """Shorten names longer than any client gives: they are indexed, and never cut later."""
-    long = {each: name for each in _NAMES if len(name := getattr(event, each)) > NAME_CHARACTERS}
-    return structs.replace(event, **{k: _digest(v) for k, v in long.items()}) if long else event
-
-
-def _digest(name: str) -> str:
-    return f"{name[:100]}…{hashlib.sha256(name.encode()).hexdigest()}"
+    Names longer than any client gives are indexed, and never cut later.
+    """
+    found = []
+    try:
+        for n, event in enumerate(read()):
+            fields = {each: getattr(event, each) for each in _NAMES}
+            if n:
+                fields |= {"id": f"{event.id}.{n}", "dedup": event.dedup and f"{event.dedup}.{n}"}
+            for each in _NAMES:
+                if len(name := fields[each]) > NAME_CHARACTERS:
+                    fields[each] = f"{name[:100]}…{hashlib.sha256(name.encode()).hexdigest()}"
+            found.append(structs.replace(event, **fields))
+    except RecursionError as error:
+        raise Undecodable(_TOO_DEEP) from error
+    return tuple(found)
 
 
 ELEMENT_BYTES = 128
@@ -225,8 +216,6 @@ def truncate(event: Event, cap_bytes: int) -> Event:
         event: redacted: a cut through a secret would hide it from the patterns.
         cap_bytes: 1,024 at least.
     """
-    if len(msgspec.json.encode(event)) <= cap_bytes:
-        return event
     content = _content(event)
     sizes, elements = _measured(content)
     if sum(sizes) + ELEMENT_COST * elements <= cap_bytes:
@@ -244,7 +233,15 @@ def cut_texts(event: Event, most: int) -> Event:
     """
 
     def change(text: str) -> str:
-        return text if len(text) <= most else _trimmed(text, most // 2)
+        if len(text) <= most:
+            return text
+        each = most // 2
+        head, tail = text[:each], text[-each:]
+        if _is_open(head):
+            head += _CLOSE
+        if _is_open(text[:-each]):
+            tail = _OPEN + tail
+        return head + _mark(len(text) - 2 * each) + tail
 
     return _with(event, _mapped(_content(event), change))
 
@@ -281,15 +278,6 @@ def _cut_before(text: str) -> int:
     return sum(int(found[1].replace(",", "")) - len(found[0]) for found in _CUT.finditer(text))
 
 
-def _trimmed(text: str, each: int) -> str:
-    head, tail = text[:each], text[-each:]
-    if _is_open(head):
-        head += _CLOSE
-    if _is_open(text[:-each]):
-        tail = _OPEN + tail
-    return head + _mark(len(text) - 2 * each) + tail
-
-
 def _is_open(text: str) -> bool:
     lowered = text.lower()
     return lowered.rfind(_OPEN) > lowered.rfind(_CLOSE)
@@ -304,19 +292,15 @@ class _Thinner:
     def thin(self, value: _T, *, depth: int = 0) -> _T:
         if isinstance(value, Value):
             return cast("_T", _rebuilt(value, lambda field: self.thin(field, depth=depth)))
-        if isinstance(value, tuple):
-            return cast("_T", self._fewer(value, depth))
-        return value
-
-    def _fewer(self, values: tuple[object, ...], depth: int) -> tuple[object, ...]:
-        most = len(values) if depth == 0 else _PER_LIST
+        if not isinstance(value, tuple):
+            return value
         kept: list[object] = []
-        for value in values[:most]:
+        for one in value if depth == 0 else value[:_PER_LIST]:
             if self._left <= 0:
                 break
             self._left -= 1
-            kept.append(self.thin(value, depth=depth + 1) if isinstance(value, Value) else value)
-        return (*kept, *_ellipsis(values[len(kept) :]))
+            kept.append(self.thin(one, depth=depth + 1) if isinstance(one, Value) else one)
+        return cast("_T", (*kept, *_ellipsis(value[len(kept) :])))
 
 
 def _ellipsis(left_out: tuple[object, ...]) -> tuple[object, ...]:

@@ -123,13 +123,12 @@ def find_typed(event: Event, near: Sequence[Event]) -> Event | None:
 
     A hook reports the end of a command, a history its begin.
     """
-    same = (other for other in near if _signature(other) == _signature(event))
-    return next((one for one in same if abs(_begun_ms(one) - event.at_ms) <= WINDOW_MS), None)
-
-
-def _begun_ms(event: Event) -> int:
-    took_ms = event.body.duration_ms if isinstance(event.body, Command) else None
-    return event.at_ms - (took_ms or 0)
+    for other in near:
+        took_ms = other.body.duration_ms if isinstance(other.body, Command) else None
+        is_near = abs(other.at_ms - (took_ms or 0) - event.at_ms) <= WINDOW_MS
+        if is_near and _signature(other) == _signature(event):
+            return other
+    return None
 
 
 def path_written(event: Event) -> str:

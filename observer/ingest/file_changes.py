@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
@@ -60,14 +61,8 @@ def is_temporary(name: str) -> bool:
 
 def merge_saves(first: Save, then: Save) -> Save:
     """Return two saves of one file, one after the other, as one."""
-    return Save(
-        path=first.path,
-        from_ms=first.from_ms,
-        to_ms=then.to_ms,
-        old=first.old,
-        new=then.new,
-        has_text=first.has_text and then.has_text,
-    )
+    has_text = first.has_text and then.has_text
+    return replace(first, to_ms=then.to_ms, new=then.new, has_text=has_text)
 
 
 def has_effect(save: Save) -> bool:
@@ -107,13 +102,14 @@ def bulk_change_event(saves: Sequence[Save], root: str) -> Custom:
 
 def edits_of(old: str, new: str, path: str) -> Iterator[Edit]:
     """Yield the changes between two texts, each with the lines around that say where it is."""
-    before, after = _lines(old), _lines(new)
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     hunks = _hunks(before, after)
     language = language_of(path)
     done = 0
     for number, hunk in enumerate(hunks):
         following = hunks[number + 1].old_from if number + 1 < len(hunks) else len(before)
-        above = _above(before[done : hunk.old_from], _first(after[hunk.new_from :]), language)
+        changed = next(filter(str.strip, after[hunk.new_from :]), "")
+        above = _above(before[done : hunk.old_from], changed, language)
         below = min(BELOW, following - hunk.old_to)
         yield Edit(
             old="".join(before[hunk.old_from - above : hunk.old_to + below]),
@@ -155,16 +151,8 @@ def _above(lines: Sequence[str], changed: str, language: str) -> int:
     return min(BELOW, len(lines))
 
 
-def _first(lines: Sequence[str]) -> str:
-    return next((line for line in lines if line.strip()), "")
-
-
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _lines(text: str) -> list[str]:
-    return text.splitlines(keepends=True)
 
 
 MOST_BYTES = 1 << 20
@@ -175,18 +163,11 @@ def with_symbols(event: Event) -> Event:
     body = event.body
     if not isinstance(body, FileWrite) or body.symbols or body.error or not body.edits:
         return event
-    path = Path(event.cwd, body.path)
-    is_readable = path.is_absolute() and has_symbols(body.path)
-    text = _text(path) if is_readable else None
-    found = texts_around(text, body.edits) if text else None
+    path, read = Path(event.cwd, body.path), b""
+    if path.is_absolute() and has_symbols(body.path):
+        with suppress(OSError, ValueError):
+            read = read_head(path, MOST_BYTES + 1)
+    is_usual = 0 < len(read) <= MOST_BYTES
+    found = texts_around(read.decode("utf-8", "replace"), body.edits) if is_usual else None
     symbols = symbol_changes_of(body.path, *found) if found else None
     return replace(event, body=replace(body, symbols=symbols)) if symbols else event
-
-
-def _text(path: Path) -> str | None:
-    """Return the text of a file of usual size, None for anything else."""
-    try:
-        read = read_head(path, MOST_BYTES + 1)
-    except (OSError, ValueError):
-        return None
-    return read.decode("utf-8", "replace") if len(read) <= MOST_BYTES else None

@@ -49,7 +49,10 @@ class NoteProjection:
         """Return the note, in the place of the one with the same key or the same words."""
         made = note(recorded, None, owner=body.owner)
         where = Filters(project_id=made.project_id, owner=made.owner)
-        existing = self._same(made, where)
+        existing = None
+        if made.kind != "inference":  # which takes nobody's place
+            same, what = self._writer.same_content, made.content_hash
+            existing = self._writer.keyed(made.key, where) if made.key else same(what, where)
         item = note(recorded, existing, owner=body.owner) if existing else made
         return self._put(item, recorded)
 
@@ -75,7 +78,8 @@ class NoteProjection:
             captured: the item with that uuid, if it was captured and is not put yet.
         """
         is_gone = self._is_gone(body, recorded)
-        existing = captured or self._existing(body.uuid)
+        uuid, is_read = body.uuid, body.uuid in self._read and body.uuid not in self._waiting
+        existing = captured or (self._read[uuid] if is_read else self._by_uuid([uuid]).get(uuid))
         if existing and (
             existing.scope == "personal"
             or existing.project_id not in {None, recorded.project_id}
@@ -96,11 +100,6 @@ class NoteProjection:
             return body.uuid in self._gone
         return bool(self._writer.gone([body.uuid], before=recorded.seq))
 
-    def _existing(self, uuid: str) -> Item | None:
-        if uuid in self._waiting or uuid not in self._read:
-            return self._by_uuid([uuid]).get(uuid)
-        return self._read[uuid]
-
     def _as_shared(self, recorded: Recorded, body: Shared, existing: Item | None) -> Item | None:
         if existing and existing.kind in RECORDED_KINDS:
             return folded([*self._writer.history(existing.id), recorded])
@@ -109,14 +108,6 @@ class NoteProjection:
         if existing and not existing.person:
             return None
         return shared(recorded, body, existing)
-
-    def _same(self, made: Item, where: Filters) -> Item | None:
-        """Return the note whose place a new one takes; an inference takes nobody's."""
-        if made.kind == "inference":
-            return None
-        if made.key:
-            return self._writer.keyed(made.key, where)
-        return self._writer.same_content(made.content_hash, where)
 
     def _put(self, item: Item, recorded: Recorded) -> Item:
         self._writer.put_history(item.id, recorded.seq)

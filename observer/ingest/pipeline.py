@@ -25,7 +25,7 @@ from observer.core.config import Settings
 from observer.core.disk import SpoolEntry, replace
 from observer.core.errors import ObserverError, StoreUnavailable, Undecodable, remedy
 from observer.core.events import Event, SessionEnd
-from observer.core.model import Item, Place, Receipt, Recorded, Session
+from observer.core.model import Item, Place, Receipt, Recorded
 from observer.core.paths import is_inside
 from observer.core.routes import is_imported
 from observer.core.value import Value
@@ -126,7 +126,11 @@ class Pipeline:
         """
         if self._ahead and (drained := self._drain_ahead(self._ahead)):
             return drained
-        entries = self._claim()
+        # Each batch is larger than the one before, and what is left then is read meanwhile.
+        entries = self._spool.claim(at_most=self._at_most)
+        self._at_most = min(4 * self._at_most, BATCH)
+        if self._ahead and len(entries) == BATCH and self._spool.left() > BATCH + BACKLOG:
+            self._ahead.begin(in_hand=entries)
         self._preparer.clear_cache()
         read = [(entry, self._read(entry)) for entry in entries]
         good = [(entry, prepared) for entry, prepared in read if prepared is not None]
@@ -200,7 +204,15 @@ class Pipeline:
             return frozenset()
         return self._store_all(
             EventRecord(
-                event=_end_of(session, session.last_ms + self._idle_ms),
+                event=Event(
+                    id=f"idle-{session.id}-{session.last_ms}",
+                    at_ms=session.last_ms + self._idle_ms,
+                    client=session.client,
+                    session=session.external,
+                    cwd=session.cwd,
+                    body=SessionEnd(reason="idle"),
+                    author="system",
+                ),
                 place=Place(root=self._preparer.root_of(session.cwd), branch=session.branch),
                 project_id=session.project_id,
             )
@@ -250,14 +262,6 @@ class Pipeline:
         with self._store.write() as writer:
             return derived_anew(writer, self._embedder, advance=advance)
 
-    def _claim(self) -> list[SpoolEntry]:
-        """Claim a batch, each larger than the one before, and have what is left read meanwhile."""
-        entries = self._spool.claim(at_most=self._at_most)
-        self._at_most = min(4 * self._at_most, BATCH)
-        if self._ahead and len(entries) == BATCH and self._spool.left() > BATCH + BACKLOG:
-            self._ahead.begin(in_hand=entries)
-        return entries
-
     def _drain_ahead(self, ahead: Prefetcher) -> Drained | None:
         """Store what was read ahead; None if there is nothing, or nothing that can be stored."""
         batch = ahead.next()
@@ -289,19 +293,16 @@ class Pipeline:
                 self._give_way()
                 receipts.append(appender.append(one))
             appender.finish()
-            take_up = self._indexed(writer, len(receipts))
-        take_up()
+            take_up = None
+            if self._index is not None and len(receipts) >= INDEXED:
+                take_up = self._index.prepare(writer, pause=self._give_way)
+        if take_up:  # what was indexed counts after the commit
+            take_up()
         if purged := sum(receipt.is_purged for receipt in receipts):
             _log.info("%d events were left out that had been purged", purged)
         if expired := sum(receipt.is_expired for receipt in receipts):
             _log.info("%d events were left out that are older than is kept", expired)
         return frozenset(appender.touched)
-
-    def _indexed(self, writer: Writer, events: int) -> Callable[[], None]:
-        """Index what was stored; returns what makes it count after the commit."""
-        if self._index is None or events < INDEXED:
-            return lambda: None
-        return self._index.prepare(writer, pause=self._give_way)
 
     def _appender(self, writer: Writer) -> EventAppender:
         return EventAppender(
@@ -346,18 +347,6 @@ class Pipeline:
                 f"cannot write to the spool: {error.strerror}",
                 hint=remedy(error, "make its folder writable"),
             ) from error
-
-
-def _end_of(session: Session, at_ms: int) -> Event:
-    return Event(
-        id=f"idle-{session.id}-{session.last_ms}",
-        at_ms=at_ms,
-        client=session.client,
-        session=session.external,
-        cwd=session.cwd,
-        body=SessionEnd(reason="idle"),
-        author="system",
-    )
 
 
 ANSWER = "stored-"
@@ -408,10 +397,7 @@ def answer(
         for folder, seq, item in stored:
             (recorded,) = writer.log(after_seq=seq - 1, limit=1)
             made = None if item is None else writer.item(item)
-            _write(folder, Probed(recorded=recorded, item=made))
+            said = msgspec.json.encode(Probed(recorded=recorded, item=made))
+            with suppress(OSError, ValueError):  # whoever sent it may have removed the folder
+                replace(Path(folder, f"{ANSWER}{secrets.token_hex(8)}"), said)
         raise _RollBack
-
-
-def _write(folder: str, probed: Probed) -> None:
-    with suppress(OSError, ValueError):  # whoever sent it has given up and removed the folder
-        replace(Path(folder, f"{ANSWER}{secrets.token_hex(8)}"), msgspec.json.encode(probed))

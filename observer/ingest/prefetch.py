@@ -172,13 +172,9 @@ def analysed(page: Page) -> Page:
     for line in page.lines:
         with suppress(Exception):
             events = [
-                (data, number, is_expired, _analysis(data, page.places[number]))
+                (data, number, is_expired, analyze(event.body, Where(root=root, cwd=event.cwd)))
                 for data, number, is_expired, _ in line.events
+                for event, root in [(_event(data), page.places[number].root)]
             ]
             lines.append(msgspec.structs.replace(line, events=events))
     return Page(lines, page.places)
-
-
-def _analysis(data: str, place: Place) -> EventAnalysis:
-    event = _event(data)
-    return analyze(event.body, Where(root=place.root, cwd=event.cwd))

@@ -104,9 +104,9 @@ class Projection:
         self._writer = writer
         self._notes = NoteProjection(writer)
         self._history = ProjectHistory(writer)
-        self._later = LaterWork(writer)
         self._embedder = embedder
         self._folds: dict[int | None, SessionReducer] = {None: SessionReducer(None)}
+        self._later = LaterWork(writer, self._folds)
         self._items: dict[int, Item] = {}
         self._forgotten = dict(writer.forgotten())
         self._enriched: dict[int, Enrichment] = {}
@@ -127,7 +127,11 @@ class Projection:
         if not isinstance(recorded.event.body, Shared):
             self._notes.put()
         is_late = self._history.arc(recorded.project_id).is_late(recorded)
-        fold = self._fold(recorded)
+        key = recorded.session_id
+        if key not in self._folds:
+            stored = None if key is None or key == recorded.seq else self._writer.session(key)
+            self._folds[key] = SessionReducer(stored or begin(recorded))
+        fold = self._folds[key]
         whole, drafted = fold.add_paired(recorded)
         arcs = () if is_late else self._history.add(whole, drafted)
         fold.learn(arcs, self._history.arc(whole.project_id).state.failures)
@@ -172,35 +176,37 @@ class Projection:
                 made = [*fold.turn(), *filter(None, [summarize(session)])]
                 self._items |= {item.id: item for item in made}
         self._history.finish()
-        self._enrich()
+        absent = [item_id for item_id in self._enriched if item_id not in self._items]
+        self._items |= {item.id: item for item in self._writer.items(absent)}
+        known = {**self._writer.enrichments(list(self._items)), **self._enriched}
+        written = {  # a model may have repeated instructions that it had read
+            item_id: one
+            for item_id, one in known.items()
+            if not suspicion(f"{one.narrative}\n{one.learned}\n{one.next_steps}")
+        }
+        for item_id in written.keys() & self._items.keys():
+            self._items[item_id] = replace(self._items[item_id], enrichment=written[item_id])
         for item in self._items.values():
             if (at_ms := self._gone.get(item.uuid)) is not None:
                 self._forget(item.id, at_ms)
         items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]
         put_embedded(self._writer, items, self._embedder)
 
-    def _fold(self, recorded: Recorded) -> SessionReducer:
-        key = recorded.session_id
-        if key not in self._folds:
-            stored = None if key is None or key == recorded.seq else self._writer.session(key)
-            self._folds[key] = SessionReducer(stored or begin(recorded))
-        return self._folds[key]
-
     def _take_up(self, recorded: Recorded, whole: Recorded, drafted: Items) -> None:
         """Mark in other sessions that an event takes up what they left open."""
-        for session_id, saying, paths in [*self._later.committed(recorded, drafted, self._folds)]:
+        for session_id, saying, paths in [*self._later.committed(recorded, drafted)]:
             self._fold_of(session_id).commit(saying, paths)
         gone = discarding(whole)
-        for session_id in [*self._later.discarded(whole, gone, self._folds)]:
+        for session_id in [*self._later.discarded(whole, gone)]:
             self._fold_of(session_id).discard(gone)
-        for begun in list(self._later.begun(recorded, self._folds)):
+        for begun in list(self._later.begun(recorded)):
             self._fold_of(begun).begin_plan()
 
     def _take_back(self, whole: Recorded, made: Items) -> None:
         """Mark in the sessions that had a part in it what an event takes back or replaces."""
         became = inverse_edits.rewritten(whole, made)
         own = [whole.session_id] if became and whole.session_id else []
-        for session_id in [*own, *self._later.rewritten(whole, became, self._folds)]:
+        for session_id in [*own, *self._later.rewritten(whole, became)]:
             commits = self._fold_of(session_id).rewrite(became)
             self._amend_turns(session_id, (), commits)
         for session_id, paths in self._history.taken_back(whole).items():
@@ -258,22 +264,6 @@ class Projection:
         elif body.item is None:
             self._gone[body.uuid] = recorded.event.at_ms
         return [made] if made else []
-
-    def _enrich(self) -> None:
-        """Keep with each item what was written about it: what derives an item knows nothing of it.
-
-        Last, since a summary that was written about is derived after everything else.
-        """
-        absent = [item_id for item_id in self._enriched if item_id not in self._items]
-        self._items |= {item.id: item for item in self._writer.items(absent)}
-        known = {**self._writer.enrichments(list(self._items)), **self._enriched}
-        written = {  # a model may have repeated instructions that it had read
-            item_id: one
-            for item_id, one in known.items()
-            if not suspicion(f"{one.narrative}\n{one.learned}\n{one.next_steps}")
-        }
-        for item_id in written.keys() & self._items.keys():
-            self._items[item_id] = replace(self._items[item_id], enrichment=written[item_id])
 
     def _forget(self, item_id: int, at_ms: int) -> list[Item]:
         # An open burst or session derives its item again: deleting what is there is not enough.
@@ -458,76 +448,66 @@ class OpenWork(NamedTuple):
 class LaterWork:
     """Looks for sessions within one write transaction."""
 
-    def __init__(self, reader: StoreReader) -> None:
+    def __init__(self, reader: StoreReader, folds: Folds) -> None:
         self._reader = reader
+        self._folds = folds
         self._stored: dict[int, list[OpenWork]] = {}
 
     def committed(
-        self, recorded: Recorded, made: Collection[Item], folds: Folds
+        self, recorded: Recorded, made: Collection[Item]
     ) -> Iterator[tuple[int, str, frozenset[str]]]:
         """Yield sessions of which a commit takes in changes, how it is named, and its files.
 
-        `made` are the items of the event, `folds` the sessions of this transaction.
+        `made` are the items of the event.
         """
         body = recorded.event.body
         if not isinstance(body, Commit) or event_text.is_pulled(body):
             return
         paths = frozenset(path for item in made for path in item.files_modified)
         saying = session_commits.commit_text(body.subject, body.hash)
-        for left in self._before(recorded, folds):
+        for left in self._before(recorded):
             if not left.dirty.isdisjoint(paths):
                 yield left.session.id, saying, paths
 
-    def discarded(
-        self, whole: Recorded, operations: Collection[GitOperation], folds: Folds
-    ) -> Iterator[int]:
+    def discarded(self, whole: Recorded, operations: Collection[GitOperation]) -> Iterator[int]:
         """Yield sessions whose changes an event discards; `operations` as `discarding` returns."""
-        for left in self._before(whole, folds) if operations else ():
+        for left in self._before(whole) if operations else ():
             if is_inside(left.session.cwd, whole.root) and any(
                 is_within(path, one.paths) for one in operations for path in left.dirty
             ):
                 yield left.session.id
 
-    def rewritten(self, recorded: Recorded, became: Collection[str], folds: Folds) -> Iterator[int]:
+    def rewritten(self, recorded: Recorded, became: Collection[str]) -> Iterator[int]:
         """Yield sessions that name one of the commits that an event replaces or takes back."""
         gone = {commit[: session_commits.HASH_CHARS] for commit in became}
-        for left in self._before(recorded, folds) if gone else ():
+        for left in self._before(recorded) if gone else ():
             if not left.commits.isdisjoint(gone):
                 yield left.session.id
 
-    def begun(self, recorded: Recorded, folds: Folds) -> Iterator[int]:
+    def begun(self, recorded: Recorded) -> Iterator[int]:
         """Yield sessions whose plan is what a prompt asks for."""
         body = recorded.event.body
         heading = prompts.heading_of(body.text) if isinstance(body, Prompt) else ""
-        if heading:
-            yield from (
-                left.session.id for left in self._before(recorded, folds) if left.plan == heading
-            )
+        for left in self._before(recorded) if heading else ():
+            if left.plan == heading:
+                yield left.session.id
 
-    def _before(self, recorded: Recorded, folds: Folds) -> Iterator[OpenWork]:
+    def _before(self, recorded: Recorded) -> Iterator[OpenWork]:
         """Yield the other sessions of the project that were there, and not long over."""
         at_ms, project_id = recorded.event.at_ms, recorded.project_id
-        stored = (left for left in self._stored_in(project_id) if left.session.id not in folds)
-        for left in [*_in(folds, project_id), *stored]:
-            session = left.session
-            is_of_time = session.started_ms <= at_ms <= session.last_ms + OLD_MS
-            if is_of_time and session.id != recorded.session_id:
-                yield left
-
-    def _stored_in(self, project_id: int) -> list[OpenWork]:
         if project_id not in self._stored:
             sessions = self._reader.sessions(project_id=project_id, limit=SESSIONS)
             self._stored[project_id] = [
                 _left(session, session_state.decode(session.state)) for session in sessions
             ]
-        return self._stored[project_id]
-
-
-def _in(folds: Folds, project_id: int) -> Iterator[OpenWork]:
-    for fold in folds.values():
-        session = fold.current()
-        if session and session.project_id == project_id:
-            yield _left(session, fold.state())
+        known = ((fold.current(), fold.state()) for fold in self._folds.values())
+        found = [_left(one, state) for one, state in known if one and one.project_id == project_id]
+        found += [one for one in self._stored[project_id] if one.session.id not in self._folds]
+        for left in found:
+            session = left.session
+            is_of_time = session.started_ms <= at_ms <= session.last_ms + OLD_MS
+            if is_of_time and session.id != recorded.session_id:
+                yield left
 
 
 def _left(session: Session, known: SessionState) -> OpenWork:

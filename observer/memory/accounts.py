@@ -53,8 +53,7 @@ from observer.search.timeline import (
     with_summaries,
 )
 from observer.store.interface import Store
-from observer.store.reader import StoreReader
-from observer.store.spent import Spent
+from observer.store.reader import Spent, StoreReader
 from observer.store.writer import Writer
 
 

@@ -27,7 +27,7 @@ from observer.serve.worker import Services, Worker, background, heard
 from observer.store.connection import stemmer
 from observer.store.shares import ShareState
 from observer.store.tombstones import Tombstones
-from observer.sync import home as sharing
+from observer.sync import incoming as sharing
 from observer.sync import outgoing
 from observer.sync.carriers import is_server, open_carrier, open_search, open_server
 from observer.sync.team_search import ItemModel, fill

@@ -22,6 +22,7 @@ from observer.store.rows import (
     ITEM_COLUMNS,
     Row,
     among,
+    built,
     json_text,
     packed,
     put,
@@ -191,10 +192,6 @@ class _Said(NamedTuple):
         return Validity(reason=reason, subject=subject, target=self.id, since_ms=self.updated_ms)
 
 
-def _said(values: Sequence[object]) -> _Said:
-    return _Said(*cast("tuple[int, str, str, int]", tuple(values)))
-
-
 class AnchorReads(Reads):
     """The folder from which items are looked at, and what holds seen from there."""
 
@@ -217,24 +214,21 @@ class AnchorReads(Reads):
 
     def worktrees(self) -> list[WorktreeView]:
         """Return all worktrees, by id."""
-        rows = self._connection.execute(f"SELECT {_WORKTREE} FROM worktree ORDER BY id")
-        return [
-            WorktreeView(**dict(zip(WorktreeView.__struct_fields__, row, strict=True)))
-            for row in rows
-        ]
+        rows = self._rows(f"SELECT {_WORKTREE} FROM worktree ORDER BY id")
+        return [built(WorktreeView, row) for row in rows]
 
     def validity(self, ids: Sequence[int]) -> ValidityById:
         """Return the validity of items by id, seen from the folder; most items have none."""
         if not ids:
             return {}
-        rows: list[Row] = self._connection.execute(
+        rows = self._rows(
             f"SELECT item_id, worktree, {_VALIDITY} FROM validity WHERE item_id {AMONG}",
             (among(ids),),
-        ).fetchall()
+        )
         found: defaultdict[int, tuple[Validity, ...]] = defaultdict(tuple)
         for item, worktree, *values in rows:
             if worktree in self._seen:
-                found[item] += (Validity(**dict(zip(VALIDITY_FIELDS, values, strict=True))),)
+                found[item] += (built(Validity, values),)
         for item, record in self._acts(ids):
             # Of several that superseded an item the newest counts.
             if not any(each.reason == record.reason == "superseded" for each in found[item]):
@@ -243,7 +237,7 @@ class AnchorReads(Reads):
 
     def _acts(self, ids: Sequence[int]) -> Iterator[tuple[int, Validity]]:
         rows = self._connection.execute(_ACTS, (json_text(list(ids)),)).fetchall()
-        acts = [(str(kind), _said(both[:4]), _said(both[4:])) for kind, *both in rows]
+        acts = [(str(kind), _Said._make(both[:4]), _Said._make(both[4:])) for kind, *both in rows]
         done = {(kind, newer.id, older.id) for kind, newer, older in acts}
         for kind, newer, older in acts:
             # Of a circle, as when an old decision is taken again, what was said last holds.
@@ -390,9 +384,11 @@ class AnchorWrites(AnchorReads):
         """Insert or replace, by item."""
         anchor_sets = list(anchor_sets)
         self.drop_anchor_sets(worktree, [anchor_set.item for anchor_set in anchor_sets])
-        many = self._connection.executemany
-        many(_PUT_ANCHOR_SET, ((worktree, one.is_pending, *_row(one)) for one in anchor_sets))
-        many(
+        for one in anchor_sets:
+            *values, anchors = msgspec.structs.astuple(one)
+            held = packed(json_text(anchors).encode())
+            self._connection.execute(_PUT_ANCHOR_SET, (worktree, one.is_pending, *values, held))
+        self._connection.executemany(
             "INSERT OR IGNORE INTO anchor_path VALUES (?, ?, ?)",
             ((worktree, one.path, each.item) for each in anchor_sets for one in each.anchors),
         )

@@ -15,7 +15,7 @@ import threading
 import time
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import NamedTuple, Self
@@ -25,7 +25,7 @@ import apsw
 from observer.core.disk import settle
 from observer.core.errors import SchemaDiffers, StoreDamaged, StoreUnavailable
 from observer.core.model import title_key
-from observer.core.paths import make_private
+from observer.core.paths import FileIdentity, identity, make_private
 from observer.store.connection import (
     APPLICATION_ID,
     DAMAGED,
@@ -42,7 +42,6 @@ from observer.store.connection import (
 )
 from observer.store.migrations import PACKED, UNFILLED, Migration, differs, migrations, needed
 from observer.store.pages import PAGES_CHECKED, VFS
-from observer.store.purging import attached
 from observer.store.reader import StoreReader
 from observer.store.rows import checksum, packed_event
 from observer.store.writer import Writer
@@ -72,12 +71,12 @@ class WriteAheadLog:
         self._database = database
         self._path = database.with_name(f"{database.name}-wal")
         self._mark_path = database.with_name(f"{database.name}-newest")
-        self._opened: tuple[int, int] | None = None
+        self._opened: FileIdentity = None
         self._mark: int | None = None
 
     def is_replaced(self) -> bool:
         """Return True if the log that was seen first is gone, or is another file."""
-        found = self._identity()
+        found = identity(self._path)
         if self._opened is None:
             self._opened = found
         return found != self._opened
@@ -112,9 +111,7 @@ class WriteAheadLog:
 
         None is lost where a copy was put in the place of the database: that was wanted.
         """
-        if marked is None or self.is_copy():
-            return 0
-        return max(0, marked.newest_seq - newest_seq)
+        return 0 if marked is None or self.is_copy() else max(0, marked.newest_seq - newest_seq)
 
     def is_copy(self) -> bool:
         """Return True if the file is a backup that nobody has written to yet.
@@ -149,13 +146,6 @@ class WriteAheadLog:
         if self._mark is not None:
             os.close(self._mark)
             self._mark = None
-
-    def _identity(self) -> tuple[int, int] | None:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
 
 BUSY_MS = 10_000
@@ -392,11 +382,17 @@ class SqliteStore:
 
     def adopt(self, anew: Path, projects: Collection[int], *, gone: Collection[int]) -> int:
         """See `OwnedStore.adopt`."""
-        with attached(self._alone, anew), self.write() as writer:
-            removed = writer.take_out(gone, projects) if gone else 0
-            writer.put_items(writer.derived_anew(projects))
-            writer.take_over(projects)
-        return removed
+        with self._alone() as alone:
+            alone.execute("ATTACH ? AS anew", (os.fspath(anew),))
+        try:
+            with self.write() as writer:
+                removed = writer.take_out(gone, projects) if gone else 0
+                writer.put_items(writer.derived_anew(projects))
+                writer.take_over(projects)
+            return removed
+        finally:
+            with self._alone() as alone:
+                alone.execute("DETACH anew")
 
     def backup(self, copy: Path) -> None:
         """See `OwnedStore.backup`."""
@@ -404,13 +400,11 @@ class SqliteStore:
         with self._lent, explained(partial):
             make_private(copy.parent)
             partial.unlink(missing_ok=True)  # of a process that was killed over it
-            source = self._connect()
-            try:
-                source.execute("VACUUM INTO ?", (os.fspath(partial),))
-            except apsw.CorruptError as error:
-                raise StoreDamaged(f"{self._path}: {error}", hint=DAMAGED) from error
-            finally:
-                source.close()
+            with closing(self._connect()) as source:
+                try:
+                    source.execute("VACUUM INTO ?", (os.fspath(partial),))
+                except apsw.CorruptError as error:
+                    raise StoreDamaged(f"{self._path}: {error}", hint=DAMAGED) from error
             if (found := check_copy(partial)) != "ok":
                 partial.unlink()
                 raise StoreUnavailable(
@@ -427,20 +421,16 @@ class SqliteStore:
             raise StoreUnavailable("opened for reading only", hint="go through the daemon")
         with self._writing, explained(self._path):
             if self._wal.is_replaced():
-                self._writer = self._rescued(self._writer)
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                self._generation += 1
+                self._close_readers()
+                self._writer.close()
+                self._wal.forget()
+                self.rescues += 1
+                opened = self._connect(cache_kib=WRITER_CACHE_KIB)
+                _prepare_writer(opened)
+                self._writer = opened
             yield self._writer
-
-    def _rescued(self, writer: NumberedConnection) -> NumberedConnection:
-        """Move what a deleted log held into the database, and open it anew."""
-        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        self._generation += 1
-        self._close_readers()
-        writer.close()
-        self._wal.forget()
-        self.rescues += 1
-        opened = self._connect(cache_kib=WRITER_CACHE_KIB)
-        _prepare_writer(opened)
-        return opened
 
     def rest(self) -> None:
         """See `OwnedStore.rest`."""
@@ -474,7 +464,9 @@ def _prepare_writer(writer: NumberedConnection) -> None:
     writer.execute("PRAGMA journal_mode = WAL").fetchall()
     # What is deleted, by retention for one, must be in no free page either.
     writer.execute("PRAGMA secure_delete = ON").fetchall()
-    writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
+    writer.create_scalar_function(
+        "title_key", lambda *title: title_key(str(title[0])), 1, deterministic=True
+    )
     writer.create_scalar_function("checksum", checksum, deterministic=True)
     writer.create_scalar_function("packed_event", packed_event, deterministic=True)
 
@@ -485,7 +477,3 @@ def _rewrite(writer: NumberedConnection) -> None:
     writer.execute("PRAGMA temp_store = FILE").fetchall()
     writer.execute("VACUUM")
     writer.execute("PRAGMA temp_store = MEMORY").fetchall()
-
-
-def _title_key(*values: object) -> str:
-    return title_key(str(values[0]))

@@ -30,6 +30,7 @@ from observer.store.rows import (
     RECORDED_COLUMNS,
     Row,
     among,
+    built,
     json_text,
     marks,
     to_enrichment,
@@ -264,10 +265,7 @@ class ItemReads(AnchorReads):
             f" WHERE target <> 0 AND target {AMONG} ORDER BY source, place",
             (among(ids),),
         )
-        return [
-            (source, Link(kind=kind, target=target, title=title))
-            for source, kind, target, title in rows
-        ]
+        return [(row[0], Link(kind=row[1], target=row[2], title=row[3])) for row in rows]
 
     def commits(self, project_id: int, hashes: Sequence[str], *, before: int) -> Mapping[str, int]:
         """Return the ids of the items of commits, by whole hash; unknown ones are left out.
@@ -317,17 +315,11 @@ class ItemReads(AnchorReads):
             f" WHERE kind = 'note' AND {where} ORDER BY id",
             values,
         )
-        for number, title, project, layer, tags, links, created_ms, updated_ms in rows:
-            yield NoteHeader(
-                id=number,
-                title=title,
-                project_id=project,
-                layer=layer,
-                tags=to_strings(tags),
-                links=to_links(links),
-                created_ms=created_ms,
-                updated_ms=updated_ms,
-            )
+        row: Row
+        for row in rows:
+            *fields, tags, links, created_ms, updated_ms = row
+            lists = to_strings(tags), to_links(links)
+            yield built(NoteHeader, (*fields, *lists, created_ms, updated_ms))
 
     def gone_titles(self) -> frozenset[str]:
         """Return what the titles of deleted notes compare by: `title_key`."""
@@ -340,20 +332,13 @@ class ItemReads(AnchorReads):
     def triages(self, owner: str) -> Mapping[int, Triage]:
         """Return what somebody made of signals, by their ids, the newest first."""
         rows = self._rows(
-            "SELECT signal, owner, status, type, text, evidence FROM triage WHERE owner = ?"
+            "SELECT signal, status, type, text, evidence, owner FROM triage WHERE owner = ?"
             " ORDER BY at_ms DESC, signal",
             (owner,),
         )
         return {
-            row[0]: Triage(
-                signal=row[0],
-                owner=row[1],
-                status=row[2],
-                type=row[3],
-                text=row[4],
-                evidence=_numbers(row[5]),
-            )
-            for row in rows
+            signal: built(Triage, (signal, *said, _numbers(evidence), owner))
+            for signal, *said, evidence, owner in rows
         }
 
 
@@ -405,7 +390,9 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
             values.append(value)
     if filters.files:
         parts.append(f"({' OR '.join([_TOUCHED] * len(filters.files))})")
-        values.extend(map(_inside, filters.files))
+        # As the lists of files that `_TOUCHED` looks at hold what touches it.
+        written = (json_text(wanted.strip("/"))[1:-1] for wanted in filters.files)
+        values.extend("/{}/".format(one.replace('"', "/")) for one in written)
     return " AND ".join(parts), values
 
 
@@ -414,12 +401,6 @@ def _seen(filters: Filters) -> Condition:
     if not filters.owner_tag:
         return visible, [filters.owner]
     return f"({visible} OR {_TAGGED})", [filters.owner, filters.owner_tag]
-
-
-def _inside(wanted: str) -> str:
-    """Return how the lists of files that `_TOUCHED` looks at hold what touches `wanted`."""
-    written = json_text(wanted.strip("/"))[1:-1]
-    return "/{}/".format(written.replace('"', "/"))
 
 
 def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:

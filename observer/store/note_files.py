@@ -8,14 +8,17 @@ Files that are gone are left out where nothing else is said. Titles and aliases 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from observer.core.model import spelling_key, title_key
 from observer.core.note_file import Claim, NoteFile, NoteFileContent, Relation
 from observer.store.connection import Reads
-from observer.store.rows import AMONG, among, json_text, put, to_strings
+from observer.store.rows import AMONG, among, built, json_text, put, to_strings
+
+_T = TypeVar("_T")
 
 
 def target_key(target: str) -> str:
@@ -27,8 +30,7 @@ def target_key(target: str) -> str:
     return title_key(target.partition("|")[0].partition("#")[0].strip().removesuffix(".md"))
 
 
-_FIELDS = NoteFile.__struct_fields__
-_COLUMNS = ", ".join(_FIELDS)
+_COLUMNS = ", ".join(NoteFile.__struct_fields__)
 _PUT = put("note_file", f"{_COLUMNS}, title_key")
 _PUT_CLAIM = put("note_claim", "item, place, category, text, tags, context")
 _PUT_RELATION = put("note_relation", "item, place, kind, target, context, target_key")
@@ -92,7 +94,7 @@ class NoteFileReads(Reads):
         alias; equals by path. Titles and aliases are compared by `model.title_key`.
         """
         rows = self._rows(_CALLED, (name, title_key(name), folder))
-        return [_file(row[:-1]) for row in rows]
+        return [built(NoteFile, row[:-1]) for row in rows]
 
     def note_files_spelled(self, name: str, *, folder: str) -> list[NoteFile]:
         """Return files of a folder whose title or alias is spelled alike, by path.
@@ -127,35 +129,29 @@ class NoteFileReads(Reads):
 
     def aliases_of(self, items: Iterable[int]) -> Mapping[int, Sequence[str]]:
         """Return the other names of notes by id, in their order; without any: left out."""
-        found: defaultdict[int, list[str]] = defaultdict(list)
-        for item, name in self._rows(
-            f"SELECT item, name FROM note_alias WHERE item {AMONG} ORDER BY item, place",
-            (among(items),),
-        ):
-            found[item].append(name)
-        return found
+        return self._listed("name", "note_alias", items, str)
 
     def claims_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Claim]]:
         """Return the claims of notes by id, in their order; notes without any are left out."""
-        found: defaultdict[int, list[Claim]] = defaultdict(list)
-        for item, category, text, tags, context in self._rows(
-            "SELECT item, category, text, tags, context FROM note_claim"
-            f" WHERE item {AMONG} ORDER BY item, place",
-            (among(items),),
-        ):
-            claim = Claim(category=category, text=text, tags=to_strings(tags), context=context)
-            found[item].append(claim)
-        return found
+
+        def claim(category: str, text: str, tags: str, context: str) -> Claim:
+            return Claim(category=category, text=text, tags=to_strings(tags), context=context)
+
+        return self._listed("category, text, tags, context", "note_claim", items, claim)
 
     def relations_of(self, items: Iterable[int]) -> Mapping[int, Sequence[Relation]]:
         """Return the relations of notes by id, in their order; notes without any are left out."""
-        found: defaultdict[int, list[Relation]] = defaultdict(list)
-        for item, kind, target, context in self._rows(
-            "SELECT item, kind, target, context FROM note_relation"
-            f" WHERE item {AMONG} ORDER BY item, place",
+        return self._listed("kind, target, context", "note_relation", items, _relation)
+
+    def _listed(
+        self, columns: str, table: str, items: Iterable[int], make: Callable[..., _T]
+    ) -> Mapping[int, Sequence[_T]]:
+        found: defaultdict[int, list[_T]] = defaultdict(list)
+        for item, *values in self._rows(
+            f"SELECT item, {columns} FROM {table} WHERE item {AMONG} ORDER BY item, place",
             (among(items),),
         ):
-            found[item].append(Relation(kind=kind, target=target, context=context))
+            found[item].append(make(*values))
         return found
 
     def relations_to(self, note: NoteFile) -> list[tuple[int, Relation]]:
@@ -170,11 +166,11 @@ class NoteFileReads(Reads):
             f" WHERE target_key {AMONG} AND folder = ? AND gone_ms IS NULL ORDER BY item, place",
             (among(sorted(map(target_key, names))), note.folder),
         )
-        return [(row[0], Relation(kind=row[1], target=row[2], context=row[3])) for row in rows]
+        return [(item, _relation(*values)) for item, *values in rows]
 
     def _note_files(self, where: str, values: Sequence[object]) -> list[NoteFile]:
         sql = f"SELECT {_SELECT} FROM note_file WHERE {where} ORDER BY path"
-        return list(map(_file, self._rows(sql, values)))
+        return [built(NoteFile, row) for row in self._rows(sql, values)]
 
 
 class NoteFileWrites(NoteFileReads):
@@ -236,5 +232,5 @@ class NoteFileWrites(NoteFileReads):
         )
 
 
-def _file(row: tuple[object, ...]) -> NoteFile:
-    return NoteFile(**dict(zip(_FIELDS, row, strict=True)))  # type: ignore[arg-type]  # typed by the schema
+def _relation(kind: str, target: str, context: str) -> Relation:
+    return Relation(kind=kind, target=target, context=context)

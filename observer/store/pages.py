@@ -351,10 +351,6 @@ def _row(page: bytes, cell: int, chain: _Chain) -> SalvagedRow | None:
         return None
     if values is None or len(payload) != length:
         return None
-    return _proven(key, values)
-
-
-def _proven(key: int, values: list[Stored]) -> SalvagedRow | None:
     table = _COLUMNS.get(len(values))
     if table is None:
         return None

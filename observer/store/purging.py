@@ -8,9 +8,8 @@ derived in another one, named `anew`: equal rows keep their vectors.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from msgspec.structs import replace
 from observer.core.model import UNASSIGNED, Item, Project
 from observer.core.routes import SAID
 from observer.core.value import decode_json
-from observer.store.connection import NumberedConnection, Reads, reading
+from observer.store.connection import Reads, reading
 from observer.store.rows import (
     AMONG,
     AROUND,
@@ -339,7 +338,7 @@ class RestoreWrites(PurgeWrites):
         added = 0
         known = {row[0] for row in self._rows("SELECT id FROM project")}
         for row in rows:
-            values = _as_text(row.values)
+            values = tuple(map(_as_text, row.values))
             if row.table == "event":
                 values = as_stored(values)
                 self._connection.execute(APPEND, (*values, checksum(*values)))
@@ -351,11 +350,9 @@ class RestoreWrites(PurgeWrites):
 
     def name_unknown_projects(self) -> int:
         """Make projects anew of which only events are left; return how many."""
-        rows = list(
-            self._rows(
-                "SELECT project_id, json_group_array(DISTINCT root) FROM event WHERE project_id"
-                " NOT IN (SELECT id FROM project) GROUP BY project_id"
-            )
+        rows = self._rows(
+            "SELECT project_id, json_group_array(DISTINCT root) FROM event WHERE project_id"
+            " NOT IN (SELECT id FROM project) GROUP BY project_id"
         )
         for project_id, roots in rows:
             found = tuple(filter(None, decode_json(roots, tuple[str, ...])))
@@ -367,11 +364,16 @@ class RestoreWrites(PurgeWrites):
 
     def restore_underived(self, database: Path) -> bool:
         """Copy the tables that are not derived from another database; False if it is unreadable."""
+        tables: list[tuple[str, list[str], list[Row]]] = []
         try:
-            tables = dict(_tables(database))
+            with closing(reading(database)) as other:
+                for table in filter(partial(other.table_exists, "main"), UNDERIVED):
+                    named = other.execute("SELECT name FROM pragma_table_info(?)", (table,))
+                    columns = [str(row[0]) for row in named]
+                    tables.append((table, columns, [*other.execute(f"SELECT * FROM {table}")]))
         except (apsw.Error, OSError):
             return False
-        for table, (columns, rows) in tables.items():
+        for table, columns, rows in tables:
             own = {row[0] for row in self._rows("SELECT name FROM pragma_table_info(?)", (table,))}
             if own.issuperset(columns):  # else it is of another schema
                 into = f"{table} ({', '.join(columns)})"
@@ -402,15 +404,6 @@ class RestoreWrites(PurgeWrites):
         if newest > last:
             found.append(MissingEvents(last + 1, newest, at_ms, None))
         return found
-
-
-def _tables(database: Path) -> Iterator[tuple[str, tuple[list[str], list[Row]]]]:
-    """Yield tables that are not derived, with the names of their columns."""
-    with closing(reading(database)) as connection:
-        for table in filter(partial(connection.table_exists, "main"), UNDERIVED):
-            named = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
-            columns = [str(row[0]) for row in named]
-            yield table, (columns, connection.execute(f"SELECT * FROM {table}").fetchall())
 
 
 def stored_rows(database: Path) -> Iterator[SalvagedRow]:
@@ -447,13 +440,9 @@ def facts(database: Path) -> dict[str, str]:
         return dict(connection.execute("SELECT key, value FROM meta").fetchall())  # type: ignore[arg-type]  # texts
 
 
-def _as_text(values: tuple[Stored, ...]) -> tuple[Stored, ...]:
-    return tuple(_text(value) if isinstance(value, bytes) else value for value in values)
-
-
-def _text(value: bytes) -> Stored:
+def _as_text(value: Stored) -> Stored:
     with suppress(UnicodeDecodeError):
-        return value.decode()
+        return value.decode() if isinstance(value, bytes) else value
     return value
 
 
@@ -583,17 +572,3 @@ class AdoptWrites(RestoreWrites):
                 f"DELETE FROM {table}; INSERT INTO {table} SELECT * FROM anew.{table}"
             )
         self.drop_unused_projects()
-
-
-@contextmanager
-def attached(
-    alone: Callable[[], AbstractContextManager[NumberedConnection]], anew: Path
-) -> Iterator[None]:
-    """Attach a database to the writer as `anew` for a while; no transaction may be open."""
-    with alone() as writer:
-        writer.execute("ATTACH ? AS anew", (os.fspath(anew),))
-    try:
-        yield
-    finally:
-        with alone() as writer:
-            writer.execute("DETACH anew")

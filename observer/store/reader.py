@@ -7,13 +7,14 @@ an empty result: nothing matched.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import apsw
 
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
 from observer.core.model import COLUMNS, UNASSIGNED, Item, ItemChange, Project, Session, item_id
-from observer.core.value import Value
+from observer.core.value import TokenUsage, Value
 from observer.store.items import (
     NO_PROJECT,
     VISIBLE,
@@ -32,6 +33,7 @@ from observer.store.rows import (
     PROJECT_FIELDS,
     SESSION_FIELDS,
     among,
+    built,
     kind_term,
     project_term,
     to_change,
@@ -40,7 +42,6 @@ from observer.store.rows import (
     to_session,
 )
 from observer.store.shares import ShareReads
-from observer.store.spent import SpentReads
 
 
 class Totals(Value):
@@ -58,6 +59,58 @@ class Totals(Value):
     """Whether items are what an older observer made of the log, until it is derived anew."""
 
 
+class Spent(Value):
+    """What some turns used together.
+
+    `by` says which turns: those of a model (`name`, empty where the client does not name it) in a
+    project, those of a day (`name`, in the machine's zone), or those of a session by a model;
+    `place` is the id of the project or session. A session is the one that handed the work over.
+    """
+
+    by: Literal["model", "day", "session"]
+    place: int | None
+    name: str
+    turns: int
+    usage: TokenUsage
+
+
+# A session that was forked or resumed repeats earlier turns, with their times and counts: they
+# count for the one that was active last.
+_SUMS = "count(*), sum(input), sum(output), sum(cache_read), sum(cache_write)"
+_SPENT = f"""
+WITH RECURSIVE above (id, root, client, parent, depth) AS (
+    SELECT id, id, client, parent, 0 FROM session WHERE parent <> '' AND last_ms >= :since_ms
+    UNION ALL
+    SELECT above.id, up.id, up.client, up.parent, depth + 1 FROM above
+        CROSS JOIN session AS up ON up.external = above.parent AND up.client = above.client
+        WHERE depth < 20 AND up.id <> above.root
+),
+root (id, root) AS (SELECT id, root FROM (SELECT id, root, max(depth) FROM above GROUP BY id)),
+turn AS MATERIALIZED (
+    SELECT session_id, project_id, max(last_ms), at_ms, input, output, cache_read, cache_write,
+        iif(model <> '', model, coalesce((
+            SELECT model FROM spent AS named
+            WHERE named.session_id = spent.session_id AND model <> '' ORDER BY at_ms LIMIT 1
+        ), '')) AS model
+    FROM spent CROSS JOIN session ON session.id = session_id
+    WHERE input IS NOT NULL AND at_ms >= :since_ms
+        AND (:project IS NULL OR project_id = :project)
+    GROUP BY at_ms, client, input, output, cache_read, cache_write
+),
+ran AS MATERIALIZED (
+    SELECT coalesce(root, session_id) AS id, turn.* FROM turn LEFT JOIN root ON root.id = session_id
+)
+SELECT 'model', project_id, model, {_SUMS} FROM turn GROUP BY project_id, model
+UNION ALL
+SELECT 'day', NULL, date(at_ms / 1000, 'unixepoch', 'localtime'), {_SUMS} FROM turn GROUP BY 3
+UNION ALL
+SELECT 'session', id, model, {_SUMS} FROM ran WHERE id IN (
+        SELECT id FROM ran GROUP BY id
+        ORDER BY sum(input + output + cache_read + cache_write) DESC LIMIT :sessions
+    )
+    GROUP BY id, model
+"""
+
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)
 _TEXT_COLUMNS = "{" + " ".join(COLUMNS) + "}"
@@ -67,7 +120,7 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads, SpentReads):
+class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads):
     """All reads, over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
@@ -79,10 +132,11 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads, Sp
         where, values = conditions(filters)
         inside = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}"
         try:
+            places = (f"place : ({' OR '.join(names)})" for names in _places(filters))
             rows = self._rows(
                 f"SELECT item_words.rowid FROM item_words {inside} WHERE item_words MATCH ?"
                 " ORDER BY item_words.rowid DESC LIMIT ?",
-                (*values, _narrowed(expression, filters), limit),
+                (*values, " AND ".join((f"{_TEXT_COLUMNS} : ({expression})", *places)), limit),
             )
         except apsw.SQLError as error:
             raise BadInput(
@@ -327,18 +381,20 @@ class StoreReader(ItemReads, NoteFileReads, PurgeReads, LogReads, ShareReads, Sp
             " (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size),"
             " EXISTS (SELECT 1 FROM meta WHERE key = 'behind')"
         )
-        return Totals(**dict(zip(Totals.__struct_fields__, row or (), strict=True)))
+        return built(Totals, row or ())
+
+    def spent(self, since_ms: int, *, project_id: int | None, sessions: int) -> list[Spent]:
+        """Return what turns since a time used, each once; at most so many sessions, the dearest."""
+        asked = {"since_ms": since_ms, "project": project_id, "sessions": sessions}
+        return [
+            Spent(by=by, place=place, name=name, turns=turns, usage=TokenUsage(*counts))
+            for by, place, name, turns, *counts in self._connection.execute(_SPENT, asked)
+        ]
 
     def integrity(self) -> str:
         """Return ``"ok"``, or the first complaint of SQLite's own check."""
         row = self._row("PRAGMA quick_check(1)")
         return str(row[0]) if row else "no answer"
-
-
-def _narrowed(expression: str, filters: Filters) -> str:
-    """Return the whole expression: the text columns, and the places that the filters name."""
-    places = (f"place : ({' OR '.join(names)})" for names in _places(filters))
-    return " AND ".join((f"{_TEXT_COLUMNS} : ({expression})", *places))
 
 
 def _places(filters: Filters) -> Iterator[list[str]]:

@@ -12,9 +12,9 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -155,6 +155,7 @@ def _bytes(value: Stored) -> bytes:
     return b"" if value is None else str(value).encode()
 
 
+_T = TypeVar("_T", bound=msgspec.Struct)
 Row = tuple[Any, ...]
 """One result row; `Any` because SQLite's columns are typed by the schema, not by Python."""
 
@@ -225,12 +226,10 @@ def item_row(item: Item) -> Row:
         if values[place]:
             values[place] = json_text(values[place])
     for place in () if item.file else _LONG_PLACES:
-        values[place] = _shorter(values[place])
+        text = values[place]
+        if text and len(text) >= LONG and text[0] != "\1":
+            values[place] = packed(text.encode())
     return tuple(values)
-
-
-def _shorter(text: str | None) -> str | bytes | None:
-    return packed(text.encode()) if text and len(text) >= LONG and text[0] != "\1" else text
 
 
 def to_item(row: Row) -> Item:
@@ -280,9 +279,12 @@ def to_change(row: Row) -> ItemChange:
     return ItemChange(change=number, id=item.id, item=None if is_gone else item, vector=vector)
 
 
-def to_session(row: Row) -> Session:
-    """Build a session from columns in the order of `SESSION_FIELDS`."""
-    return Session(**dict(zip(SESSION_FIELDS, row, strict=True)))
+def built(kind: type[_T], row: Iterable[Any]) -> _T:
+    """Build a value from the columns of its fields, in their order."""
+    return kind(**dict(zip(kind.__struct_fields__, row, strict=True)))
+
+
+to_session = partial(built, Session)
 
 
 def project_row(project: Project) -> Row:

@@ -19,6 +19,7 @@ from observer.store.rows import (
     ITEM_COLUMNS,
     KEY_END,
     among,
+    built,
     json_text,
     put,
     to_item,
@@ -133,7 +134,13 @@ class ShareReads(Reads):
 
     def shares(self) -> list[ShareState]:
         """Return all shares, by name."""
-        return [_to_share(row) for row in self._rows(f"SELECT {_SHARE} FROM share ORDER BY name")]
+        found = []
+        for row in self._rows(f"SELECT {_SHARE} FROM share ORDER BY name"):
+            values = dict(zip(ShareState.__struct_fields__, row, strict=True))
+            values["projects"] = tuple(map(int, to_strings(values["projects"])))
+            values["turns"] = bool(values["turns"])
+            found.append(ShareState(**values))
+        return found
 
     def leaving(
         self, *, after: int, projects: Collection[int], types: Collection[str], limit: int
@@ -217,7 +224,7 @@ class ShareReads(Reads):
             " ORDER BY at_ms DESC, origin, sequence",
             (share,),
         )
-        return [Refusal(**dict(zip(Refusal.__struct_fields__, row, strict=True))) for row in rows]
+        return [built(Refusal, row) for row in rows]
 
     def gone(self, uuids: Iterable[str], *, before: int | None = None) -> frozenset[str]:
         """Return which items another home has declared gone, by events before that `seq`."""
@@ -307,10 +314,3 @@ class ShareWrites(ShareReads):
             "DELETE FROM share_refusal WHERE share = ? AND origin = ? AND sequence = ?",
             ((share, *record) for record in records),
         )
-
-
-def _to_share(row: Sequence[object]) -> ShareState:
-    values = dict(zip(ShareState.__struct_fields__, row, strict=True))
-    values["projects"] = tuple(map(int, to_strings(str(values["projects"]))))
-    values["turns"] = bool(values["turns"])
-    return msgspec.convert(values, ShareState)

@@ -54,7 +54,13 @@ class Tombstones:
 
         `places` are what the project is known by: see `places_of`.
         """
-        return bool(self._marks) and any(map(self._has, self._made(event_id, dedup, places)))
+        if not self._marks:
+            return False
+        for mark in self._made(event_id, dedup, places):
+            place = bisect_left(range(len(self)), mark, key=self._at)
+            if place < len(self) and self._at(place) == mark:
+                return True
+        return False
 
     def add(self, events: Iterable[Marked]) -> int:
         """Add events, each as `names` takes it, and see them on the disk; return how many marks.
@@ -63,11 +69,14 @@ class Tombstones:
             OSError: the home cannot be written; nothing was added.
         """
         self._key = self._key or secrets.token_bytes(KEY_BYTES)
-        known = set(self._split())
+        known = set(map(self._at, range(len(self))))
         made = {mark for event in events for mark in self._made(*event)} - known
         if made:
             self._marks = b"".join(sorted(known | made))
-            self._write()
+            make_private(self._file.parent)
+            held = self._key + self._marks
+            for file in (_copy(self._file), self._file):
+                replace(file, held + _digest(held))
         return len(made)
 
     def _made(self, event_id: str, dedup: str, places: Sequence[str]) -> Iterator[bytes]:
@@ -79,21 +88,8 @@ class Tombstones:
         data = "\0".join(parts).encode("utf-8", "surrogatepass")
         return hmac.digest(self._key, data, "sha256")[:MARK_BYTES]
 
-    def _has(self, mark: bytes) -> bool:
-        place = bisect_left(range(len(self)), mark, key=self._at)
-        return place < len(self) and self._at(place) == mark
-
     def _at(self, place: int) -> bytes:
         return self._marks[place * MARK_BYTES : (place + 1) * MARK_BYTES]
-
-    def _split(self) -> Iterator[bytes]:
-        return map(self._at, range(len(self)))
-
-    def _write(self) -> None:
-        make_private(self._file.parent)
-        held = self._key + self._marks
-        replace(_copy(self._file), held + _digest(held))
-        replace(self._file, held + _digest(held))
 
 
 def places_of(project: Project | Place) -> tuple[str, ...]:
@@ -108,18 +104,16 @@ def places_of(project: Project | Place) -> tuple[str, ...]:
 def _held(file: Path) -> bytes:
     """Return key and marks: of the file, or of its copy where that is damaged or gone."""
     fault: StoreUnavailable | None = None
-    try:
-        return _read(file)
-    except FileNotFoundError:
-        pass
-    except StoreUnavailable as error:
-        fault = error
-    try:
-        return _read(_copy(file))
-    except (FileNotFoundError, StoreUnavailable) as error:
-        if fault := fault or (error if isinstance(error, StoreUnavailable) else None):
-            raise fault from error
-        return b""
+    for each in (file, _copy(file)):
+        try:
+            return _read(each)
+        except FileNotFoundError:
+            continue
+        except StoreUnavailable as error:
+            fault = fault or error
+    if fault:
+        raise fault
+    return b""
 
 
 def _read(file: Path) -> bytes:

@@ -33,14 +33,10 @@ Vectors = Callable[[], Mapping[int, bytes]]
 """Returns vectors by their items; items without one are left out."""
 
 
-def no_vectors() -> Mapping[int, bytes]:
-    """Return none."""
-    return {}
-
-
 _PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")
 _PUT_SESSION = put("session", ", ".join(SESSION_FIELDS))
+_PUT_TRIAGE = put("triage", ", ".join((*Triage.__struct_fields__, "at_ms")))
 _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_RELATION = put("relation", "item, place, source, kind, target, source_key, target_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
@@ -70,9 +66,7 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
         )
         return row[0] if row else ""
 
-    def put_items(
-        self, items: Iterable[Item], *, model: str = "", vectors: Vectors = no_vectors
-    ) -> None:
+    def put_items(self, items: Iterable[Item], *, model: str = "", vectors: Vectors = dict) -> None:
         """Insert or replace items by id, with their words and the vectors given, in place of any.
 
         `vectors` is asked last, so that they can be made meanwhile.
@@ -83,7 +77,9 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
         changed = enumerate(items, start=self._last_change() + 1)
         living = [item for item in items if item.deleted_ms is None]
         dead = [(item.id,) for item in items if item.deleted_ms is not None]
-        many(_PUT_ITEM, ((*item_row(item), change, _key(item)) for change, item in changed))
+        keys = {item.id: title_key(item.title) for item in items if item.kind == "note"}
+        rows = ((*item_row(item), change, keys.get(item.id, "")) for change, item in changed)
+        many(_PUT_ITEM, rows)
         # After all rows: a row that may replace another makes FTS5 write out what it gathered.
         many(_PUT_WORDS, map(index_row, living))
         many("DELETE FROM item_words WHERE rowid = ?", dead)
@@ -94,8 +90,7 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
         many("DELETE FROM relation WHERE item = ?", known)
         many(_PUT_RELATION, (row for item in living for row in relation_rows(item)))
         made = vectors()
-        rows = ((item.id, model, made[item.id]) for item in living if item.id in made)
-        many(_PUT_VECTOR, rows)
+        many(_PUT_VECTOR, ((one.id, model, made[one.id]) for one in living if one.id in made))
 
     def put_vectors(
         self, model: str, vectors: Mapping[int, bytes], *, seen: Mapping[int, int] | None = None
@@ -136,18 +131,8 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
 
     def put_triage(self, triage: Triage, *, at_ms: int) -> None:
         """Insert or replace what its owner made of a signal."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO triage VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                triage.signal,
-                triage.owner,
-                triage.status,
-                triage.type,
-                triage.text,
-                json_text(triage.evidence),
-                at_ms,
-            ),
-        )
+        values = msgspec.structs.asdict(triage) | {"evidence": json_text(triage.evidence)}
+        self._connection.execute(_PUT_TRIAGE, (*values.values(), at_ms))
 
     def choose(self, kind: str, number: int, value: str) -> None:
         """Keep what a person chose, see `StoreReader.chosen`; an empty value takes it back."""
@@ -199,7 +184,3 @@ class Writer(StoreReader, AnchorWrites, AdoptWrites, NoteFileWrites, ShareWrites
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")
-
-
-def _key(item: Item) -> str:
-    return title_key(item.title) if item.kind == "note" else ""

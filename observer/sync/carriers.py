@@ -68,12 +68,10 @@ def open_files(url: str, home_folder: Path) -> FolderCarrier:
         ShareUnavailable: as `open_carrier`.
     """
     with _extras():
+        from observer.sync.folder import FolderCarrier, GitCarrier  # noqa: PLC0415 - of an extra
+
         if is_git(url):
-            from observer.sync.git_remote import GitCarrier  # noqa: PLC0415 - of an extra
-
             return GitCarrier(url, home_folder)
-        from observer.sync.folder import FolderCarrier  # noqa: PLC0415 - of an extra
-
         return FolderCarrier(Path(url).expanduser(), home_folder)
 
 
@@ -106,10 +104,10 @@ def create_share(url: str, home_folder: Path, *, person: str) -> FolderCarrier |
 
             postgres.create(url)
             return open_team(url, home_folder)
-        from observer.sync import git_remote, keys  # noqa: PLC0415 - of an extra
+        from observer.sync import folder, keys  # noqa: PLC0415 - of an extra
 
         if is_git(url):
-            git_remote.create(url, home_folder, person=person)
+            folder.create_in_git(url, home_folder, person=person)
         else:
             keys.create(Path(url).expanduser(), home_folder, person=person)
     return open_files(url, home_folder)
@@ -127,10 +125,10 @@ def join_share(url: str, home_folder: Path, code: str) -> FolderCarrier:
             "a server takes no code", hint="add the share by the address with your login"
         )
     with _extras():
-        from observer.sync import git_remote, keys  # noqa: PLC0415 - of an extra
+        from observer.sync import folder, keys  # noqa: PLC0415 - of an extra
 
         if is_git(url):
-            git_remote.join(url, home_folder, code)
+            folder.join_in_git(url, home_folder, code)
         else:
             keys.join(Path(url).expanduser(), home_folder, code)
     return open_files(url, home_folder)

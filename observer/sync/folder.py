@@ -1,4 +1,4 @@
-"""A share in a folder that something else carries: a file synchroniser, a mounted bucket, git.
+"""A share in a folder that a file synchroniser or a mounted bucket carries, or in a git repository.
 
 Nothing is asked of what carries the files but that they arrive: in any order, in parts, twice under
 other names, late. What has not arrived whole is passed over, named, and read when it has.
@@ -6,6 +6,8 @@ other names, late. What has not arrived whole is passed over, named, and read wh
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, ShareUnavailable
+from observer.git.exchange import Exchange
 from observer.sync import keys
 from observer.sync.keys import Identity, Member, Unreadable, publish
 from observer.sync.record import NotMember, Pulled, Record, Refused, withheld
@@ -33,8 +36,8 @@ from observer.sync.segments import (
     write_segment,
 )
 
-LOOK_S = 1.0
-"""Between two looks at the names in the folder while waiting."""
+LOOK_S, LOOK_AT_REMOTE_S = 1.0, 30.0
+"""Between two looks at the names in the folder, or at the remote, while waiting."""
 
 
 class FolderCarrier:
@@ -47,6 +50,8 @@ class FolderCarrier:
     Raises:
         ShareUnavailable: it holds no share, or this machine has no key to it.
     """
+
+    _look_s = LOOK_S
 
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder = folder
@@ -104,12 +109,15 @@ class FolderCarrier:
     def wake(self, timeout_s: float) -> bool:
         """Wait until a segment has come or gone; return False if none has."""
         waited = 0.0
-        while (is_same := self._names() == self._heard) and waited < timeout_s:
-            step = min(LOOK_S, timeout_s - waited)
+        while not (is_news := self._is_news()) and waited < timeout_s:
+            step = min(self._look_s, timeout_s - waited)
             if self._closed.wait(step):
                 return False
             waited += step
-        return not is_same
+        return is_news
+
+    def _is_news(self) -> bool:
+        return self._names() != self._heard
 
     def close(self) -> None:
         """End what waits."""
@@ -158,7 +166,10 @@ class FolderCarrier:
             for old in self._segments(members)[0].get(members[mine.id].origin, []):
                 with suppress(Unreadable):
                     records = self._opened(old, members, mine)
-                    left = [_without(one, uuids) for one in records]
+                    left = [
+                        withheld(one) if one.kind == "item" and one.uuid in uuids else one
+                        for one in records
+                    ]
                     if left != records:
                         for batch, lines in batches(left):
                             write_segment(self.folder, mine, batch, lines, readers)
@@ -215,7 +226,9 @@ class FolderCarrier:
                 hint="ask a member for: observer sync invite",
             )
         origins = _first_claims(members.values(), seen.origins)
-        members = {one.id: _with_own_origin(one, origins) for one in members.values()}
+        for one in members.values():
+            if origins.get(one.origin) != one.root:
+                members[one.id] = replace(one, origin="")
         for one in members.values():
             if not one.end and one.id not in seen.let_in:
                 self._let_in(mine, one, members)
@@ -355,10 +368,6 @@ class FolderCarrier:
         return max((one.last for one in segments if one.machine == machine), default=0)
 
 
-def _without(record: Record, uuids: Collection[str]) -> Record:
-    return withheld(record) if record.kind == "item" and record.uuid in uuids else record
-
-
 class _Stopped(Exception):
     """The records of an origin cannot be read from `sequence` on; the message says why."""
 
@@ -380,10 +389,6 @@ def _first_claims(members: Iterable[Member], known: Mapping[str, str]) -> dict[s
     return sole | dict(known)
 
 
-def _with_own_origin(one: Member, origins: Mapping[str, str]) -> Member:
-    return one if origins.get(one.origin) == one.root else replace(one, origin="")
-
-
 def _why_not(segment: SegmentName, by: Member | None) -> str:
     """Return why a segment is not read, '' if it is to be."""
     if by is None:
@@ -393,3 +398,80 @@ def _why_not(segment: SegmentName, by: Member | None) -> str:
     if not by.origin:
         return "its machine has not said of which origin its records are, or of another's"
     return ""
+
+
+class GitCarrier(FolderCarrier):
+    """The segments in a git repository that is for nothing else: a folder, fetched and pushed.
+
+    Each home has a clone in its `sharing` folder. What was written while the remote was out of
+    reach is in the clone, and goes with the next push.
+
+    Args:
+        url: of the repository, as git takes it.
+        home: of this machine; its `sharing` folder holds the keys and the clone.
+
+    Raises:
+        ShareUnavailable: it is out of reach, holds other branches or no share, or this machine has
+            no key to it.
+    """
+
+    _look_s = LOOK_AT_REMOTE_S
+
+    def __init__(self, url: str, home: Path) -> None:
+        folder = clone_of(url, home)
+        self._exchange = _exchange(folder, url)
+        if not (folder / keys.SHARE).exists():
+            with keys.locked(home, folder.name):
+                self._exchange.bring()
+        super().__init__(folder, home)
+
+    def _is_news(self) -> bool:
+        return self._exchange.is_news()
+
+    def _let_go(self) -> None:
+        shutil.rmtree(self.folder)
+
+    def _bring(self) -> None:
+        self._exchange.bring()
+
+    def _send(self) -> None:
+        self._exchange.send()
+
+
+def _exchange(folder: Path, url: str) -> Exchange:
+    return Exchange(folder, url, final=f"{SEGMENTS}/")
+
+
+def clone_of(url: str, home: Path) -> Path:
+    """Return where a home keeps its clone of a share."""
+    return home / "sharing" / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.clone"
+
+
+def create_in_git(url: str, home: Path, *, person: str) -> None:
+    """Found a share in an empty repository.
+
+    Raises:
+        BadInput: something is in it.
+        ShareUnavailable: it is out of reach, or takes nothing.
+    """
+    folder = clone_of(url, home)
+    exchange = _exchange(folder, url)
+    if refs := exchange.refs():
+        raise BadInput(f"{url} is not empty: it holds {min(refs)}", hint="name a new repository")
+    with keys.locked(home, folder.name):
+        keys.create(folder, home, person=person)
+        exchange.send()
+
+
+def join_in_git(url: str, home: Path, code: str) -> None:
+    """Make this machine a member of the share in a repository.
+
+    Raises:
+        BadInput, ShareUnavailable: as `keys.join`, or it is out of reach.
+    """
+    folder = clone_of(url, home)
+    exchange = _exchange(folder, url)
+    with keys.locked(home, folder.name):
+        exchange.bring()
+        keys.join(folder, home, code)
+        exchange.send()

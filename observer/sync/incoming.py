@@ -1,7 +1,7 @@
-"""What a home takes in of a share: an event for each record, whose id follows from the record.
+"""What a home takes in of a share, and a whole round of it: then what has changed here is sent.
 
-Only then it counts as known. Whoever is killed in between takes it in once more, which changes
-nothing.
+Each record becomes an event, whose id follows from the record. Only then it counts as known. Every
+step may be repeated: whoever is killed in between takes it in once more, which changes nothing.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import groupby
-from typing import get_args
+from typing import Any, NamedTuple, get_args
 from uuid import uuid4
 
 import msgspec
 from msgspec.structs import replace
 
+from observer.core.errors import ObserverError
 from observer.core.events import Event, Scope, Shared
 from observer.core.filters import RECORDED_KINDS
 from observer.core.model import UNASSIGNED, Item, Project, item_uuid
@@ -44,9 +45,45 @@ from observer.sync.outgoing import (
     chain,
     collect,
     key_of,
+    push,
     share_called,
 )
 from observer.sync.record import Carrier, ProjectKey, Pulled, Record, Refused, chained
+
+
+class Round(NamedTuple):
+    """What one round did, in records: made here, taken in, refused."""
+
+    sent: int = 0
+    taken: int = 0
+    refused: int = 0
+
+
+def sync_once(home: HomeSide, name: str, carrier: Carrier) -> Round:
+    """Fetch and take in what is there, then send what has changed here.
+
+    It is sent last, so that a home which was restored finds out what it once sent.
+
+    Raises:
+        ShareUnavailable: the share is out of reach; what was done stays done.
+        StoreUnavailable: the store cannot be written.
+    """
+    taken, refused = pull(home, name, carrier)
+    sent = push(home, name, carrier)
+    at_ms = home.now_ms()
+    _change(home, name, pulled_ms=at_ms, pushed_ms=at_ms, fault="")
+    return Round(sent, taken, refused)
+
+
+def failed(home: HomeSide, name: str, error: ObserverError) -> None:
+    """Note why a round failed; what has changed here waits for the next."""
+    collect(home, name)
+    _change(home, name, fault=str(error))
+
+
+def _change(home: HomeSide, name: str, **fields: Any) -> None:  # noqa: ANN401 - of several types
+    home.write(lambda writer: writer.put_share(replace(share_called(writer, name), **fields)))
+
 
 VERSIONS = "versions"
 """The fact which notes were changed on two machines apart, by uuid."""
@@ -82,13 +119,13 @@ def pull(home: HomeSide, name: str, carrier: Carrier) -> tuple[int, int]:
             last | {share.origin: own},
         )
         if is_back and any(one.origin == share.origin for one in broken):
-            _as_another(home, share, own)
+            _go_on(home, share, None, own)
             continue
         broken = [one._replace(person=pulled.whose(one.origin)) for one in broken]
         fresh = [one for one in (*broken, *pulled.refused) if one.origin not in stuck]
         bad = _take_in(home, share, pulled._replace(records=good))
         if is_back:
-            _catch_up(home, share, mine[-1])
+            _go_on(home, share, mine[-1], own)
         if good or fresh:
             _note_taken(home, share, good, (*bad, *fresh))
         stuck |= {one.origin for one in fresh}
@@ -111,14 +148,13 @@ def _settle(home: HomeSide, name: str, come: Collection[tuple[str, int]], *, beg
         at
         for one in refusals
         if one.at_ms < begun_ms
-        and ((at := (one.origin, one.sequence)) in come or not _is_passed(one, known))
+        and (
+            (at := (one.origin, one.sequence)) in come
+            or not 1 <= one.sequence <= known.get(one.origin, (0, ""))[0]
+        )
     ]
     if over:
         home.write(lambda writer: writer.drop_refusals(name, over))
-
-
-def _is_passed(one: Refusal, known: Mapping[str, tuple[int, str]]) -> bool:
-    return 1 <= one.sequence <= known.get(one.origin, (0, ""))[0]
 
 
 def carried(reader: StoreReader, share: ShareState) -> tuple[int, str]:
@@ -140,35 +176,23 @@ def _is_known(home: HomeSide, share: ShareState, mine: Sequence[Record]) -> bool
     return True
 
 
-def _catch_up(home: HomeSide, share: ShareState, newest: Record) -> None:
-    """Go on behind records that this home has made, and does not know: it was restored."""
+def _go_on(home: HomeSide, share: ShareState, behind: Record | None, own: tuple[int, str]) -> None:
+    """Give the records that wait another place in the chain.
 
-    def work(writer: Writer) -> None:
-        waiting = _taken_back(writer, share.name)
-        after = replace(share, sequence=newest.sequence, hash=newest.hash())
-        writer.put_share(chain(writer, after, waiting))
-
-    home.write(work)
-
-
-def _taken_back(writer: Writer, name: str) -> list[Record]:
-    """Return the records that wait, which wait no longer: they get another place in the chain."""
-    waiting = [decode_json(one.record, Record) for one in writer.waiting(name)]
-    writer.drop_waiting(name, until=LAST)
-    return waiting
-
-
-def _as_another(home: HomeSide, share: ShareState, own: tuple[int, str]) -> None:
-    """Go on under another uuid: what is there in our name, this home has not made.
-
-    What it was is another home's now.
+    It is `behind` a record that this home has made, and does not know: it was restored. Without
+    one it goes on under another uuid: what is there in our name, this home has not made, and what
+    it was (`own`) is another home's now.
     """
+    if behind:
+        anew = replace(share, sequence=behind.sequence, hash=behind.hash())
+    else:
+        anew = replace(share, origin=str(uuid4()), sequence=0, hash="")
 
     def work(writer: Writer) -> None:
-        waiting = _taken_back(writer, share.name)
-        anew = replace(share, origin=str(uuid4()), sequence=0, hash="")
+        waiting = [decode_json(one.record, Record) for one in writer.waiting(share.name)]
+        writer.drop_waiting(share.name, until=LAST)
         writer.put_share(chain(writer, anew, waiting))
-        if own[0]:
+        if own[0] and not behind:
             writer.put_origins(share.name, {share.origin: own})
 
     home.write(work)
@@ -224,21 +248,17 @@ def _is_apart(reader: StoreReader, share: ShareState, record: Record, here: Item
     if here is None or not is_mine or here.deleted_ms is not None or record.kind != "item":
         return False
     is_news = record.at_ms >= share.added_ms and record.at_ms != here.updated_ms
-    return is_news and (
-        min(record.at_ms, _aware_ms(record)) < here.updated_ms
-        or reader.carries(share.name, record.uuid)
-    )
+    aware_ms = LAST
+    with suppress(msgspec.MsgspecError):
+        aware_ms = decode_json(record.body, _Aware).aware_ms
+    is_unaware = min(record.at_ms, aware_ms) < here.updated_ms
+    return is_news and (is_unaware or reader.carries(share.name, record.uuid))
 
 
 class _Aware(Value):
+    """When the newest version was made that the sender of one had from others."""
+
     aware_ms: int = LAST
-
-
-def _aware_ms(record: Record) -> int:
-    """Return when the newest version was made that the sender of one had from others."""
-    with suppress(msgspec.MsgspecError):
-        return decode_json(record.body, _Aware).aware_ms
-    return LAST
 
 
 def _note_apart(writer: Writer, *, share: str, uuids: Collection[str]) -> None:

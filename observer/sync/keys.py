@@ -77,22 +77,9 @@ class Identity(Value):
         """Return the public key that its signatures are checked with, as hexadecimal digits."""
         return self._private().public_key().public_bytes_raw().hex()
 
-    @property
-    def recipient(self) -> str:
-        """Return the public key that others encrypt to."""
-        return recipient_of(self.secret)
-
     def sign(self, data: bytes) -> bytes:
         """Return the 64 bytes of the signature."""
         return self._private().sign(data)
-
-    def open(self, sealed: bytes) -> bytes:
-        """Return what was encrypted to one of its keys.
-
-        Raises:
-            Unreadable: it was not, or it is damaged.
-        """
-        return unseal(sealed, (self.secret, *self.former))
 
     def _private(self) -> Ed25519PrivateKey:
         return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self.seed))
@@ -404,7 +391,9 @@ def _name_of(member: Member, mine: Identity) -> str:
 def members_of(folder: Path, share: str, seen: ShareMemory) -> dict[str, Member]:
     """Return the machines that are or were in, by id; statements that do not hold count nothing."""
     cards = _cards(folder, share)
-    ends = _ends(folder, seen)
+    names = {path.name for path in (folder / MEMBERS).glob("*.end")}
+    read = [*seen.ends.values(), *filter(None, (_read(folder, name) for name in sorted(names)))]
+    ends = [(signed, end) for signed in read if (end := _said(signed, End))]
     found: dict[str, Member] = {}
     waiting = [(share, share)] if share in cards else []
     while waiting:
@@ -434,21 +423,10 @@ def _cards(folder: Path, share: str) -> dict[str, tuple[Signed, Card]]:
     for path in sorted((folder / MEMBERS).glob("*.card")):
         signed = _read(folder, path.name)
         card = _said(signed, Card)
-        if signed and card and card.share == share and _is_named(path.stem, card):
-            found[path.stem] = (signed, card)
+        with suppress(ValueError):  # a key that is none
+            if signed and card and (card.share, id_of(card.verify_key)) == (share, path.stem):
+                found[path.stem] = (signed, card)
     return found
-
-
-def _is_named(stem: str, card: Card) -> bool:
-    with suppress(ValueError):
-        return id_of(card.verify_key) == stem
-    return False
-
-
-def _ends(folder: Path, seen: ShareMemory) -> list[tuple[Signed, End]]:
-    names = {path.name for path in (folder / MEMBERS).glob("*.end")}
-    read = [*seen.ends.values(), *filter(None, (_read(folder, name) for name in sorted(names)))]
-    return [(signed, end) for signed in read if (end := _said(signed, End))]
 
 
 def _end_of(
@@ -487,7 +465,7 @@ def _let_in(
     card = Card(
         share=one.share,
         verify_key=one.verify_key,
-        recipient=one.recipient,
+        recipient=recipient_of(one.secret),
         person=base64.b64encode(sealed).decode("ascii"),
         by=by.id,
         succeeds=succeeds,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound
 from observer.core.events import Event, Shared
-from observer.core.model import UNASSIGNED, Item, Link, Project, Receipt, seq_of
+from observer.core.model import UNASSIGNED, Item, Project, Receipt, seq_of
 from observer.core.value import decode_json
 from observer.observations.note_reducer import note_uuid, own_title
 from observer.projects.policy import Policies
@@ -284,7 +284,8 @@ def _send(
         noted += [(each, GONE, one.event_id) for each in former]
         if not is_deleted:
             record = _record(home, uuid, key_of(one.project), one)
-            digest = _digest(record)
+            data = msgspec.json.encode(replace(record, at_ms=0), order="sorted")
+            digest = hashlib.blake2b(data, digest_size=16).hexdigest()
             if sent.get(uuid) != digest:
                 is_later = is_foreign or uuid in sent
                 records.append(_aware(writer, record, one.item.id) if is_later else record)
@@ -348,11 +349,6 @@ def _note(writer: Writer, *, share: str, fact: str, values: Iterable[int | str])
     writer.put_meta(share_fact(share, fact), orjson.dumps(sorted(values)).decode())
 
 
-def _digest(record: Record) -> str:
-    data = msgspec.json.encode(replace(record, at_ms=0), order="sorted")
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
 def key_of(project: Project) -> ProjectKey:
     """Return what other machines recognise a project by; remotes on this one's disk are none."""
     remotes = tuple(remote for remote in project.remotes if not remote.startswith(("/", "file:")))
@@ -368,7 +364,10 @@ def _body(reader: StoreReader, item: Item, project: Project, folder: str) -> str
         **LOCAL,
         files_read=_relative(item.files_read),
         files_modified=_relative(item.files_modified),
-        links=tuple(_by_uuid(link, known) for link in item.links),
+        # They lead by uuid to what they lead to by an id of this home.
+        links=tuple(
+            replace(link, target=0, title=known.get(link.target, link.title)) for link in item.links
+        ),
     )
     roots = sorted(project.roots, key=len, reverse=True)
     begins = [(f"{root}/", b"") for root in roots]
@@ -388,10 +387,3 @@ def bare(item: Item) -> Item:
 
 def _relative(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(path for path in paths if not path.startswith("/"))
-
-
-def _by_uuid(link: Link, known: Mapping[int, str]) -> Link:
-    """Return a link that leads by uuid to what it leads to by an id of this home."""
-    if not link.target:
-        return link
-    return replace(link, target=0, title=known.get(link.target, link.title))

@@ -81,7 +81,13 @@ class PostgresCarrier:
             if fresh and fresh[0].sequence != last + 1:
                 raise BadInput(f"record {fresh[0].sequence} does not follow {last}")
             if fresh:
-                _append(connection, fresh)
+                connection.execute(_statement("prepare"))
+                with connection.cursor() as cursor, cursor.copy(_statement("copy")) as copy:
+                    for one in fresh:
+                        project = msgspec.json.encode(one.project).decode()
+                        values = msgspec.structs.asdict(one) | {"project": project}
+                        copy.write_row([values[name] for name in _COLUMNS])
+                connection.execute(_statement("append"))
 
     def pull(self, since: Mapping[str, int], *, limit: int) -> Pulled:
         """Return at most `limit` records of a higher sequence than `since` has of their origin."""
@@ -300,16 +306,6 @@ def _too_old(connection: _Connection) -> ShareUnavailable:
     return ShareUnavailable(
         f"the server is PostgreSQL {found}", hint=f"use PostgreSQL {OLDEST_VERSION} or later"
     )
-
-
-def _append(connection: _Connection, records: Sequence[Record]) -> None:
-    connection.execute(_statement("prepare"))
-    with connection.cursor() as cursor, cursor.copy(_statement("copy")) as copy:
-        for one in records:
-            project = msgspec.json.encode(one.project).decode()
-            values = msgspec.structs.asdict(one) | {"project": project}
-            copy.write_row([values[name] for name in _COLUMNS])
-    connection.execute(_statement("append"))
 
 
 def _records(

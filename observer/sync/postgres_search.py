@@ -185,9 +185,7 @@ class ServerSearch:
         self, connection: _Connection, uuids: Sequence[str], model: str
     ) -> list[Candidate]:
         rows = self._rows(connection, "fetch", {"uuids": list(uuids), "model": model})
-        return [
-            Candidate(uuid, person, body, _bytes_of(vector)) for uuid, person, body, vector in rows
-        ]
+        return [Candidate._make((*said, _bytes_of(vector))) for *said, vector in rows]
 
     @contextmanager
     def _asking(self, timeout_ms: int) -> Iterator[_Connection]:
@@ -274,15 +272,9 @@ def _schema_of_pgvector(connection: _Connection) -> str:
 
 
 def _row(origin: str, entry: SearchEntry) -> dict[str, object]:
-    return {
+    return entry._asdict() | {
         "origin": origin,
-        "uuid": entry.uuid,
-        "project": entry.project,
-        "kind": entry.kind,
-        "type": entry.type,
-        "created_ms": entry.created_ms,
         "words": _words(entry.columns),
-        "model": entry.model,
         "dimensions": len(entry.vector),
         "embedding": f"[{','.join(map(str, array('b', entry.vector)))}]" if entry.vector else None,
     }

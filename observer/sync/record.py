@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from observer.core.errors import ShareUnavailable
 from observer.core.events import Scope
@@ -126,18 +127,8 @@ def shown_name(person: str) -> str:
 
 def withheld(record: Record) -> Record:
     """Return what stands in a chain for a record of which nothing else is to be there."""
-    return Record(
-        origin=record.origin,
-        sequence=record.sequence,
-        previous=record.previous,
-        kind="withheld",
-        uuid=record.uuid,
-        project=ProjectKey(name=""),
-        author="",
-        visibility=record.visibility,
-        at_ms=0,
-        body=record.hash(),
-    )
+    fields = {"project": ProjectKey(name=""), "author": "", "at_ms": 0, "body": record.hash()}
+    return replace(record, kind="withheld", **fields)
 
 
 def chained(

@@ -129,7 +129,14 @@ def read_segment(
     secret = key_of(folder, segment, mine, later)
     if secret is None:
         raise Unreadable("no key for this machine has arrived")
-    return _records(_unpacked(unseal(sealed, [secret])), segment, by.origin)
+    packed = unseal(sealed, [secret])
+    try:
+        if not 0 <= zstandard.frame_content_size(packed) <= LARGEST_BYTES:
+            raise Unreadable(f"it holds more than {LARGEST_BYTES >> 20} MiB")
+        lines = zstandard.ZstdDecompressor().decompress(packed)
+    except zstandard.ZstdError as error:
+        raise Unreadable(f"it cannot be unpacked: {error}") from error
+    return _records(lines, segment, by.origin)
 
 
 def wrapped(secret: str, to: Member) -> str:
@@ -145,7 +152,8 @@ def key_of(
     for found in (later.get(segment.stem), at_first.get(mine.id), *at_first.values()):
         with suppress(Unreadable, ValueError):
             if found:
-                return mine.open(base64.b64decode(found)).decode("ascii")
+                secrets = (mine.secret, *mine.former)
+                return unseal(base64.b64decode(found), secrets).decode("ascii")
     return None
 
 
@@ -167,15 +175,6 @@ def read_keys(path: Path) -> Wrapped:
 def _signed(share: str, machine: str, first: int, last: int, sealed: bytes) -> bytes:
     digest = hashlib.sha256(sealed).hexdigest()
     return f"observer segment\0{share}\0{machine}\0{first}\0{last}\0{digest}".encode()
-
-
-def _unpacked(packed: bytes) -> bytes:
-    try:
-        if not 0 <= zstandard.frame_content_size(packed) <= LARGEST_BYTES:
-            raise Unreadable(f"it holds more than {LARGEST_BYTES >> 20} MiB")
-        return zstandard.ZstdDecompressor().decompress(packed)
-    except zstandard.ZstdError as error:
-        raise Unreadable(f"it cannot be unpacked: {error}") from error
 
 
 def _records(lines: bytes, segment: SegmentName, origin: str) -> list[Record]:

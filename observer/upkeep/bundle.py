@@ -132,9 +132,14 @@ def restore(home: Home, source: Path, *, replaces: bool, stamp: str) -> Restored
         database = folder / _DATABASE
         if (found := check_copy(database)) != "ok":
             raise StoreUnavailable(f"the database in {source} is damaged: {found}", hint=_OTHER)
-        manifest = msgspec.structs.replace(manifest, events=_events_in(database))
+        # It is brought to this observer's schema.
+        with closing(open_owned(database, database.parent)) as store, store.read() as reader:
+            manifest = msgspec.structs.replace(manifest, events=reader.totals().events)
         replaced = _kept(home, stamp, replaces=replaces)
-        _put(database, home.database)
+        for ending in ("-wal", "-shm", "-newest"):
+            home.database.with_name(f"{home.database.name}{ending}").unlink(missing_ok=True)
+        database.replace(home.database)
+        settle(home.root)
         for name, path in _parts(home).items():
             if (folder / name).exists() and not path.exists():
                 (folder / name).replace(path)
@@ -170,7 +175,10 @@ def _from_bundle(file: IO[bytes], source: Path, folder: Path) -> BundleManifest:
                 held = packed.extractfile(entry) if entry.isreg() else None
                 if entry.name not in known or held is None:
                     raise BadInput(f"{source} holds {entry.name!r}", hint=_KINDS)
-                _check_room(entry, folder)
+                free = shutil.disk_usage(folder).free - _SPARE_BYTES
+                if entry.size > (free if entry.name == _DATABASE else _SMALL_BYTES):
+                    says = f"{entry.name} has {entry.size:,} bytes"
+                    raise BadInput(says, hint="free some disk space")
                 _copy(held, folder / entry.name)
         manifest = decode_json((folder / MANIFEST).read_bytes(), BundleManifest)
     except (tarfile.TarError, EOFError, OSError, msgspec.DecodeError) as error:
@@ -178,12 +186,6 @@ def _from_bundle(file: IO[bytes], source: Path, folder: Path) -> BundleManifest:
     if not (folder / _DATABASE).exists():
         raise BadInput(f"{source} holds no database", hint=_KINDS)
     return manifest
-
-
-def _check_room(entry: tarfile.TarInfo, folder: Path) -> None:
-    free = shutil.disk_usage(folder).free - _SPARE_BYTES
-    if entry.size > (free if entry.name == _DATABASE else _SMALL_BYTES):
-        raise BadInput(f"{entry.name} has {entry.size:,} bytes", hint="free some disk space")
 
 
 def _copy(source: IO[bytes], target: Path) -> None:
@@ -217,12 +219,6 @@ def _from_export(file: IO[bytes], source: Path, database: Path) -> None:
         rebuild(writer)
 
 
-def _events_in(database: Path) -> int:
-    """Return how many events a database has, which is brought to this observer's schema."""
-    with closing(open_owned(database, database.parent)) as store, store.read() as reader:
-        return reader.totals().events
-
-
 def _kept(home: Home, stamp: str, *, replaces: bool) -> str:
     """Keep a copy of the memory that is replaced; return its path, "" where there was none."""
     if not home.database.exists():
@@ -240,13 +236,6 @@ def _kept(home: Home, stamp: str, *, replaces: bool) -> str:
         copy = home.backups / f"{home.database.stem}-replaced-{stamp}.db"
         store.backup(copy)
     return str(copy)
-
-
-def _put(database: Path, target: Path) -> None:
-    for ending in ("-wal", "-shm", "-newest"):
-        target.with_name(f"{target.name}{ending}").unlink(missing_ok=True)
-    database.replace(target)
-    settle(target.parent)
 
 
 @contextmanager

@@ -399,12 +399,7 @@ def _joined(reader: StoreReader, homes: Mapping[int, int]) -> Iterator[tuple[int
     for kind in _ON_ITEMS:
         for recorded in reader.log_of_kind(kind):
             body = recorded.event.body
-            if _is_of_none(body):
+            if isinstance(body, Shared) or (isinstance(body, Remember) and body.scope != "project"):
                 yield recorded.project_id, _NOWHERE
             elif isinstance(body, Enriched | OnNote) and seq_of(body.item) in homes:
                 yield recorded.project_id, homes[seq_of(body.item)]
-
-
-def _is_of_none(body: AnyBody) -> bool:
-    """Return True if what an event makes belongs to no project, or may."""
-    return isinstance(body, Shared) or (isinstance(body, Remember) and body.scope != "project")

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from observer.core.errors import DaemonUnavailable, StoreUnavailable, remedy
-from observer.core.paths import Home, make_private, open_plain
+from observer.core.paths import FileIdentity, Home, identity, make_private, open_plain
 from observer.local import client
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class HomeGuard:
 
     def __init__(self, home: Home) -> None:
         self._paths = [home.lock, home.socket, home.mcp_socket]
-        self._known: dict[Path, tuple[int, int]] = {}
+        self._known: dict[Path, FileIdentity] = {}
         self.check()
 
     def own(self, path: Path) -> None:
@@ -64,19 +64,11 @@ class HomeGuard:
             HomeLost: a file is gone or was replaced.
         """
         for path in self._paths:
-            known, found = self._known.get(path), _identity(path)
+            known, found = self._known.get(path), identity(path)
             if known is None and found is not None:
                 self._known[path] = found
             elif found != known:
                 raise HomeLost(f"{path} was {'replaced' if found else 'removed'}", hint="try again")
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 BEAT_S, LEASE_S = 60.0, 180.0
@@ -196,7 +188,9 @@ def delete(home: Home, *, progress: Progress) -> list[Path]:
     """
     places = [getattr(home, name) for name, one in vars(Home).items() if isinstance(one, property)]
     names = {one.relative_to(home.root).parts[0] for one in places if home.root in one.parents}
-    names |= {form for name in names for form in _half_written(name)} | {PROGRAM}
+    # What a file is called until it is whole, or while it is copied.
+    forms = ({f"{one}.new", f"{Path(one).stem}.new", f".{one}", f"{one}.copy"} for one in names)
+    names = names.union({PROGRAM}, *forms)
     with hold(home) as is_ours:
         if not is_ours:
             raise DaemonUnavailable(
@@ -238,11 +232,6 @@ _OF_DATABASE = re.compile(
     r"(?:-(?:wal|shm|journal|newest))?"
 )
 """The database, what repairs and purges make of it beside it, and what SQLite writes for each."""
-
-
-def _half_written(name: str) -> set[str]:
-    """Return what a file is called until it is whole, or while it is copied."""
-    return {f"{name}.new", f"{Path(name).stem}.new", f".{name}", f"{name}.copy"}
 
 
 def _lock(descriptor: int) -> bool:

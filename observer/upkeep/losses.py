@@ -53,16 +53,13 @@ class Loss(Value):
 
     def __str__(self) -> str:
         """Return what a person has to know of it."""
-        lost = f"{self.lost:,} lost{self._when()}" if self.lost else "none lost"
+        ends = [("after", self.from_ms), ("before", self.until_ms)]
+        span = " and ".join(f"{word} {_minute(at_ms)}" for word, at_ms in ends if at_ms)
+        lost = f"{self.lost:,} lost{f', of {span}' if span else ''}" if self.lost else "none lost"
         return (
             f"the database was damaged, and repaired at {_minute(self.at_ms)}: of its events"
             f" {self.kept:,} were whole, {self.restored:,} came from backups, {lost}"
         )
-
-    def _when(self) -> str:
-        ends = [("after", self.from_ms), ("before", self.until_ms)]
-        span = " and ".join(f"{word} {_minute(at_ms)}" for word, at_ms in ends if at_ms)
-        return f", of {span}" if span else ""
 
 
 def losses(home: Home) -> list[Loss]:

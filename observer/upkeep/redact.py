@@ -70,11 +70,14 @@ def _redacted_of(
     put_project: Callable[[Project], object],
 ) -> Redacted:
     kinds: Counter[str] = Counter()
-    events = 0
-    for before, after in _changes(reader):
-        put_texts(after)
-        events += 1
-        kinds += _kinds(before, after)
+    events = seen = 0
+    while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
+        for before in batch:
+            if (after := redacted_text(before)) != before:
+                put_texts(after)
+                events += 1
+                kinds += _kinds(before, after)
+        seen = batch[-1].seq
     for project, cleaned in renamed(reader):
         put_project(cleaned)
         kinds += _marked(_json(project), _json(cleaned))
@@ -120,17 +123,6 @@ def with_secrets(home: Home) -> list[str]:
     """
     files = (path for path in _plain(home.backups) if ".db" not in path.name)
     return [str(path.relative_to(home.root)) for path in files if _has_secret(path)]
-
-
-def _changes(reader: StoreReader) -> Iterator[tuple[StoredText, StoredText]]:
-    """Yield the texts of events that hold a secret, as they are and as they should be."""
-    seen = 0
-    while batch := reader.stored_texts(after_seq=seen, limit=BATCH):
-        for stored in batch:
-            cleaned = redacted_text(stored)
-            if cleaned != stored:
-                yield stored, cleaned
-        seen = batch[-1].seq
 
 
 def redacted_text(stored: StoredText) -> StoredText:
@@ -258,7 +250,8 @@ def _holding(
     while batches and (batch := batch_after(seen)):
         for stored in batch:
             advance(1)
-            if _holds(stored):
+            beside = f"{stored.root}\n{stored.branch}\n{stored.commit}\n{stored.dedup}".encode()
+            if _is_known(stored.data) or _is_known(beside):
                 seqs.append(stored.seq)
         seen = batch[-1].seq
         batches -= 1
@@ -314,11 +307,6 @@ def catch_up(
 def underived(reader: StoreReader) -> frozenset[int]:
     """Return the projects that have to be derived anew."""
     return frozenset(map(int, reader.meta(UNDERIVED_PROJECTS).split()))
-
-
-def _holds(stored: StoredText) -> bool:
-    beside = f"{stored.root}\n{stored.branch}\n{stored.commit}\n{stored.dedup}".encode()
-    return _is_known(stored.data) or _is_known(beside)
 
 
 def _is_known(data: bytes) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -70,7 +70,15 @@ def _remake(path: Path, backups: Path, progress: Progress) -> None:
     try:
         with explained(path), progress("making the memory anew", held.events) as advance:
             settled_copy(path, kept)
-            _derive(path, anew, held.last_seq, advance)
+            with closing(SqliteStore(anew)) as store, store.write() as writer:
+                writer.restore_rows(stored_rows(path), newer=True)
+                writer.restore_underived(path)
+                known = facts(path)
+                for name in known.keys() - _OF_TABLES:
+                    writer.put_meta(name, known[name])
+                writer.name_unknown_projects()
+                writer.continue_after(held.last_seq)
+                rebuild(writer, advance=advance)
             if was_copy:  # what was committed to the database before it no longer counts
                 path.with_name(f"{path.name}-newest").unlink(missing_ok=True)
             anew.replace(path)
@@ -83,19 +91,6 @@ def _remake(path: Path, backups: Path, progress: Progress) -> None:
         discard(anew)
     settle(path.parent)
     log.warning("%s was made anew of %d events; it is kept as %s", path, held.events, kept)
-
-
-def _derive(path: Path, anew: Path, last_seq: int, advance: Callable[[int], object]) -> None:
-    """Store the log of a database in a new one, with all that no event says; derive the rest."""
-    with closing(SqliteStore(anew)) as store, store.write() as writer:
-        writer.restore_rows(stored_rows(path), newer=True)
-        writer.restore_underived(path)
-        known = facts(path)
-        for name in known.keys() - _OF_TABLES:
-            writer.put_meta(name, known[name])
-        writer.name_unknown_projects()
-        writer.continue_after(last_seq)
-        rebuild(writer, advance=advance)
 
 
 def discard(path: Path) -> None:
@@ -179,14 +174,16 @@ def _is_newer(database: Path) -> bool:
 
 
 def _mend(home: Home, reason: str, at_ms: int) -> Loss:
-    partial = home.database.with_name(f"{home.database.name}.mending")
+    beside, name = home.database.with_name, home.database.name
+    partial = beside(f"{name}.mending")
     discard(partial)
     make_private(home.backups)
     mark = WriteAheadLog(home.database).marked()
+    aside = home.backups.glob(f"{home.database.stem}{DAMAGED_COPY}*.db")
     with closing(SqliteStore(partial, backups=home.backups)) as store, store.write() as writer:
         kept = sum(
             writer.restore_rows(salvaged(path), newer=path == home.database)
-            for path in (home.database, *_set_aside(home))
+            for path in (home.database, *sorted(aside, reverse=True))
         )
         restored = _from_backups(home, writer)
         writer.name_unknown_projects()
@@ -205,16 +202,18 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
         lost=lost,
         from_ms=gaps[0].from_ms if lost and gaps else None,
         until_ms=gaps[-1].until_ms if lost and gaps else None,
-        aside=tuple(aside.name for aside in moved.values()),
+        aside=tuple(to.name for to in moved.values()),
     )
     losses.note(home, loss)
-    _swap(home, partial, moved)
+    # The log first: beside the new database SQLite would take it for its own.
+    for path, to in sorted(moved.items(), reverse=True):
+        path.replace(to)
+    for ending in ("wal", "shm", "newest"):
+        beside(f"{name}-{ending}").unlink(missing_ok=True)
+    partial.replace(home.database)
+    beside(f"{partial.name}-newest").replace(beside(f"{name}-newest"))
+    home.damage.unlink(missing_ok=True)
     return loss
-
-
-def _set_aside(home: Home) -> list[Path]:
-    """Return what was moved aside before, the newest first."""
-    return sorted(home.backups.glob(f"{home.database.stem}{DAMAGED_COPY}*.db"), reverse=True)
 
 
 def _from_backups(home: Home, writer: Writer) -> int:
@@ -258,16 +257,3 @@ def _aside(home: Home, at_ms: int) -> dict[Path, Path]:
         home.database.with_name(log_name): target.with_name(f"{target.name}-wal"),
     }
     return {path: to for path, to in moved.items() if path.exists() and path.stat().st_size}
-
-
-def _swap(home: Home, partial: Path, moved: Mapping[Path, Path]) -> None:
-    # The log first: beside the new database SQLite would take it for its own.
-    for path, aside in sorted(moved.items(), reverse=True):
-        path.replace(aside)
-    for ending in ("wal", "shm", "newest"):
-        home.database.with_name(f"{home.database.name}-{ending}").unlink(missing_ok=True)
-    partial.replace(home.database)
-    partial.with_name(f"{partial.name}-newest").replace(
-        home.database.with_name(f"{home.database.name}-newest")
-    )
-    home.damage.unlink(missing_ok=True)

@@ -71,14 +71,8 @@ def _character(one: str) -> bytes:
         return one.encode()
     plain = re.escape(one.encode("utf-8", "surrogatepass"))
     units = one.encode("utf-16-be", "surrogatepass").hex()
-    escaped = b"".join(rb"\\+u" + _any_case(units[at : at + 4]) for at in range(0, len(units), 4))
-    return rb"(?:%b|%b)" % (plain, escaped)
-
-
-def _any_case(digits: str) -> bytes:
-    return "".join(
-        f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits
-    ).encode()
+    digits = (units[at : at + 4].encode() for at in range(0, len(units), 4))
+    return rb"(?:%b|%b)" % (plain, b"".join(rb"\\+u(?i:%b)" % each for each in digits))
 
 
 _AROUND = ("id", "id", "client", "folder", "branch", "commit")

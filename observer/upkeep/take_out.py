@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,7 +23,7 @@ from observer.core.config import Settings
 from observer.core.disk import is_unreadable
 from observer.core.errors import StoreUnavailable
 from observer.core.events import Forget, Shared
-from observer.core.model import Item, Project
+from observer.core.model import Item
 from observer.core.paths import DAMAGED_COPY, Home, make_private
 from observer.ingest.projection import derive_after, derive_projects, put_triages, rebuild
 from observer.projects.policy.policies import DAY_MS, FOR_EVER, Retention
@@ -259,21 +259,13 @@ def _rename(writer: Writer, text: re.Pattern[bytes]) -> None:
 
     for project in writer.projects():
         if text.search(msgspec.json.encode(project)):
-            writer.put_project(_without(project, without))
+            lists = ("roots", "common_dirs", "remotes", "earlier_names")
+            kept: dict[str, Any] = {name: without(getattr(project, name)) for name in lists}
+            name = "".join(without((project.name,))) or f"project-{project.id}"
+            writer.put_project(msgspec.structs.replace(project, name=name, **kept))
     for session, title in writer.chosen("title").items():
         if text.search(title.encode()):
             writer.choose("title", session, "")
-
-
-def _without(project: Project, kept: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Project:
-    return msgspec.structs.replace(
-        project,
-        name="".join(kept((project.name,))) or f"project-{project.id}",
-        roots=kept(project.roots),
-        common_dirs=kept(project.common_dirs),
-        remotes=kept(project.remotes),
-        earlier_names=kept(project.earlier_names),
-    )
 
 
 def expired(reader: StoreReader, retention: Retention, *, now_ms: int) -> frozenset[int]:

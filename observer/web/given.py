@@ -18,7 +18,7 @@ from observer.local.given import GivenLog
 from observer.memory.api import Memory
 from observer.memory.work import MOST, GivenToSession
 from observer.search.dates import day_start_ms
-from observer.store.spent import Spent
+from observer.store.reader import Spent
 from observer.tools import hook_output
 from observer.tools.questions import explained, given
 from observer.web.view import WebPage, WebRequest, number_in, projects, shared

@@ -32,7 +32,7 @@ from observer.cli.doctor.lab import (
 )
 from observer.core.events import Remember
 from observer.sync import carriers, postgres
-from observer.sync.home import sync_once
+from observer.sync.incoming import sync_once
 from observer.sync.record import Carrier, chained
 
 sys.path.append(str(ROOT))  # the server and the homes are those that the tests have

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from collections.abc import Callable
 from contextvars import copy_context
 from pathlib import Path
 
@@ -94,21 +95,18 @@ def test_the_hint_says_what_a_refused_setting_is(home: Home, text: str, shown: s
     assert shown in refused.value.hint
 
 
-def test_what_is_no_file_is_refused(home: Home) -> None:
-    home.config.mkdir()
-    with pytest.raises(ConfigInvalid, match="cannot be read: Is a directory"):
-        load(home, {})
-
-
-def test_settings_that_a_link_misses_are_not_taken_for_none(home: Home) -> None:
-    home.config.symlink_to(home.root / "dotfiles" / "observer.toml")
-    with pytest.raises(ConfigInvalid, match="a link to what is not there"):
-        load(home, {})
-
-
-def test_a_file_that_is_not_utf8_is_refused(home: Home) -> None:
-    home.config.write_bytes(b"owner = '\xff'")
-    with pytest.raises(ConfigInvalid, match="not valid TOML"):
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda file: file.mkdir(), "cannot be read: Is a directory"),
+        (lambda file: file.symlink_to("dotfiles/observer.toml"), "a link to what is not there"),
+        (lambda file: file.write_bytes(b"owner = '\xff'"), "not valid TOML"),
+    ],
+    ids=["folder", "link", "not UTF-8"],
+)
+def test_what_is_no_file_is_refused(home: Home, make: Callable[[Path], None], says: str) -> None:
+    make(home.config)
+    with pytest.raises(ConfigInvalid, match=says):
         load(home, {})
 
 

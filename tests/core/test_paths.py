@@ -35,15 +35,6 @@ def test_the_variable_moves_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert home().root == tmp_path / "mine"
 
 
-def test_everything_lies_in_the_home(home: Home) -> None:
-    parts = [
-        home.spool, home.database, home.backups, home.context, home.hooks, home.logs,
-        home.config, home.lock, home.alive, home.token, Home(Path("/h")).run,
-    ]  # fmt: skip
-    assert [part for part in parts[:-1] if part.parent != home.root] == []
-    assert parts[-1] == Path("/h/run")
-
-
 @pytest.mark.parametrize("length", [10, 80, 300])
 def test_socket_names_fit_the_kernel(length: int) -> None:
     deep = Home(Path("/") / "/".join(["d" * 50] * (length // 50) + ["x" * 10]))

@@ -206,33 +206,24 @@ def day(spool: Spool, folder: Path, pipeline: Pipeline, store: Store) -> Day:
     return Day(spool, folder, pipeline, store)
 
 
-def test_a_commit_of_an_agent_belongs_to_its_only_session_at_work(day: Day) -> None:
-    day.task("t1")
-    assert day.credited(5, **CLINE) == ("cline", "t1", "agent")
-
-
-def test_what_was_stored_in_an_earlier_batch_is_at_work_too(day: Day, pipeline: Pipeline) -> None:
-    day.task("t1")
-    pipeline.drain()
-    assert day.credited(5, **CLINE) == ("cline", "t1", "agent")
-
-
-def test_between_two_tasks_or_long_after_one_nobody_guesses(day: Day) -> None:
-    day.task("t1")
-    day.task("t2", minute=1)
-    assert day.credited(5, **CLINE) == ("cline", "", "agent")
-
-
-@pytest.mark.parametrize("minute", [61, -1], ids=["long-after", "before"])
-def test_a_session_that_is_not_at_work_has_no_commit(day: Day, minute: int) -> None:
-    day.task("t1")
-    assert day.credited(minute, **CLINE) == ("cline", "", "agent")
-
-
-def test_a_task_in_another_folder_is_none(day: Day, tmp_path: Path) -> None:
-    day.task("t1")
-    day.task("t2", minute=1, cwd=tmp_path / "elsewhere")
-    assert day.credited(5, **CLINE) == ("cline", "t1", "agent")
+@pytest.mark.parametrize(
+    ("tasks", "minute", "session"),
+    [
+        pytest.param({"t1": ""}, 5, "t1", id="the only one"),
+        pytest.param({"t1": "", "t2": ""}, 5, "", id="between two nobody guesses"),
+        pytest.param({"t1": "", "t2": "elsewhere"}, 5, "t1", id="another is in another folder"),
+        pytest.param({"t1": ""}, 61, "", id="long after"),
+        pytest.param({"t1": ""}, -1, "", id="before"),
+    ],
+)
+def test_a_commit_of_an_agent_belongs_to_its_only_session_at_work(
+    day: Day, pipeline: Pipeline, tmp_path: Path, tasks: dict[str, str], minute: int, session: str
+) -> None:
+    for begun, (name, folder) in enumerate(tasks.items()):
+        day.task(name, begun, tmp_path / folder if folder else None)
+    if len(tasks) > 1:
+        pipeline.drain()  # what was stored in an earlier batch is at work too
+    assert day.credited(minute, **CLINE) == ("cline", session, "agent")
 
 
 @pytest.mark.parametrize(

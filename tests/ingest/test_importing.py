@@ -280,29 +280,22 @@ def answers(folder: Path) -> list[Probed]:
     return [msgspec.json.decode(path.read_bytes(), type=Probed) for path in found]
 
 
-def test_a_probe_comes_back_redacted_and_with_its_item(
-    make_pipeline: Make, spool: Spool, probes: Path, home: Home
+def test_a_probe_comes_back_redacted_and_with_its_item_and_is_in_no_log(
+    make_pipeline: Make, spool: Spool, store: Store, probes: Path, home: Home
 ) -> None:
+    (probes / "pyproject.toml").touch()
     post(spool, probes, f"the key is {KEY}")
     drained(make_pipeline(probes=home.probes))
+    assert spool.depth() == 0
+    with store.read() as reader:
+        assert reader.totals().events == reader.totals().items == reader.totals().sessions == 0
+        assert [project.id for project in reader.projects()] == [1]
     (found,) = answers(probes)
     assert isinstance(found.recorded.event.body, Prompt)
     assert found.recorded.event.body.text.startswith("the key is ")
     assert KEY not in found.recorded.event.body.text
     assert found.item is not None
     assert found.item.type == "turn"
-
-
-def test_a_probe_is_in_no_log_and_no_list_of_projects_or_sessions(
-    make_pipeline: Make, spool: Spool, store: Store, probes: Path, home: Home
-) -> None:
-    (probes / "pyproject.toml").touch()
-    post(spool, probes, "look")
-    drained(make_pipeline(probes=home.probes))
-    assert spool.depth() == 0
-    with store.read() as reader:
-        assert reader.totals().events == reader.totals().items == reader.totals().sessions == 0
-        assert [project.id for project in reader.projects()] == [1]
 
 
 def test_events_beside_a_probe_are_stored(

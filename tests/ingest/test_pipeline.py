@@ -294,12 +294,6 @@ def test_a_note_with_a_key_is_replaced_within_one_batch(pipeline: Pipeline, stor
     assert [item.narrative for item in items_of(store)] == ["use sqlite"]
 
 
-def test_the_same_words_are_one_note(pipeline: Pipeline, store: Store) -> None:
-    for name in ("a", "b"):
-        pipeline.ingest([an_event(name, body=Remember(content="we use tabs"))])
-    assert len(items_of(store)) == 1
-
-
 def test_personal_notes_of_two_owners_stay_apart(pipeline: Pipeline, store: Store) -> None:
     for owner in ("ana", "ben"):
         body = Remember(content="we use tabs", scope="personal", owner=owner)
@@ -577,11 +571,6 @@ def test_a_piece_that_is_not_certain_says_nothing(tmp_path: Path, path: str, new
 
 def test_without_a_folder_no_file_is_read() -> None:
     assert changed(Path(), Edit(old="a", new="b")) is None
-
-
-def test_other_events_stay_as_they_are() -> None:
-    event = Event(id="1", at_ms=1, client="cursor", body=Prompt(text="hi"))
-    assert with_symbols(event) is event
 
 
 def test_what_has_no_symbols_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,21 +172,13 @@ def test_it_is_kept_with_the_summary(tell: Tell, store: Store, at_once: bool) ->
     )
 
 
-def test_the_items_own_words_stay(tell: Tell, store: Store) -> None:
+def test_the_items_own_words_stay_and_the_newest_that_was_written(tell: Tell, store: Store) -> None:
     tell(*WORK)
     before = items(store)[SUMMARY]
-    tell(written())
+    tell(written(), written(text="It was a race."))
     after = items(store)[SUMMARY]
     assert (after.narrative, after.summary) == (before.narrative, before.summary)
-
-
-def test_it_stays_when_the_session_goes_on(tell: Tell, store: Store) -> None:
-    tell(*WORK, written(), Command(command="make", exit_code=0), SessionEnd())
-    assert items(store)[SUMMARY].enrichment
-
-
-def test_the_newest_replaces_what_was_written_before(tell: Tell, store: Store) -> None:
-    tell(*WORK, written(), written(text="It was a race."))
+    tell(Command(command="make", exit_code=0), SessionEnd())  # the session goes on
     wrote = items(store)[SUMMARY].enrichment
     assert wrote
     assert wrote.narrative == "It was a race."

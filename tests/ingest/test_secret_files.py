@@ -22,7 +22,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.ingest.pipeline import Pipeline
-from observer.ingest.secret_files import LEFT_OUT, SecretFiles, is_secret_file
+from observer.ingest.prepare import LEFT_OUT, SecretFiles, is_secret_file
 from observer.redaction.redact import redact_text
 from observer.redaction.seen import SEEN
 from tests.ingest.conftest import Post

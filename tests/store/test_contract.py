@@ -109,13 +109,6 @@ def test_the_same_happening_in_two_projects_is_two_events(store: Store) -> None:
         assert writer.append(recorded(2, dedup="d", project_id=2), stored_ms=1)
 
 
-def test_seq_grows_from_one(store: Store) -> None:
-    with store.write() as writer:
-        assert writer.next_seq() == 1
-        writer.append(recorded(1), stored_ms=1)
-        assert writer.next_seq() == 2
-
-
 def test_an_item_comes_back_as_it_was_stored(store: Store) -> None:
     item = an_item(
         facts=("a", "b"),
@@ -289,17 +282,6 @@ def test_an_item_that_changed_again_stands_where_it_changed_last(store: Store) -
     assert [each.id for each in changes(store)] == [4, 8]
 
 
-def test_changes_come_in_portions(store: Store) -> None:
-    put(store, *(an_item(n) for n in range(1, 6)))
-    ids, after = [], 0
-    with store.read() as reader:
-        while some := reader.changes(after=after, model="m", limit=2):
-            assert len(some) <= 2
-            ids += [each.id for each in some]
-            after = some[-1].change
-    assert ids == [4, 8, 12, 16, 20]
-
-
 def test_a_vector_is_stored_with_its_item(store: Store) -> None:
     with store.write() as writer:
         writer.put_items([an_item(1), an_item(2)], model="m", vectors=lambda: {4: vector(1)})
@@ -319,14 +301,6 @@ def test_a_vector_goes_with_the_text_that_it_was_made_of(store: Store) -> None:
         assert reader.vectors() == {}
 
 
-def test_vectors_of_former_models_go_with_the_text_as_well(store: Store) -> None:
-    with store.write() as writer:
-        writer.put_items([an_item(1)], model="m", vectors=lambda: {4: vector(1)})
-        writer.put_items([an_item(1, title="new")], model="n", vectors=lambda: {4: vector(2)})
-    with store.read() as reader:
-        assert reader.vectors() == {"n": 1}
-
-
 def test_a_deleted_item_gets_no_vector(store: Store) -> None:
     with store.write() as writer:
         writer.put_items([an_item(1, deleted_ms=9)], model="m", vectors=lambda: {4: vector(1)})
@@ -338,9 +312,10 @@ def test_a_deleted_item_gets_no_vector(store: Store) -> None:
 
 
 def test_what_lacks_a_vector_of_a_model_is_shown(store: Store) -> None:
+    record = an_item(4, kind="record")  # which lacks none
     with store.write() as writer:
         writer.put_items(
-            [an_item(1), an_item(2), an_item(3)], model="m", vectors=lambda: {8: vector(2)}
+            [an_item(1), an_item(2), an_item(3), record], model="m", vectors=lambda: {8: vector(2)}
         )
     with store.read() as reader:
         bare = reader.without_vector("m", dimensions=1, after=0, limit=9)
@@ -349,12 +324,6 @@ def test_what_lacks_a_vector_of_a_model_is_shown(store: Store) -> None:
             e.id for e in reader.without_vector("m", dimensions=1, after=bare[0].change, limit=9)
         ] == [12]
         assert [e.id for e in reader.without_vector("n", dimensions=1, after=0, limit=2)] == [4, 8]
-
-
-def test_a_record_lacks_no_vector(store: Store) -> None:
-    put(store, an_item(1, kind="record"))
-    with store.read() as reader:
-        assert reader.without_vector("m", dimensions=1, after=0, limit=9) == []
 
 
 def test_the_beginning_of_a_vector_is_no_whole_one(store: Store) -> None:
@@ -603,11 +572,6 @@ def test_clearing_the_projection_keeps_log_and_projects(store: Store) -> None:
         assert (writer.sessions(), len(writer.projects())) == ([], 1)
         assert writer.linked_to([4]) == []
     assert found(store, "alpha") == []
-
-
-def test_a_healthy_store_checks_ok(store: Store) -> None:
-    put(store, an_item())
-    assert store.check() == "ok"
 
 
 @given(text=st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=200))

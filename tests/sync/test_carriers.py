@@ -36,17 +36,6 @@ def all_of(carrier: Carrier, *, limit: int = 1000) -> dict[str, list[Record]]:
             found.setdefault(record.origin, []).append(record)
 
 
-def test_what_one_machine_pushes_another_pulls(machine: Machine, chain: Chain) -> None:
-    records = chain("a", 3)
-    machine("laptop").push(records)
-    assert all_of(machine("desktop")) == {"a": records}
-
-
-def test_a_share_of_nothing_has_nothing(machine: Machine) -> None:
-    pulled = machine("laptop").pull({}, limit=10)
-    assert (list(pulled.records), list(pulled.refused)) == ([], [])
-
-
 def test_pushing_nothing_changes_nothing(machine: Machine) -> None:
     machine("laptop").push([])
     assert all_of(machine("desktop")) == {}
@@ -98,11 +87,6 @@ def test_machines_see_each_other(machine: Machine, chain: Chain) -> None:
     desktop.push(chain("b", 3))
     laptop.push(chain("a", 4))
     assert all_of(laptop) == all_of(desktop) == {"a": chain("a", 4), "b": chain("b", 3)}
-
-
-def test_a_machine_that_comes_later_reads_what_was_before(machine: Machine, chain: Chain) -> None:
-    machine("laptop").push(chain("a", 3))
-    assert all_of(machine("late")) == {"a": chain("a", 3)}
 
 
 def test_text_of_any_language_and_length_travels_unchanged(machine: Machine, chain: Chain) -> None:

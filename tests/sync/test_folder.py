@@ -248,10 +248,6 @@ def test_an_invitation_that_has_not_arrived_is_said(
         carriers.join_share(str(tmp_path / "behind"), tmp_path / "ben", code)
 
 
-def test_members_are_listed_by_person(ana: FolderCarrier, ben: FolderCarrier) -> None:
-    assert sorted(person for _, person in ben.members()) == ["Ana Soto", "Ben"]
-
-
 def test_a_removed_member_gets_nothing_more(
     ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
 ) -> None:
@@ -317,15 +313,6 @@ def test_what_was_withheld_has_neither_segment_nor_key(
     assert not old.with_suffix(".keys").exists()
     ana.withhold(["a-2"])
     assert segments(folder) == [new]
-
-
-def test_a_segment_of_others_is_not_destroyed(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
-) -> None:
-    ana.push(chain("a", 3))
-    before = segments(folder)
-    ben.withhold(["a-2"])
-    assert segments(folder) == before
 
 
 def test_a_leaving_that_was_killed_is_completed(

@@ -402,20 +402,20 @@ def test_a_share_of_a_later_format_is_left_alone(share: ServerShare, login: Logi
         share.open("ben")
 
 
-def test_a_second_share_in_a_database_is_refused(share: ServerShare) -> None:
-    with pytest.raises(BadInput, match="holds a share"):
-        postgres.create(share.owner)
-
-
-def test_who_is_no_member_cannot_be_removed(share: ServerShare) -> None:
-    with pytest.raises(NotFound, match="no member eve"):
-        ServerTeam(share.owner).remove("eve")
-
-
-def test_members_are_listed(share: ServerShare, ana: Carrier) -> None:
-    share.open("ben").close()
-    team = carriers.open_team(share.owner, Path("/nowhere"))
-    assert [person for _, person in team.members()] == ["ana", "ben"]
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (postgres.create, BadInput, "holds a share"),
+        (lambda url: ServerTeam(url).remove("eve"), NotFound, "no member eve"),
+        (lambda url: carriers.join_share(url, Path("/x"), "code"), BadInput, "takes no code"),
+    ],
+    ids=["a second share", "who is no member", "a code"],
+)
+def test_what_a_server_cannot_do_is_said(
+    share: ServerShare, call: Callable[[str], object], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        call(share.owner)
 
 
 @pytest.mark.slow
@@ -469,11 +469,6 @@ def test_the_owner_makes_a_share_by_its_address(server: Any) -> None:
 ])  # fmt: skip
 def test_an_address_is_shown_without_its_login(url: str, shown: str) -> None:
     assert carriers.without_login(url) == shown
-
-
-def test_a_server_takes_no_code(share: ServerShare) -> None:
-    with pytest.raises(BadInput, match="takes no code"):
-        carriers.join_share(share.owner, Path("/nowhere"), "code")
 
 
 def test_an_owner_who_is_no_superuser_founds_and_invites(server: Server, chain: Chain) -> None:

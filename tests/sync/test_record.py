@@ -11,11 +11,6 @@ from observer.sync.record import Record, Refused, chained, withheld
 Chain = Callable[..., list[Record]]
 
 
-def test_a_whole_chain_is_taken(chain: Chain) -> None:
-    records = chain("a", 3)
-    assert chained(records, {}) == (records, [])
-
-
 def test_what_is_known_is_passed_over(chain: Chain) -> None:
     records = chain("a", 3)
     assert chained(records, {"a": (2, records[1].hash())}) == (records[2:], [])
@@ -34,18 +29,9 @@ def test_a_changed_record_breaks_the_chain_of_its_origin_alone(chain: Chain) -> 
     assert refused == [Refused("a", 3, "does not continue record 2")]
 
 
-def test_a_gap_is_refused(chain: Chain) -> None:
-    one, _, three = chain("a", 3)
-    assert chained([one, three], {})[1] == [Refused("a", 3, "does not continue record 1")]
-
-
 def test_a_chain_goes_on_behind_what_is_withheld(chain: Chain) -> None:
     one, two, three = chain("a", 3)
     stub = withheld(two)
     assert chained([one, stub, three], {}) == ([one, stub, three], [])
     assert (stub.project.name, stub.author) == ("", "")
-
-
-def test_what_is_withheld_has_a_hash_for_its_content(chain: Chain) -> None:
-    one, two, _ = chain("a", 3)
-    assert len(chained([one, replace(withheld(two), body="x" * 999)], {})[1]) == 1
+    assert len(chained([one, replace(stub, body="x" * 999)], {})[1]) == 1  # that is no hash

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.sync.home import Round, sync_once
+from observer.sync.incoming import Round, sync_once
 from tests.sync.home.machines import NAME, LinesCarrier, Machine
 
 Machines = Callable[..., Machine]

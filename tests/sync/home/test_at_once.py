@@ -23,7 +23,7 @@ from observer.serve.worker import Health, Services
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.sync import postgres
-from observer.sync.home import failed, sync_once
+from observer.sync.incoming import failed, sync_once
 from observer.sync.postgres import PostgresCarrier
 from observer.sync.record import Carrier
 from tests.support import Until
@@ -166,19 +166,6 @@ def test_an_hour_without_a_server_loses_nothing(
         joined.sync(ana, bob, ana)
     assert ana.texts() == bob.texts()
     assert len(ana.texts()) == 3
-
-
-def test_a_machine_that_comes_back_after_months_takes_what_was_deleted(joined: Joined) -> None:
-    ana, bob, eve = joined.make("ana", "bob", "eve")
-    kept, gone = ana.note("kept"), ana.note("gone")
-    joined.sync(ana, bob, eve)
-    eve.revise(eve.items()[0].id, "kept, by eve"), eve.revise(eve.items()[1].id, "gone, by eve")
-    ana.forget(gone)
-    ana.revise(kept, "kept, by ana")
-    eve.now_ms = ana.now_ms = bob.now_ms = ana.now_ms + 200 * DAY_MS
-    joined.sync(ana, bob, eve, ana, bob)
-    assert ana.texts() == bob.texts() == eve.texts()
-    assert len(ana.texts()) == 1
 
 
 @by_each

@@ -22,7 +22,7 @@ from observer.search.find import SearchHits
 from observer.store.connection import stemmer
 from observer.sync import carriers, postgres
 from observer.sync.carriers import open_search
-from observer.sync.home import sync_once
+from observer.sync.incoming import sync_once
 from observer.sync.postgres import ServerTeam
 from observer.sync.postgres_search import SearchAsked, SearchEntry
 from observer.sync.team_search import NO_OPERATORS, NO_SERVER, TOO_LATE, ItemModel, TeamSearch, fill
