@@ -1,9 +1,9 @@
-"""The daemon's servers: HTTP under uvicorn, MCP lines on their own socket, and their listeners.
+"""What the daemon listens on, and HTTP under uvicorn.
 
 Listeners are private Unix sockets, and a TCP port of both loopback addresses if one is asked for.
 Promises: only processes of this user can use a Unix socket, whatever the folder's mode; a socket
 file left by a crash is replaced, but only by the holder of the home's lock. HTTP is imported when
-somebody first connects, and MCP over HTTP when it is first asked for, each in a thread.
+somebody first connects, in a thread.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ import shutil
 import socket
 import stat
 import struct
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from functools import partial
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -30,20 +28,15 @@ import orjson
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
 from observer.local.client import PROTOCOL, peer_uid
-from observer.memory.api import Memory
-from observer.serve.kept_openings import KeptOpenings
-from observer.serve.mcp.server import McpFront
-from observer.serve.worker import Health
 from observer.tools.status import HttpConnections
 
 if TYPE_CHECKING:
     from observer.serve.http import Uvicorn
-    from observer.serve.mcp.http import McpHttp
 
 T = TypeVar("T")
 
 BACKLOG = 512
-"""HttpConnections that wait while the daemon is busy; twenty editors start at once."""
+"""Connections that wait while the daemon is busy; twenty editors start at once."""
 MOST_CONNECTIONS = 64
 """Most connections of the loopback port; up to twice as many until old ones are closed."""
 MOST_WAITING = 32
@@ -250,7 +243,11 @@ def make_run_folder(home: Home) -> Path:
     """
     folder, inside = home.run, home.root / "run"
     if inside.is_symlink() or folder != inside:
-        _clear(inside)  # the home was moved, and its path became shorter or longer
+        # The home was moved, and its path became shorter or longer.
+        if inside.is_symlink():
+            inside.unlink()
+        elif inside.exists():
+            shutil.rmtree(inside)
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     found = folder.lstat()
@@ -296,11 +293,12 @@ def listen_tcp(port: int, *, only: int | None = None) -> LoopbackPort:
     made = LoopbackPort(only)
     try:
         made.listeners.append(_listening(made, socket.AF_INET, "127.0.0.1", port))
-        with _without_ipv6():
-            made.listeners.append(_listening(made, socket.AF_INET6, "::1", made.number))
-    except OSError:
-        made.close()
-        raise
+        made.listeners.append(_listening(made, socket.AF_INET6, "::1", made.number))
+    except OSError as error:
+        has_no_ipv6 = error.errno in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
+        if not (made.listeners and has_no_ipv6):
+            made.close()
+            raise
     return made
 
 
@@ -316,16 +314,6 @@ def _listening(
         listener.close()
         raise
     return listener
-
-
-@contextmanager
-def _without_ipv6() -> Iterator[None]:
-    """Go on where the machine has no IPv6: none at all, or no address of the loopback."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}:
-            raise
 
 
 def ensure_secret(file: Path) -> str:
@@ -348,17 +336,6 @@ def ensure_secret(file: Path) -> str:
         written.write(secret + "\n")
     fresh.replace(file)
     return secret
-
-
-def _clear(inside: Path) -> None:
-    """Remove the link at `<home>/run`, or the folder with what a dead daemon left in it."""
-    if inside.is_symlink():
-        inside.unlink()
-    elif inside.exists():
-        shutil.rmtree(inside)
-
-
-Converse = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
 
 class HttpServer:
@@ -392,7 +369,7 @@ class HttpServer:
                 for each in self._listeners:
                     loop.remove_reader(each)
             if not self._leaving.is_set():
-                server = await _in_a_hurry(self._made)
+                server = await in_a_hurry(self._made)
                 await server.serve(list(self._listeners))
 
     def _made(self) -> Uvicorn:
@@ -406,106 +383,7 @@ class HttpServer:
         self._woken.set()
 
 
-async def _in_a_hurry(work: Callable[[], T]) -> T:
+async def in_a_hurry(work: Callable[[], T]) -> T:
     """Run an import in a thread: those of chores have a low priority, and somebody waits."""
     with ThreadPoolExecutor(1) as thread:
         return await asyncio.get_running_loop().run_in_executor(thread, work)
-
-
-async def serve_lines(listener: socket.socket, converse: Converse) -> None:
-    """Run `converse` on each connection of a listening socket until cancelled; then close all."""
-    conversations: set[asyncio.Task[None]] = set()
-
-    def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(converse(reader, writer))
-        conversations.add(task)  # asyncio itself keeps only weak references
-        task.add_done_callback(conversations.discard)
-
-    server = await asyncio.start_unix_server(greet, sock=listener)
-    try:
-        await asyncio.Event().wait()
-    finally:
-        server.close()
-        for task in conversations:
-            task.cancel()
-        await asyncio.gather(*conversations, return_exceptions=True)
-
-
-GIVE_WAY_SHARE = 1.0
-"""How long a thread waits for calls at most, as a share of its work: a backlog goes on at half its
-speed while somebody asks without a pause."""
-GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
-"""How long it waits at most at a time: several searches."""
-
-
-class LazyMcp:
-    """The MCP servers of one daemon; first requests over HTTP wait for the import of the SDK."""
-
-    def __init__(
-        self,
-        memory: Memory,
-        home: Home,
-        health: Health,
-        rules_chars: int,
-        view_of: Callable[[str], str] | None = None,
-    ) -> None:
-        self.openings = KeptOpenings(home, health)
-        greeted = self.openings.greeted
-        self._front = McpFront(memory, rules_chars=rules_chars, view_of=view_of, greeted=greeted)
-        self._asked = asyncio.Event()
-        self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
-        self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
-
-    async def serve(self, listener: socket.socket) -> None:
-        """Serve the listening MCP socket and, once somebody asks there, HTTP, until cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(serve_lines(listener, self._front.serve_stream))
-            tasks.create_task(self.openings.run(self._front))
-            tasks.create_task(self._serve_http())
-
-    async def _serve_http(self) -> None:
-        await self._asked.wait()
-        http = await _in_a_hurry(partial(_import, self._front))
-        async with http.running():
-            self._http.set_result(http)
-            await asyncio.Event().wait()
-
-    def leave(self) -> None:
-        """End the connections that would last as long as their clients."""
-        if self._http.done() and not self._http.cancelled():
-            self._http.result().leave()
-
-    def calls(self) -> int:
-        """Return the number of calls that are being answered; safe from any thread."""
-        return self._front.calls()
-
-    def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
-        """Let calls that are being answered go first; for one thread that has much to do.
-
-        `is_awaited` returns True while somebody waits for that thread itself, which then hurries.
-        """
-        began_s = time.monotonic()
-        worked_s = began_s - self._resumed_s
-        may_wait_s = min(GIVE_WAY_S, self._may_wait_s + GIVE_WAY_SHARE * worked_s)
-        until_s = began_s + may_wait_s
-        while self.calls() and not is_awaited() and time.monotonic() < until_s:
-            time.sleep(GIVE_WAY_STEP_S)
-        self._resumed_s = time.monotonic()
-        self._may_wait_s = may_wait_s - (self._resumed_s - began_s)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Do nothing: `serve` runs the endpoint, for every listener."""
-        yield
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is api.http
-        """Answer one request to the HTTP endpoint."""
-        self._asked.set()
-        endpoint = await asyncio.shield(self._http)
-        await endpoint(scope, receive, send)
-
-
-def _import(front: McpFront) -> McpHttp:
-    from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - .4 s of processor time, 60 MiB
-
-    return McpHttp(front)

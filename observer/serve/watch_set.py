@@ -17,7 +17,6 @@ from typing import NamedTuple
 from watchfiles import DefaultFilter
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import NotFound
 from observer.core.model import UNASSIGNED, Project, Session
 from observer.core.paths import is_inside
@@ -37,8 +36,7 @@ from observer.serve.inotify import (
     most_folders,
     watch_folders,
 )
-from observer.serve.worker import Health
-from observer.store.interface import Store
+from observer.serve.worker import Services
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
 
@@ -399,12 +397,12 @@ BEYOND = "the kernel watches no more folders for this user"
 class WatchSet:
     """The watched trees by root, those of the latest sessions first."""
 
-    def __init__(self, store: Store, settings: Settings, health: Health) -> None:
-        self._store = store
-        self._most_files = settings.watch_max_files
-        self._excluded = Exclusion(settings.exclude).folders
+    def __init__(self, services: Services) -> None:
+        self._store = services.store
+        self._most_files = services.settings.watch_max_files
+        self._excluded = Exclusion(services.settings.exclude).folders
         self._policies = Policies()
-        self._health = health
+        self._health = services.health
         self._trees: dict[str, WatchedTree] = {}
         self._refused: dict[str, str] = {}
         self._known: frozenset[int | None] = frozenset({None})

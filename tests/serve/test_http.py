@@ -67,9 +67,6 @@ class Daemon:
     def recall(self, body: bytes) -> bytes:
         return b"known: " + body
 
-    def web(self, ends: bool) -> Mapping[str, object]:
-        return {"logged_out": ends}
-
     def stop(self) -> None:
         self.is_stopping = True
 
@@ -92,7 +89,8 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
         ask=daemon.ask,
         recall=daemon.recall,
         commands=daemon.recall,
-        web=daemon.web,
+        link=lambda: {"logged_out": False},
+        logout=lambda: {"logged_out": True},
         stop=daemon.stop,
     )
 
@@ -399,7 +397,8 @@ def listen(memory: Memory, home: Home) -> Callable[..., Listener]:
             ask=lambda _: {},
             recall=lambda _: b"",
             commands=lambda _: b"",
-            web=lambda _: {},
+            link=dict,
+            logout=dict,
             stop=lambda: None,
         )
         front = McpFront(memory, view_of=HomePages(home).view)

@@ -14,10 +14,9 @@ from observer.core.paths import Home
 from observer.local.pump import METHODS, KeptAnswers, carried, hello, path_of
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve import kept_openings
-from observer.serve.kept_openings import KeptOpenings
-from observer.serve.mcp.server import Hello, McpFront
-from observer.serve.worker import Health
+from observer.serve.mcp import server
+from observer.serve.mcp.server import Hello, KeptOpenings, McpFront
+from tests.serve.services import services_over
 
 CLIENT = {"name": "test", "version": "1"}
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
@@ -32,7 +31,7 @@ class Keeping:
         self.start()
 
     def start(self) -> None:
-        self.openings = KeptOpenings(self._home, Health())
+        self.openings = KeptOpenings(services_over(self._home))
         self.openings.load()
 
     def greeted(self, folder: Path | str, tools: str = "core", version: str = __version__) -> None:
@@ -150,7 +149,7 @@ def test_a_toolset_that_is_gone_is_forgotten(keeping: Keeping, tmp_path: Path) -
 def test_the_folders_asked_from_last_are_kept(
     keeping: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_openings, "MOST", 3)
+    monkeypatch.setattr(server, "MOST_KEPT", 3)
     keeping.freshen()
     for folder in ("/a", "/b", "/c", "/a"):
         keeping.greeted(folder)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from observer.core.config import Settings
 from observer.core.events import Command, Event
 from observer.core.model import UNASSIGNED, Recorded
 from observer.core.paths import Home
 from observer.serve import maintenance as module
 from observer.serve.maintenance import BackupWorker, copies, kept, made_ms
-from observer.serve.worker import Health
 from observer.store.database import SqliteStore
+from tests.serve.services import services_over
 
 HOUR, DAY = 3_600_000, 86_400_000
 NOW = 20_000 * DAY + 12 * HOUR
@@ -34,7 +35,8 @@ def add(store: SqliteStore, seq: int) -> None:
 
 
 def copier(store: SqliteStore, home: Home, *, hours: int = 24, percent: int = 50) -> BackupWorker:
-    return BackupWorker(store, home, Health(), every_hours=hours, disk_percent=percent)
+    settings = Settings(backup_hours=hours, backup_disk_percent=percent)
+    return BackupWorker(services_over(home, store, settings=settings))
 
 
 def test_a_copy_is_made_when_it_is_due_and_something_was_stored(

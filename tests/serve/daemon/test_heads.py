@@ -13,10 +13,10 @@ from observer.core.paths import Home
 from observer.ingest.commits import unreported_commits
 from observer.local.spool import Spool
 from observer.projects import detect_place
+from observer.serve import unreported
 from observer.serve.unreported import HeadWorker
-from observer.serve.worker import Health
-from observer.store.database import SqliteStore
-from tests.support import Git, pipeline_over
+from tests.serve.services import services_over
+from tests.support import Git
 
 POST = Path(__file__).parents[3] / "hooks" / "post"
 NOW_MS = 4_000_000_000_000
@@ -27,8 +27,8 @@ class Bench:
 
     def __init__(self, home: Home, shop: Path, git: Git) -> None:
         self.home, self.shop, self._git = home, shop, git
-        self.store = SqliteStore(home.database)
-        self.pipeline = pipeline_over(self.store, home, NOW_MS)
+        self._services = services_over(home, at_ms=NOW_MS)
+        self.store, self.pipeline = self._services.store, self._services.pipeline
         git(shop, "init", "-q")
         for subject in ("One", "Two"):
             self.git(f"commit -q --allow-empty -m {subject}")
@@ -37,9 +37,7 @@ class Bench:
         self.worker.look()
 
     def start(self) -> None:
-        self.worker = HeadWorker(
-            self.store, self.pipeline.ingest, self.home, health=Health(), settled_s=0
-        )
+        self.worker = HeadWorker(self._services)
 
     def git(self, *steps: str, at: Path | None = None) -> None:
         for step in steps:
@@ -66,7 +64,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(home: Home, tmp_path: Path, git: Git) -> Bench:
+def bench(home: Home, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setattr(unreported, "SETTLED_S", 0)
     return Bench(home, tmp_path / "shop", git)
 
 
@@ -151,7 +150,6 @@ def test_a_report_of_a_hook_is_not_repeated(bench: Bench) -> None:
 
 def test_a_report_that_waits_in_the_spool_comes_first(bench: Bench) -> None:
     name = bench.home.spool / "new/an-event"
-    name.parent.mkdir(parents=True)
     name.touch()
     bench.git(f"{COMMIT} Three")
     assert bench.commits() == []

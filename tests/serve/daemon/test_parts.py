@@ -13,34 +13,33 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
-from observer.serve import servers
 from observer.serve.daemon import DaemonLog, SecretlessFormatter
 from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
 from observer.serve.lazy_store import LazyStore, RequestStore
+from observer.serve.mcp import server
+from observer.serve.mcp.server import LazyMcp
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
-from observer.serve.servers import LazyMcp
 from observer.serve.watcher import WatchWorker
 from observer.serve.worker import NICE, WRITER_NICE, Health, WriterThread, background, heard
 from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
 from observer.tools.status import REMEMBERED_MS, current, from_disk
-from observer.upkeep.home_guard import HomeGuard
-from tests.support import pipeline_over
+from tests.serve.services import close, services_over
 
 
 def test_health_names_every_part_that_is_ill() -> None:
@@ -75,19 +74,15 @@ class _Denied:
 def test_what_a_watcher_may_not_read_is_one_line(
     part: str, home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
-    health, store, settings = Health(), cast("Any", _Denied()), Settings()
+    services = services_over(home)._replace(store=cast("Any", _Denied()))
     workers = {
-        "watching": WatchWorker(
-            store, Spool(home.spool), cast("Any", None), settings, health=health
-        ),
-        "note folders": NoteFolderWorker(
-            store, cast("Any", None), home, settings, health, on_change=lambda _: None
-        ),
+        "watching": WatchWorker(services),
+        "note folders": NoteFolderWorker(services, on_noted=lambda _: None),
     }
     workers[part]._over.set()  # it need not wait before the next round
     workers[part]._call.set()
     workers[part]._round()
-    assert health.text() == f"{part}: [Errno 13] Permission denied: '/elsewhere'"
+    assert services.health.text() == f"{part}: [Errno 13] Permission denied: '/elsewhere'"
     assert [record.exc_info for record in caplog.records] == [None]
 
 
@@ -121,7 +116,7 @@ def test_who_needs_a_store_that_takes_long_to_open_is_told_how_far_it_is(tmp_pat
     asked.set()
     opening.join(10)
     assert RequestStore(store).check() == "ok"
-    RequestStore(store).close()
+    store.close()
 
 
 def test_the_status_counts_what_an_older_observer_stored(home: Home) -> None:
@@ -382,10 +377,9 @@ def test_without_news_the_wait_ends() -> None:
 
 @pytest.fixture
 def writer(home: Home) -> Iterator[WriterThread]:
-    pipeline = pipeline_over(SqliteStore(home.database), home, now_ms)
-    made = WriterThread(pipeline, HomeGuard(home), Health())
-    yield made
-    made.close()
+    services = services_over(home)
+    yield services.writer
+    close(services)
 
 
 def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread) -> None:
@@ -431,17 +425,24 @@ class Front:
         return max(self.left, 0)
 
 
-def lazy(front: Front) -> LazyMcp:
+@pytest.fixture
+def lazy(home: Home) -> Callable[[Front], LazyMcp]:
+    return partial(_lazy, home)
+
+
+def _lazy(home: Home, front: Front) -> LazyMcp:
     async def made() -> LazyMcp:
-        return LazyMcp(cast("Any", None), Home(Path("/none")), Health(), 0)
+        return LazyMcp(services_over(home), cast("Any", None))
 
     mcp = asyncio.run(made())
     mcp._front = cast("Any", front)
     return mcp
 
 
-def test_it_waits_until_no_call_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
+def test_it_waits_until_no_call_is_answered(
+    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "GIVE_WAY_S", 60.0)
     front = Front(calls=4)
     mcp = lazy(front)
     mcp._may_wait_s = 60.0
@@ -449,15 +450,17 @@ def test_it_waits_until_no_call_is_answered(monkeypatch: pytest.MonkeyPatch) -> 
     assert (front.left, front.looks) == (0, 4)
 
 
-def test_it_goes_on_though_somebody_asks_all_the_time() -> None:
+def test_it_goes_on_though_somebody_asks_all_the_time(lazy: Callable[[Front], LazyMcp]) -> None:
     front = Front(calls=1_000_000)
     lazy(front).give_way()
     assert front.left > 0
 
 
-def test_it_waits_no_longer_than_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_waits_no_longer_than_its_share_of_the_time(
+    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
-    monkeypatch.setattr(servers, "GIVE_WAY_SHARE", 0.0)
+    monkeypatch.setattr(server, "GIVE_WAY_SHARE", 0.0)
     front = Front(calls=1_000_000)
     mcp = lazy(front)
     mcp._may_wait_s = 0.003
@@ -468,8 +471,10 @@ def test_it_waits_no_longer_than_its_share_of_the_time(monkeypatch: pytest.Monke
     assert front.looks == looks + 1
 
 
-def test_it_hurries_where_somebody_waits_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
+def test_it_hurries_where_somebody_waits_for_itself(
+    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "GIVE_WAY_S", 60.0)
     front = Front(calls=1_000_000)
     mcp = lazy(front)
     mcp._may_wait_s = 60.0

@@ -21,10 +21,10 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.mcp.server import Rules
-from observer.serve.servers import LazyMcp, listen
-from observer.serve.worker import Health
+from observer.serve.mcp.server import LazyMcp, Rules
+from observer.serve.servers import listen
 from observer.tools.fence import MARK, MARKED, RECORDS
+from tests.serve.services import services_over
 
 MODES = ("legacy", "2026-07-28", "auto")
 
@@ -226,7 +226,7 @@ def test_the_first_request_over_http_starts_its_server(
     memory: Memory, home: Home, listener: socket.socket
 ) -> None:
     async def asked() -> int:
-        mcp = LazyMcp(memory, home, Health(), 1_000)
+        mcp = LazyMcp(services_over(home), memory)
         serving = asyncio.create_task(mcp.serve(listener))
         said = []
 
