@@ -196,7 +196,14 @@ class Spool:
         with suppress(FileNotFoundError):
             if reader and stamp.read_text("utf-8", errors="replace") == reader:
                 return 0
-        unread = [item for item in _scan(self._bad) if _is_unread(item)]
+        # Events, and neither reasons nor what no hook made.
+        unread = [
+            item
+            for item in _scan(self._bad)
+            if not item.name.startswith((_HIDDEN, _FOREIGN))
+            and not item.name.endswith(_REASON)
+            and item.stat().st_size > 0
+        ]
         for item in unread:
             (self._bad / item.name).rename(self._new / item.name)
             remove(self._bad / f"{item.name}{_REASON}")
@@ -317,12 +324,6 @@ def _leave(_name: str, _reason: str) -> None:
 
 def _merged(*sources: Iterable[SpoolEntry]) -> Iterator[SpoolEntry]:
     return heapq.merge(*sources, key=lambda entry: entry.at_ms)
-
-
-def _is_unread(item: os.DirEntry[str]) -> bool:
-    """Return True if a file in `bad/` is an event, and not a reason or what no hook made."""
-    is_ours = not item.name.startswith((_HIDDEN, _FOREIGN)) and not item.name.endswith(_REASON)
-    return is_ours and item.stat().st_size > 0
 
 
 def _name(path: str) -> str:
