@@ -42,25 +42,18 @@ from observer.tools.status import REMEMBERED_MS, current, from_disk
 from tests.serve.services import close, services_over
 
 
-def test_health_names_every_part_that_is_ill() -> None:
-    health = Health()
-    health.degrade("store", "full")
-    health.degrade("http", "taken")
-    assert health.text() == "http: taken; store: full"
-
-
-def test_health_forgets_what_is_well_again() -> None:
-    health = Health()
-    health.degrade("store", "full")
-    health.recover("store")
-    assert health.text() is None
-
-
-def test_the_same_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_health_names_every_part_that_is_ill_and_logs_it_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     health = Health()
     for _ in range(3):
         health.degrade("store", "full")
     assert [record.message for record in caplog.records] == ["store: full"]
+    health.degrade("http", "taken")
+    assert health.text() == "http: taken; store: full"
+    for part in ("store", "http"):
+        health.recover(part)
+    assert health.text() is None
 
 
 class _Denied:
@@ -187,13 +180,6 @@ def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
     assert not stored
 
 
-def test_every_event_has_its_receipt() -> None:
-    body = b'[{"kind":"prompt","text":"a"},{"kind":"prompt","text":"b"}]'
-    receipts = post_events(body, lambda _events, _project: [Receipt(seq=1), Receipt(known="a")])
-    assert [receipt.stored for receipt in receipts] == [True, False]
-    assert receipts[1].id == "a"
-
-
 def test_an_import_counts_what_became_of_its_events() -> None:
     fates = [
         Receipt(seq=1),
@@ -212,11 +198,14 @@ def test_an_import_of_anything_else_is_refused(body: bytes) -> None:
         import_events(body, lambda _events, _project: [])
 
 
-def test_a_receipt_names_the_fields_that_nothing_is_kept_of() -> None:
+def test_a_receipt_says_what_was_stored_and_names_the_fields_that_nothing_is_kept_of() -> None:
     body = b"""[{"kind":"command","command":"make","exitcode":2,"cwd":"/","id":"1"},
         {"kind":"custom","name":"a","colour":"red"}, {"kind":"file-read","path":"a.py"}]"""
-    receipts = post_events(body, lambda _events, _project: [Receipt(seq=1)] * 3)
+    made = [Receipt(seq=1), Receipt(seq=2), Receipt(known="a")]
+    receipts = post_events(body, lambda _events, _project: made)
     assert [receipt.ignored for receipt in receipts] == [("exitcode",), (), ()]
+    assert [receipt.stored for receipt in receipts] == [True, True, False]
+    assert receipts[2].id == "a"
 
 
 def test_the_status_of_a_new_home_is_empty_and_well(home: Home) -> None:
@@ -369,12 +358,6 @@ def test_a_task_that_is_cancelled_as_news_come_ends(turns: int) -> None:
     assert asyncio.run(cancelled())
 
 
-def test_without_news_the_wait_ends() -> None:
-    news = asyncio.Event()
-    asyncio.run(heard(news, within_s=0.01))
-    assert not news.is_set()
-
-
 @pytest.fixture
 def writer(home: Home) -> Iterator[WriterThread]:
     services = services_over(home)
@@ -399,17 +382,14 @@ def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
-def test_the_threads_that_answer_go_before_it(writer: WriterThread) -> None:
+def test_the_threads_that_answer_go_before_the_writer_and_chores_last(
+    writer: WriterThread,
+) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + WRITER_NICE)
-    assert os.getpriority(os.PRIO_PROCESS, 0) == own
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
-def test_what_nobody_waits_for_goes_last() -> None:
-    own = os.getpriority(os.PRIO_PROCESS, 0)
     with background(1, "chore") as chores:
         assert chores.submit(os.getpriority, os.PRIO_PROCESS, 0).result() == min(19, own + NICE)
+    assert os.getpriority(os.PRIO_PROCESS, 0) == own
 
 
 class Front:
@@ -533,16 +513,11 @@ def test_what_every_question_needs_for_a_moment_is_not_lent_anew() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_code_that_does_not_run_is_not_in_memory() -> None:
+def test_code_that_does_not_run_is_not_in_memory(tmp_path: Path) -> None:
     before_kib = _resident_kib("RssFile")
     forget_code()
     assert _resident_kib("RssFile") < before_kib
-
-
-def test_where_nothing_says_what_is_mapped_nothing_is_done(tmp_path: Path) -> None:
-    before_kib = _resident_kib("RssFile")
-    forget_code(tmp_path / "maps")
-    assert _resident_kib("RssFile") >= before_kib
+    forget_code(tmp_path / "maps")  # nothing says what is mapped
 
 
 def _resident_kib(field: str) -> int:

@@ -157,6 +157,7 @@ def a_save(at_ms: int = 0, *, path: str = "a", old: str = "1", new: str = "2") -
 
 def test_a_save_is_due_when_hooks_had_their_time() -> None:
     pending = PendingSaves()
+    assert pending.due_ms() is None
     pending.add("/app", [a_save()], now_ms=1000)
     assert pending.due_ms() == 1000 + WINDOW_MS
     assert pending.due(999 + WINDOW_MS) == {}
@@ -179,10 +180,6 @@ def test_files_wait_each_by_themselves() -> None:
     assert pending.due_ms() == 9000 + WINDOW_MS
 
 
-def test_nothing_is_due_where_nothing_waits() -> None:
-    assert PendingSaves().due_ms() is None
-
-
 def test_of_many_saves_the_first_and_last_text_are_kept() -> None:
     pending = PendingSaves()
     for n in range(3 * MOST_SAVES):
@@ -192,20 +189,27 @@ def test_of_many_saves_the_first_and_last_text_are_kept() -> None:
     assert (saves[0].old, saves[-1].new) == ("0", str(3 * MOST_SAVES))
 
 
-@pytest.mark.parametrize("hook_ms", [20_000 - WINDOW_MS, 20_000, 20_000 + WINDOW_MS])
-def test_a_save_that_a_hook_shown_is_left_out(hook_ms: int) -> None:
-    assert unreported([a_save(20_000)], [hook_ms]) is None
+EARLY, LATE = 20_000 - WINDOW_MS, 20_000 + WINDOW_MS
 
 
-@pytest.mark.parametrize("hook_ms", [19_999 - WINDOW_MS, 20_001 + WINDOW_MS])
-def test_a_hook_tells_of_its_own_moment_only(hook_ms: int) -> None:
-    assert unreported([a_save(20_000)], [hook_ms]) == a_save(20_000)
-
-
-def test_what_a_person_saved_after_an_agent_is_shown_without_the_agents_part() -> None:
-    saves = [a_save(0, old="1", new="2"), a_save(20_000, old="2", new="3")]
-    assert unreported(saves, [100]) == saves[1]
-
-
-def test_what_was_undone_in_between_is_nothing() -> None:
-    assert unreported([a_save(0), a_save(1, old="2", new="1")], []) is None
+@pytest.mark.parametrize(
+    ("saves", "hook_ms", "left"),
+    [
+        *(pytest.param([a_save(20_000)], [ms], None, id=f"{ms}") for ms in (EARLY, 20_000, LATE)),
+        *(
+            pytest.param([a_save(20_000)], [ms], a_save(20_000), id=f"not of {ms}")
+            for ms in (EARLY - 1, LATE + 1)
+        ),
+        pytest.param(
+            [a_save(0), a_save(20_000, old="2", new="3")],
+            [100],
+            a_save(20_000, old="2", new="3"),
+            id="a person after an agent",
+        ),
+        pytest.param([a_save(0), a_save(1, old="2", new="1")], [], None, id="undone in between"),
+    ],
+)
+def test_a_save_that_a_hook_showed_at_its_moment_is_left_out(
+    saves: list[Save], hook_ms: list[int], left: Save | None
+) -> None:
+    assert unreported(saves, hook_ms) == left
