@@ -299,7 +299,10 @@ class Spool:
             if is_unreadable(error):
                 return None
             raise
-        return SpoolEntry(_id(name), data, waiting.at_ms, path, fault=fault)
+        identifier = name
+        if not _NAME.fullmatch(name):  # no hook gives it: a stable stand-in, fit for every use
+            identifier = f"{_FOREIGN}{hashlib.sha256(os.fsencode(name)).hexdigest()}"
+        return SpoolEntry(identifier, data, waiting.at_ms, path, fault=fault)
 
     def _set_aside(self, name: str, reason: str) -> None:
         """Move something that no hook made to `bad/` as it is, without opening it."""
@@ -333,13 +336,6 @@ def _name(path: str) -> str:
 def _scan(folder: Path) -> Iterator[os.DirEntry[str]]:
     with suppress(FileNotFoundError), os.scandir(folder) as found:
         yield from found
-
-
-def _id(name: str) -> str:
-    """Return the name, or for one that no hook gives a stable stand-in fit for every use."""
-    if _NAME.fullmatch(name):
-        return name
-    return f"{_FOREIGN}{hashlib.sha256(os.fsencode(name)).hexdigest()}"
 
 
 def _ms(status: os.stat_result) -> int:

@@ -315,7 +315,7 @@ class Daemon:
         self._backups = BackupWorker(services)
         self._retention = RetentionWorker(services)
         self._watch = WatchWorker(services)
-        self._staleness = StalenessWorker(services, on_revised=self._revised)
+        self._staleness = StalenessWorker(services, on_revised=self._contexts.touch)
         self._mcp = LazyMcp(services, self._memory, pages.view)
         self._imports = ImportWorker(services)
         self._heads = HeadWorker(services)
@@ -505,10 +505,6 @@ class Daemon:
 
     def _noted(self, projects: Iterable[int | None]) -> None:
         self._loop.call_soon_threadsafe(self._stored, list(projects))
-
-    def _revised(self, projects: frozenset[int]) -> None:
-        """Touch the context files of projects whose items changed validity; in any thread."""
-        self._loop.call_soon_threadsafe(self._contexts.touch, projects)
 
     def _status(self) -> Status:
         status = Status(

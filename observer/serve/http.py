@@ -13,11 +13,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 import uvicorn
@@ -129,18 +129,8 @@ class Guard:
         return {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
 
 
-class Mounted(Protocol):
-    """The MCP endpoint, an ASGI application with a lifetime."""
-
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Serve inside the block."""
-
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Answer one request."""
-
-
-def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
-    """Return the application for one listener; a Unix socket needs no guard."""
+def app(handlers: Handlers, mcp: ASGIApp, *, guard: Guard | None = None) -> Starlette:
+    """Return the application for one listener; `mcp` runs. A Unix socket needs no guard."""
     listed = [_route(each) for each in _served(handlers) if guard is None or not each.is_ours]
     # No GET: the endpoint is stateless, so there is nothing to listen to between requests.
     for path, method in (("/mcp", "POST"), ("/sse", "GET")):
@@ -148,17 +138,12 @@ def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Star
         listed += [Route(f"{path}/{{toolset}}", mcp, methods=[method])]
     listed.append(Route("/messages", mcp, methods=["POST"]))
 
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with mcp.running():
-            yield
-
     errors: dict[Any, Any] = {  # starlette's own type is narrower than what it takes
         HTTPException: _refused,
         ObserverError: _failed,
     }
     gate = Middleware(_Gate, guard=guard)
-    return Starlette(routes=listed, middleware=[gate], exception_handlers=errors, lifespan=lifespan)
+    return Starlette(routes=listed, middleware=[gate], exception_handlers=errors)
 
 
 FAREWELL_S = 3

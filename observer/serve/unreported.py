@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ from observer.importers.shelf.memory_files import NAME, changes, find
 from observer.importers.source import FoundSession
 from observer.ingest.commits import NO_COMMIT, unreported_commits, with_session
 from observer.projects import PlaceCache
-from observer.serve.worker import Services, Worker, heard
+from observer.serve.worker import OnChange, Services, Worker, heard
 from observer.staleness.worktree_sync import sync_worktree
 
 log = logging.getLogger(__name__)
@@ -293,12 +293,13 @@ class StalenessWorker(Worker):
 
     Args:
         services: as of `Worker`.
-        on_revised: called with projects whose items changed validity, in any thread.
+        on_revised: called in the loop's thread with projects whose items changed validity.
     """
 
-    def __init__(self, services: Services, *, on_revised: Callable[[frozenset[int]], None]) -> None:
+    def __init__(self, services: Services, *, on_revised: OnChange) -> None:
         super().__init__(services)
         self._on_revised = on_revised
+        self._loop = asyncio.get_running_loop()
         self._places = PlaceCache()
         self._leaving = threading.Event()
         self._rested_s = time.monotonic()
@@ -326,7 +327,7 @@ class StalenessWorker(Worker):
             for project in behind:
                 with _noted(problems):
                     if sync_worktree(self._store, write, project, pause=self._pause):
-                        self._on_revised(frozenset({project.id}))
+                        self._loop.call_soon_threadsafe(self._on_revised, {project.id})
                     left.remove(project.id)
         if problems:
             self._health.degrade("staleness", "; ".join(problems))

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -164,17 +165,13 @@ class WebDoor:
     def _listen(self) -> int:
         """Open the port unless it is open, the one of before if it is free; return its number."""
         if self._port is None:
+            only = None if self._proxy else os.getuid()
             try:
-                self._port = self._opened()
+                with suppress(OSError):
+                    self._port = listen_tcp(self._pages.access.port, only=only)
+                self._port = self._port or listen_tcp(0, only=only)
             except OSError as error:
                 raise DaemonUnavailable(f"no port can be opened: {error.strerror}") from error
             self._pages.access.keep_port(self._port.number)
             self._wanted.set()
         return self._port.number
-
-    def _opened(self) -> LoopbackPort:
-        only = None if self._proxy else os.getuid()
-        try:
-            return listen_tcp(self._pages.access.port, only=only)
-        except OSError:
-            return listen_tcp(0, only=only)

@@ -95,10 +95,18 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
     )
 
 
+def serving(doings: Handlers, front: McpFront, guard: Guard | None = None) -> Any:
+    """Return the application of a listener, with an endpoint for MCP that runs as long."""
+    mcp = McpHttp(front)
+    made = app(doings, mcp, guard=guard)
+    made.router.lifespan_context = lambda _: mcp.running()
+    return made
+
+
 @pytest.fixture
 def client(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
     """A client of the Unix socket, where no guard stands."""
-    served = app(doings, McpHttp(McpFront(memory)))
+    served = serving(doings, McpFront(memory))
     with TestClient(served, raise_server_exceptions=False) as client:
         yield client
 
@@ -106,7 +114,7 @@ def client(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
 @pytest.fixture
 def guarded(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
     """A client of the TCP port."""
-    served = app(doings, McpHttp(McpFront(memory)), guard=GUARD)
+    served = serving(doings, McpFront(memory), GUARD)
     with TestClient(served, raise_server_exceptions=False) as client:
         yield client
 
@@ -390,7 +398,7 @@ def listen(memory: Memory, home: Home) -> Callable[..., Listener]:
             stop=lambda: None,
         )
         front = McpFront(memory, view_of=HomePages(home).view)
-        served = app(doings, McpHttp(front), guard=guard)
+        served = serving(doings, front, guard)
         door.listen()
         return Listener(served, door)
 

@@ -14,8 +14,8 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -387,11 +387,6 @@ class LazyMcp:
             time.sleep(GIVE_WAY_STEP_S)
         self._resumed_s = time.monotonic()
         self._may_wait_s = may_wait_s - (self._resumed_s - began_s)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Do nothing: `serve` runs the endpoint, for every listener."""
-        yield
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is serve.http
         """Answer one request to the HTTP endpoint."""

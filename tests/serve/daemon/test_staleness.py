@@ -66,8 +66,13 @@ class Bench:
         return heads.get(str(root)) == self._git(root, "rev-parse", "HEAD")
 
     def run(self, until: Callable[[], bool]) -> None:
-        truth = StalenessWorker(self._services, on_revised=lambda _: None)
-        asyncio.run(run_until(until, truth.run()))
+        async def follow() -> None:
+            await StalenessWorker(self._services, on_revised=lambda _: None).run()
+
+        async def followed() -> None:
+            await run_until(until, follow())
+
+        asyncio.run(followed())
 
 
 @pytest.mark.measured
