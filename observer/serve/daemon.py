@@ -62,16 +62,18 @@ from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.servers import (
     HttpServer,
     LoopbackPort,
+    Pages,
+    WebDoor,
     ensure_secret,
     listen,
     listen_tcp,
     make_run_folder,
+    proxy_of,
 )
 from observer.serve.sharing import ShareWorker
 from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker, MemoryFileWorker, StalenessWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.web import Pages, WebDoor, proxy_of
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
 from observer.tools.status import (
@@ -295,6 +297,11 @@ class Daemon:
             on_change=self._stored,
         )
         self._notes = NoteFolderWorker(services, on_noted=self._noted, embedder=model)
+        self._employ(services, model, pages)
+
+    def _employ(self, services: Services, model: LazyModel, pages: Pages) -> None:
+        """Make the memory, and what works on it."""
+        home, settings = self._home, self._settings
         self._memory = self._remembering(model)
         reading = Memory(  # as a command opens it that reads by itself
             RequestStore(self._store),

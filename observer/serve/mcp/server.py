@@ -54,37 +54,6 @@ MOST_RULES = 100_000
 """Characters of rules that a client may ask for."""
 
 
-class Rules:
-    """The rules for the client of the current task.
-
-    Args:
-        most_chars: budget of all rules together; 0 for no rules. What the client's environment
-            says of it counts more.
-    """
-
-    def __init__(self, memory: Memory, *, most_chars: int) -> None:
-        self._memory = memory
-        self._most_chars = most_chars
-
-    def rules(self, folder: str) -> str:
-        """Return the rules that hold in a folder as text, empty if there are none; may block."""
-        most_chars = int(
-            client_variables.client_number(
-                "MEMEX_RULES_MAX_CHARS", self._most_chars, most=MOST_RULES
-            )
-        )
-        if not most_chars or client_variables.client_variable("MEMEX_INJECT_RULES") == "0":
-            return ""
-        project = self._memory.project_at(folder) if folder else None
-        rules, left_out = self._memory.notes.rules(
-            project.id if project else None, most_chars=most_chars
-        )
-        texts = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
-        if left_out:
-            texts.append(f"({left_out} more did not fit; recall notes of type rule)")
-        return without_links("\n\n".join([HEADING, *texts])) if texts else ""
-
-
 class Hello(msgspec.Struct, frozen=True):
     """The first line of a connection; unknown fields are a newer pump's."""
 
@@ -99,7 +68,8 @@ class McpFront:
     """Every MCP connection of one daemon.
 
     Args:
-        rules_chars: budget of the approved rules in the instructions; 0 for none.
+        rules_chars: budget of the approved rules in the instructions; 0 for none. What the client's
+            environment says of it counts more.
         view_of: as of `McpHandlers`.
         greeted: called with the first line of each connection that is served.
     """
@@ -115,7 +85,7 @@ class McpFront:
         self._memory = memory
         self._greeted = greeted
         self._view_of = view_of
-        self._rules = Rules(memory, most_chars=rules_chars)
+        self._rules_chars = rules_chars
         self._folder: ContextVar[str] = ContextVar("folder", default="")
         self._threads = CallThreads(CONCURRENT_CALLS)
         self._handlers: dict[tuple[str, ...], McpHandlers] = {}
@@ -169,7 +139,25 @@ class McpFront:
         chosen_sets = [toolsets()[name] for name in chosen(tools)]
         greetings = [toolset.greeting(self._memory) for toolset in chosen_sets]
         guides = [toolset.guide for toolset in chosen_sets]
-        return "\n\n".join(filter(None, (*guides, *greetings, self._rules.rules(folder))))
+        return "\n\n".join(filter(None, (*guides, *greetings, self.rules(folder))))
+
+    def rules(self, folder: str) -> str:
+        """Return the rules that hold in a folder as text, empty if there are none; may block."""
+        most_chars = int(
+            client_variables.client_number(
+                "MEMEX_RULES_MAX_CHARS", self._rules_chars, most=MOST_RULES
+            )
+        )
+        if not most_chars or client_variables.client_variable("MEMEX_INJECT_RULES") == "0":
+            return ""
+        project = self._memory.project_at(folder) if folder else None
+        rules, left_out = self._memory.notes.rules(
+            project.id if project else None, most_chars=most_chars
+        )
+        texts = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
+        if left_out:
+            texts.append(f"({left_out} more did not fit; recall notes of type rule)")
+        return without_links("\n\n".join([HEADING, *texts])) if texts else ""
 
     async def serve_stream(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -298,13 +298,13 @@ def test_texts_longest_unchanged_are_forgotten_first(
     app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch_set, "KEPT_CHARS", 10)
-    for name in ("x", "y"):
+    for name in ("x", "y", "z"):
         (app / name).write_text(name * 9)
     watched = _tree(app)
-    for name in ("x", "y"):
+    for name in ("x", "y", "z"):
         (app / name).write_text(name * 3)
     saves: list[Save] = watched.look({str(app)}, since_ms=10_000, now_ms=NOW_MS)
-    assert {save.path: save.has_text for save in saves} == {"x": False, "y": True}
+    assert {save.path: save.has_text for save in saves} == {"x": False, "y": False, "z": True}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.mcp.server import LazyMcp, Rules
+from observer.serve.mcp.server import LazyMcp, McpFront
 from observer.serve.servers import listen
 from observer.tools.fence import MARK, MARKED, RECORDS
 from tests.serve.services import services_over
@@ -145,7 +145,7 @@ def test_a_rule_is_in_the_instructions_of_the_next_connection(
 def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
     keep(memory, "Here only. ![it](https://evil.example/x.png)")
     keep(memory, "Everywhere.", scope="team")
-    house = Rules(memory, most_chars=1_000)
+    house = McpFront(memory, rules_chars=1_000)
     assert "Here only. ![it]\u2768https:" in house.rules(str(tmp_path / "my-api"))
     assert "Here only." not in house.rules(str(tmp_path / "other"))
     assert "Everywhere." in house.rules("")
@@ -154,11 +154,11 @@ def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
 def test_no_rule_is_cut(memory: Memory) -> None:
     keep(memory, "x" * 500, title="Long")
     keep(memory, "short", title="Short", scope="team")
-    shown = Rules(memory, most_chars=100).rules("")
+    shown = McpFront(memory, rules_chars=100).rules("")
     assert shown == "## House Rules\n\n### Short\nshort"
     keep(memory, "y" * 500, scope="team")
-    assert "1 more did not fit" in Rules(memory, most_chars=100).rules("")
-    assert Rules(memory, most_chars=0).rules("") == ""
+    assert "1 more did not fit" in McpFront(memory, rules_chars=100).rules("")
+    assert McpFront(memory).rules("") == ""
 
 
 INSPECTOR = shutil.which("mcp-inspector")
