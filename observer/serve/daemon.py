@@ -57,7 +57,7 @@ from observer.serve.maintenance import (
     MaintenanceWorker,
     RetentionWorker,
 )
-from observer.serve.mcp.server import LazyMcp
+from observer.serve.mcp.listening import LazyMcp
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.servers import (
     HttpServer,

@@ -92,13 +92,11 @@ COMMIT = "commit -q --allow-empty -m"
 def test_what_was_committed_without_hooks_is_recorded(
     bench: Bench, steps: list[str], commits: list[str]
 ) -> None:
+    assert bench.commits() == [], "what is older than its memory"
     bench.git(*steps)
+    bench.start()  # the next daemon goes on
     assert bench.commits() == commits
     assert bench.commits() == commits, "and only once"
-
-
-def test_what_is_older_than_the_memory_of_a_repository_is_not_read(bench: Bench) -> None:
-    assert bench.commits() == []
 
 
 def test_the_first_commit_of_a_repository_is_recorded(bench: Bench, tmp_path: Path) -> None:
@@ -174,12 +172,6 @@ def test_a_commit_belongs_to_the_session_whose_command_printed_it(bench: Bench) 
     assert (found["Three"].client, found["Three"].session) == ("git", "")
 
 
-def test_a_head_that_moved_while_no_daemon_ran_is_read_by_the_next(bench: Bench) -> None:
-    bench.git(f"{COMMIT} Three")
-    bench.start()
-    assert bench.commits() == ["commit Three"]
-
-
 def test_what_was_committed_in_a_pause_is_left_out(bench: Bench) -> None:
     pauses = Spool(bench.home.spool).pauses
     pauses.begin([str(bench.shop)], from_ms=0, until_ms=NOW_MS)
@@ -237,13 +229,9 @@ def test_a_rebase_that_stands_still_is_waited_for(bench: Bench) -> None:
     assert bench.commits() == ["commit Mine", "commit Picked"]
 
 
-@pytest.mark.parametrize("how", ["--soft", "--mixed", "--hard"])
+@pytest.mark.parametrize("how", ["--soft", "--mixed", "--hard", "a branch keeps it"])
 def test_a_reset_drops_what_no_branch_has(bench: Bench, how: str) -> None:
-    two = bench.hash("HEAD")
-    bench.git(f"reset -q {how} HEAD~1")
-    assert bench.rewrites() == [Rewrite(reason="reset", pairs=((two, ""),))]
-
-
-def test_a_reset_drops_nothing_that_a_branch_keeps(bench: Bench) -> None:
-    bench.git("branch kept", "reset -q --hard HEAD~1")
-    assert bench.rewrites() == []
+    two, is_kept = bench.hash("HEAD"), " " in how
+    bench.git(*["branch kept"] * is_kept, f"reset -q {'--hard' if is_kept else how} HEAD~1")
+    dropped = [] if is_kept else [Rewrite(reason="reset", pairs=((two, ""),))]
+    assert bench.rewrites() == dropped

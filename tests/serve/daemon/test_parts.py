@@ -30,8 +30,8 @@ from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
 from observer.serve.lazy_store import LazyStore, RequestStore
-from observer.serve.mcp import server
-from observer.serve.mcp.server import LazyMcp
+from observer.serve.mcp import listening
+from observer.serve.mcp.listening import LazyMcp
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
 from observer.serve.watcher import WatchWorker
@@ -422,7 +422,7 @@ def _lazy(home: Home, front: Front) -> LazyMcp:
 def test_it_waits_until_no_call_is_answered(
     lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "GIVE_WAY_S", 60.0)
+    monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
     front = Front(calls=4)
     mcp = lazy(front)
     mcp._may_wait_s = 60.0
@@ -440,7 +440,7 @@ def test_it_waits_no_longer_than_its_share_of_the_time(
     lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
-    monkeypatch.setattr(server, "GIVE_WAY_SHARE", 0.0)
+    monkeypatch.setattr(listening, "GIVE_WAY_SHARE", 0.0)
     front = Front(calls=1_000_000)
     mcp = lazy(front)
     mcp._may_wait_s = 0.003
@@ -454,7 +454,7 @@ def test_it_waits_no_longer_than_its_share_of_the_time(
 def test_it_hurries_where_somebody_waits_for_itself(
     lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "GIVE_WAY_S", 60.0)
+    monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
     front = Front(calls=1_000_000)
     mcp = lazy(front)
     mcp._may_wait_s = 60.0

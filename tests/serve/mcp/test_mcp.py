@@ -21,7 +21,8 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.mcp.server import LazyMcp, McpFront
+from observer.serve.mcp.listening import LazyMcp
+from observer.serve.mcp.server import McpFront
 from observer.serve.servers import listen
 from observer.tools.fence import MARK, MARKED, RECORDS
 from tests.serve.services import services_over
