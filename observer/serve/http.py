@@ -32,13 +32,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from observer.core.errors import BadInput, ObserverError, StoreUnavailable
+from observer.local.client import PROTOCOL
 from observer.memory.api import Memory
 from observer.serve import requests
 from observer.serve.requests import ImportReceipt, PostReceipt
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL = 1
 PROTOCOL_HEADER = "Observer-Protocol"
 BODY_BYTES = 32 << 20
 """Largest request: a batch of events with their outputs."""

@@ -22,6 +22,7 @@ from observer import __version__
 from observer.core import client_variables
 from observer.core.errors import BadInput, DaemonUnavailable, ObserverError
 from observer.core.value import decode_json
+from observer.local.pump import PROTOCOL
 from observer.memory.api import Memory
 from observer.serve.mcp.conversation import Conversation, LineReader, before_calls
 from observer.serve.mcp.handlers import CallThreads, Json, McpHandlers
@@ -32,8 +33,6 @@ from observer.tools.registry import chosen, tools_of, toolsets
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL = 1
-"""Number in a connection's hello line; a pump with another one is sent away."""
 HELLO_S = 10.0
 CONCURRENT_CALLS = 8
 """Calls that run at once; more would only wait for each other in the interpreter."""
