@@ -121,45 +121,39 @@ def guarded(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
         yield client
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status", "said"),
-    [
-        ("POST", "/ask", 200, {"text": "why?"}),
-        ("POST", "/commands", 200, b"known: why?"),
-        ("POST", "/sync", 200, {"text": "why?"}),
-        ("POST", "/web", 200, {"logged_out": False}),
-        ("DELETE", "/web", 200, {"logged_out": True}),
-        ("POST", "/import", 200, None),
-        ("POST", "/import/end", 200, {"ended": True}),
-        ("POST", "/given", 400, None),
-        ("POST", "/shutdown", 202, {"stopping": True}),
-    ],
+OURS: tuple[tuple[str, str, int, Any], ...] = (
+    ("POST", "/ask", 200, {"text": "why?"}),
+    ("POST", "/commands", 200, b"known: why?"),
+    ("POST", "/sync", 200, {"text": "why?"}),
+    ("POST", "/web", 200, {"logged_out": False}),
+    ("DELETE", "/web", 200, {"logged_out": True}),
+    ("POST", "/import", 200, None),
+    ("POST", "/import/end", 200, {"ended": True}),
+    ("POST", "/given", 400, None),
+    ("POST", "/shutdown", 202, {"stopping": True}),
 )
+
+
 def test_what_is_for_our_commands_is_answered_on_the_socket_alone(
-    client: TestClient,
-    guarded: TestClient,
-    daemon: Daemon,
-    method: str,
-    path: str,
-    status: int,
-    said: Any,
+    client: TestClient, guarded: TestClient, daemon: Daemon
 ) -> None:
-    assert guarded.request(method, path, content=b"why?", headers=LOCAL).status_code == 404
-    assert not daemon.is_stopping
-    answer = client.request(method, path, content=b"why?")
-    assert answer.status_code == status
-    if said is not None:
-        assert said == (answer.content if isinstance(said, bytes) else answer.json())
-    assert daemon.is_stopping is (path == "/shutdown")
+    for method, path, _, _ in OURS:
+        refused = guarded.request(method, path, content=b"why?", headers=LOCAL)
+        assert refused.status_code == 404, path
+    for method, path, status, said in OURS:
+        assert not daemon.is_stopping
+        answer = client.request(method, path, content=b"why?")
+        assert answer.status_code == status, path
+        if said is not None:
+            assert said == (answer.content if isinstance(said, bytes) else answer.json())
+    assert daemon.is_stopping
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [("/status", {"pid": 7, "events": 3}), ("/schema/events", {"type": "object"})],
-)
-def test_what_may_be_read_is_shown(client: TestClient, path: str, said: object) -> None:
-    answer = client.get(path)
-    assert (answer.status_code, answer.json()) == (200, said)
+def test_what_may_be_read_is_shown(client: TestClient) -> None:
+    reads = {"/status": {"pid": 7, "events": 3}, "/schema/events": {"type": "object"}}
+    for path, said in reads.items():
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()) == (200, said)
 
 
 def test_a_hook_is_shown_what_to_print(client: TestClient) -> None:
@@ -168,16 +162,12 @@ def test_a_hook_is_shown_what_to_print(client: TestClient) -> None:
     assert answer.headers["content-length"] == "11"
 
 
-@pytest.mark.parametrize(
-    ("path", "status"), [("/status", 200), ("/nowhere", 404), ("/mcp", 405), ("/forget", 405)]
-)
-def test_every_answer_is_json_and_names_the_protocol(
-    client: TestClient, path: str, status: int
-) -> None:
-    answer = client.get(path)
-    assert (answer.status_code, answer.headers["Observer-Protocol"]) == (status, "1")
-    if status != 200:
-        assert set(answer.json()["error"]) == {"code", "message", "hint"}
+def test_every_answer_is_json_and_names_the_protocol(client: TestClient) -> None:
+    for path, status in (("/status", 200), ("/nowhere", 404), ("/mcp", 405), ("/forget", 405)):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["Observer-Protocol"]) == (status, "1")
+        if status != 200:
+            assert set(answer.json()["error"]) == {"code", "message", "hint"}
 
 
 def test_posted_events_get_a_receipt_each(client: TestClient, daemon: Daemon) -> None:
@@ -259,30 +249,26 @@ def test_a_note_is_remembered_and_forgotten(client: TestClient) -> None:
     assert client.post("/forget", json={"id": kept.json()["id"]}).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [
+def test_a_wrong_body_is_refused(client: TestClient) -> None:
+    for path, body, status in (
         ("/remember", b"{}", 400),
         ("/remember", b'{"content":"x","colour":"red"}', 400),
         ("/remember", b'{"content":"x","project":"nowhere"}', 404),
         ("/remember", b'{"content":"x","scope":"world"}', 400),
         ("/remember", b"[" * 100_000, 400),
         ("/remember", b"\xff", 400),
+        ("/remember", b'{"content":"gh%s"}' % (b"p_" + b"a1B2" * 9), 422),
         ("/forget", b'{"id":"x"}', 404),
         ("/forget", b"", 400),
-        ("/remember", b'{"content":"gh%s"}' % (b"p_" + b"a1B2" * 9), 422),
-    ],
-)
-def test_a_wrong_body_is_refused(client: TestClient, path: str, body: bytes, status: int) -> None:
-    answer = client.post(path, content=body)
-    assert answer.status_code == status
-    assert "a1B2" not in answer.text  # a secret
+    ):
+        answer = client.post(path, content=body)
+        assert answer.status_code == status, body[:40]
+        assert "a1B2" not in answer.text  # a secret
 
 
 # --- the two listeners ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/status", "/mcp", "/nowhere"])
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -296,20 +282,21 @@ def test_a_wrong_body_is_refused(client: TestClient, path: str, body: bytes, sta
     ],
 )
 def test_tcp_lets_nobody_in_without_the_token_or_from_elsewhere(
-    guarded: TestClient, path: str, headers: dict[str, Any], status: int
+    guarded: TestClient, headers: dict[str, Any], status: int
 ) -> None:
     given = dict(LOCAL)
     if status == 401:
         del given["authorization"]
-    answer = guarded.get(path, headers=given | headers)
-    assert answer.status_code == status
-    assert answer.headers["Observer-Protocol"] == "1"
+    for path in ("/status", "/mcp", "/nowhere"):
+        answer = guarded.get(path, headers=given | headers)
+        assert answer.status_code == status
+        assert answer.headers["Observer-Protocol"] == "1"
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
-def test_tcp_lets_in_who_has_the_token(guarded: TestClient, host: str) -> None:
-    headers = LOCAL | {"host": f"{host}:{PORT}", "origin": f"http://{host}:{PORT}"}
-    assert guarded.get("/status", headers=headers).status_code == 200
+def test_tcp_lets_in_who_has_the_token(guarded: TestClient) -> None:
+    for host in ("127.0.0.1", "localhost", "[::1]"):
+        headers = LOCAL | {"host": f"{host}:{PORT}", "origin": f"http://{host}:{PORT}"}
+        assert guarded.get("/status", headers=headers).status_code == 200
 
 
 # --- MCP -----------------------------------------------------------------------------------------
