@@ -13,8 +13,9 @@ import msgspec
 
 from observer import __version__
 from observer.core.value import Value
-from observer.serve.http import CODE_OF, PROTOCOL, STATUS_OF, PostReceipt
-from observer.serve.note_requests import Change, Forgetting, Remembering
+from observer.local.client import PROTOCOL
+from observer.serve.http import CODE_OF, STATUS_OF
+from observer.serve.requests import Change, Forgetting, PostReceipt, Remembering
 from observer.tools.note_api import NoteRow
 
 Document = dict[str, Any]  # OpenAPI is open-ended JSON

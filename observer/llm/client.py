@@ -63,9 +63,13 @@ class LlmClient:
             AskFailed: there is none; it says what that cost and what to do.
         """
         answered = await self._post(prompt)
-        if answered.status in {400, 422} and (names := _refused_in(answered, self._refused)):
-            self._refused |= names
-            answered = await self._post(prompt)
+        if answered.status in {400, 422}:
+            text = answered.body.decode(errors="replace")
+            # Those that it names, but for what was left out already.
+            names = frozenset(name for name in _SUBSTITUTES if name in text) - self._refused
+            if names:
+                self._refused |= names
+                answered = await self._post(prompt)
         if answered.status != httpx2.codes.OK:
             raise refusal(answered, self._endpoint)
         return reply_in(answered, prompt)
@@ -81,8 +85,13 @@ class LlmClient:
                     "POST", self._endpoint.url, content=given, headers=headers
                 ) as answer,
             ):
-                body = await _read(answer)
-                return Answered(answer.status_code, answer.headers, body)
+                body = bytearray()
+                async for chunk in answer.aiter_raw():
+                    body += chunk
+                    if len(body) > MOST_BYTES:
+                        long = f"an answer of more than {MOST_BYTES:,} bytes"
+                        raise AskFailed(long, tokens=None, is_asked_wrong=True)
+                return Answered(answer.status_code, answer.headers, bytes(body))
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise AskFailed(
                 f"nothing answers at {where}: {_why(error)}",
@@ -115,23 +124,6 @@ class LlmClient:
             if substitute := _SUBSTITUTES[name]:
                 body[substitute] = value
         return body
-
-
-async def _read(answer: httpx2.Response) -> bytes:
-    body = bytearray()
-    async for chunk in answer.aiter_raw():
-        body += chunk
-        if len(body) > MOST_BYTES:
-            raise AskFailed(
-                f"an answer of more than {MOST_BYTES:,} bytes", tokens=None, is_asked_wrong=True
-            )
-    return bytes(body)
-
-
-def _refused_in(answered: Answered, known: frozenset[str]) -> frozenset[str]:
-    """Return the parameters that a refusal names, those left out already aside."""
-    text = answered.body.decode(errors="replace")
-    return frozenset(name for name in _SUBSTITUTES if name in text) - known
 
 
 def _why(error: Exception) -> str:

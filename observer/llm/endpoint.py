@@ -51,8 +51,11 @@ def endpoint(settings: Settings, home: Home, environ: Mapping[str, str] = os.env
         raise ConfigInvalid(
             "llm_url is set and llm_model is not", hint="run: observer config set llm_model NAME"
         )
-    url = address(settings.llm_url)
-    return Endpoint(url=url, model=settings.llm_model, key=_key(settings, home, environ))
+    key = environ.get(settings.llm_key_env, "") if settings.llm_key_env else ""
+    key = (key or _key_in_file(home)).strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigInvalid("the language model's key is not one line of ASCII text")
+    return Endpoint(url=address(settings.llm_url), model=settings.llm_model, key=key)
 
 
 def address(given: str) -> str:
@@ -75,14 +78,6 @@ def address(given: str) -> str:
         )
     path = parts.path.rstrip("/").removesuffix(_PATH) + _PATH
     return parts._replace(path=path, fragment="").geturl()
-
-
-def _key(settings: Settings, home: Home, environ: Mapping[str, str]) -> str:
-    key = environ.get(settings.llm_key_env, "") if settings.llm_key_env else ""
-    key = (key or _key_in_file(home)).strip()
-    if not (key.isascii() and key.isprintable()):
-        raise ConfigInvalid("the language model's key is not one line of ASCII text")
-    return key
 
 
 def _key_in_file(home: Home) -> str:

@@ -120,7 +120,10 @@ def reply_in(answered: Answered, prompt: LlmPrompt) -> LlmReply:
 def refusal(answered: Answered, endpoint: Endpoint) -> AskFailed:
     """Return the failure that a status other than 200 stands for."""
     status, where = answered.status, endpoint.shown
-    said = _said(answered.body, endpoint.key)
+    said = _message_in(answered.body) or answered.body[: 10 * _SHOWN].decode(errors="replace")
+    if endpoint.key:  # the endpoint may repeat it
+        said = said.replace(endpoint.key, "[key]")
+    said = one_line(said)
     message = f"{where} answered {status}" + (f": {said}" if said else "")
     if status in {401, 403}:
         given = "refused" if endpoint.key else "missing"
@@ -140,14 +143,6 @@ def refusal(answered: Answered, endpoint: Endpoint) -> AskFailed:
         wait_s=_retry_after_s(answered.headers),
         is_asked_wrong=not is_busy,
     )
-
-
-def _said(body: bytes, key: str) -> str:
-    """Return what an error's body says, in one line, without the key that it may repeat."""
-    text = _message_in(body) or body[: 10 * _SHOWN].decode(errors="replace")
-    if key:
-        text = text.replace(key, "[key]")
-    return one_line(text)
 
 
 def _tokens(usage: msgspec.Raw) -> int:
@@ -230,7 +225,11 @@ def enriched(item: Item, text: str, *, model: str) -> Enriched:
         narrative=narrative,
         learned=_joined(answer.learned),
         next_steps=_joined(answer.next_steps),
-        concepts=tuple(_listed(answer.concepts)),
+        concepts=tuple(
+            answer.concepts
+            if isinstance(answer.concepts, list)
+            else filter(None, map(str.strip, (answer.concepts or "").split(",")))
+        ),
     )
 
 
@@ -245,24 +244,16 @@ def facts(text: str) -> tuple[str, ...]:
 
 
 def _decoded(text: str, shape: type[T]) -> T:
+    # Without the thoughts and the fence around the object.
+    said = text.rpartition("</think>")[2]
+    start, end = said.find("{"), said.rfind("}")
+    if 0 <= start < end:
+        said = said[start : end + 1]
     try:
-        return decode_json(_object_in(text), shape)
+        return decode_json(said, shape)
     except msgspec.DecodeError as error:
         raise BadInput(f"the answer is not what was asked for: {error}", hint=_HINT) from error
 
 
-def _object_in(text: str) -> str:
-    """Return the JSON object of an answer, without the thoughts and the fence around it."""
-    said = text.rpartition("</think>")[2]
-    start, end = said.find("{"), said.rfind("}")
-    return said[start : end + 1] if 0 <= start < end else said
-
-
 def _joined(said: _Said) -> str:
     return " ".join(said if isinstance(said, list) else [said or ""]).strip()
-
-
-def _listed(said: _Said) -> list[str]:
-    if isinstance(said, list):
-        return said
-    return [part.strip() for part in (said or "").split(",") if part.strip()]

@@ -80,7 +80,14 @@ def call(home: Home, method: str, path: str, body: object = None, *, wait_s: flo
         ) from error
     finally:
         connection.close()
-    return _opened(status, answer)
+    try:
+        value = json.loads(answer)
+    except ValueError as error:
+        raise DaemonUnavailable(f"the daemon answered no JSON (HTTP {status})") from error
+    if status < 400:
+        return value
+    found = value.get("error") if isinstance(value, dict) else None
+    raise error_of(found if isinstance(found, dict) else {})
 
 
 def ensure_daemon(home: Home, *, wait_s: float = 10.0) -> None:
@@ -93,7 +100,7 @@ def ensure_daemon(home: Home, *, wait_s: float = 10.0) -> None:
     deadline = time.monotonic() + wait_s
     starter = _Starter(home)
     while True:
-        found = _version(home, deadline)
+        found = _request(home, "GET", "/status", max(deadline - time.monotonic(), POLL_S))
         if found is not None and _fits(found, home):
             return
         if found is not None:
@@ -116,8 +123,14 @@ def stop(home: Home, *, wait_s: float = 20.0) -> bool:
     asked = False
     while is_running(home):
         if time.monotonic() > deadline:
-            raise _leaving(home, wait_s) if asked else _silent(home, wait_s)
-        asked = asked or _ask_to_leave(home, min(wait_s, 5.0))
+            if not asked:
+                raise _silent(home, wait_s)
+            raise DaemonUnavailable(
+                f"the daemon (pid {daemon_pid(home)}) is leaving, but was still there after"
+                f" {wait_s:.3g} s",
+                hint="it stores what is spooled first; see how much waits: observer status",
+            )
+        asked = asked or _request(home, "POST", "/shutdown", min(wait_s, 5.0)) is not None
         time.sleep(POLL_S)
     return True
 
@@ -203,6 +216,7 @@ class _Starter:
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._log = home.logs / "daemon.log"
         self._child: subprocess.Popen[bytes] | None = None
         self._next_start = 0.0
         self._log_offset = 0
@@ -212,7 +226,7 @@ class _Starter:
         if code:
             raise StartFailed(
                 f"the daemon could not start (exit code {code})",
-                hint=f"{self._complaint()}; see {_log(self._home)}",
+                hint=f"{self._complaint()}; see {self._log}",
             )
         if time.monotonic() >= self._next_start and not is_running(self._home):
             self._start()
@@ -222,7 +236,7 @@ class _Starter:
         try:
             make_private(self._home.root)
             make_private(self._home.logs)
-            log = open_plain(_log(self._home), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            log = open_plain(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             raise StartFailed(
                 f"the daemon has nowhere to live: {error.filename}: {error.strerror}",
@@ -245,7 +259,7 @@ class _Starter:
         threading.Thread(target=self._child.wait, daemon=True).start()
 
     def _complaint(self) -> str:
-        with _log(self._home).open("rb") as log:
+        with self._log.open("rb") as log:
             log.seek(self._log_offset)
             lines = log.read(1 << 20).decode(errors="replace").splitlines()
         errors = [place for place, line in enumerate(lines) if line.startswith("error: ")]
@@ -260,7 +274,14 @@ def _environment(home: Home) -> dict[str, str]:
         if name in KEPT_VARIABLES or name.startswith(("LC_", "OBSERVER_"))
     }
     kept.pop("OBSERVER_SESSION", None)
-    if (name := _key_variable(home)) in os.environ:
+    import tomllib  # noqa: PLC0415 - only who starts a daemon needs it, and the pump is in a hurry
+
+    values = {}
+    with suppress(OSError, ValueError):  # the daemon itself says what is wrong with it
+        values = tomllib.loads(read_plain(home.config).decode())
+    # The variable with the key to a language model; mostly there is none.
+    name = os.environ.get("OBSERVER_LLM_KEY_ENV") or str(values.get("llm_key_env", ""))
+    if name in os.environ:
         kept[name] = os.environ[name]
     kept["OBSERVER_HOME"] = str(home.root)
     kept |= MEMORY
@@ -270,23 +291,12 @@ def _environment(home: Home) -> dict[str, str]:
     return kept
 
 
-def _key_variable(home: Home) -> str:
-    """Return the name of the variable with the key to a language model; mostly there is none."""
-    import tomllib  # noqa: PLC0415 - only who starts a daemon needs it, and the pump is in a hurry
-
-    try:
-        values = tomllib.loads(read_plain(home.config).decode())
-    except (OSError, ValueError):  # the daemon itself says what is wrong with it
-        values = {}
-    return os.environ.get("OBSERVER_LLM_KEY_ENV") or str(values.get("llm_key_env", ""))
-
-
-def _version(home: Home, deadline: float) -> dict[str, Any] | None:
-    """Return the status of the daemon that answers, None when nobody listens yet or any more."""
+def _request(home: Home, method: str, path: str, wait_s: float) -> dict[str, Any] | None:
+    """Return what the daemon answers, None when nobody listens yet or any more."""
     if not is_running(home):
         return None
     try:
-        found = call(home, "GET", "/status", wait_s=max(deadline - time.monotonic(), POLL_S))
+        found = call(home, method, path, wait_s=wait_s)
     except DaemonUnavailable as error:
         if isinstance(error.__cause__, TimeoutError):
             raise
@@ -320,48 +330,16 @@ def _order(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d{1,9}", version)[:4])
 
 
-def _ask_to_leave(home: Home, wait_s: float) -> bool:
-    try:
-        call(home, "POST", "/shutdown", wait_s=wait_s)
-    except DaemonUnavailable as error:
-        if isinstance(error.__cause__, TimeoutError):
-            raise
-        return False  # it has not opened its socket yet, or has closed it already
-    return True
-
-
 def _silent(home: Home, wait_s: float) -> DaemonUnavailable:
     pid = daemon_pid(home)
     if pid is None:
         return DaemonUnavailable(
-            f"no daemon came up within {wait_s:.3g} s", hint=f"see {_log(home)}"
+            f"no daemon came up within {wait_s:.3g} s", hint=f"see {home.logs / 'daemon.log'}"
         )
     return DaemonUnavailable(
         f"the daemon (pid {pid}) did not answer within {wait_s:.3g} s",
         hint=f"wake it with: kill -CONT {pid}, or end it with: kill -KILL {pid}; no event is lost",
     )
-
-
-def _leaving(home: Home, wait_s: float) -> DaemonUnavailable:
-    return DaemonUnavailable(
-        f"the daemon (pid {daemon_pid(home)}) is leaving, but was still there after {wait_s:.3g} s",
-        hint="it stores what is spooled first; see how much waits: observer status",
-    )
-
-
-def _log(home: Home) -> Path:
-    return home.logs / "daemon.log"
-
-
-def _opened(status: int, answer: bytes) -> Any:  # noqa: ANN401 - as `call`
-    try:
-        value = json.loads(answer)
-    except ValueError as error:
-        raise DaemonUnavailable(f"the daemon answered no JSON (HTTP {status})") from error
-    if status < 400:
-        return value
-    found = value.get("error") if isinstance(value, dict) else None
-    raise error_of(found if isinstance(found, dict) else {})
 
 
 def error_of(fields: dict[str, Any]) -> ObserverError:

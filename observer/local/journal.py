@@ -30,7 +30,10 @@ class Lines:
         """Yield the lines that this chunk completes, each with its line feed."""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            line = self._take(end)
+            self._keep(end)
+            line = b"".join(self._parts)
+            self.dropped += self._size > self._limit
+            self._parts, self._size = [], 0
             if line.strip():
                 yield line + b"\n"
         self._keep(rest)
@@ -41,13 +44,6 @@ class Lines:
             self._parts.clear()
         elif part:
             self._parts.append(part)
-
-    def _take(self, end: bytes) -> bytes:
-        self._keep(end)
-        line, too_long = b"".join(self._parts), self._size > self._limit
-        self._parts, self._size = [], 0
-        self.dropped += too_long
-        return line
 
 
 class Journal:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -105,8 +106,7 @@ class ShellLogs:
 
     def oldest_ms(self) -> list[int]:
         """Return when the first waiting record of each log ended."""
-        firsts = (next(_entries(log), None) for log in self._logs())
-        return [first.at_ms for first in firsts if first]
+        return [first.at_ms for log in self._logs() for first in islice(_entries(log), 1)]
 
     def clear(self) -> int:
         """Delete what dead shells left and is stored; return how many logs."""
@@ -122,8 +122,9 @@ class ShellLogs:
         except FileNotFoundError:
             return
         for path in paths:
-            if log := _log(path):
-                yield log
+            if match := _NAME.fullmatch(path.name):
+                pid = int(match[2])
+                yield Log(path, match[1], pid, not _is_alive(pid))
 
     def _advance(self, path: str) -> None:
         ends = self._handed[path]
@@ -141,13 +142,6 @@ class ShellLogs:
             _blank(log, before, stored)
 
 
-def _log(path: Path) -> Log | None:
-    if match := _NAME.fullmatch(path.name):
-        pid = int(match[2])
-        return Log(path, match[1], pid, not _is_alive(pid))
-    return None
-
-
 def _is_alive(pid: int) -> bool:
     try:
         with suppress(PermissionError):  # a root shell in this user's home
@@ -159,7 +153,12 @@ def _is_alive(pid: int) -> bool:
 
 def _entries(log: Log) -> Iterator[SpoolEntry]:
     try:
-        data, stored, written_ms = _unread(log.path)
+        stored = _stored_offset(log.path)
+        handle, status = open_plain(log.path)
+        try:
+            data = os.pread(handle, min(max(status.st_size - stored, 0), LARGEST_BYTES), stored)
+        finally:
+            os.close(handle)
     except (FileNotFoundError, UnexpectedFile):
         return
     except OSError as error:
@@ -169,20 +168,9 @@ def _entries(log: Log) -> Iterator[SpoolEntry]:
     fields = {"client": log.shell, "event": "command", "ppid": str(log.pid)}
     fields["host"] = os.uname().nodename
     for record in _records(data, stored, to_the_last=log.is_dead):
-        at_ms = _ended_ms(record.data, written_ms)
+        at_ms = _ended_ms(record.data, status.st_mtime_ns // 1_000_000)
         whole = envelope({**fields, "at": str(at_ms)}, record.data)
         yield SpoolEntry(f"{log.path.name}@{record.start}", whole, at_ms, str(log.path), record.end)
-
-
-def _unread(path: Path) -> tuple[bytes, int, int]:
-    """Return what is not stored of a log, its offset, and when the log was written to."""
-    stored = _stored_offset(path)
-    handle, status = open_plain(path)
-    try:
-        data = os.pread(handle, min(max(status.st_size - stored, 0), LARGEST_BYTES), stored)
-    finally:
-        os.close(handle)
-    return data, stored, status.st_mtime_ns // 1_000_000
 
 
 def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[LogRecord]:

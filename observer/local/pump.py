@@ -36,6 +36,7 @@ from observer.local.journal import (
 TYPE_CHECKING = False  # importing typing costs 6 ms
 if TYPE_CHECKING:
     from _socket import socket
+    from collections.abc import Callable
     from typing import Any
 
 PROTOCOL = 1
@@ -76,21 +77,17 @@ def dial(root: str) -> socket:
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.connect(socket_path(root))
-        if _peer_uid(connection) != os.getuid():
+        # In /tmp, where long homes have their socket, anybody can be quicker than our daemon.
+        # macOS and the BSDs: level SOL_LOCAL (0), option LOCAL_PEERCRED (1), struct xucred.
+        linux = (_socket.SOL_SOCKET, getattr(_socket, "SO_PEERCRED", 1))
+        peer = connection.getsockopt(*(linux if sys.platform == "linux" else (0, 1)), 76)
+        if int.from_bytes(peer[4:8], sys.byteorder) != os.getuid():
             raise ConnectionRefusedError("the socket is served by another user")
         connection.settimeout(0)
     except OSError:
         connection.close()
         raise
     return connection
-
-
-def _peer_uid(connection: socket) -> int:
-    # In /tmp, where long homes have their socket, anybody can be quicker than our daemon.
-    # macOS and the BSDs: level SOL_LOCAL (0), option LOCAL_PEERCRED (1), struct xucred.
-    linux = (_socket.SOL_SOCKET, getattr(_socket, "SO_PEERCRED", 1))
-    credentials = connection.getsockopt(*(linux if sys.platform == "linux" else (0, 1)), 76)
-    return int.from_bytes(credentials[4:8], sys.byteorder)
 
 
 class DaemonStart:
@@ -200,9 +197,15 @@ class KeptAnswers:
     """The answers kept for one connection, in the protocol version that its client asked for."""
 
     def __init__(self, root: str, *, cwd: str, tools: str, variables: tuple[str, ...] = ()) -> None:
-        greetings = (hello(tools, folder, variables) for folder in (cwd, ""))
-        kept = next(filter(None, (_read(root, each) for each in greetings)), None)
-        self._answers = kept or carried(root, tools)
+        self._answers: dict[str, object] = {}
+        for greeting in (hello(tools, folder, variables) for folder in ("", cwd)):
+            try:
+                with open(path_of(root, greeting), "rb") as file:  # noqa: PTH123 - as in path_of
+                    kept = parse(file.read()) if file.readline() == greeting else {}
+            except OSError:
+                continue
+            self._answers = kept or self._answers
+        self._answers = self._answers or carried(root, tools)
         self._results: dict[str, object] = {}
 
     def answer(self, line: bytes) -> bytes:
@@ -269,19 +272,6 @@ def path_of(root: str, hello: bytes) -> str:
     from binascii import crc32  # noqa: PLC0415 - as in answer
 
     return os.path.join(root, "context", "mcp", f"{crc32(hello):08x}.json")  # noqa: PTH118 - pathlib costs 8 ms
-
-
-def _read(root: str, hello: bytes) -> dict[str, object]:
-    try:
-        with open(path_of(root, hello), "rb") as file:  # noqa: PTH123 - as in path_of
-            return parse(file.read()) if file.readline() == hello else {}
-    except OSError:
-        return {}
-
-
-if TYPE_CHECKING:
-    from _socket import socket
-    from collections.abc import Callable
 
 
 USAGE = "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
@@ -391,13 +381,10 @@ class Pump:
         if self._starting is None and not self._journal.is_settled():
             self._open()
         if self._starting is not None:
-            self._answer_meanwhile(line)
-
-    def _answer_meanwhile(self, line: bytes) -> None:
-        self._kept = self._kept or self._read_kept()
-        if answer := self._kept.answer(line):
-            self._journal.answered(answer)
-            self._to_editor += answer
+            self._kept = self._kept or self._read_kept()
+            if answer := self._kept.answer(line):
+                self._journal.answered(answer)
+                self._to_editor += answer
 
     def _write_editor(self) -> None:
         try:
@@ -441,7 +428,11 @@ class Pump:
                 del self._to_daemon[: daemon.send(self._to_daemon[:READ_BYTES])]
                 self._close_when_sent()
             if events & ~select.POLLOUT:
-                self._read_daemon(daemon)
+                chunk = daemon.recv(READ_BYTES)
+                if not chunk:
+                    raise ConnectionResetError
+                for line in self._answers.feed(chunk):
+                    self._tell(line)
         except BlockingIOError:
             return
         except OSError:
@@ -452,13 +443,6 @@ class Pump:
     def _close_when_sent(self) -> None:
         if self._until is not None and self._daemon is not None and not self._to_daemon:
             self._daemon.shutdown(1)  # SHUT_WR: answers may still come
-
-    def _read_daemon(self, daemon: socket) -> None:
-        chunk = daemon.recv(READ_BYTES)
-        if not chunk:
-            raise ConnectionResetError
-        for line in self._answers.feed(chunk):
-            self._tell(line)
 
     def _tell(self, line: bytes) -> None:
         if not self._is_accepted and line.startswith(b'{"error"'):
@@ -532,7 +516,6 @@ def main(arguments: list[str]) -> int:
     folder, variables = working_folder(), client_variables()
 
     def read_kept() -> KeptAnswers:
-
         return KeptAnswers(root, cwd=folder, tools=tools, variables=variables)
 
     pump = Pump(lambda: dial(root), hello(tools, folder, variables), read_kept)

@@ -196,7 +196,14 @@ class Spool:
         with suppress(FileNotFoundError):
             if reader and stamp.read_text("utf-8", errors="replace") == reader:
                 return 0
-        unread = [item for item in _scan(self._bad) if _is_unread(item)]
+        # Events, and neither reasons nor what no hook made.
+        unread = [
+            item
+            for item in _scan(self._bad)
+            if not item.name.startswith((_HIDDEN, _FOREIGN))
+            and not item.name.endswith(_REASON)
+            and item.stat().st_size > 0
+        ]
         for item in unread:
             (self._bad / item.name).rename(self._new / item.name)
             remove(self._bad / f"{item.name}{_REASON}")
@@ -292,7 +299,10 @@ class Spool:
             if is_unreadable(error):
                 return None
             raise
-        return SpoolEntry(_id(name), data, waiting.at_ms, path, fault=fault)
+        identifier = name
+        if not _NAME.fullmatch(name):  # no hook gives it: a stable stand-in, fit for every use
+            identifier = f"{_FOREIGN}{hashlib.sha256(os.fsencode(name)).hexdigest()}"
+        return SpoolEntry(identifier, data, waiting.at_ms, path, fault=fault)
 
     def _set_aside(self, name: str, reason: str) -> None:
         """Move something that no hook made to `bad/` as it is, without opening it."""
@@ -319,12 +329,6 @@ def _merged(*sources: Iterable[SpoolEntry]) -> Iterator[SpoolEntry]:
     return heapq.merge(*sources, key=lambda entry: entry.at_ms)
 
 
-def _is_unread(item: os.DirEntry[str]) -> bool:
-    """Return True if a file in `bad/` is an event, and not a reason or what no hook made."""
-    is_ours = not item.name.startswith((_HIDDEN, _FOREIGN)) and not item.name.endswith(_REASON)
-    return is_ours and item.stat().st_size > 0
-
-
 def _name(path: str) -> str:
     return path.rpartition(os.sep)[2]
 
@@ -332,13 +336,6 @@ def _name(path: str) -> str:
 def _scan(folder: Path) -> Iterator[os.DirEntry[str]]:
     with suppress(FileNotFoundError), os.scandir(folder) as found:
         yield from found
-
-
-def _id(name: str) -> str:
-    """Return the name, or for one that no hook gives a stable stand-in fit for every use."""
-    if _NAME.fullmatch(name):
-        return name
-    return f"{_FOREIGN}{hashlib.sha256(os.fsencode(name)).hexdigest()}"
 
 
 def _ms(status: os.stat_result) -> int:

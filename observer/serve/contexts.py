@@ -18,20 +18,18 @@ from observer.clients.installers import installed_parts
 from observer.clients.quiet import Quiet, find_quiet, last_reports
 from observer.clients.registry import clients
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.disk import replace
 from observer.core.errors import ObserverError
-from observer.core.events import AnyBody, Event, Remember
+from observer.core.events import Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home, read_plain
 from observer.core.value import decode_json
 from observer.git.status import uncommitted_paths
 from observer.local.given import START, GivenLog
 from observer.local.pauses import Pause
-from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.observations.note_reducer import OnNote
-from observer.serve.worker import Health, Worker, heard
+from observer.serve.worker import Services, Worker, heard
 from observer.tools import hook_output
 from observer.tools.status import missing, paused, paused_text
 
@@ -65,22 +63,20 @@ class QuietNotice:
             OSError: what was announced cannot be written down.
         """
         before = self.text
-        if self._shown and self._was_read():
-            announced = self._announced() | {one.client: one.last_ms for one in self._shown}
-            replace(self._home.quiet, msgspec.json.encode(announced))
-            self._shown = []
-        elif not self._shown and time.monotonic() >= self._next_s:
+        if self._shown:
+            since_ms = max(one.at_ms for one in self._shown)
+            agents = {one.name for one in clients().values() if one.context_file}
+            if any(
+                session.started_ms > since_ms and session.client in agents
+                for session in self._memory.sessions(limit=SESSIONS)
+            ):
+                announced = self._announced() | {one.client: one.last_ms for one in self._shown}
+                replace(self._home.quiet, msgspec.json.encode(announced))
+                self._shown = []
+        elif time.monotonic() >= self._next_s:
             self._next_s = time.monotonic() + LOOK_EVERY_S
             self._shown = self._found(at_ms)
         return self.text != before
-
-    def _was_read(self) -> bool:
-        since_ms = max(one.at_ms for one in self._shown)
-        agents = {one.name for one in clients().values() if one.context_file}
-        return any(
-            session.started_ms > since_ms and session.client in agents
-            for session in self._memory.sessions(limit=SESSIONS)
-        )
 
     def _found(self, at_ms: int) -> list[Quiet]:
         announced = self._announced()
@@ -120,21 +116,16 @@ class ContextWorker(Worker):
     """Writes the context files of touched projects.
 
     Args:
+        services: as of `Worker`.
         memory: what the files are made of.
-        home: where the files are.
-        settings: budgets of the files.
-        health: as of `Worker`.
     """
 
-    def __init__(self, memory: Memory, home: Home, settings: Settings, *, health: Health) -> None:
-        super().__init__(health)
+    def __init__(self, services: Services, memory: Memory) -> None:
+        super().__init__(services)
         self._memory = memory
-        self._home = home
-        self._settings = settings
-        self._pauses = Spool(home.spool).pauses
         self._shown: list[Pause] = []
-        self._quiet = QuietNotice(home, memory)
-        self._given = GivenLog(home.given)
+        self._quiet = QuietNotice(self._home, memory)
+        self._given = GivenLog(self._home.given)
 
     def touch(self, projects: Iterable[int | None]) -> None:
         """Note that something was stored in these projects; what is in none is shown in all."""
@@ -151,8 +142,13 @@ class ContextWorker(Worker):
 
     def touch_noted(self, events: Sequence[Event], project_id: int | None) -> None:
         """Touch all projects if one of these events is about a note of no project."""
-        if any(self._is_for_all(event.body, project_id) for event in events):
-            self.touch([_ALL])
+        for body in (event.body for event in events):
+            if isinstance(body, Remember):  # personal notes of other owners do not count
+                is_for_all = body.scope != "project" and body.owner in {"", self._memory.owner}
+            else:
+                is_for_all = isinstance(body, OnNote) and project_id == UNASSIGNED
+            if is_for_all:
+                self.touch([_ALL])
 
     async def run(self) -> None:
         """Write files when something was stored, until cancelled."""
@@ -172,42 +168,32 @@ class ContextWorker(Worker):
         if stale := self._take_touched():
             await self._attempt_in_thread("context files", partial(self._write, stale))
 
-    def _is_for_all(self, body: AnyBody, project_id: int | None) -> bool:
-        """Return True for a note of no project; personal notes of other owners do not count."""
-        if isinstance(body, Remember):
-            return body.scope != "project" and body.owner in {"", self._memory.owner}
-        return isinstance(body, OnNote) and project_id == UNASSIGNED
-
     def _look(self) -> None:
         """Touch every project once recording is paused or resumed, or a client goes quiet."""
         at_ms = now_ms()
-        self._pauses.tidy(at_ms)
-        if (going := self._pauses.now(at_ms)) != self._shown:
+        self._spool.pauses.tidy(at_ms)
+        if (going := self._spool.pauses.now(at_ms)) != self._shown:
             self._shown = going
             self.touch([_ALL])
         if self._quiet.look(at_ms=at_ms):
             self.touch([_ALL])
 
-    def _notice(self, project: Project, gone: str) -> str:
-        """Return the first lines of a project's files; `gone` is `missing`."""
-        lines = [gone]
-        here = [one for one in self._shown if one.covers(one.from_ms, project.roots)]
-        lines += [f"(recording is paused {paused_text(paused(one))})" for one in here]
-        return "\n".join(filter(None, (*lines, self._quiet.text)))
-
     def _write(self, stale: set[int]) -> None:
         gone = missing(self._home)
         for project in self._memory.projects():
-            if stale & {project.id, _ALL}:
-                self._note_starts(project)
-                hook_output.write(
-                    self._memory,
-                    project,
-                    self._home,
-                    self._settings,
-                    uncommitted=uncommitted_paths,
-                    notice=self._notice(project, gone),
-                )
+            if not stale & {project.id, _ALL}:
+                continue
+            self._note_starts(project)
+            here = [one for one in self._shown if one.covers(one.from_ms, project.roots)]
+            stopped = [f"(recording is paused {paused_text(paused(one))})" for one in here]
+            hook_output.write(
+                self._memory,
+                project,
+                self._home,
+                self._settings,
+                uncommitted=uncommitted_paths,
+                notice="\n".join(filter(None, (gone, *stopped, self._quiet.text))),
+            )
 
     @cached_property
     def _begun(self) -> set[tuple[str, str]]:

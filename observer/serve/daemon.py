@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from logging.handlers import RotatingFileHandler
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -29,7 +29,7 @@ from observer import __version__
 from observer.clients import generic
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.errors import StoreUnavailable
+from observer.core.errors import ConfigInvalid, DaemonUnavailable, StoreUnavailable
 from observer.core.events import Event, Forget
 from observer.core.model import Receipt
 from observer.core.paths import Home, make_private, open_plain
@@ -41,44 +41,56 @@ from observer.ingest.prefetch import Prefetcher
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.memory.opening import index_for, team_of
+from observer.memory.values import Extracted, no_model
 from observer.notes.folders import NoteFiles
 from observer.notes.similar import FlashbackSettings
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_text
-from observer.serve import requests, unreported
+from observer.serve import requests
 from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
 from observer.serve.index import IndexWorker
-from observer.serve.lazy_llm import LazyLlm
 from observer.serve.lazy_store import LazyStore, RequestStore, open_store
-from observer.serve.maintenance import MaintenanceWorker
+from observer.serve.maintenance import (
+    BackupWorker,
+    IntegrityWorker,
+    MaintenanceWorker,
+    RetentionWorker,
+)
+from observer.serve.mcp.listening import LazyMcp
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.servers import (
     HttpServer,
-    LazyMcp,
     LoopbackPort,
+    Pages,
+    WebDoor,
     ensure_secret,
     listen,
     listen_tcp,
     make_run_folder,
+    proxy_of,
 )
 from observer.serve.sharing import ShareWorker
-from observer.serve.staleness import StalenessWorker
 from observer.serve.typed_commands import TypedCommands
-from observer.serve.unreported import HeadWorker, ImportWorker
+from observer.serve.unreported import HeadWorker, ImportWorker, MemoryFileWorker, StalenessWorker
 from observer.serve.watcher import WatchWorker
-from observer.serve.web import Pages, WebDoor, proxy_of
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
 from observer.tools.status import (
     HttpConnections,
+    LlmStatus,
     Status,
     importing,
+    llm_status,
     with_spool,
     with_store,
     without_store,
 )
 from observer.upkeep.home_guard import ANEW, HomeGuard
+
+if TYPE_CHECKING:
+    from observer.llm.client import LlmClient
+    from observer.serve.enrich import EnrichWorker, Extractor
 
 SIZE_BYTES = 2 << 20
 KEPT_FILES = 3
@@ -144,6 +156,83 @@ CHORES = 6
 """Threads for what workers do; requests have others."""
 
 
+MOST_WAIT_S = 70.0
+"""Longer than any answer takes; it only passes while the daemon stops."""
+
+
+class LazyLlm:
+    """The workers that use a language model, imported only if the settings name one.
+
+    They start after everything else: nothing waits for them. `touch` is as of `Worker`, and ignored
+    until they run; without `llm_url` there is only a task that sleeps.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._settings = services.settings
+        self._enriching: EnrichWorker | None = None
+        self._extracting: Extractor | None = None
+        self._loop = asyncio.get_running_loop()
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Note that something was stored in these projects."""
+        if self._enriching:
+            self._enriching.touch(projects)
+
+    def status(self) -> LlmStatus | None:
+        """Return the model's status, None if no model is configured.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
+        if not self._settings.llm_url:
+            return None
+        status = llm_status(self._settings, self._services.store)
+        return self._enriching.status(status) if self._enriching else status
+
+    def extract(self, messages: Sequence[str]) -> Extracted:
+        """Return the facts of a conversation worth keeping; blocks, not for the loop's thread.
+
+        Raises:
+            ConfigInvalid: no model is configured.
+            DaemonUnavailable: it cannot be asked; the status has the reason.
+            AskFailed, BadInput: as `Extractor.extracted`.
+        """
+        if not self._settings.llm_url:
+            return no_model(messages)
+        if self._extracting is None:
+            raise DaemonUnavailable(
+                "the language model cannot be asked", hint="see: observer config llm"
+            )
+        asking = self._extracting.extracted(messages)
+        return asyncio.run_coroutine_threadsafe(asking, self._loop).result(MOST_WAIT_S)
+
+    async def run(self) -> None:
+        """Run the workers until cancelled; only sleep without a usable model."""
+        if self._settings.llm_url:
+            try:
+                # A patient one, and one for somebody who waits.
+                patient, hasty = await asyncio.to_thread(self._made)
+            except ConfigInvalid as error:
+                self._services.health.degrade("llm", str(error))
+            else:
+                from observer.serve import enrich  # noqa: PLC0415 - only where there is a model
+
+                async with patient, hasty:
+                    self._extracting = enrich.Extractor(hasty, self._services)
+                    self._enriching = enrich.EnrichWorker(self._services)
+                    await self._enriching.run(patient)
+        await asyncio.Event().wait()
+
+    def _made(self) -> tuple[LlmClient, LlmClient]:
+        from observer.llm.client import LlmClient  # noqa: PLC0415 - as above
+        from observer.llm.endpoint import endpoint  # noqa: PLC0415 - as above
+        from observer.serve.enrich import WAIT_S  # noqa: PLC0415 - 20 MB, for few
+
+        found = endpoint(self._settings, self._services.home)
+        return LlmClient(found), LlmClient(found, wait_s=WAIT_S)
+
+
 def run(home: Home, pages: Pages) -> int:
     """Run the daemon until it is asked to stop; return the exit code. The caller holds the lock.
 
@@ -191,32 +280,55 @@ class Daemon:
         self._spool = Spool(home.spool)
         model = LazyModel(chosen(settings.model, home.models))
         self._index = index_for(home.index, model, is_owner=True)
-        self._tombstones = Tombstones(home.tombstones)
-        pipeline = self._pipeline(model)
+        tombstones = Tombstones(home.tombstones)
+        self._pipeline = self._storing(model, tombstones)
         self._guard = HomeGuard(home)
-        self._writer = WriterThread(pipeline, self._guard, self._health)
-        store, health, writer = self._store, self._health, self._writer
-        self._notes = NoteFolderWorker(
-            store, writer, home, settings, health, on_change=self._noted, embedder=model
+        self._writer = WriterThread(self._pipeline, self._guard, self._health)
+        services = Services(
+            home=home,
+            settings=settings,
+            store=self._store,
+            spool=self._spool,
+            pipeline=self._pipeline,
+            writer=self._writer,
+            health=self._health,
+            tombstones=tombstones,
+            record=self._recorded,
+            on_change=self._stored,
         )
+        self._notes = NoteFolderWorker(services, on_noted=self._noted, embedder=model)
+        self._employ(services, model, pages)
+
+    def _employ(self, services: Services, model: LazyModel, pages: Pages) -> None:
+        """Make the memory, and what works on it."""
+        home, settings = self._home, self._settings
         self._memory = self._remembering(model)
+        reading = Memory(  # as a command opens it that reads by itself
+            RequestStore(self._store),
+            owner=config.owner(settings),
+            now_ms=now_ms,
+            index=self._index,
+            encode=model.encode_patiently,
+            files=NoteFiles(self._store, home),
+            team=team_of(model),
+        )
         self._reminded = requests.RemindedSessions(home.reminders)
-        self._commands = requests.CommandAnswers(self._reading(model), home, settings)
-        self._contexts = ContextWorker(self._memory, home, settings, health=health)
-        self._index_worker = IndexWorker(
-            store, self._index, model, pipeline=pipeline, writer=writer, health=health
-        )
-        self._drain = DrainWorker(
-            pipeline, self._spool, writer, health=health, on_stored=self._stored
-        )
-        self._maintenance = MaintenanceWorker(store, self._spool, writer, home, health)
-        self._watch = WatchWorker(store, self._spool, self._record, settings, health=health)
-        self._staleness = StalenessWorker(store, writer, health=health, on_change=self._revised)
-        self._mcp = LazyMcp(self._memory, home, health, settings.rules_chars, pages.view)
-        self._imports = ImportWorker(home, health, follows=bool(settings.follow))
-        self._heads = HeadWorker(store, self._record, home, health=health)
-        self._llm = LazyLlm(home, settings, self._services(pipeline))
-        self._shares = self._sharing(pipeline)
+        self._commands = requests.CommandAnswers(reading, home, settings)
+        self._contexts = ContextWorker(services, self._memory)
+        self._index_worker = IndexWorker(services, self._index, model)
+        self._drain = DrainWorker(services)
+        self._maintenance = MaintenanceWorker(services)
+        self._integrity = IntegrityWorker(services, on_checked=self._contexts.touch_all)
+        self._backups = BackupWorker(services)
+        self._retention = RetentionWorker(services)
+        self._watch = WatchWorker(services)
+        self._staleness = StalenessWorker(services, on_revised=self._contexts.touch)
+        self._mcp = LazyMcp(services, self._memory, pages.view)
+        self._imports = ImportWorker(services)
+        self._heads = HeadWorker(services)
+        self._memory_files = MemoryFileWorker(services)
+        self._llm = LazyLlm(services)
+        self._shares = ShareWorker(services)
         self._web = self._door(pages)
 
     def _door(self, pages: Pages) -> WebDoor:
@@ -227,18 +339,20 @@ class Daemon:
             self._health.degrade("reverse proxy", f"it is not let in: {error}")
         return WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
 
-    def _sharing(self, pipeline: Pipeline) -> ShareWorker:
-        return ShareWorker(
-            self._services(pipeline),
-            self._home,
-            self._settings,
-            record=self._record,
-            tombstones=self._tombstones,
+    def _storing(self, model: LazyModel, tombstones: Tombstones) -> Pipeline:
+        return Pipeline(
+            self._store,
+            self._spool,
+            settings=self._settings,
+            places=PlaceCache(),
+            now_ms=now_ms,
+            ahead=Prefetcher(self._home.spool, self._settings),
+            embedder=model,
+            tombstones=tombstones,
+            probes=self._home.probes,
+            index=self._index,
+            give_way=lambda: self._mcp.give_way(self._writer.is_awaited),
         )
-
-    def _services(self, pipeline: Pipeline) -> Services:
-        parts = (self._store, self._spool, pipeline, self._writer, self._health)
-        return Services(*parts, self._stored)
 
     def _remembering(self, model: LazyModel) -> Memory:
         return Memory(
@@ -247,7 +361,7 @@ class Daemon:
             now_ms=now_ms,
             index=self._index,
             encode=model.encode,
-            record=self._record,
+            record=self._recorded,
             flashback_settings=FlashbackSettings(
                 days=self._settings.flashback_days,
                 distance=self._settings.flashback_distance,
@@ -266,21 +380,10 @@ class Daemon:
             chose=lambda: self._noted([None]),
         )
 
-    def _reading(self, model: LazyModel) -> Memory:
-        """Return the memory as a command opens it that reads by itself."""
-        return Memory(
-            RequestStore(self._store),
-            owner=config.owner(self._settings),
-            now_ms=now_ms,
-            index=self._index,
-            encode=model.encode_patiently,
-            files=NoteFiles(self._store, self._home),
-            team=team_of(model),
-        )
-
     async def live(self, http_listener: socket.socket, mcp_listener: socket.socket) -> int:
         """Serve until asked to stop or until a worker fails; return the exit code."""
-        self._obey_signals()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self._obey)
         self._spool.prepare(reader=decoders())
         servers = self._servers(http_listener)
         chores = self._begin_chores()
@@ -303,7 +406,9 @@ class Daemon:
             server.leave()
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
         await end([*http, *mcp])
-        await self._close()
+        await asyncio.to_thread(self._writer.close)
+        await asyncio.to_thread(self._index.close)
+        self._store.close()
         return 1 if failed else self._code
 
     def _begin_chores(self) -> Tasks:
@@ -319,7 +424,12 @@ class Daemon:
             watch=watch(wakes, self._health, growing=[spool / "shell"]),
             drain=self._drain.run(),
             chores=self._drain.run_chores(),
-            maintenance=self._maintain(),
+            maintenance=self._maintenance.run(),
+            integrity=self._integrity.run(),
+            backups=self._backups.run(),
+            retention=self._retention.run(),
+            imports=self._imports.run(),
+            memory_files=self._memory_files.run(),
             contexts=self._contexts.run(),
             index=self._index_worker.run(),
             embedding=self._index_worker.run_embedding(),
@@ -331,32 +441,6 @@ class Daemon:
             notes=self._notes.run(),
             shares=self._shares.run(),
             home=self._check_home(),
-        )
-
-    async def _close(self) -> None:
-        await asyncio.to_thread(self._writer.close)
-        await asyncio.to_thread(self._index.close)
-        self._store.close()
-
-    async def _maintain(self) -> None:
-        run, checked = self._maintenance.run, self._contexts.touch_all
-        chores = run(self._settings, self._tombstones, on_checked=checked, on_change=self._stored)
-        files = unreported.MemoryFileWorker(self._store, self._record, self._home, self._health)
-        await asyncio.gather(chores, self._imports.run(), files.run())
-
-    def _pipeline(self, model: LazyModel) -> Pipeline:
-        return Pipeline(
-            self._store,
-            self._spool,
-            settings=self._settings,
-            places=PlaceCache(),
-            now_ms=now_ms,
-            ahead=Prefetcher(self._home.spool, self._settings),
-            embedder=model,
-            tombstones=self._tombstones,
-            probes=self._home.probes,
-            index=self._index,
-            give_way=lambda: self._mcp.give_way(self._writer.is_awaited),
         )
 
     def _servers(self, http_listener: socket.socket) -> list[HttpServer]:
@@ -382,15 +466,16 @@ class Daemon:
         handlers = Handlers(
             memory=self._memory,
             status=self._status,
-            post=lambda body: requests.post_events(body, self._record),
-            take_past=lambda body: requests.import_events(body, self._record),
-            end_import=self._maintenance.end_import,
+            post=lambda body: requests.post_events(body, self._recorded),
+            take_past=lambda body: requests.import_events(body, self._recorded),
+            end_import=self._end_import,
             schema=generic.schema,
             share=self._shares.answer,
             ask=self._commands.answer,
             recall=self._recall,
             commands=TypedCommands(RequestStore(self._store), self._memory, self._loop).answer,
-            web=lambda ends: self._web.logout() if ends else self._web.link(),
+            link=self._web.link,
+            logout=self._web.logout,
             stop=self._stopping.set,
         )
         if port is None:
@@ -404,28 +489,29 @@ class Daemon:
             return b""
         return requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
 
-    def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
+    def _recorded(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""
-        receipts = self._writer.record(events, project_id)
+        receipts = self._writer.call(self._pipeline.ingest, events, project_id)
         self._noted({receipt.project_id for receipt in receipts})
         self._loop.call_soon_threadsafe(self._contexts.touch_noted, events, project_id)
         if any(isinstance(event.body, Forget) for event in events):
-            self._maintenance.take_out_deleted()
+            self._loop.call_soon_threadsafe(self._retention.wake)
         return receipts
+
+    def _end_import(self) -> None:
+        """Have what was imported linked soon."""
+        self._pipeline.end_import()
+        self._retention.wake()
 
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)
         workers = (self._contexts, self._index_worker, self._staleness, self._mcp.openings)
-        others = (self._heads, self._llm, self._watch, self._shares, self._maintenance)
+        others = (self._heads, self._llm, self._watch, self._shares, self._retention)
         for each in (*workers, *others):
             each.touch(touched)
 
     def _noted(self, projects: Iterable[int | None]) -> None:
         self._loop.call_soon_threadsafe(self._stored, list(projects))
-
-    def _revised(self, projects: frozenset[int]) -> None:
-        """Touch the context files of projects whose items changed validity; in any thread."""
-        self._loop.call_soon_threadsafe(self._contexts.touch, projects)
 
     def _status(self) -> Status:
         status = Status(
@@ -440,22 +526,18 @@ class Daemon:
             watched=self._watch.shown(),
             following=self._settings.follow,
             importing=importing(self._home, self._imports.done),
-            redacting=self._maintenance.redacting,
+            redacting=self._retention.redacting,
             home=str(self._home.root),
         )
         try:
             status = with_store(
-                status, self._home, RequestStore(self._store), self._writer.restricted()
+                status, self._home, RequestStore(self._store), self._pipeline.restricted()
             )
             folders = self._notes.shown()
             status = msgspec.structs.replace(status, llm=self._llm.status(), note_folders=folders)
         except StoreUnavailable as error:
             status = without_store(status, self._home, error)
         return with_spool(status, self._home)
-
-    def _obey_signals(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            self._loop.add_signal_handler(number, self._obey)
 
     def _obey(self) -> None:
         if self._stopping.is_set():  # the second signal: nothing is lost, the spool keeps it

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from observer.core.clock import now_ms
 from observer.core.errors import StoreUnavailable
-from observer.ingest.pipeline import Drained, Pipeline
-from observer.local.spool import Spool
+from observer.ingest.pipeline import Drained
 from observer.serve.inotify import Call, WatchLost, WatchRefused, watch_folders
-from observer.serve.worker import Health, OnChange, Worker, WriterThread, background, heard
+from observer.serve.worker import Health, Services, Worker, background, heard
 
 POLL_S = 0.2
 
@@ -87,30 +86,10 @@ def rest_s(entries: int, took_s: float) -> float:
 
 
 class DrainWorker(Worker):
-    """Drains one spool; `wake` starts a round.
+    """Drains one spool; `wake` starts a round."""
 
-    Args:
-        pipeline: stores events.
-        spool: what is drained.
-        writer: the thread that writes.
-        health: as of `Worker`.
-        on_stored: called with the projects in which something was stored, soon after the commit.
-    """
-
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        spool: Spool,
-        writer: WriterThread,
-        *,
-        health: Health,
-        on_stored: OnChange,
-    ) -> None:
-        super().__init__(health)
-        self._pipeline = pipeline
-        self._spool = spool
-        self._writer = writer
-        self._on_stored = on_stored
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self._failures = 0
         self._is_last = False
 
@@ -139,7 +118,7 @@ class DrainWorker(Worker):
         while True:
             await self._attempt("close_idle", self._close_idle, quiet=StoreUnavailable)
             if time.monotonic() >= next_sweep:
-                await self._attempt("sweep", self._sweep, quiet=StoreUnavailable)
+                await self._attempt_in_thread("sweep", self._sweep)
                 next_sweep = time.monotonic() + SWEEP_S
             await asyncio.sleep(IDLE_CHECK_S)
 
@@ -173,19 +152,17 @@ class DrainWorker(Worker):
 
     def _notify(self, touched: set[int]) -> None:
         if touched:
-            self._on_stored(frozenset(touched))
+            self._on_change(frozenset(touched))
             touched.clear()
 
     async def _close_idle(self) -> None:
         if not await asyncio.to_thread(self._spool.is_empty):
             return  # a session that looks silent may go on in what is not stored yet
         if projects := await self._writer.run(self._pipeline.close_idle):
-            self._on_stored(projects)
+            self._on_change(projects)
 
-    async def _sweep(self) -> None:
-        before_ms = now_ms() - ABANDONED_MS
-        swept = await asyncio.to_thread(self._spool.sweep, before_ms=before_ms)
-        if swept:
+    def _sweep(self) -> None:
+        if swept := self._spool.sweep(before_ms=now_ms() - ABANDONED_MS):
             log.info("removed %d unfinished files of killed hooks", swept)
 
     async def _drained(self) -> bool:

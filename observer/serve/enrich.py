@@ -10,23 +10,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError
-from observer.core.events import Enriched, Event
+from observer.core.events import Event
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, iso, seq_of
 from observer.llm import prompt
 from observer.llm import reply as answer
 from observer.llm.client import LlmClient
 from observer.llm.prompt import ANSWER_TOKENS, LlmPrompt
-from observer.llm.reply import AskFailed, LlmReply
+from observer.llm.reply import AskFailed
 from observer.memory.values import Extracted
 from observer.projects.policy import Policies
 from observer.serve.worker import Services, Worker
-from observer.store.interface import Store
 from observer.store.reader import StoreReader
 from observer.tools.status import LlmStatus, day_of
 from observer.upkeep.home_guard import HomeLost
@@ -34,6 +34,7 @@ from observer.upkeep.home_guard import HomeLost
 log = logging.getLogger(__name__)
 
 PAUSE_S = 2.0
+"""Between two requests, and before the first after something was stored."""
 PAUSES_S = (15.0, 60.0, 300.0, 900.0, 3600.0)
 """After failures in a row."""
 LOOK_AGAIN_S = 300.0
@@ -48,14 +49,12 @@ DAY_MS = 86_400_000
 class Budget:
     """The day's tokens: reserved before a request, corrected by its actual cost.
 
-    Args:
-        store: keeps what was spent, also across restarts.
-        daily_tokens: the limit.
+    The store keeps what was spent, also across restarts.
     """
 
-    def __init__(self, store: Store, *, daily_tokens: int) -> None:
-        self._store = store
-        self._daily_tokens = daily_tokens
+    def __init__(self, services: Services) -> None:
+        self._store = services.store
+        self._daily_tokens = services.settings.llm_daily_tokens
 
     def take(self, day: str, tokens: int) -> bool:
         """Reserve the tokens of one request; return False if the day has fewer left."""
@@ -75,30 +74,13 @@ class Budget:
 class EnrichWorker(Worker):
     """Asks about finished sessions and items, one request at a time.
 
-    Args:
-        model: the name stored with what the model writes.
-        services: the daemon's parts.
-        daily_tokens: the limit.
-        pause_s: between two requests, and before the first after something was stored.
-        pauses_s: after the first, second, … failure in a row; the last for all further ones.
+    Its name is stored with what the model writes.
     """
 
-    def __init__(
-        self,
-        model: str,
-        services: Services,
-        daily_tokens: int,
-        *,
-        pause_s: float = PAUSE_S,
-        pauses_s: Sequence[float] = PAUSES_S,
-    ) -> None:
-        super().__init__(services.health)
-        self._model = model
-        self._services = services
-        self._budget = Budget(services.store, daily_tokens=daily_tokens)
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self._budget = Budget(services)
         self._policies = Policies()
-        self._pause_s = pause_s
-        self._pauses_s = pauses_s
         self._given_up: set[tuple[int, int]] = set()
         self._failures = 0
         self._problem: str | None = None
@@ -118,37 +100,37 @@ class EnrichWorker(Worker):
         """Ask about one thing after the other, the newest first, until cancelled."""
         while True:
             self._news.clear()
-            pause_s = await self._round(client)
+            self._next_ms, self._is_spent = None, False
+            try:
+                pause_s = await self._enrich_one(client)
+            except HomeLost:
+                raise
+            except ObserverError as error:
+                pause_s = self._failed(str(error))
+            except Exception as error:
+                log.exception("enriching failed")
+                pause_s = self._failed(f"{type(error).__name__}; see the log")
             if pause_s is None:
                 await self._news.wait()
-                pause_s = self._pause_s
+                pause_s = PAUSE_S
             await asyncio.sleep(pause_s)
 
-    async def _round(self, client: LlmClient) -> float | None:
-        """Ask about one item; return the pause after it, None for until woken."""
-        self._next_ms, self._is_spent = None, False
-        try:
-            return await self._enrich_one(client)
-        except HomeLost:
-            raise
-        except ObserverError as error:
-            return self._failed(str(error))
-        except Exception as error:
-            log.exception("enriching failed")
-            return self._failed(f"{type(error).__name__}; see the log")
-
     async def _enrich_one(self, client: LlmClient) -> float | None:
-        if not await asyncio.to_thread(self._services.spool.is_empty):
-            return self._pause_s  # a session that looks over may go on in what is not stored yet
-        item = await asyncio.to_thread(self._next)
+        """Ask about one item; return the pause after it, None for until woken."""
+        if not await asyncio.to_thread(self._spool.is_empty):
+            return PAUSE_S  # a session that looks over may go on in what is not stored yet
+        item = await self._asked(self._next)
         if item is None:
             return None
-        asked = await asyncio.to_thread(self._prompt, item)
+        asked = await self._asked(partial(_prompt, item))
         day = day_of(now_ms())
         taken = asked.tokens + ANSWER_TOKENS
-        run = self._services.writer.run
+        run = self._writer.run
         if not await run(self._budget.take, day, taken):
-            return self._spent()
+            until_s = (DAY_MS - now_ms() % DAY_MS) / 1000
+            self._is_spent = True
+            self._wait(until_s)
+            return min(until_s, LOOK_AGAIN_S)
         try:
             reply = await client.ask(asked)
         except AskFailed as error:
@@ -162,35 +144,33 @@ class EnrichWorker(Worker):
 
     async def _keep(self, item: Item, text: str) -> float:
         try:
-            body = answer.enriched(item, text, model=self._model)
+            body = answer.enriched(item, text, model=self._settings.llm_model)
         except BadInput as error:
             return self._refused(AskFailed(error.message, is_asked_wrong=True), item)
         project_id = item.project_id or UNASSIGNED
-        ingest = self._services.pipeline.ingest
-        receipts = await self._services.writer.run(ingest, [_event(body)], project_id)
+        event = Event(
+            # The same for the same state of the item, so that the log cannot hold it twice.
+            id=f"enriched-{body.item}-{body.as_of_ms}",
+            at_ms=now_ms(),
+            client="observer",
+            body=body,
+            author="system",
+        )
+        receipts = await self._writer.run(self._pipeline.ingest, [event], project_id)
         if receipts[0].seq is None:  # written before, and lost since: the log has it
             self._give_up(item)
-        self._services.on_change([project_id])
+        self._on_change([project_id])
         self._failures = 0
         self._problem = None
-        self._services.health.recover("llm")
-        return self._pause_s
+        self._health.recover("llm")
+        return PAUSE_S
 
-    def _next(self) -> Item | None:
-        with self._services.store.read() as reader:
-            apart = sorted(self._policies.unshared(reader.projects()))
-            waiting = reader.unenriched(limit=1 + len(self._given_up), without=apart)
+    def _next(self, reader: StoreReader) -> Item | None:
+        apart = sorted(self._policies.unshared(reader.projects()))
+        waiting = reader.unenriched(limit=1 + len(self._given_up), without=apart)
         return next(
             (one for one in waiting if (one.id, one.updated_ms) not in self._given_up), None
         )
-
-    def _prompt(self, item: Item) -> LlmPrompt:
-        with self._services.store.read() as reader:
-            if item.kind == "summary":
-                return prompt.of_session(item, _items_of_session(reader, item))
-            seq = seq_of(item.id)
-            first = [one for one in reader.log(after_seq=seq - 1, limit=1) if one.seq == seq]
-            return prompt.of_observation(item, first[0].event.body if first else None)
 
     def _refused(self, error: AskFailed, item: Item) -> float:
         if error.is_asked_wrong:
@@ -204,46 +184,33 @@ class EnrichWorker(Worker):
 
     def _failed(self, problem: str, *, at_least_s: float = 0.0, is_shown: bool = True) -> float:
         """Record a failure; return the pause after it, which grows with each in a row."""
-        pause_s = max(self._pauses_s[min(self._failures, len(self._pauses_s) - 1)], at_least_s)
+        pause_s = max(PAUSES_S[min(self._failures, len(PAUSES_S) - 1)], at_least_s)
         self._failures += 1
         self._problem = problem
         self._wait(pause_s)
         log.info("a language model did not answer, waiting %.0f s: %s", pause_s, problem)
         if is_shown:
-            self._services.health.degrade("llm", problem)
+            self._health.degrade("llm", problem)
         return pause_s
-
-    def _spent(self) -> float:
-        until_s = (DAY_MS - now_ms() % DAY_MS) / 1000
-        self._is_spent = True
-        self._wait(until_s)
-        return min(until_s, LOOK_AGAIN_S)
 
     def _wait(self, wait_s: float) -> None:
         self._next_ms = now_ms() + int(wait_s * 1000)
 
 
-def _items_of_session(reader: StoreReader, summary: Item) -> list[Item]:
-    """Return the items of a session without personal notes, newest first."""
-    session = reader.session(summary.session_id or 0)
-    where = Filters(
-        project_id=summary.project_id,
-        session_id=summary.session_id,
-        since_ms=session.started_ms if session else None,
-        until_ms=summary.updated_ms + 1,
-    )
-    return reader.recent(where, limit=ITEMS)
-
-
-def _event(body: Enriched) -> Event:
-    return Event(
-        # The same for the same state of the item, so that the log cannot hold it twice.
-        id=f"enriched-{body.item}-{body.as_of_ms}",
-        at_ms=now_ms(),
-        client="observer",
-        body=body,
-        author="system",
-    )
+def _prompt(item: Item, reader: StoreReader) -> LlmPrompt:
+    """Return what is asked about an item; of a session without its personal notes."""
+    if item.kind == "summary":
+        session = reader.session(item.session_id or 0)
+        where = Filters(
+            project_id=item.project_id,
+            session_id=item.session_id,
+            since_ms=session.started_ms if session else None,
+            until_ms=item.updated_ms + 1,
+        )
+        return prompt.of_session(item, reader.recent(where, limit=ITEMS))
+    seq = seq_of(item.id)
+    first = [one for one in reader.log(after_seq=seq - 1, limit=1) if one.seq == seq]
+    return prompt.of_observation(item, first[0].event.body if first else None)
 
 
 WAIT_S = 50.0
@@ -251,15 +218,13 @@ WAIT_S = 50.0
 
 
 class Extractor:
-    """Extracts facts from conversations; `daily_tokens` is the limit of the day."""
+    """Extracts facts from conversations."""
 
-    def __init__(
-        self, model: str, client: LlmClient, services: Services, daily_tokens: int
-    ) -> None:
-        self._model = model
+    def __init__(self, client: LlmClient, services: Services) -> None:
+        self._model = services.settings.llm_model
         self._client = client
         self._run = services.writer.run
-        self._budget = Budget(services.store, daily_tokens=daily_tokens)
+        self._budget = Budget(services)
 
     async def extracted(self, messages: Sequence[str]) -> Extracted:
         """Return the facts of a conversation worth keeping, from a text for each message.
@@ -268,11 +233,7 @@ class Extractor:
             AskFailed: there is no answer, or the day's tokens are spent.
             BadInput: the conversation is too long, or the answer unusable.
         """
-        reply = await self._paid(prompt.of_conversation(messages))
-        return Extracted(facts=answer.facts(reply.text), model=self._model)
-
-    async def _paid(self, asked: LlmPrompt) -> LlmReply:
-        """Ask, and count the cost."""
+        asked = prompt.of_conversation(messages)
         day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS
         if not await self._run(self._budget.take, day, taken):
             raise AskFailed(
@@ -288,4 +249,4 @@ class Extractor:
             raise
         finally:
             await self._run(self._budget.correct, day, 0 if cost is None else cost - taken)
-        return reply
+        return Extracted(facts=answer.facts(reply.text), model=self._model)

@@ -13,11 +13,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 import uvicorn
@@ -32,13 +32,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from observer.core.errors import BadInput, ObserverError, StoreUnavailable
+from observer.local.client import PROTOCOL
 from observer.memory.api import Memory
-from observer.serve import note_requests
+from observer.serve import requests
 from observer.serve.requests import ImportReceipt, PostReceipt
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL = 1
 PROTOCOL_HEADER = "Observer-Protocol"
 BODY_BYTES = 32 << 20
 """Largest request: a batch of events with their outputs."""
@@ -66,8 +66,6 @@ CODE_OF = {
     421: "forbidden",
 }
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
@@ -83,7 +81,8 @@ class Handlers:
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
         recall: takes the envelope of `hooks/recall`, returns what the hook prints, mostly nothing.
         commands: takes the question of `hooks/pick`, returns the commands that it offers.
-        web: returns the link that opens the pages; with True, lets no browser look any more.
+        link: returns the link that opens the pages.
+        logout: lets no browser look any more.
         stop: asks the daemon to drain and exit; returns at once.
     """
 
@@ -97,7 +96,8 @@ class Handlers:
     ask: Callable[[bytes], object]
     recall: Callable[[bytes], bytes]
     commands: Callable[[bytes], bytes]
-    web: Callable[[bool], Mapping[str, object]]
+    link: Callable[[], object]
+    logout: Callable[[], object]
     stop: Callable[[], None]
 
 
@@ -129,55 +129,21 @@ class Guard:
         return {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
 
 
-class Mounted(Protocol):
-    """The MCP endpoint, an ASGI application with a lifetime."""
-
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Serve inside the block."""
-
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Answer one request."""
-
-
-def app(handlers: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
-    """Return the application for one listener; a Unix socket needs no guard."""
-    routes = _Routes(handlers)
-    listed = [
-        Route("/status", routes.status, methods=["GET"]),
-        Route("/events", routes.post_events, methods=["POST"]),
-        Route("/schema/events", routes.schema, methods=["GET"]),
-        Route("/remember", routes.remember, methods=["POST"]),
-        Route("/forget", routes.forget, methods=["POST"]),
-        Route("/note", routes.note, methods=["POST"]),
-        Route("/recall", routes.recall, methods=["POST"]),
-        # No GET: the endpoint is stateless, so there is nothing to listen to between requests.
-        Route("/mcp", mcp, methods=["POST"]),
-        Route("/mcp/{toolset}", mcp, methods=["POST"]),
-        Route("/sse", mcp, methods=["GET"]),
-        Route("/sse/{toolset}", mcp, methods=["GET"]),
-        Route("/messages", mcp, methods=["POST"]),
-    ]
-    if guard is None:
-        listed.append(Route("/ask", routes.ask, methods=["POST"]))
-        listed.append(Route("/commands", routes.commands, methods=["POST"]))
-        listed.append(Route("/given", routes.given, methods=["POST"]))
-        listed.append(Route("/sync", routes.share, methods=["POST"]))
-        listed.append(Route("/web", routes.web, methods=["POST", "DELETE"]))
-        listed.append(Route("/import", routes.import_events, methods=["POST"]))
-        listed.append(Route("/import/end", routes.end_import, methods=["POST"]))
-        listed.append(Route("/shutdown", routes.shutdown, methods=["POST"]))
-
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with mcp.running():
-            yield
+def app(handlers: Handlers, mcp: ASGIApp, *, guard: Guard | None = None) -> Starlette:
+    """Return the application for one listener; `mcp` runs. A Unix socket needs no guard."""
+    listed = [_route(each) for each in _served(handlers) if guard is None or not each.is_ours]
+    # No GET: the endpoint is stateless, so there is nothing to listen to between requests.
+    for path, method in (("/mcp", "POST"), ("/sse", "GET")):
+        listed += [Route(path, mcp, methods=[method])]
+        listed += [Route(f"{path}/{{toolset}}", mcp, methods=[method])]
+    listed.append(Route("/messages", mcp, methods=["POST"]))
 
     errors: dict[Any, Any] = {  # starlette's own type is narrower than what it takes
         HTTPException: _refused,
         ObserverError: _failed,
     }
     gate = Middleware(_Gate, guard=guard)
-    return Starlette(routes=listed, middleware=[gate], exception_handlers=errors, lifespan=lifespan)
+    return Starlette(routes=listed, middleware=[gate], exception_handlers=errors)
 
 
 FAREWELL_S = 3
@@ -217,69 +183,76 @@ class Uvicorn(uvicorn.Server):
         yield
 
 
-class _Routes:
-    def __init__(self, handlers: Handlers) -> None:
-        self._handlers = handlers
+class _Served(NamedTuple):
+    """What is answered to the body of a request: bytes as text, all else as JSON.
 
-    async def status(self, _request: Request) -> Response:
-        return _json(await run_in_threadpool(self._handlers.status))
+    What `is_ours` is for our command line and hooks, on the Unix socket alone. Where one that
+    `writes` meets a store that cannot be written the status is 507, so that the caller keeps its
+    data. What answers `at_once` runs in the event loop's thread, the others in threads.
+    """
 
-    async def schema(self, _request: Request) -> Response:
-        return _json(await run_in_threadpool(self._handlers.schema))
+    path: str
+    answer: Callable[[bytes], Any]
+    method: str = "POST"
+    is_ours: bool = False
+    writes: bool = False
+    at_once: bool = False
+    status: Callable[[Any], int] = lambda _: 200
 
-    async def post_events(self, request: Request) -> Response:
+
+def _served(handlers: Handlers) -> list[_Served]:
+    memory = handlers.memory
+
+    def end_import(_body: bytes) -> dict[str, bool]:
+        handlers.end_import()
+        return {"ended": True}
+
+    def shutdown(_body: bytes) -> dict[str, bool]:
+        handlers.stop()
+        return {"stopping": True}
+
+    return [
+        _Served("/status", lambda _: handlers.status(), "GET"),
+        _Served("/schema/events", lambda _: handlers.schema(), "GET"),
+        _Served("/events", handlers.post, writes=True),
+        _Served(
+            "/remember",
+            partial(requests.remember, memory),
+            writes=True,
+            status=lambda kept: 200 if kept["updated"] else 201,
+        ),
+        _Served("/forget", partial(requests.forget, memory), writes=True),
+        _Served("/note", partial(requests.change, memory), writes=True),
+        _Served("/recall", handlers.recall),
+        _Served("/ask", handlers.ask, is_ours=True),
+        _Served("/commands", handlers.commands, is_ours=True),
+        _Served("/given", partial(requests.give, memory), is_ours=True, writes=True),
+        _Served("/sync", handlers.share, is_ours=True, writes=True),
+        _Served("/web", lambda _: handlers.link(), is_ours=True, at_once=True),
+        _Served("/web", lambda _: handlers.logout(), "DELETE", is_ours=True, at_once=True),
+        _Served("/import", handlers.take_past, is_ours=True, writes=True),
+        _Served("/import/end", end_import, is_ours=True, at_once=True),
+        _Served("/shutdown", shutdown, is_ours=True, at_once=True, status=lambda _: 202),
+    ]
+
+
+def _route(served: _Served) -> Route:
+    async def respond(request: Request) -> Response:
         body = await _body(request)
-        return _json(await _written(partial(self._handlers.post, body)))
+        try:
+            if served.at_once:
+                said = served.answer(body)
+            else:
+                said = await run_in_threadpool(served.answer, body)
+        except StoreUnavailable as error:
+            if not served.writes:
+                raise
+            raise HTTPException(507, "store-unavailable") from error
+        if isinstance(said, bytes):
+            return Response(said, media_type="text/plain")
+        return _json(said, status=served.status(said))
 
-    async def import_events(self, request: Request) -> Response:
-        body = await _body(request)
-        return _json(await _written(partial(self._handlers.take_past, body)))
-
-    async def end_import(self, _request: Request) -> Response:
-        self._handlers.end_import()
-        return _json({"ended": True})
-
-    async def remember(self, request: Request) -> Response:
-        body = await _body(request)
-        kept = await _written(partial(note_requests.remember, self._handlers.memory, body))
-        return _json(kept, status=200 if kept["updated"] else 201)
-
-    async def forget(self, request: Request) -> Response:
-        body = await _body(request)
-        return _json(await _written(partial(note_requests.forget, self._handlers.memory, body)))
-
-    async def note(self, request: Request) -> Response:
-        body = await _body(request)
-        return _json(await _written(partial(note_requests.change, self._handlers.memory, body)))
-
-    async def given(self, request: Request) -> Response:
-        body = await _body(request)
-        return _json(await _written(partial(note_requests.give, self._handlers.memory, body)))
-
-    async def recall(self, request: Request) -> Response:
-        body = await _body(request)
-        printed = await run_in_threadpool(self._handlers.recall, body)
-        return Response(printed, media_type="text/plain")
-
-    async def commands(self, request: Request) -> Response:
-        body = await _body(request)
-        found = await run_in_threadpool(self._handlers.commands, body)
-        return Response(found, media_type="text/plain")
-
-    async def share(self, request: Request) -> Response:
-        body = await _body(request)
-        return _json(await _written(partial(self._handlers.share, body)))
-
-    async def web(self, request: Request) -> Response:
-        return _json(self._handlers.web(request.method == "DELETE"))
-
-    async def ask(self, request: Request) -> Response:
-        body = await _body(request)
-        return _json(await run_in_threadpool(self._handlers.ask, body))
-
-    async def shutdown(self, _request: Request) -> Response:
-        self._handlers.stop()
-        return _json({"stopping": True}, status=202)
+    return Route(served.path, respond, methods=[served.method])
 
 
 class _Gate:
@@ -333,14 +306,6 @@ async def _body(request: Request) -> bytes:
     except ClientDisconnect as error:
         raise BadInput("the client left before it had sent the body") from error
     return b"".join(parts)
-
-
-async def _written(work: Callable[[], T]) -> T:
-    """Run a write; answer 507 if the store cannot write, so that the caller keeps its data."""
-    try:
-        return await run_in_threadpool(work)
-    except StoreUnavailable as error:
-        raise HTTPException(507, "store-unavailable") from error
 
 
 def _too_large() -> HTTPException:

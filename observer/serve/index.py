@@ -17,9 +17,7 @@ from pathlib import Path
 from observer.core.errors import ObserverError, StoreUnavailable
 from observer.index import Index
 from observer.index.embed.lazy_model import LazyModel
-from observer.ingest.pipeline import Pipeline
-from observer.serve.worker import Health, Worker, WriterThread, heard
-from observer.store.interface import OwnedStore
+from observer.serve.worker import Services, Worker, heard
 
 
 def give_memory_back() -> None:
@@ -68,22 +66,10 @@ items of a session change with each of its events."""
 class IndexWorker(Worker):
     """`run` refreshes the index, `run_embedding` embeds; `touch` wakes both. The third rests."""
 
-    def __init__(
-        self,
-        store: OwnedStore,
-        index: Index,
-        model: LazyModel,
-        *,
-        pipeline: Pipeline,
-        writer: WriterThread,
-        health: Health,
-    ) -> None:
-        super().__init__(health)
-        self._store = store
+    def __init__(self, services: Services, index: Index, model: LazyModel) -> None:
+        super().__init__(services)
         self._index = index
         self._model = model
-        self._pipeline = pipeline
-        self._writer = writer
         self._stored = asyncio.Event()
         self._gave_back_s = time.monotonic()
 
@@ -102,7 +88,9 @@ class IndexWorker(Worker):
         while True:
             is_fresh = await self._did(self._refresh)
             await asyncio.sleep(PAUSE_S)
-            if is_fresh and not await self._has_news(within_s=QUIET_S):
+            if is_fresh:
+                await heard(self._news, within_s=QUIET_S)
+            if is_fresh and not self._news.is_set():
                 await self._did(self._tidy)
             await self._news.wait()
             self._news.clear()
@@ -115,7 +103,12 @@ class IndexWorker(Worker):
                 await self._writer.run(self._pipeline.drop_other_vectors)
         while True:
             await self._stored.wait()
-            await self._still()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LATEST_S):
+                    while self._stored.is_set():
+                        self._stored.clear()
+                        await heard(self._stored, within_s=STILL_S)
+            self._stored.clear()
             after = await self._embed_from(after)
 
     async def run_resting(self) -> None:
@@ -124,44 +117,27 @@ class IndexWorker(Worker):
             await asyncio.sleep(REST_EVERY_S)
             await self._did(self._rest)
 
-    async def _still(self) -> None:
-        """Wait until nothing is stored any more, or for long enough."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LATEST_S):
-                while self._stored.is_set():
-                    self._stored.clear()
-                    await heard(self._stored, within_s=STILL_S)
-        self._stored.clear()
-
     async def _did(self, work: Callable[[], None]) -> bool:
         return await self._attempt_in_thread("index", work, quiet=StoreUnavailable)
-
-    async def _has_news(self, *, within_s: float) -> bool:
-        await heard(self._news, within_s=within_s)
-        return self._news.is_set()
 
     async def _embed_from(self, after: int) -> int:
         """Embed everything after a change; return the last change that was embedded."""
         try:
-            while (then := await self._embed(after)) != after:
-                after = then
+            while not self._model.problem:
+                began_s = time.monotonic()
+                made = await asyncio.to_thread(self._pipeline.embedded, after, limit=BATCH)
+                took_s = time.monotonic() - began_s
+                await self._writer.run(self._pipeline.keep_embedded, made)
+                await asyncio.sleep(took_s)  # others need the processor more
+                if made.last_change == after:
+                    break
+                after = made.last_change
                 self._news.set()
         except ObserverError as error:
             log.info("embedding waits: %s", error)
         if self._model.problem:
             self._health.degrade("model", self._model.problem)
         return after
-
-    async def _embed(self, after: int) -> int:
-        """Embed a batch, and rest for as long: others need the processor more."""
-        if self._model.problem:
-            return after
-        began_s = time.monotonic()
-        made = await asyncio.to_thread(self._pipeline.embedded, after, limit=BATCH)
-        took_s = time.monotonic() - began_s
-        await self._writer.run(self._pipeline.keep_embedded, made)
-        await asyncio.sleep(took_s)
-        return made.last_change
 
     def _tidy(self) -> None:
         """Compact the index and give back memory: after 10,000 items 46 of 215 MB stay in use."""

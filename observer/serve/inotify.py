@@ -183,7 +183,11 @@ class _Inotify:
             if mask & _IGNORED:
                 self._folders.pop(watch, None)
             elif folder := self._folders.get(watch):
-                yield _path(folder, data[place - length : place].rstrip(b"\0"))
+                try:
+                    name = data[place - length : place].rstrip(b"\0").decode()
+                except UnicodeDecodeError as error:
+                    raise WatchLost(f"a file in {folder} has a name that is not UTF-8") from error
+                yield f"{folder}/{name}" if name else folder
 
     def _called(self, name: str, *arguments: int | bytes, path: str | None = None) -> int:
         result: int = getattr(self._libc, name)(*arguments)
@@ -191,13 +195,6 @@ class _Inotify:
             code = ctypes.get_errno()
             raise OSError(code, os.strerror(code), path)
         return result
-
-
-def _path(folder: str, name: bytes) -> str:
-    try:
-        return f"{folder}/{name.decode()}" if name else folder
-    except UnicodeDecodeError as error:
-        raise WatchLost(f"a file in {folder} has a name that is not valid UTF-8") from error
 
 
 def _readable(sources: Iterable[int | Call], wait_ms: int | None) -> list[tuple[int, int]]:
@@ -247,12 +244,8 @@ class _Recorder:
 
 def most_folders() -> int:
     """Return how many folders may be watched: `1 / SHARE` of the user's limit."""
-    limits = [int(text) for path in map(Path, LIMITS) if (text := _read(path)).isdigit()]
+    limits = []
+    for path in map(Path, LIMITS):
+        with suppress(OSError, ValueError):  # not Linux, or without that limit
+            limits.append(int(path.read_text(encoding="ascii")))
     return min(limits, default=1 << 20) // SHARE
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except OSError:  # not Linux, or without that limit
-        return ""

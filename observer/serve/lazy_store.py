@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from observer.core.clock import now_ms
@@ -130,32 +130,17 @@ class LazyStore:
             return self._store
 
 
-class RequestStore:
+class RequestStore(LazyStore):
     """The same store for requests, which are not kept waiting while it takes long to open."""
 
     def __init__(self, store: LazyStore) -> None:
-        self._store = store
-
-    def read(self) -> AbstractContextManager[StoreReader]:
-        """See `Store.read`."""
-        return self._opened().read()
-
-    def write(self) -> AbstractContextManager[Writer]:
-        """See `Store.write`."""
-        return self._opened().write()
-
-    def check(self) -> str:
-        """See `Store.check`."""
-        return self._opened().check()
-
-    def close(self) -> None:
-        """See `Store.close`."""
-        self._store.close()
+        super().__init__(lambda: store)
+        self._lazy = store
 
     def _opened(self) -> LazyStore:
-        if doing := self._store.doing:
+        if doing := self._lazy.doing:
             raise StoreUnavailable(doing, hint="wait; what is spooled is stored then")
-        return self._store
+        return self._lazy
 
 
 log = logging.getLogger(__name__)

@@ -21,23 +21,20 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.paths import Home, make_private
 from observer.ingest.projection import out_of_order
 from observer.local import refusals
-from observer.local.spool import Spool
 from observer.projects.policy.policies import Retention
 from observer.redaction.seen import SEEN
-from observer.serve.lazy_store import LazyStore
-from observer.serve.worker import Health, OnChange, Worker, WriterThread, heard
-from observer.store.interface import OwnedStore
+from observer.serve.worker import Services, Worker, heard
 from observer.store.pages import PAGE_BYTES, damaged_pages
-from observer.store.tombstones import Tombstones
 from observer.tools.status import REMEMBERED_MS
 from observer.upkeep import home_guard, redact, size_cap, take_out
 from observer.upkeep.losses import losses, request_repair
@@ -62,28 +59,16 @@ class IntegrityWorker(Worker):
     """Checks the pages of the database against their checksums.
 
     Args:
+        services: as of `Worker`.
         on_checked: called whenever the whole database was checked.
     """
 
-    def __init__(
-        self,
-        store: LazyStore,
-        spool: Spool,
-        writer: WriterThread,
-        home: Home,
-        health: Health,
-        *,
-        on_checked: Callable[[], object],
-    ) -> None:
-        super().__init__(health)
-        self._store = store
-        self._spool = spool
-        self._writer = writer
-        self._home = home
+    def __init__(self, services: Services, *, on_checked: Callable[[], object]) -> None:
+        super().__init__(services)
         self._on_checked = on_checked
         self._next_page = 0
         self._rests_until = 0.0
-        self._asked_before_ns = home.damage.stat().st_mtime_ns if home.damage.exists() else 0
+        self._damage_ns = self._noted_ns()
 
     async def run(self) -> None:
         """Check a slice every few seconds, until cancelled.
@@ -94,17 +79,16 @@ class IntegrityWorker(Worker):
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             await self._attempt("integrity", self._check, quiet=(OSError, StoreUnavailable))
-            if self._is_asked():
+            if self._noted_ns() not in {0, self._damage_ns}:
                 raise StoreDamaged("a command found the database damaged")
             if found := self._store.damage:
                 self._request_repair(found)
 
-    def _is_asked(self) -> bool:
-        """Return True if a command found damage since this daemon started."""
-        try:
-            return self._home.damage.stat().st_mtime_ns != self._asked_before_ns
-        except FileNotFoundError:
-            return False
+    def _noted_ns(self) -> int:
+        """Return when a command last found damage; 0 if none did."""
+        with suppress(FileNotFoundError):
+            return self._home.damage.stat().st_mtime_ns
+        return 0
 
     async def _check(self) -> None:
         if time.monotonic() < self._rests_until:
@@ -155,21 +139,7 @@ _NAME = re.compile(r"-auto-([0-9]{8}T[0-9]{6}Z)-([0-9]+)\.db$")
 
 
 class BackupWorker(Worker):
-    """Makes the daemon's copies of one database.
-
-    Args:
-        every_hours: time between two copies; 0 for no copies.
-        disk_percent: most of the disk that all together may take; the newest is always kept.
-    """
-
-    def __init__(
-        self, store: OwnedStore, home: Home, health: Health, *, every_hours: int, disk_percent: int
-    ) -> None:
-        super().__init__(health)
-        self._store = store
-        self._home = home
-        self._every_ms = every_hours * 3_600_000
-        self._disk_percent = disk_percent
+    """Makes the daemon's copies of one database, as often and as many as the settings say."""
 
     async def run(self) -> None:
         """Make a copy whenever one is due, until cancelled."""
@@ -186,7 +156,8 @@ class BackupWorker(Worker):
             OSError: the folder cannot be read or written.
         """
         known = copies(self._home)
-        if not self._every_ms or (known and 0 <= at_ms - made_ms(known[-1]) < self._every_ms):
+        every_ms = self._settings.backup_hours * 3_600_000
+        if not every_ms or (known and 0 <= at_ms - made_ms(known[-1]) < every_ms):
             return None
         with self._store.read() as reader:
             newest, totals = reader.newest_seq(), reader.totals()
@@ -204,7 +175,9 @@ class BackupWorker(Worker):
         return path
 
     def _drop(self, at_ms: int) -> None:
-        most_bytes = shutil.disk_usage(self._home.backups).total * self._disk_percent // 100
+        """Delete the copies that are not kept; the newest is, however large."""
+        whole = shutil.disk_usage(self._home.backups).total
+        most_bytes = whole * self._settings.backup_disk_percent // 100
         keep = kept(copies(self._home), at_ms)
         while len(keep) > 1 and sum(path.stat().st_size for path in keep) > most_bytes:
             keep.pop(0)
@@ -240,109 +213,32 @@ def _named(path: Path) -> tuple[str, str]:
 
 
 class MaintenanceWorker(Worker):
-    """The chores of one database and spool: checkpoints, integrity, backups, retention."""
+    """Keeps the lease of the home, empties the write-ahead log, and forgets old refusals."""
 
-    def __init__(
-        self, store: LazyStore, spool: Spool, writer: WriterThread, home: Home, health: Health
-    ) -> None:
-        super().__init__(health)
-        self._store = store
-        self._spool = spool
-        self._writer = writer
-        self._home = home
-        self._rescues = 0
-        self._loop = asyncio.get_running_loop()
-        self._retention: RetentionWorker | None = None
-
-    @property
-    def redacting(self) -> int:
-        """Stored events that are being redacted, since a value in them was recognised later."""
-        return self._retention.redacting if self._retention else 0
-
-    def end_import(self) -> None:
-        """Have what was imported linked soon; called in any thread."""
-        self._writer.end_import()
-        self.take_out_deleted()
-
-    def take_out_deleted(self) -> None:
-        """Have what was deleted for good taken out soon, if it is due; called in any thread."""
-        if self._retention:
-            self._loop.call_soon_threadsafe(self._retention.wake)
-
-    async def run(
-        self,
-        settings: Settings,
-        tombstones: Tombstones,
-        *,
-        on_checked: Callable[[], object],
-        on_change: OnChange,
-    ) -> None:
-        """Run all chores until cancelled.
-
-        Args:
-            settings: how often copies are made, and how long what is kept.
-            tombstones: those that the pipeline looks at.
-            on_checked: as of `IntegrityWorker`.
-            on_change: called with projects whose items retention has changed.
-
-        Raises:
-            StoreDamaged: as `IntegrityWorker.run`.
-        """
-        store, home, health = self._store, self._home, self._health
-        integrity = IntegrityWorker(
-            store, self._spool, self._writer, home, health, on_checked=on_checked
-        )
-        backups = BackupWorker(
-            store,
-            home,
-            health,
-            every_hours=settings.backup_hours,
-            disk_percent=settings.backup_disk_percent,
-        )
-        self._retention = RetentionWorker(
-            store,
-            self._spool,
-            self._writer,
-            home,
-            settings,
-            tombstones=tombstones,
-            health=health,
-            on_change=on_change,
-        )
-        chores = (self._keep(), integrity.run(), backups.run(), self._retention.run())
-        await asyncio.gather(*chores)
-
-    def touch(self, projects: Iterable[int | None]) -> None:
-        """Note that something was stored, as `Worker.touch`."""
-        if self._retention:
-            self._retention.touch(projects)
-
-    async def _keep(self) -> None:
+    async def run(self) -> None:
+        """Do this every half minute, until cancelled."""
         try:
             make_private(self._home.logs)
             await asyncio.to_thread(refusals.prepare, self._home.refused)
         except OSError as error:
             self._health.degrade("refusals", f"hooks cannot count what they refuse: {error}")
-        beats_at = 0.0
+        beats_at, rescues = 0.0, 0
         while True:
             if time.monotonic() >= beats_at:
                 await asyncio.to_thread(home_guard.renew, self._home)
                 beats_at = time.monotonic() + home_guard.BEAT_S
             await asyncio.sleep(CHORES_EVERY_S)
             await self._attempt("maintenance", self._look, quiet=(OSError, StoreUnavailable))
-            if self._store.rescues > self._rescues:
-                self._rescues = self._store.rescues
+            if self._store.rescues > rescues:
+                rescues = self._store.rescues
                 log.error("the write-ahead log was deleted in use; what it held was saved")
 
     async def _look(self) -> None:
         if await asyncio.to_thread(self._spool.is_empty):
             await self._writer.run(self._store.checkpoint)
-        await asyncio.to_thread(self._forget_old_refusals)
-
-    def _forget_old_refusals(self) -> None:
-        found = refusals.read(self._home.refused)
+        found = await asyncio.to_thread(refusals.read, self._home.refused)
         if found and found.last_ms < now_ms() - REMEMBERED_MS:
-            refusals.reset(self._home.refused)
+            await asyncio.to_thread(refusals.reset, self._home.refused)
 
 
 # --- retention: removes what is too old, too much or deleted for good, in idle moments -----------
@@ -374,26 +270,8 @@ class RetentionWorker(Worker):
     The next daemon finishes what was interrupted.
     """
 
-    def __init__(  # noqa: PLR0913 - its parts, each named
-        self,
-        store: LazyStore,
-        spool: Spool,
-        writer: WriterThread,
-        home: Home,
-        settings: Settings,
-        *,
-        tombstones: Tombstones,
-        health: Health,
-        on_change: OnChange,
-    ) -> None:
-        super().__init__(health)
-        self._store = store
-        self._spool = spool
-        self._writer = writer
-        self._home = home
-        self._settings = settings
-        self._tombstones = tombstones
-        self._on_change = on_change
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self._derived = 0
         self._look_at_s = self._order_at_s = self._search_at_s = 0.0
         self._ordered_seq = -1
@@ -459,7 +337,7 @@ class RetentionWorker(Worker):
         Raises:
             StoreUnavailable: a database cannot be read or written; the next look tries again.
         """
-        if self._writer.is_importing():
+        if self._pipeline.is_importing():
             return
         if projects := await asyncio.to_thread(self._out_of_order):
             begun_s = time.monotonic()
@@ -470,7 +348,7 @@ class RetentionWorker(Worker):
 
     async def _take_out_deleted(self, at_ms: int) -> int:
         """Take notes out that were deleted for good, once nobody may bring them back any more."""
-        gone = await asyncio.to_thread(self._deleted, at_ms)
+        gone = await self._asked(partial(take_out.notes_due, now_ms=at_ms))
         if gone is None:
             return 0
         if gone.is_apart:
@@ -497,9 +375,7 @@ class RetentionWorker(Worker):
         self.redacting = await asyncio.to_thread(redact.catch_up, *parts)
         self._searched = known
         self._search_at_s = begun_s + (1 + RESTS) * (time.monotonic() - begun_s)
-        with self._store.read() as reader:
-            projects = redact.underived(reader)
-        if projects:
+        if projects := await self._asked(redact.underived):
             await self._derive_without(frozenset(), projects)
             await self._writer.run(take_out.note_rederived, self._store)
             await asyncio.to_thread(redact_files, self._home)
@@ -511,9 +387,11 @@ class RetentionWorker(Worker):
     async def _keep_within_age(self, at_ms: int) -> int:
         cap = size_cap.read(self._home)
         retention = Retention(self._settings, cap.dropped if cap else None)
-        gone = await asyncio.to_thread(self._expired, retention, at_ms)
-        removed = await self._take_out(gone) if gone else 0
-        if await asyncio.to_thread(self._is_unfinished):
+        removed = 0
+        if gone := await self._asked(partial(take_out.expired, retention=retention, now_ms=at_ms)):
+            removed = await self._derive_without(gone)
+            log.info("%d events were taken out that are older than is kept", removed)
+        if await self._asked(take_out.is_unfinished):
             await self._finish(retention, at_ms)
         await asyncio.to_thread(take_out.expire_bad, self._home, retention, now_ms=at_ms)
         return removed
@@ -536,8 +414,7 @@ class RetentionWorker(Worker):
         return removed
 
     async def _drop_events(self, found: Cap, at_ms: int) -> tuple[int, Cap]:
-        with self._store.read() as reader:
-            found = size_cap.chosen(reader, self._home, found)
+        found = await self._asked(partial(size_cap.chosen, home=self._home, cap=found))
         # else the file does not shrink
         await self._writer.run(take_out.put_fact, self._store, take_out.WIPED, "")
         await asyncio.to_thread(size_cap.note, self._home, found)
@@ -549,14 +426,6 @@ class RetentionWorker(Worker):
             projects = [project.id for project in reader.projects()]
         self._on_change(projects)
 
-    def _expired(self, retention: Retention, at_ms: int) -> frozenset[int]:
-        with self._store.read() as reader:
-            return take_out.expired(reader, retention, now_ms=at_ms)
-
-    def _deleted(self, at_ms: int) -> take_out.Going | None:
-        with self._store.read() as reader:
-            return take_out.notes_due(reader, now_ms=at_ms)
-
     def _out_of_order(self) -> list[int]:
         """Return the projects to put in order; their states are read only after new events."""
         with self._store.read() as reader:
@@ -565,11 +434,6 @@ class RetentionWorker(Worker):
         if not found:
             self._ordered_seq = newest
         return found
-
-    async def _take_out(self, gone: frozenset[int]) -> int:
-        removed = await self._derive_without(gone)
-        log.info("%d events were taken out that are older than is kept", removed)
-        return removed
 
     async def _derive_without(self, gone: frozenset[int], projects: Collection[int] = ()) -> int:
         anew = Rederivation(self._home, open_owned, self._store, gone, projects)
@@ -587,10 +451,6 @@ class RetentionWorker(Worker):
         self._is_wiped = await self._writer.run(take_out.wipe, self._store)
         if self._is_wiped:
             log.info("nothing of what was taken out is left in the home")
-
-    def _is_unfinished(self) -> bool:
-        with self._store.read() as reader:
-            return take_out.is_unfinished(reader)
 
     def _pace(self, count: int) -> None:
         if self._is_over:

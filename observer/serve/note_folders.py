@@ -15,9 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import NotFound
-from observer.core.paths import Home, is_inside
+from observer.core.paths import is_inside
 from observer.core.text import counted
 from observer.ingest.projection import Embedder
 from observer.notes.folders.folders import IGNORE, NoteFolder, NoteFolders
@@ -25,8 +24,7 @@ from observer.notes.folders.note_files import SyncReport
 from observer.notes.folders.sync import FolderSync
 from observer.notes.folders.tree import is_note
 from observer.serve.inotify import FolderWatch, WatchLost, WatchRefused, most_folders, watch_folders
-from observer.serve.worker import Health, Watcher, WriterThread
-from observer.store.interface import Store
+from observer.serve.worker import Services, Watcher
 from observer.tools.status import NotedFolder
 
 log = logging.getLogger(__name__)
@@ -47,32 +45,21 @@ class NoteFolderWorker(Watcher):
     """Follows the note folders of a home.
 
     Args:
-        store: what is read.
-        writer: the thread that writes.
-        home: where the list of folders is.
-        settings: which folders nothing is recorded of.
-        health: where folders are reported that cannot be read.
-        on_change: called with projects whose notes changed, in any thread.
+        services: as of `Worker`.
+        on_noted: called with projects whose notes changed, in any thread.
         embedder: makes the vectors of notes.
     """
 
-    def __init__(  # noqa: PLR0913 - parts of the daemon
+    def __init__(
         self,
-        store: Store,
-        writer: WriterThread,
-        home: Home,
-        settings: Settings,
-        health: Health,
+        services: Services,
         *,
-        on_change: Callable[[Iterable[int | None]], None],
+        on_noted: Callable[[Iterable[int | None]], None],
         embedder: Embedder | None = None,
     ) -> None:
-        super().__init__("note folders", health)
-        self._store = store
-        self._writer = writer
-        self._listed = NoteFolders(home)
-        self._exclude = settings.exclude
-        self._on_change = on_change
+        super().__init__("note folders", services)
+        self._listed = NoteFolders(self._home)
+        self._on_noted = on_noted
         self._embedder = embedder
         self._syncs: dict[NoteFolder, FolderSync] = {}
         self._skipped: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -121,7 +108,7 @@ class NoteFolderWorker(Watcher):
         self._folders.pop(folder, None)
         self._closed.pop(folder, None)
         self._due.discard(folder)
-        self._on_change(dropped)
+        self._on_noted(dropped)
 
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
         """See `Keeper.catch_up`; what is left is read soon after.
@@ -146,6 +133,9 @@ class NoteFolderWorker(Watcher):
     def _work(self) -> None:
         were_closed = bool(self._closed)
         self._follow_list()
+        if time.monotonic() >= self._next_scan_s:
+            self._due.update(each for each in list(self._syncs) if each not in self._folders)
+            self._next_scan_s = time.monotonic() + SCAN_S
         self._scan_due()
         if closed := list(self._closed.values()):
             more = f"; {counted(len(closed) - 1, 'more folder')}" * (len(closed) > 1)
@@ -158,15 +148,14 @@ class NoteFolderWorker(Watcher):
 
     def _follow_list(self) -> None:
         # Known before listed: a folder may be added, and its notes read, meanwhile.
-        known = list(self._syncs)
+        known, stored = list(self._syncs), []
         if self._is_first:
             with self._store.read() as reader:
                 stored = [NoteFolder(name="", path=path) for path in reader.noted_folders()]
         listed = self._listed.all()
-        if self._is_first:
-            paths = {each.path for each in listed}
-            known += [each for each in stored if each.path not in paths]
-            self._is_first = False
+        paths = {each.path for each in listed}
+        known += [each for each in stored if each.path not in paths]
+        self._is_first = False
         for folder in known:
             if folder not in listed:
                 self.drop(folder)
@@ -183,9 +172,6 @@ class NoteFolderWorker(Watcher):
         return made
 
     def _scan_due(self) -> None:
-        if time.monotonic() >= self._next_scan_s:
-            self._due.update(each for each in list(self._syncs) if each not in self._folders)
-            self._next_scan_s = time.monotonic() + SCAN_S
         due = list(self._due)
         for folder in due:  # what was found in it may be closed now, and could not be watched
             self._folders.pop(folder, None)
@@ -265,7 +251,7 @@ class NoteFolderWorker(Watcher):
 
     def _report(self, folder: NoteFolder, report: SyncReport) -> None:
         if report.changed or report.gone:
-            self._on_change({report.project_id})
+            self._on_noted({report.project_id})
         self._skipped[folder.path] = report.skipped
 
     def _sync_of(self, folder: NoteFolder) -> FolderSync:
@@ -273,7 +259,7 @@ class NoteFolderWorker(Watcher):
             self._store,
             partial(self._writer.write, self._store),
             folder,
-            exclude=self._exclude,
+            exclude=self._settings.exclude,
             now_ms=now_ms,
             embedder=self._embedder,
         )

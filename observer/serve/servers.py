@@ -1,29 +1,28 @@
-"""The daemon's servers: HTTP under uvicorn, MCP lines on their own socket, and their listeners.
+"""What the daemon listens on, HTTP under uvicorn, and the port of the pages.
 
 Listeners are private Unix sockets, and a TCP port of both loopback addresses if one is asked for.
 Promises: only processes of this user can use a Unix socket, whatever the folder's mode; a socket
 file left by a crash is replaced, but only by the holder of the home's lock. HTTP is imported when
-somebody first connects, and MCP over HTTP when it is first asked for, each in a thread.
+somebody first connects, in a thread.
 """
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import secrets
 import shutil
 import socket
 import stat
 import struct
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from functools import partial
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import orjson
 
@@ -31,19 +30,16 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home, read_plain
 from observer.local.client import PROTOCOL, peer_uid
 from observer.memory.api import Memory
-from observer.serve.kept_openings import KeptOpenings
-from observer.serve.mcp.server import McpFront
-from observer.serve.worker import Health
-from observer.tools.status import HttpConnections
+from observer.tools.status import HttpConnections, Status
 
 if TYPE_CHECKING:
     from observer.serve.http import Uvicorn
-    from observer.serve.mcp.http import McpHttp
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 BACKLOG = 512
-"""HttpConnections that wait while the daemon is busy; twenty editors start at once."""
+"""Connections that wait while the daemon is busy; twenty editors start at once."""
 MOST_CONNECTIONS = 64
 """Most connections of the loopback port; up to twice as many until old ones are closed."""
 MOST_WAITING = 32
@@ -250,7 +246,11 @@ def make_run_folder(home: Home) -> Path:
     """
     folder, inside = home.run, home.root / "run"
     if inside.is_symlink() or folder != inside:
-        _clear(inside)  # the home was moved, and its path became shorter or longer
+        # The home was moved, and its path became shorter or longer.
+        if inside.is_symlink():
+            inside.unlink()
+        elif inside.exists():
+            shutil.rmtree(inside)
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     found = folder.lstat()
@@ -296,11 +296,12 @@ def listen_tcp(port: int, *, only: int | None = None) -> LoopbackPort:
     made = LoopbackPort(only)
     try:
         made.listeners.append(_listening(made, socket.AF_INET, "127.0.0.1", port))
-        with _without_ipv6():
-            made.listeners.append(_listening(made, socket.AF_INET6, "::1", made.number))
-    except OSError:
-        made.close()
-        raise
+        made.listeners.append(_listening(made, socket.AF_INET6, "::1", made.number))
+    except OSError as error:
+        has_no_ipv6 = error.errno in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
+        if not (made.listeners and has_no_ipv6):
+            made.close()
+            raise
     return made
 
 
@@ -316,16 +317,6 @@ def _listening(
         listener.close()
         raise
     return listener
-
-
-@contextmanager
-def _without_ipv6() -> Iterator[None]:
-    """Go on where the machine has no IPv6: none at all, or no address of the loopback."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}:
-            raise
 
 
 def ensure_secret(file: Path) -> str:
@@ -348,17 +339,6 @@ def ensure_secret(file: Path) -> str:
         written.write(secret + "\n")
     fresh.replace(file)
     return secret
-
-
-def _clear(inside: Path) -> None:
-    """Remove the link at `<home>/run`, or the folder with what a dead daemon left in it."""
-    if inside.is_symlink():
-        inside.unlink()
-    elif inside.exists():
-        shutil.rmtree(inside)
-
-
-Converse = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
 
 class HttpServer:
@@ -392,7 +372,7 @@ class HttpServer:
                 for each in self._listeners:
                     loop.remove_reader(each)
             if not self._leaving.is_set():
-                server = await _in_a_hurry(self._made)
+                server = await in_a_hurry(self._made)
                 await server.serve(list(self._listeners))
 
     def _made(self) -> Uvicorn:
@@ -406,106 +386,166 @@ class HttpServer:
         self._woken.set()
 
 
-async def _in_a_hurry(work: Callable[[], T]) -> T:
+async def in_a_hurry(work: Callable[[], T]) -> T:
     """Run an import in a thread: those of chores have a low priority, and somebody waits."""
     with ThreadPoolExecutor(1) as thread:
         return await asyncio.get_running_loop().run_in_executor(thread, work)
 
 
-async def serve_lines(listener: socket.socket, converse: Converse) -> None:
-    """Run `converse` on each connection of a listening socket until cancelled; then close all."""
-    conversations: set[asyncio.Task[None]] = set()
+# --- the pages: until a link is asked for nothing listens, and nothing of them is imported -------
+#
+# Another user of this machine is let in by nobody, but a reverse proxy that is configured: it may
+# be another user's, and shows a secret.
 
-    def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(converse(reader, writer))
-        conversations.add(task)  # asyncio itself keeps only weak references
-        task.add_done_callback(conversations.discard)
-
-    server = await asyncio.start_unix_server(greet, sock=listener)
-    try:
-        await asyncio.Event().wait()
-    finally:
-        server.close()
-        for task in conversations:
-            task.cancel()
-        await asyncio.gather(*conversations, return_exceptions=True)
+LINK_S = 60
+"""How long a link opens the pages."""
 
 
-GIVE_WAY_SHARE = 1.0
-"""How long a thread waits for calls at most, as a share of its work: a backlog goes on at half its
-speed while somebody asks without a pause."""
-GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
-"""How long it waits at most at a time: several searches."""
+SECRET_CHARS = 32
+"""Fewest characters of the secret that a reverse proxy shows."""
 
 
-class LazyMcp:
-    """The MCP servers of one daemon; first requests over HTTP wait for the import of the SDK."""
+class Proxy(NamedTuple):
+    """A reverse proxy: the public name of its host, and the secret that its requests show."""
+
+    host: str
+    secret: str
+
+
+def proxy_of(host: str, file: Path) -> Proxy | None:
+    """Return the proxy of a public host, None without one; its secret is made if there is none.
+
+    Raises:
+        OSError: the file cannot be read or written, or is not ASCII.
+        ValueError: others can read the secret, or it is too short.
+    """
+    if not host:
+        return None
+    secret = ensure_secret(file)
+    if file.stat().st_mode & 0o077:
+        raise ValueError(f"{file} is open to others, run: chmod 600 {file}")
+    if len(secret) < SECRET_CHARS:
+        raise ValueError(f"{file} holds fewer than {SECRET_CHARS} characters")
+    return Proxy(host, secret)
+
+
+class Doorkeeper(Protocol):
+    """Who may look at the pages."""
+
+    @property
+    def port(self) -> int:
+        """The port of before, 0 for none."""
+
+    def keep_port(self, port: int) -> None:
+        """Note the port, so that the addresses of pages stay what they are."""
+
+    def link(self, seconds: int) -> str:
+        """Return a word that logs in once, within so many seconds."""
+
+    def logout(self) -> None:
+        """Let nothing hold any more that was given."""
+
+
+class Pages(Protocol):
+    """The pages, of which the daemon knows no more than this."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody may look already."""
+
+    @property
+    def access(self) -> Doorkeeper:
+        """Who may look."""
+
+    def view(self, name: str) -> str:
+        """Return the HTML of a tool's view."""
+
+    def app(self, **parts: Any) -> Any:  # noqa: ANN401 - ASGI is starlette's, whose homes are others
+        """Return the pages as an ASGI application."""
+
+
+class WebDoor:
+    """Serves the pages of one daemon; all but `run` return at once."""
 
     def __init__(
         self,
+        pages: Pages,
         memory: Memory,
-        home: Home,
-        health: Health,
-        rules_chars: int,
-        view_of: Callable[[str], str] | None = None,
+        status: Callable[[], Status],
+        restart: Callable[[], object] = lambda: None,
+        proxy: Proxy | None = None,
     ) -> None:
-        self.openings = KeptOpenings(home, health)
-        greeted = self.openings.greeted
-        self._front = McpFront(memory, rules_chars=rules_chars, view_of=view_of, greeted=greeted)
-        self._asked = asyncio.Event()
-        self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
-        self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
+        self._pages = pages
+        self._proxy = proxy
+        self._restart = restart
+        self._memory = memory
+        self._status = status
+        self._wanted = asyncio.Event()
+        self._leaving = asyncio.Event()
+        self._port: LoopbackPort | None = None
+        if pages.is_open:
+            try:
+                self._listen()
+            except DaemonUnavailable as error:
+                log.warning("%s", error)  # the next link tries again
 
-    async def serve(self, listener: socket.socket) -> None:
-        """Serve the listening MCP socket and, once somebody asks there, HTTP, until cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(serve_lines(listener, self._front.serve_stream))
-            tasks.create_task(self.openings.run(self._front))
-            tasks.create_task(self._serve_http())
+    def link(self) -> dict[str, object]:
+        """Return the address that opens the pages once, and how long it does.
 
-    async def _serve_http(self) -> None:
-        await self._asked.wait()
-        http = await _in_a_hurry(partial(_import, self._front))
-        async with http.running():
-            self._http.set_result(http)
-            await asyncio.Event().wait()
+        With a proxy the same link has another address, `proxied`.
+
+        Raises:
+            DaemonUnavailable: no port can be opened.
+        """
+        port = self._listen()
+        word = self._pages.access.link(LINK_S)
+        path = f"/login?link={word}"
+        made: dict[str, object] = {"url": f"http://127.0.0.1:{port}{path}", "seconds": LINK_S}
+        return made | ({"proxied": f"https://{self._proxy.host}{path}"} if self._proxy else {})
+
+    def logout(self) -> dict[str, object]:
+        """Let no browser look any more that may until now; return whether one might."""
+        was_open = self._pages.is_open
+        if was_open:
+            self._pages.access.logout()
+        return {"logged_out": was_open}
 
     def leave(self) -> None:
-        """End the connections that would last as long as their clients."""
-        if self._http.done() and not self._http.cancelled():
-            self._http.result().leave()
+        """Serve no more."""
+        self._leaving.set()
+        self._wanted.set()
 
-    def calls(self) -> int:
-        """Return the number of calls that are being answered; safe from any thread."""
-        return self._front.calls()
+    async def run(self) -> None:
+        """Serve from the first link on, until `leave`."""
+        await self._wanted.wait()
+        if self._port is None:
+            return
+        pages = self._pages.app(
+            memory=self._memory,
+            status=self._status,
+            port=self._port.number,
+            admit=self._port.admit,
+            is_of_others=self._port.is_of_others,
+            proxy=self._proxy,
+            leaving=self._leaving,
+            restart=self._restart,
+        )
+        server = HttpServer(lambda: pages, self._port.listeners, name="pages")
+        served = asyncio.create_task(server.serve())
+        await self._leaving.wait()
+        server.leave()
+        await served
 
-    def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
-        """Let calls that are being answered go first; for one thread that has much to do.
-
-        `is_awaited` returns True while somebody waits for that thread itself, which then hurries.
-        """
-        began_s = time.monotonic()
-        worked_s = began_s - self._resumed_s
-        may_wait_s = min(GIVE_WAY_S, self._may_wait_s + GIVE_WAY_SHARE * worked_s)
-        until_s = began_s + may_wait_s
-        while self.calls() and not is_awaited() and time.monotonic() < until_s:
-            time.sleep(GIVE_WAY_STEP_S)
-        self._resumed_s = time.monotonic()
-        self._may_wait_s = may_wait_s - (self._resumed_s - began_s)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Do nothing: `serve` runs the endpoint, for every listener."""
-        yield
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is api.http
-        """Answer one request to the HTTP endpoint."""
-        self._asked.set()
-        endpoint = await asyncio.shield(self._http)
-        await endpoint(scope, receive, send)
-
-
-def _import(front: McpFront) -> McpHttp:
-    from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - .4 s of processor time, 60 MiB
-
-    return McpHttp(front)
+    def _listen(self) -> int:
+        """Open the port unless it is open, the one of before if it is free; return its number."""
+        if self._port is None:
+            only = None if self._proxy else os.getuid()
+            try:
+                with suppress(OSError):
+                    self._port = listen_tcp(self._pages.access.port, only=only)
+                self._port = self._port or listen_tcp(0, only=only)
+            except OSError as error:
+                raise DaemonUnavailable(f"no port can be opened: {error.strerror}") from error
+            self._pages.access.keep_port(self._port.number)
+            self._wanted.set()
+        return self._port.number

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
@@ -19,14 +20,12 @@ import msgspec
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import NotFound, ObserverError, ShareUnavailable, StoreUnavailable
-from observer.core.paths import Home as Folders
 from observer.index.embed.registry import chosen
 from observer.projects.policy import Policies
-from observer.serve.note_requests import decoded
+from observer.serve.requests import decoded
 from observer.serve.worker import Services, Worker, background, heard
 from observer.store.connection import stemmer
 from observer.store.shares import ShareState
-from observer.store.tombstones import Tombstones
 from observer.sync import incoming as sharing
 from observer.sync import outgoing
 from observer.sync.carriers import is_server, open_carrier, open_search, open_server
@@ -49,39 +48,21 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class ShareWorker(Worker):
-    """Carries records to and fro.
+    """Carries records to and fro."""
 
-    Args:
-        services: the daemon's parts.
-        home: of the daemon.
-        settings: they say who the owner is.
-        record: stores events, and has everybody know.
-        tombstones: those that the pipeline looks at.
-    """
-
-    def __init__(
-        self,
-        services: Services,
-        home: Folders,
-        settings: config.Settings,
-        *,
-        record: outgoing.Ingest,
-        tombstones: Tombstones,
-    ) -> None:
-        super().__init__(services.health)
-        self._services = services
-        self._home = home
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self._parts = outgoing.HomeSide(
             store=services.store,
             write=lambda work: services.writer.write(services.store, work),
-            ingest=record,
-            person=config.owner(settings),
-            tombstones=tombstones,
+            ingest=services.record,
+            person=config.owner(services.settings),
+            tombstones=services.tombstones,
             policies=Policies(),
             now_ms=now_ms,
             folder=str(Path.home()),
         )
-        model = chosen(settings.model, home.models)
+        model = chosen(services.settings.model, services.home.models)
         self._model = ItemModel(model.id, model.dimensions, stemmer())
         self._one_at_a_time = Lock()
         self._failures: dict[str, int] = {}
@@ -92,14 +73,12 @@ class ShareWorker(Worker):
 
     async def run(self) -> None:
         """Begin a round every minute, and soon after something was stored, until cancelled."""
+        in_thread = partial(self._loop.run_in_executor, self._thread, self._due_round)
         while True:
             self._news.clear()
-            await self._attempt(PART, self._in_thread, quiet=(StoreUnavailable,))
+            await self._attempt(PART, in_thread, quiet=StoreUnavailable)
             await heard(self._news, within_s=EVERY_S)
             await asyncio.sleep(SOON_S)
-
-    async def _in_thread(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._due_round)
 
     def answer(self, body: bytes) -> Any:  # noqa: ANN401 - JSON
         """Carry out POST /sync; return what a round did, by the name of each share.
@@ -114,7 +93,7 @@ class ShareWorker(Worker):
         return [self._round(share) for share in self._shares()]
 
     def _shares(self) -> list[ShareState]:
-        with self._services.store.read() as reader:
+        with self._store.read() as reader:
             return reader.shares()
 
     def _due_round(self) -> None:

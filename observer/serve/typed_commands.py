@@ -318,7 +318,11 @@ def fixes_of(reader: StoreReader, rows: Sequence[Recorded]) -> dict[int, str]:
 
     It is the fix that the memory holds, else the next form of it that worked in the same shell.
     """
-    failed = {item_id(one.seq): one for one in rows if _has_failed(one)}
+    failed = {
+        item_id(one.seq): one
+        for one in rows
+        if isinstance(one.event.body, Command) and one.event.body.failed
+    }
     links = [one for one in reader.linked_to(list(failed)) if one[1].kind == "fixes"]
     known = {item.id: item for item in reader.items([source for source, _ in links])}
     fixes = {
@@ -356,7 +360,3 @@ def _is_like(failed: str, worked: str, *, is_mistyped: bool) -> bool:
         return True
     likeness = difflib.SequenceMatcher(None, failed[:SHOWN], worked[:SHOWN]).ratio()
     return before[0] == after[0] and (before[:2] == after[:2] or likeness >= _LIKE)
-
-
-def _has_failed(one: Recorded) -> bool:
-    return isinstance(one.event.body, Command) and one.event.body.failed is True

@@ -1,20 +1,24 @@
-"""Takes up what no hook reports: commits, memory files, and imports in the background.
+"""Takes up what no hook reports: commits, stale items, memory files, imports in the background.
 
-Commits are read whenever HEAD of a work tree has moved. The notes of memory files are kept as the
-files are, once those of a folder were imported. Imports and followed sessions are a process of low
-priority, kept running; what is asked is in the home (`importers.queued`), so that a restarted
-daemon goes on with it.
+Commits are read whenever HEAD of a work tree has moved. The validity of items follows the code
+then, and after events, at half speed and in short transactions: neither a drain nor a query waits
+for it. The notes of memory files are kept as the files are, once those of a folder were imported.
+Imports and followed sessions are a process of low priority, kept running; what is asked is in the
+home (`importers.queued`), so that a restarted daemon goes on with it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import sys
+import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -24,8 +28,8 @@ from observer.core.clock import now_ms
 from observer.core.disk import replace
 from observer.core.errors import ObserverError
 from observer.core.events import Event
-from observer.core.model import UNASSIGNED, Place
-from observer.core.paths import Home, is_inside, read_plain
+from observer.core.model import UNASSIGNED, Place, Project
+from observer.core.paths import is_inside, read_plain
 from observer.core.value import decode_json
 from observer.git.status import is_under_way
 from observer.importers.jsonl import Problems
@@ -33,14 +37,14 @@ from observer.importers.run import FinishedImports
 from observer.importers.shelf.memory_files import NAME, changes, find
 from observer.importers.source import FoundSession
 from observer.ingest.commits import NO_COMMIT, unreported_commits, with_session
-from observer.local.spool import Spool
-from observer.notes.values import Record
 from observer.projects import PlaceCache
-from observer.serve.worker import Health, Worker, heard
-from observer.store.interface import Store
+from observer.serve.worker import OnChange, Services, Worker, heard
+from observer.staleness.worktree_sync import sync_worktree
+
+log = logging.getLogger(__name__)
 
 LOOK_S = 30.0
-"""How often the work trees are looked at."""
+"""How often the work trees are looked at: a HEAD that moved without an event is noticed then."""
 SETTLED_S = 10.0
 """A HEAD that stands still for so long has been reported, if its hooks run: their reports say whose
 session it was, and come first."""
@@ -51,34 +55,14 @@ BEFORE_MS, AFTER_MS = 60_000, 600_000
 
 
 class HeadWorker(Worker):
-    """Follows HEAD of every known work tree.
+    """Follows HEAD of every known work tree."""
 
-    Args:
-        store: names the work trees.
-        record: stores events, in the worker's thread.
-        home: keeps where each HEAD was seen last.
-        health: as of `Worker`.
-        settled_s: how long a HEAD has to stand still.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        record: Record,
-        home: Home,
-        *,
-        health: Health,
-        settled_s: float = SETTLED_S,
-    ) -> None:
-        super().__init__(health)
-        self._store = store
-        self._record = record
-        self._file = home.heads
-        self._spool = Spool(home.spool)
-        self._private = home.spool / "private"
-        self._settled_s = settled_s
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self._places = PlaceCache()
-        self._seen = self._read()
+        self._seen: dict[str, str] = {}
+        with suppress(OSError, msgspec.MsgspecError):
+            self._seen = decode_json(read_plain(self._home.heads), dict[str, str])
         self._moved: dict[str, tuple[str, float]] = {}
 
     async def run(self) -> None:
@@ -87,7 +71,7 @@ class HeadWorker(Worker):
             self._news.clear()
             await self._attempt_in_thread("commits", self.look)
             await asyncio.sleep(1)
-            await heard(self._news, within_s=self._settled_s if self._moved else LOOK_S)
+            await heard(self._news, within_s=SETTLED_S if self._moved else LOOK_S)
 
     def look(self) -> None:
         """Record what was committed where HEAD has moved and stands still again.
@@ -109,30 +93,30 @@ class HeadWorker(Worker):
                     except ObserverError as error:
                         problem = error
         if self._seen != before:
-            replace(self._file, msgspec.json.encode(self._seen))
+            replace(self._home.heads, msgspec.json.encode(self._seen))
         if problem:
             raise problem
 
     def _follow(self, place: Place, project_id: int) -> None:
-        head, name = place.commit or NO_COMMIT, _name(place.root)
+        head = place.commit or NO_COMMIT
+        # A name that says nothing about the work tree: a purge leaves the file alone.
+        name = hashlib.sha256(os.fsencode(place.root)).hexdigest()[:24]
         seen = self._seen.get(name)
         if seen is None:  # what was committed before is for an import to read
             self._seen[name] = head
-        if seen in {None, head}:
+        if seen is None or seen == head:
             self._moved.pop(name, None)
-        elif self._has_settled(name, head) and not self._is_paused(place.root, now_ms()):
-            if not place.commit or is_under_way(place.root):
-                return
-            if events := self._events(place, seen, project_id):
-                self._record(events, None)
-            self._seen[name] = head
-
-    def _has_settled(self, name: str, head: str) -> bool:
-        stood, since_s = self._moved.get(name, ("", 0.0))
-        if stood != head:
-            since_s = time.monotonic()
-            self._moved[name] = head, since_s
-        return time.monotonic() - since_s >= self._settled_s
+            return
+        if self._moved.get(name, ("", 0.0))[0] != head:
+            self._moved[name] = head, time.monotonic()
+        has_settled = time.monotonic() - self._moved[name][1] >= SETTLED_S
+        if not has_settled or self._is_paused(place.root, now_ms()):
+            return
+        if not place.commit or is_under_way(place.root):
+            return
+        if events := self._events(place, seen, project_id):
+            self._record(events, None)
+        self._seen[name] = head
 
     def _events(self, place: Place, seen: str, project_id: int) -> list[Event]:
         """Return what is to be recorded, without what was committed in private or in a pause."""
@@ -141,7 +125,7 @@ class HeadWorker(Worker):
             for each in unreported_commits(place, seen)
             # A commit's time has no milliseconds.
             if not any(self._is_paused(place.root, each.at_ms + rest) for rest in (0, 999))
-            and not (self._private / each.dedup.rpartition(":")[2]).exists()
+            and not (self._home.spool / "private" / each.dedup.rpartition(":")[2]).exists()
         ]
         with self._store.read() as reader:
             sessions = reader.sessions(project_id=project_id, limit=SESSIONS)
@@ -164,36 +148,15 @@ class HeadWorker(Worker):
     def _is_paused(self, root: str, at_ms: int) -> bool:
         return self._spool.pauses.covers(at_ms, [root])
 
-    def _read(self) -> dict[str, str]:
-        with suppress(OSError, msgspec.MsgspecError):
-            return decode_json(read_plain(self._file), dict[str, str])
-        return {}
-
-
-def _name(root: str) -> str:
-    """Return a name of a work tree that says nothing about it: a purge leaves the file alone."""
-    return hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
-
 
 LOOK_EVERY_S = 60.0
 
 
 class MemoryFileWorker(Worker):
-    """Looks at the memory files of the folders of which some were imported.
+    """Looks at the memory files of the folders of which some were imported."""
 
-    Args:
-        store: has their notes, and the roots of projects.
-        record: stores events.
-        home: knows what was imported, and what is paused.
-        health: as of `Worker`.
-    """
-
-    def __init__(self, store: Store, record: Record, home: Home, health: Health) -> None:
-        super().__init__(health)
-        self._store = store
-        self._record = record
-        self._home = home
-        self._pauses = Spool(home.spool).pauses
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self._seen: list[FoundSession] | None = None
 
     async def run(self) -> None:
@@ -229,7 +192,7 @@ class MemoryFileWorker(Worker):
         return [
             Path(root)
             for root in sorted(within)
-            if Path(root).is_dir() and not self._pauses.covers(at_ms, [root])
+            if Path(root).is_dir() and not self._spool.pauses.covers(at_ms, [root])
         ]
 
 
@@ -244,25 +207,17 @@ class _Progress(msgspec.Struct):
 
 
 class ImportWorker(Worker):
-    """Runs `observer import --worker` while there is something for it to do.
+    """Runs `observer import --worker` while there is something for it to do."""
 
-    Args:
-        home: may name an import in the background.
-        health: as of `Worker`.
-        follows: whether the settings name sources to follow.
-    """
-
-    def __init__(self, home: Home, health: Health, *, follows: bool) -> None:
-        super().__init__(health)
-        self._home = home
-        self._follows = follows
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
         self.done = 0
 
     async def run(self) -> None:
         """Start the process whenever it is needed, until cancelled."""
         while True:
             self._news.clear()
-            is_needed = self._follows or self._home.importing.exists()
+            is_needed = bool(self._settings.follow) or self._home.importing.exists()
             is_fine = not is_needed or await self._attempt("import", self._work)
             if is_fine:
                 await heard(self._news, within_s=IMPORT_LOOK_S)
@@ -284,23 +239,21 @@ class ImportWorker(Worker):
             stderr=asyncio.subprocess.PIPE,
             cwd="/",
         )
+        complained = asyncio.create_task(_complaint(process))
         try:
-            said = await self._listen(process)
+            while line := await _line(process.stdout):
+                with suppress(msgspec.DecodeError):
+                    self.done = decode_json(line, _Progress).done
+            said = await complained
         finally:
+            complained.cancel()
             await _end(process)
         if process.returncode:
             raise ObserverError(said or f"the import ended with exit code {process.returncode}")
 
-    async def _listen(self, process: asyncio.subprocess.Process) -> str:
-        """Note how far it is until it ends; return what it complained of last."""
-        complained = asyncio.create_task(_complaint(process))
-        while line := await _line(process.stdout):
-            with suppress(msgspec.DecodeError):
-                self.done = decode_json(line, _Progress).done
-        return await complained
-
 
 async def _complaint(process: asyncio.subprocess.Process) -> str:
+    """Return what the process complained of last, once it has ended."""
     kept = b""
     while line := await _line(process.stderr):
         kept = line[:_COMPLAINT_BYTES] if line.startswith(b"error: ") else kept
@@ -322,3 +275,100 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+
+
+PAUSE_S = 1.0
+"""Changes within this time are processed together."""
+REST = 1.0
+"""Seconds of pause for each second of work, so that others have the processor."""
+LONGEST_REST_S = 0.2
+
+
+class WorkAbandoned(Exception):
+    """The daemon stops; the next one continues the work."""
+
+
+class StalenessWorker(Worker):
+    """Follows the history of touched projects.
+
+    Args:
+        services: as of `Worker`.
+        on_revised: called in the loop's thread with projects whose items changed validity.
+    """
+
+    def __init__(self, services: Services, *, on_revised: OnChange) -> None:
+        super().__init__(services)
+        self._on_revised = on_revised
+        self._loop = asyncio.get_running_loop()
+        self._places = PlaceCache()
+        self._leaving = threading.Event()
+        self._rested_s = time.monotonic()
+
+    async def run(self) -> None:
+        """Follow what changes, until cancelled."""
+        try:
+            while True:
+                left = await asyncio.to_thread(self._round, self._take_touched())
+                self._touched.update(left)
+                await asyncio.sleep(PAUSE_S)
+                await heard(self._news, within_s=LOOK_S)
+                self._news.clear()
+        finally:
+            self._leaving.set()
+
+    def _round(self, touched: set[int]) -> set[int]:
+        """Follow each project that is behind; return the ids of those that failed."""
+        problems: list[str] = []
+        left = touched
+        with suppress(WorkAbandoned), _noted(problems):
+            behind = self._behind(touched)
+            left = {project.id for project in behind}
+            write = partial(self._writer.write, self._store)
+            for project in behind:
+                with _noted(problems):
+                    if sync_worktree(self._store, write, project, pause=self._pause):
+                        self._loop.call_soon_threadsafe(self._on_revised, {project.id})
+                    left.remove(project.id)
+        if problems:
+            self._health.degrade("staleness", "; ".join(problems))
+        else:
+            self._health.recover("staleness")
+        return left
+
+    def _behind(self, touched: set[int]) -> list[Project]:
+        """Return the touched projects, and those whose HEAD has moved."""
+        with self._store.read() as reader:
+            heads = {worktree.root: worktree.head for worktree in reader.worktrees()}
+            projects = reader.projects()
+
+        def has_moved(root: str) -> bool:
+            place = self._places.at(root)
+            return (place.commit if place.root == root else "") != heads.get(root, "")
+
+        return [
+            project
+            for project in projects
+            if project.id != UNASSIGNED
+            and (project.id in touched or any(map(has_moved, project.roots)))
+        ]
+
+    def _pause(self) -> None:
+        """Pause as long as was worked since the last pause."""
+        worked_s = time.monotonic() - self._rested_s
+        if self._leaving.wait(min(REST * worked_s, LONGEST_REST_S)):
+            raise WorkAbandoned
+        self._rested_s = time.monotonic()
+
+
+@contextmanager
+def _noted(problems: list[str]) -> Iterator[None]:
+    """Append what goes wrong inside the block to the problems."""
+    try:
+        yield
+    except WorkAbandoned:
+        raise
+    except ObserverError as error:
+        problems.append(str(error))
+    except Exception as error:
+        log.exception("the validity of items was not updated")
+        problems.append(f"{type(error).__name__}; see the log")

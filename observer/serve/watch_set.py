@@ -10,16 +10,14 @@ import logging
 import os
 import stat
 import time
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from watchfiles import DefaultFilter
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import NotFound
-from observer.core.model import UNASSIGNED, Project, Session
+from observer.core.model import UNASSIGNED
 from observer.core.paths import is_inside
 from observer.core.text import is_utf8
 from observer.git.status import MOST_PATHS, FileStatus, WorkTree
@@ -37,8 +35,7 @@ from observer.serve.inotify import (
     most_folders,
     watch_folders,
 )
-from observer.serve.worker import Health
-from observer.store.interface import Store
+from observer.serve.worker import Services
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
 
@@ -124,38 +121,6 @@ def text_of(data: bytes) -> str | None:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-class Snapshots:
-    """The last snapshot of each file; the texts least recently changed are dropped first."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, FileSnapshot] = {}
-        self._chars: OrderedDict[str, int] = OrderedDict()
-        self._total = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._seen)
-
-    def get(self, path: str) -> FileSnapshot | None:
-        """Return the snapshot of a path, None if there is none."""
-        return self._seen.get(path)
-
-    def keep(self, path: str, snapshot: FileSnapshot) -> None:
-        """Set the snapshot of a path."""
-        self.drop(path)
-        self._seen[path] = snapshot
-        self._chars[path] = len(snapshot.text or "")
-        self._total += self._chars[path]
-        while self._total > KEPT_CHARS:
-            oldest, chars = self._chars.popitem(last=False)
-            self._total -= chars
-            self._seen[oldest] = self._seen[oldest]._replace(text=None)
-
-    def drop(self, path: str) -> None:
-        """Remove the snapshot of a path: git has its text."""
-        self._seen.pop(path, None)
-        self._total -= self._chars.pop(path, 0)
-
-
 MOST_READ = 300
 """Most files read in one scan; further ones are reported without their changes."""
 SLACK_MS = 1_000
@@ -197,11 +162,10 @@ class WatchedTree:
         self._excluded = excluded
         self._policies = Policies()
         self._git = WorkTree(root)
-        self._snapshots = Snapshots()
+        self._snapshots: dict[str, FileSnapshot] = {}
         self._ignored: set[str] = set()
         self.scan()
-        for change in self._changes(()):
-            self._snapshots.keep(change.path, change.now)
+        self._remember(self._changes(()))
 
     def scan(self) -> None:
         """Find the folders to watch.
@@ -232,7 +196,8 @@ class WatchedTree:
         """Return True if a change at a path may have changed the set of folders to watch."""
         if path == self.root or path.endswith("/.gitignore"):
             return True
-        return _is_folder(path) is not (path in self.folders)
+        is_folder = os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114 - text
+        return is_folder is not (path in self.folders)
 
     def look(self, paths: Collection[str], *, since_ms: int, now_ms: int) -> list[Save]:
         """Return what was saved by anything but git.
@@ -245,15 +210,23 @@ class WatchedTree:
         named = () if self.root in paths else tuple(map(self._relative, sorted(paths)))
         is_moved = self._git.index_changed_ms() >= since_ms - SLACK_MS
         is_gits = self._git.has_own_writes(since_ms=since_ms - SLACK_MS)
-        reported = []
-        for change in self._changes(named):
-            if change.standing is None:
-                self._snapshots.drop(change.path)
-            else:
-                self._snapshots.keep(change.path, change.now)
-            if not (is_gits if change.standing else is_moved):
-                reported.append(change)
+        changes = self._changes(named)
+        self._remember(changes)
+        reported = [one for one in changes if not (is_gits if one.standing else is_moved)]
         return list(self._saves(reported, since_ms=since_ms, now_ms=now_ms))
+
+    def _remember(self, changes: Iterable[_Change]) -> None:
+        """Keep how files are now, unless git has it; texts longest unchanged are dropped first."""
+        for change in changes:
+            self._snapshots.pop(change.path, None)
+            if change.standing is not None:
+                self._snapshots[change.path] = change.now
+        excess = sum(len(one.text or "") for one in self._snapshots.values()) - KEPT_CHARS
+        for path, known in self._snapshots.items():
+            if excess <= 0:
+                break
+            excess -= len(known.text or "")
+            self._snapshots[path] = known._replace(text=None)
 
     def _changes(self, named: tuple[str, ...]) -> list[_Change]:
         """Return the files that differ from their snapshots."""
@@ -332,13 +305,6 @@ class WatchedTree:
         return path[len(self.root) + 1 :]
 
 
-def _is_folder(path: str) -> bool:
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
-
-
 RECENT_MS = 14 * 86_400_000
 """A project without a session for this long is not watched."""
 MOST_ROOTS = 12
@@ -359,8 +325,12 @@ def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozen
         for session in reader.sessions(limit=MOST_SESSIONS)
         if session.last_ms >= now_ms - RECENT_MS and session.project_id in projects
     ]
-    found = (_root_of(session, projects[session.project_id]) for session in recent)
-    roots = list(dict.fromkeys(root for root in found if root))[:MOST_ROOTS]
+    found = []
+    for session in recent:
+        known = projects[session.project_id].roots
+        around = [root for root in known if is_inside(session.cwd, root)]
+        found.append(max(around, key=len, default=next(iter(known), "")))
+    roots = list(dict.fromkeys(filter(None, found)))[:MOST_ROOTS]
     return roots, frozenset({None, UNASSIGNED, *(session.project_id for session in recent)})
 
 
@@ -382,11 +352,6 @@ def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, s
     return None
 
 
-def _root_of(session: Session, project: Project) -> str:
-    around = [root for root in project.roots if is_inside(session.cwd, root)]
-    return max(around, key=len, default=next(iter(project.roots), ""))
-
-
 log = logging.getLogger(__name__)
 
 REFRESH_S = 60.0
@@ -399,12 +364,12 @@ BEYOND = "the kernel watches no more folders for this user"
 class WatchSet:
     """The watched trees by root, those of the latest sessions first."""
 
-    def __init__(self, store: Store, settings: Settings, health: Health) -> None:
-        self._store = store
-        self._most_files = settings.watch_max_files
-        self._excluded = Exclusion(settings.exclude).folders
+    def __init__(self, services: Services) -> None:
+        self._store = services.store
+        self._most_files = services.settings.watch_max_files
+        self._excluded = Exclusion(services.settings.exclude).folders
         self._policies = Policies()
-        self._health = health
+        self._health = services.health
         self._trees: dict[str, WatchedTree] = {}
         self._refused: dict[str, str] = {}
         self._known: frozenset[int | None] = frozenset({None})

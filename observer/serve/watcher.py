@@ -23,7 +23,6 @@ from functools import reduce
 from typing import Literal, NamedTuple, TypeAlias
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import AnyBody, Event, Forget
 from observer.core.paths import is_inside
@@ -35,12 +34,8 @@ from observer.ingest.file_changes import (
     merge_saves,
     save_event,
 )
-from observer.local.spool import Spool
-from observer.notes.values import Record
-from observer.serve.inotify import Call
 from observer.serve.watch_set import WatchSet
-from observer.serve.worker import Health, Watcher
-from observer.store.interface import Store
+from observer.serve.worker import Services, Watcher
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
 
@@ -53,49 +48,49 @@ Where = tuple[str, str]
 """A work tree, and a path in it."""
 
 
+class _Waiting:
+    """The saves of one file that wait, in their order, since the first and the last came."""
+
+    def __init__(self, now_ms: int) -> None:
+        self.saves: list[Save] = []
+        self.from_ms = self.to_ms = now_ms
+
+    @property
+    def due_ms(self) -> int:
+        return min(self.to_ms + WINDOW_MS, self.from_ms + MOST_WAIT_MS)
+
+
 class PendingSaves:
-    """The waiting saves of all trees, by file, in their order."""
+    """The waiting saves of all trees, by file."""
 
     def __init__(self) -> None:
-        self._saves: dict[Where, list[Save]] = {}
-        self._from_ms: dict[Where, int] = {}
-        self._to_ms: dict[Where, int] = {}
-
-    def __bool__(self) -> bool:
-        """Return True if anything waits."""
-        return bool(self._saves)
+        self._waiting: dict[Where, _Waiting] = {}
 
     def add(self, root: str, saves: Iterable[Save], *, now_ms: int) -> None:
         """Add saves."""
         for save in saves:
-            where = root, save.path
-            waiting = self._saves.setdefault(where, [])
-            self._from_ms.setdefault(where, now_ms)
-            self._to_ms[where] = now_ms
-            waiting.append(save)
-            if len(waiting) > MOST_SAVES:
-                waiting[:2] = [merge_saves(*waiting[:2])]
+            waiting = self._waiting.setdefault((root, save.path), _Waiting(now_ms))
+            waiting.to_ms = now_ms
+            waiting.saves.append(save)
+            if len(waiting.saves) > MOST_SAVES:
+                waiting.saves[:2] = [merge_saves(*waiting.saves[:2])]
 
     def due_ms(self) -> int | None:
         """Return when the next file is due, None if nothing waits."""
-        return min(map(self._due_ms, self._saves), default=None)
+        return min((one.due_ms for one in self._waiting.values()), default=None)
 
     def due(self, now_ms: int) -> dict[str, list[list[Save]]]:
         """Return, by tree, the saves of each file that have waited long enough; they stay."""
         found: dict[str, list[list[Save]]] = {}
-        for where, saves in self._saves.items():
-            if self._due_ms(where) <= now_ms:
-                found.setdefault(where[0], []).append(list(saves))
+        for (root, _), waiting in self._waiting.items():
+            if waiting.due_ms <= now_ms:
+                found.setdefault(root, []).append(list(waiting.saves))
         return found
 
     def drop(self, root: str, paths: Iterable[str]) -> None:
         """Remove the saves of files, which were reported."""
         for path in paths:
-            for kept in (self._saves, self._from_ms, self._to_ms):
-                kept.pop((root, path), None)
-
-    def _due_ms(self, where: Where) -> int:
-        return min(self._to_ms[where] + WINDOW_MS, self._from_ms[where] + MOST_WAIT_MS)
+            self._waiting.pop((root, path), None)
 
 
 def unreported(saves: Iterable[Save], reported_ms: Iterable[int]) -> Save | None:
@@ -130,18 +125,14 @@ class _Reported(NamedTuple):
     item: int
     at_ms: int
 
-    @property
-    def path(self) -> str:
-        return f"{self.root}/{self.save.path}"
-
 
 class SaveReporter:
     """Reports saves, and remembers them as long as a hook may still report them too."""
 
-    def __init__(self, store: Store, spool: Spool, record: Record) -> None:
-        self._store = store
-        self._spool = spool
-        self._record = record
+    def __init__(self, services: Services) -> None:
+        self._store = services.store
+        self._spool = services.spool
+        self._record = services.record
         self._reported: list[_Reported] = []
 
     @property
@@ -157,7 +148,15 @@ class SaveReporter:
         """
         if not self._spool.is_empty():
             return False  # a hook may have reported it, and the event is not stored yet
-        files = [[save for save in saves if not self._is_paused(save, root)] for saves in files]
+        covers = self._spool.pauses.covers
+        files = [
+            [
+                save
+                for save in saves
+                if not (covers(save.from_ms, [root]) or covers(save.to_ms, [root]))
+            ]
+            for saves in files
+        ]
         if not any(files):
             return True
         with self._store.read() as reader:
@@ -170,17 +169,16 @@ class SaveReporter:
         if len(saves) > MANY:
             self._record([_event(bulk_change_event(saves, root), root, saves[0].to_ms)], None)
         elif saves:
-            self._record_each(saves, root, author="person" if is_certain else "system")
+            author: Author = "person" if is_certain else "system"
+            receipts = self._record(
+                [_event(save_event(save, root), root, save.to_ms, author) for save in saves], None
+            )
+            self._reported += [
+                _Reported(save, root, receipt.item, now_ms())
+                for save, receipt in zip(saves, receipts, strict=True)
+                if receipt.item is not None
+            ]
         return True
-
-    def _record_each(self, saves: Sequence[Save], root: str, *, author: Author) -> None:
-        events = [_event(save_event(save, root), root, save.to_ms, author=author) for save in saves]
-        receipts = self._record(events, None)
-        self._reported += [
-            _Reported(save, root, receipt.item, now_ms())
-            for save, receipt in zip(saves, receipts, strict=True)
-            if receipt.item is not None
-        ]
 
     def withdraw(self) -> None:
         """Delete the reports of writes that hooks, which know more, reported after all.
@@ -203,10 +201,6 @@ class SaveReporter:
             self._record(gone, None)
             self._reported = [one for one in self._reported if one not in twice]
 
-    def _is_paused(self, save: Save, root: str) -> bool:
-        pauses = self._spool.pauses
-        return pauses.covers(save.from_ms, [root]) or pauses.covers(save.to_ms, [root])
-
     def _hook_writes(self, reader: StoreReader, saves: Collection[Save]) -> dict[str, list[int]]:
         """Return when hooks reported writes around the time of the saves, by the file's real path.
 
@@ -224,7 +218,7 @@ class SaveReporter:
         return found
 
 
-def _event(body: AnyBody, folder: str, at_ms: int, *, author: Author = "system") -> Event:
+def _event(body: AnyBody, folder: str, at_ms: int, author: Author = "system") -> Event:
     return Event(
         id=uuid.uuid4().hex,
         at_ms=at_ms,
@@ -266,6 +260,9 @@ MOST_CHANGED = 2_000
 """Most separate paths of one tree; with more, the tree is scanned as a whole."""
 
 
+log = logging.getLogger(__name__)
+
+
 class _Changed:
     """The paths of one tree that changed, and since when."""
 
@@ -274,52 +271,56 @@ class _Changed:
         self.paths: set[str] = set()
 
 
-class WatchLoop:
-    """The rounds of the watch thread.
+class WatchWorker(Watcher):
+    """The watch as a task of the daemon; its rounds run in a thread of their own."""
 
-    Args:
-        watched: the watched trees.
-        reporter: reports saves.
-        call: set to begin a round at once.
-    """
-
-    def __init__(self, watched: WatchSet, reporter: SaveReporter, *, call: Call) -> None:
-        self._watched = watched
-        self._reporter = reporter
-        self._call = call
+    def __init__(self, services: Services) -> None:
+        super().__init__("watching", services)
+        self._watched = WatchSet(services)
+        self._reporter = SaveReporter(services)
         self._pending = PendingSaves()
         self._changed: dict[str, _Changed] = {}
         self._last_change_s = 0.0
 
-    def round(self) -> None:
-        """Wait for something to do, and do it.
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Note that something was stored in these projects, which may not be watched yet."""
+        if self._watched.is_news(projects) or self._reporter.may_be_too_early:
+            self._call.set()
 
-        Raises:
-            StoreUnavailable: nothing is lost, the next round reports it.
-        """
+    def shown(self) -> tuple[Watched, ...]:
+        """Return the trees that are watched, and those that are not, with reasons."""
+        return self._watched.shown()
+
+    async def run(self) -> None:
+        """Watch until cancelled; only sleep if the settings turn the watch off."""
+        await (super().run() if self._settings.watch else asyncio.Event().wait())
+
+    async def finish(self) -> None:
+        """Report the remaining changes; call it once `run` has ended."""
+        if self._settings.watch:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
+        self._thread.shutdown()
+
+    def _end(self) -> None:
+        try:
+            self._watched.close()
+            self._look()
+            self._report(sys.maxsize)
+        except Exception as error:  # an error of ours must not keep the daemon from leaving
+            known = isinstance(error, OSError | ObserverError)
+            log.warning("the last writes were not reported: %s", error, exc_info=not known)
+
+    def _work(self) -> None:
         self._note(self._watched.refresh_if_due())
-        self._note(self._watched.wait(self._call, wait_s=self._wait_s()))
+        waits = [self._watched.wait_s()]
+        waits += [SETTLED_S] if self._changed else []
+        if (due_ms := self._pending.due_ms()) is not None:
+            waits.append(max((due_ms - now_ms()) / 1000, SETTLED_S))
+        self._note(self._watched.wait(self._call, wait_s=min(waits)))
         if self._changed and time.monotonic() - self._last_change_s >= SETTLED_S:
             self._look()
         self._report(now_ms())
         self._reporter.withdraw()
-
-    def end(self) -> None:
-        """Read and report all changes at once.
-
-        Raises:
-            StoreUnavailable: they are lost.
-        """
-        self._watched.close()
-        self._look()
-        self._report(sys.maxsize)
-
-    def _wait_s(self) -> float:
-        due_ms = self._pending.due_ms()
-        waits = [self._watched.wait_s()]
-        waits += [SETTLED_S] if self._changed else []
-        waits += [max((due_ms - now_ms()) / 1000, SETTLED_S)] if due_ms is not None else []
-        return min(waits)
 
     def _note(self, paths: Collection[str]) -> None:
         at_ms = now_ms()
@@ -355,53 +356,3 @@ class WatchLoop:
         for root, files in self._pending.due(at_ms).items():
             if self._reporter.report(root, files):
                 self._pending.drop(root, [saves[0].path for saves in files])
-
-
-log = logging.getLogger(__name__)
-
-
-class WatchWorker(Watcher):
-    """The watch as a task of the daemon.
-
-    Args:
-        record: stores events; called in the watch's own thread.
-    """
-
-    def __init__(
-        self, store: Store, spool: Spool, record: Record, settings: Settings, *, health: Health
-    ) -> None:
-        super().__init__("watching", health)
-        self._is_wanted = settings.watch
-        self._watched = WatchSet(store, settings, health)
-        self._reporter = SaveReporter(store, spool, record)
-        self._watch = WatchLoop(self._watched, self._reporter, call=self._call)
-
-    def touch(self, projects: Iterable[int | None]) -> None:
-        """Note that something was stored in these projects, which may not be watched yet."""
-        if self._watched.is_news(projects) or self._reporter.may_be_too_early:
-            self._call.set()
-
-    def shown(self) -> tuple[Watched, ...]:
-        """Return the trees that are watched, and those that are not, with reasons."""
-        return self._watched.shown()
-
-    async def run(self) -> None:
-        """Watch until cancelled; only sleep if the settings turn the watch off."""
-        await (super().run() if self._is_wanted else asyncio.Event().wait())
-
-    async def finish(self) -> None:
-        """Report the remaining changes; call it once `run` has ended."""
-        if self._is_wanted:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
-        self._thread.shutdown()
-
-    def _work(self) -> None:
-        self._watch.round()
-
-    def _end(self) -> None:
-        try:
-            self._watch.end()
-        except (OSError, ObserverError) as error:
-            log.warning("the last writes were not reported: %s", error)
-        except Exception:
-            log.exception("the last writes were not reported")

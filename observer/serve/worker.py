@@ -13,19 +13,23 @@ import os
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
+from observer.core.config import Settings
 from observer.core.errors import ObserverError, StoreUnavailable
-from observer.core.events import Event
-from observer.core.model import Receipt
+from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.local.spool import Spool
+from observer.notes.values import Record
 from observer.serve.inotify import Call, WatchLost, WatchRefused
+from observer.serve.lazy_store import LazyStore
 from observer.store.interface import Store
+from observer.store.reader import StoreReader
+from observer.store.tombstones import Tombstones
 from observer.store.writer import Writer
 from observer.upkeep.home_guard import HomeGuard, HomeLost
 
@@ -73,17 +77,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _lower_priority(nice: int) -> None:
-    """Let the threads that answer go before the calling one, and before all that it starts."""
-    if sys.platform == "linux":  # elsewhere it would be that of the whole process
-        with suppress(OSError):  # a sandbox may forbid it
-            os.nice(nice)
-
-
 def background(threads: int, name: str, *, nice: int = NICE) -> ThreadPoolExecutor:
-    """Return threads for work that nobody waits for."""
-    lower = partial(_lower_priority, nice)
-    return ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=lower)
+    """Return threads for work that nobody waits for: those that answer go first."""
+
+    def lower_priority() -> None:
+        if sys.platform == "linux":  # elsewhere it would be that of the whole process
+            with suppress(OSError):  # a sandbox may forbid it
+                os.nice(nice)
+
+    return ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=lower_priority)
 
 
 class WriterThread:
@@ -99,10 +101,6 @@ class WriterThread:
         self._thread = background(1, "writer", nice=WRITER_NICE)
         self._awaited: set[object] = set()
 
-    def record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
-        """Store the events of a request and return after the commit; blocks the calling thread."""
-        return self.call(self._pipeline.ingest, events, project_id)
-
     def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run something in the writer's thread, and block the calling thread until it is done."""
         awaited = object()
@@ -114,7 +112,12 @@ class WriterThread:
 
     def write(self, store: Store, work: Callable[[Writer], None]) -> None:
         """Carry out something in a transaction of its own, as `call`."""
-        self.call(_in_transaction, store, work)
+
+        def in_transaction() -> None:
+            with store.write() as writer:
+                work(writer)
+
+        self.call(in_transaction)
 
     def is_awaited(self) -> bool:
         """Return True while a thread is blocked until its call is done; safe from any thread."""
@@ -124,18 +127,6 @@ class WriterThread:
         """Run something in the writer's thread, and await it."""
         call = partial(self._guarded, work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
-
-    def restricted(self) -> list[str]:
-        """Return the roots whose policies the pipeline has read; does not wait for it."""
-        return self._pipeline.restricted()
-
-    def is_importing(self) -> bool:
-        """Return True if an import goes on, as far as can be known; does not wait for it."""
-        return self._pipeline.is_importing()
-
-    def end_import(self) -> None:
-        """Note that an import is over; does not wait."""
-        self._pipeline.end_import()
 
     def close(self) -> None:
         """Finish the queued calls and end the thread."""
@@ -151,35 +142,46 @@ class WriterThread:
             raise
 
 
-def _in_transaction(store: Store, work: Callable[[Writer], None]) -> None:
-    with store.write() as writer:
-        work(writer)
-
-
 OnChange: TypeAlias = Callable[[Iterable[int | None]], None]
 """Called with the ids of projects in which something was stored or changed."""
 
 
-class Services(NamedTuple):
-    """Parts of the daemon that workers share; `on_change` runs in the event loop's thread."""
+Quiet: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 
-    store: Store
+
+class Services(NamedTuple):
+    """Parts of the daemon that workers share.
+
+    `record` stores events and blocks the calling thread until they are; `on_change` is called in
+    the event loop's thread.
+    """
+
+    home: Home
+    settings: Settings
+    store: LazyStore
     spool: Spool
     pipeline: Pipeline
     writer: WriterThread
     health: Health
+    tombstones: Tombstones
+    record: Record
     on_change: OnChange
 
 
 class Worker:
-    """A background task; `touch` and `wake` are called in the event loop's thread.
+    """A background task; `touch` and `wake` are called in the event loop's thread."""
 
-    Args:
-        health: where failures are reported, by part.
-    """
-
-    def __init__(self, health: Health) -> None:
-        self._health = health
+    def __init__(self, services: Services) -> None:
+        self._home = services.home
+        self._settings = services.settings
+        self._store = services.store
+        self._spool = services.spool
+        self._pipeline = services.pipeline
+        self._writer = services.writer
+        self._health = services.health
+        self._tombstones = services.tombstones
+        self._record = services.record
+        self._on_change = services.on_change
         self._touched: set[int] = set()
         self._news = asyncio.Event()
 
@@ -198,12 +200,17 @@ class Worker:
         touched, self._touched = self._touched, set()
         return touched
 
+    async def _asked(self, ask: Callable[[StoreReader], T]) -> T:
+        """Return what the store answers, read in a thread."""
+
+        def read() -> T:
+            with self._store.read() as reader:
+                return ask(reader)
+
+        return await asyncio.to_thread(read)
+
     async def _attempt(
-        self,
-        part: str,
-        work: Callable[[], Awaitable[object]],
-        *,
-        quiet: type[Exception] | tuple[type[Exception], ...] = (),
+        self, part: str, work: Callable[[], Awaitable[object]], *, quiet: Quiet = ()
     ) -> bool:
         """Do one round; return False if it failed.
 
@@ -233,11 +240,7 @@ class Worker:
         return True
 
     async def _attempt_in_thread(
-        self,
-        part: str,
-        work: Callable[[], object],
-        *,
-        quiet: type[Exception] | tuple[type[Exception], ...] = (),
+        self, part: str, work: Callable[[], object], *, quiet: Quiet = ()
     ) -> bool:
         """Do one round of blocking work in a thread, as `_attempt`."""
         return await self._attempt(part, partial(asyncio.to_thread, work), quiet=quiet)
@@ -246,17 +249,17 @@ class Worker:
 RETRY_S = 5.0
 
 
-class Watcher(ABC):
+class Watcher(Worker, ABC):
     """Repeats rounds in a thread of its own, which wait for changes of files.
 
     Args:
-        part: under this name `health` has the failure of a round.
-        health: where failures are reported.
+        part: under this name `Health` has the failure of a round.
+        services: as of `Worker`.
     """
 
-    def __init__(self, part: str, health: Health) -> None:
+    def __init__(self, part: str, services: Services) -> None:
+        super().__init__(services)
         self._part = part
-        self._health = health
         self._over = threading.Event()
         self._call = Call()
         self._thread = background(1, part)

@@ -49,14 +49,9 @@ def project(home: Home, tmp_path: Path) -> Path:
 
 def describe(home: Home, folder: Path, text: str) -> None:
     mirror = home.context / "by-path" / folder.relative_to("/")
-    mirror.mkdir(parents=True)
+    mirror.mkdir(parents=True, exist_ok=True)
     (mirror / "CONTEXT.md").write_text(text)
     (mirror / "CONTEXT.cursor.json").write_text('{"additional_context": "' + text + '"}')
-
-
-@pytest.mark.parametrize("client", ["claude-code", "kiro", "kiro-cli", "codex", ""])
-def test_text_is_for_all_but_cursor(context: Context, project: Path, client: str) -> None:
-    assert context(client, project) == "about my app"
 
 
 @pytest.mark.parametrize(
@@ -78,31 +73,36 @@ def test_cursor_is_shown_once_where_both_hooks_are_installed(
     assert context("cursor", project, **surroundings) == '{"additional_context": "about my app"}'
 
 
-@pytest.mark.parametrize(
-    ("client", "shown"), [("cursor", {}), ("claude-code", {"CURSOR_VERSION": "3.2"})]
-)
-def test_cursor_gets_json(
-    context: Context, project: Path, client: str, shown: dict[str, str]
-) -> None:
-    assert context(client, project, **shown) == '{"additional_context": "about my app"}'
+JSON = '{"additional_context": "about my app"}'
 
 
 @pytest.mark.parametrize(
-    ("client", "nothing"), [("cursor", "{}"), ("claude-code", ""), ("kiro", "")]
+    ("client", "known", "nothing", "surroundings"),
+    [
+        *((client, "about my app", "", {}) for client in ("claude-code", "kiro", "codex", "")),
+        ("cursor", JSON, "{}", {}),
+        ("claude-code", JSON, "{}", {"CURSOR_VERSION": "3.2"}),
+    ],
 )
-def test_where_nothing_is_known_nothing_is_said(
-    context: Context, tmp_path: Path, client: str, nothing: str
+def test_what_is_known_is_text_for_all_but_cursor(
+    context: Context,
+    project: Path,
+    tmp_path: Path,
+    client: str,
+    known: str,
+    nothing: str,
+    surroundings: dict[str, str],
 ) -> None:
-    assert context(client, tmp_path) == nothing
+    assert context(client, project, **surroundings) == known
+    assert context(client, tmp_path, **surroundings) == nothing
 
 
-def test_the_nearest_file_wins(context: Context, project: Path, home: Home) -> None:
+def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(project / "src")
     assert context("kiro", project / "src" / "deep") == "about my app"
+    assert context("kiro", tmp_path / "link") == "about my app"
     describe(home, project / "src", "about src")
     assert context("kiro", project / "src" / "deep") == "about src"
-
-
-def test_the_root_is_a_place_like_any_other(context: Context, home: Home, tmp_path: Path) -> None:
     describe(home, Path("/"), "about all")
     assert context("kiro", tmp_path) == "about all"
 
@@ -112,13 +112,6 @@ def test_the_client_knows_the_project_better_than_the_folder(
 ) -> None:
     assert context("cursor", "/", CURSOR_PROJECT_DIR=str(project)).startswith("{")
     assert context("kiro", "/", CLAUDE_PROJECT_DIR=f"{project}/", CURSOR_PROJECT_DIR="/") != ""
-
-
-def test_a_link_leads_to_the_project_it_points_to(
-    context: Context, project: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "link").symlink_to(project / "src")
-    assert context("kiro", tmp_path / "link") == "about my app"
 
 
 @pytest.mark.parametrize("shown", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
@@ -142,18 +135,11 @@ def test_an_installed_hook_knows_its_home(
 def test_a_client_gets_the_file_made_for_it(context: Context, project: Path, home: Home) -> None:
     mirror = home.context / "by-path" / project.relative_to("/")
     (mirror / "CONTEXT.kiro.md").write_text("for kiro")
+    (mirror / "CONTEXT.copilot.json").write_text('{"additionalContext": "about my app"}')
+    assert context("copilot", project / "src") == '{"additionalContext": "about my app"}'
     shown = {client: context(client, project) for client in ("kiro", "kiro-cli", "claude-code")}
     assert shown == {"kiro": "for kiro", "kiro-cli": "about my app", "claude-code": "about my app"}
     assert context("cursor", project) == '{"additional_context": "about my app"}'
-
-
-def test_a_client_that_reads_json_gets_its_json(
-    context: Context, project: Path, home: Home
-) -> None:
-    mirror = home.context / "by-path" / project.relative_to("/")
-    (mirror / "CONTEXT.copilot.json").write_text('{"additionalContext": "about my app"}')
-    assert context("copilot", project / "src") == '{"additionalContext": "about my app"}'
-    assert context("kiro", project) == "about my app"
 
 
 Cline = Callable[..., str]

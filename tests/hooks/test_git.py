@@ -223,13 +223,12 @@ def test_a_checkout_tells_the_branch(
     assert event.args[2] == "1"
 
 
-def test_a_checkout_of_files_is_not_shown(commit: Commit, after: After, repository: Path) -> None:
+def test_a_checkout_of_files_is_not_shown_and_a_worktree_tells_its_own_folder(
+    commit: Commit, after: After, repository: Path, tmp_path: Path
+) -> None:
     commit("a")
     (repository / "a").write_text("changed")
     assert after("checkout", "--", "a") == []
-
-
-def test_a_worktree_tells_its_own_folder(after: After, repository: Path, tmp_path: Path) -> None:
     (event,) = after("worktree", "add", "-q", "-b", "wt", str(tmp_path / "wt"))
     assert event.cwd == str(tmp_path / "wt")
     assert event.env["git.dir"] == str(repository / ".git" / "worktrees" / "wt")
@@ -262,9 +261,6 @@ def test_the_hook_before_keeps_arguments_input_and_status(
     git("commit", "-q", "--allow-empty", "--amend", "-m", "1")
     (rewritten,) = [event for event in posted() if event.event == "post-rewrite"]
     assert (tmp_path / "shown").read_bytes() == b"amend\n" + rewritten.payload
-
-
-def test_the_status_of_the_hook_before_is_the_checkouts(repository: Path) -> None:
     before = repository / ".git" / "hooks" / "post-checkout.observer-orig"
     write_script(before, "#!/bin/sh\nexit 3\n")
     done = subprocess.run(["git", "checkout", "-q", "-b", "x"], cwd=repository, check=False)

@@ -40,14 +40,12 @@ def test_the_payload_arrives_to_the_byte(post: Post, posted: Posted, payload: by
     assert [(e.client, e.event, e.payload) for e in posted()] == [("claude-code", "Stop", payload)]
 
 
-def test_arguments_keep_their_order_and_blanks(post: Post, posted: Posted) -> None:
+def test_arguments_keep_their_order_and_blanks_and_the_hook_tells_for_whom_it_ran(
+    post: Post, posted: Posted
+) -> None:
     post("git", "post-merge", "a b", "", "*", "c\nd", cwd="/")
-    assert posted()[0].args == ("a b", "", "*", "c\nd")
-
-
-def test_the_hook_tells_where_and_for_whom_it_ran(post: Post, posted: Posted) -> None:
-    post("cursor", "stop")
     (shown,) = posted()
+    assert shown.args == ("a b", "", "*", "c\nd")
     assert (shown.ppid, shown.host) == (str(os.getpid()), os.uname().nodename)
     assert abs(shown.at_ms - time.time() * 1000) < 5_000
 
@@ -69,22 +67,15 @@ def test_a_deleted_folder_is_no_obstacle(
     assert posted()[0].event == "stop"
 
 
+@pytest.mark.parametrize("terminal", ["vscode", "kiro"])
 def test_only_the_variables_of_agents_that_are_set_travel(
-    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
+    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch, terminal: str
 ) -> None:
     shown = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "a b\n'c", "OBSERVER_SESSION": "bash-1-2"}
-    for name, value in {**shown, "AGENT": "", "TERM_PROGRAM": "vscode", "SECRET": "x"}.items():
+    for name, value in {**shown, "AGENT": "", "TERM_PROGRAM": terminal, "SECRET": "x"}.items():
         monkeypatch.setenv(name, value)
     post("claude-code", "Stop")
-    assert posted()[0].env == shown
-
-
-def test_kiros_terminal_is_shown(
-    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TERM_PROGRAM", "kiro")
-    post("kiro", "Stop")
-    assert posted()[0].env == {"TERM_PROGRAM": "kiro"}
+    assert posted()[0].env == shown | ({"TERM_PROGRAM": "kiro"} if terminal == "kiro" else {})
 
 
 def test_files_are_for_their_owner_alone(post: Post, home: Home) -> None:
@@ -93,8 +84,8 @@ def test_files_are_for_their_owner_alone(post: Post, home: Home) -> None:
     assert modes == {"drwx------", "-rw-------"}
 
 
-def test_an_installed_hook_knows_its_home(
-    post: Post, hooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_installed_hook_knows_its_home_and_any_other_takes_the_users(
+    post: Post, posted: Posted, hooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
     elsewhere = Spool(tmp_path / "my home" / "spool")
@@ -102,12 +93,6 @@ def test_an_installed_hook_knows_its_home(
     installed = shutil.copytree(hooks, tmp_path / "my home" / "hooks") / "post"
     post("cursor", "stop", script=installed)
     assert elsewhere.depth() == 1
-
-
-def test_from_anywhere_else_it_takes_the_users_home(
-    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OBSERVER_HOME")
     post("cursor", "stop")
     assert len(posted()) == 1
 
@@ -202,22 +187,19 @@ def small_disk(home: Home, spool: Spool) -> Iterator[Path]:
         subprocess.run(["umount", str(home.root)], check=True)
 
 
+@pytest.mark.parametrize("is_fifo", [False, True], ids=["", "a fifo in the place of the log"])
 def test_a_payload_too_big_for_the_disk_makes_no_event_and_one_line(
-    post: Post, spool: Spool, small_disk: Path
+    post: Post, spool: Spool, small_disk: Path, *, is_fifo: bool
 ) -> None:
+    """No hook waits for a FIFO."""
+    if is_fifo:
+        (small_disk / "log").mkdir()
+        os.mkfifo(small_disk / "log" / "hooks.log")
     post("cursor", "stop", payload=b"x" * 200_000)
     assert spool.depth() == 0
     assert not list((small_disk / "spool" / "tmp").iterdir())
-    assert len((small_disk / "log" / "hooks.log").read_text().splitlines()) == 1
-
-
-def test_no_hook_waits_for_a_fifo_in_the_place_of_its_log(
-    post: Post, spool: Spool, small_disk: Path
-) -> None:
-    (small_disk / "log").mkdir()
-    os.mkfifo(small_disk / "log" / "hooks.log")
-    post("cursor", "stop", payload=b"x" * 200_000)
-    assert spool.depth() == 0
+    if not is_fifo:
+        assert len((small_disk / "log" / "hooks.log").read_text().splitlines()) == 1
 
 
 def fill(disk: Path) -> None:
@@ -259,28 +241,27 @@ def test_what_a_full_disk_refuses_is_counted(post: Post, spool: Spool, small_dis
     assert refused.stat().st_size == 64
 
 
-@pytest.mark.parametrize("count", ["", "$(touch pwned) x\n" + " " * 60], ids=["ours", "none"])
+@pytest.mark.parametrize(
+    "count", ["", "$(touch pwned) x\n" + " " * 60, None], ids=["ours", "none", "a fifo"]
+)
 def test_what_a_spool_that_is_no_folder_refuses_is_counted(
-    post: Post, home: Home, count: str
+    post: Post, home: Home, count: str | None
 ) -> None:
-    """A count that is none begins anew."""
+    """A count that is none begins anew; no hook waits for a FIFO."""
     home.logs.mkdir(parents=True)
-    refusals.prepare(home.refused)
-    if count:
-        home.refused.write_text(count)
     home.spool.write_text("in the way")
+    if count is None:
+        os.mkfifo(home.refused)
+    else:
+        refusals.prepare(home.refused)
+        home.refused.write_text(count or home.refused.read_text())
     post("cursor", "stop", payload=b"x")
-    found = refusals.read(home.refused)
-    assert found is not None
-    assert found.events == 1
-
-
-def test_no_hook_waits_for_a_fifo_in_the_place_of_its_count(post: Post, home: Home) -> None:
-    home.logs.mkdir(parents=True)
-    os.mkfifo(home.refused)
-    home.spool.write_text("in the way")
-    post("cursor", "stop", payload=b"x")
-    assert (home.logs / "hooks.log").exists()
+    if count is None:
+        assert (home.logs / "hooks.log").exists()
+    else:
+        found = refusals.read(home.refused)
+        assert found is not None
+        assert found.events == 1
 
 
 def test_a_read_only_mount_is_borne(post: Post, spool: Spool, small_disk: Path) -> None:
@@ -352,15 +333,6 @@ def test_nothing_is_written_while_paused_everywhere(
     assert files(home) == []
 
 
-def test_a_pause_that_is_over_ends_without_a_daemon(
-    post: Post, home: Home, spool: Spool, posted: Posted
-) -> None:
-    (home.spool).mkdir(parents=True)
-    (home.spool / "paused").write_text(f"{NOW_MS // 1000 - 5} *\n")
-    post("claude-code", "Stop")
-    assert len(posted()) == 1
-
-
 def test_only_what_happens_in_the_folder_is_left_out(
     post: Post, posted: Posted, spool: Spool, tmp_path: Path
 ) -> None:
@@ -382,19 +354,29 @@ def test_the_folder_may_be_the_one_that_the_client_names(
     assert posted() == []
 
 
-@pytest.mark.parametrize("text", ["", "x *\n", "* *\n", "99999999999\n", "99999999999 x\n", "\0"])
-def test_a_file_that_no_pause_wrote_stops_nothing(
-    post: Post, home: Home, posted: Posted, text: str
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x *\n",
+        "* *\n",
+        "99999999999\n",
+        "99999999999 x\n",
+        "\0",
+        f"{NOW_MS // 1000 - 5} *\n",
+        None,
+    ],
+    ids=["empty", "no time", "no number", "no scope", "no path", "NUL", "over", "a pipe"],
+)
+def test_a_file_that_is_no_pause_stops_nothing_and_is_not_waited_for(
+    post: Post, home: Home, posted: Posted, text: str | None
 ) -> None:
+    """A pause that is over ends without a daemon."""
     home.spool.mkdir(parents=True)
-    (home.spool / "paused").write_text(text)
-    post("cursor", "stop")
-    assert len(posted()) == 1
-
-
-def test_a_pipe_in_its_place_is_not_waited_for(post: Post, home: Home, posted: Posted) -> None:
-    home.spool.mkdir(parents=True)
-    os.mkfifo(home.spool / "paused")
+    if text is None:
+        os.mkfifo(home.spool / "paused")
+    else:
+        (home.spool / "paused").write_text(text)
     post("cursor", "stop")
     assert len(posted()) == 1
 
@@ -423,34 +405,19 @@ def test_git_is_not_asked_anything_while_paused(
 
 
 @every_shell
-def test_a_shell_records_nothing_while_paused(
-    person: Person, spool: Spool, home: Home, shell: str
-) -> None:
-    pause(spool, EVERYWHERE)
-    resume = f"rm '{home.spool}/paused'"
-    records = person(shell, "echo hidden", resume, "echo after")
-    shown = str(records)
-    assert "after" in shown
-    assert "hidden" not in shown
-
-
-@every_shell
-def test_a_shell_records_nothing_in_a_paused_folder(
-    person: Person, spool: Spool, tmp_path: Path, shell: str
+@pytest.mark.parametrize("is_everywhere", [True, False], ids=["everywhere", "a folder"])
+def test_a_shell_records_nothing_while_paused_and_notices_that_a_pause_is_over(
+    person: Person, spool: Spool, home: Home, tmp_path: Path, shell: str, *, is_everywhere: bool
 ) -> None:
     (tmp_path / "shop").mkdir()
-    pause(spool, str(tmp_path / "shop"))
-    into = f"cd {tmp_path}/shop"
-    shown = str(person(shell, into, "echo hidden", "cd ..", "echo after"))
+    pause(spool, EVERYWHERE if is_everywhere else str(tmp_path / "shop"))
+    over = f"printf '{NOW_MS // 1000 - 5} *\\nx *\\n' >'{home.spool}/paused'"
+    lines = (
+        ("echo hidden", over) if is_everywhere else (f"cd {tmp_path}/shop", "echo hidden", "cd ..")
+    )
+    shown = str(person(shell, *lines, "echo after"))
     assert "after" in shown
     assert "hidden" not in shown
-
-
-@every_shell
-def test_a_shell_notices_that_a_pause_is_over(person: Person, home: Home, shell: str) -> None:
-    home.spool.mkdir(parents=True)
-    (home.spool / "paused").write_text(f"{NOW_MS // 1000 - 5} *\nx *\n")
-    assert "after" in str(person(shell, "echo after"))
 
 
 @every_shell

@@ -135,8 +135,10 @@ def shown(answer: bytes, event: str) -> str:
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
-    recalls: dict[str, Recall], answered: Answered
+    recalls: dict[str, Recall], answered: Answered, home: Home
 ) -> None:
+    asked = [home.run / "python3", "-IS", "-c", "print(1)"]  # the interpreter that is lent
+    assert subprocess.run(asked, capture_output=True, check=True).stdout == b"1\n"
     for session, recall in recalls.items():
         another = {**coming(session), "tool_input": {"command": "bun run test"}}
         assert recall("claude-code", "PreToolUse", payload=another).stdout == b""
@@ -158,34 +160,35 @@ def test_after_it_has_failed_it_is_shown_too_but_once(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_it_can_be_turned_off(recalls: dict[str, Recall], within: Any) -> None:
-    within("config", "set", "recall_hooks", "false")
-    within("down")
-    within("up")
-    for session, recall in recalls.items():
-        assert recall("claude-code", "PostToolUseFailure", payload=failure(session)).stdout == b""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("learned")
-def test_inside_cursor_the_hook_of_cursor_speaks(recalls: dict[str, Recall]) -> None:
+@pytest.mark.parametrize("is_off", [False, True], ids=["inside Cursor", "turned off"])
+def test_it_is_silent_where_the_hook_of_cursor_speaks_and_where_it_is_turned_off(
+    recalls: dict[str, Recall], within: Any, *, is_off: bool
+) -> None:
     hooks_json = Path(os.environ["HOME"]) / ".cursor" / "hooks.json"
     hooks_json.parent.mkdir()
     hooks_json.write_text('{"command": "/home/ana/.observer/hooks/recall cursor x"}')
-    inside = os.environ | {"CURSOR_VERSION": "3.20"}
+    if is_off:
+        for words in (("config", "set", "recall_hooks", "false"), ("down",), ("up",)):
+            within(*words)
+    inside = os.environ | ({} if is_off else {"CURSOR_VERSION": "3.20"})
     for session, recall in recalls.items():
         asked = failure(session)
         assert recall("claude-code", "PostToolUseFailure", payload=asked, env=inside).stdout == b""
 
 
-@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
-def test_without_a_daemon_it_is_silent(recall: Recall, event: str) -> None:
-    assert recall("claude-code", event, payload=failure("s2")).stdout == b""
-
-
-@pytest.mark.parametrize("arguments", [(), ("claude-code",)])
-def test_without_arguments_it_is_silent(recall: Recall, arguments: tuple[str, ...]) -> None:
-    assert recall(*arguments).stdout == b""
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("claude-code",),
+        *(("claude-code", name) for name in ("PreToolUse", "PostToolUse", "PostToolUseFailure")),
+    ],
+    ids=str,
+)
+def test_without_a_daemon_or_arguments_it_is_silent(
+    recall: Recall, arguments: tuple[str, ...]
+) -> None:
+    assert recall(*arguments, payload=failure("s2")).stdout == b""
 
 
 @contextmanager
@@ -220,30 +223,31 @@ def listening(home: Home, answer: bytes | None) -> Iterator[None]:
             thread.join()
 
 
-def test_a_daemon_that_hangs_keeps_nobody(recall: Recall, home: Home) -> None:
-    with listening(home, None):
-        assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
-
-
 @pytest.mark.parametrize(
     "answer",
     [
+        None,
         b"",
         b"HTTP/1.1 200 OK\r\ncontent-length: 40\r\n\r\n{half",
         b"HTTP/1.1 200 OK\r\n\r\nunmeasured",
         b"HTTP/1.1 500 Oops\r\ncontent-length: 5\r\n\r\nsorry",
         b"no http at all",
     ],
-    ids=["nothing", "half", "unmeasured", "failed", "foreign"],
+    ids=["never", "nothing", "half", "unmeasured", "failed", "foreign"],
 )
-def test_only_a_whole_answer_is_printed(recall: Recall, home: Home, answer: bytes) -> None:
+def test_only_a_whole_answer_is_printed(recall: Recall, home: Home, answer: bytes | None) -> None:
+    """A daemon that hangs keeps nobody."""
     with listening(home, answer):
         assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
 
 
-def test_a_whole_answer_is_printed(recall: Recall, answered: Answered, home: Home) -> None:
+def test_a_whole_answer_is_printed_and_a_giant_payload_passed_over(
+    recall: Recall, answered: Answered, home: Home
+) -> None:
     with listening(home, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nknown"):
         assert answered(recall, "claude-code", "PostToolUseFailure", payload={}) == b"known"
+        giant = b"x" * (2 << 20)
+        assert recall("claude-code", "UserPromptSubmit", payload=giant).stdout == b""
 
 
 def test_a_client_that_never_closes_keeps_nobody(recall: Recall) -> None:
@@ -253,11 +257,6 @@ def test_a_client_that_never_closes_keeps_nobody(recall: Recall) -> None:
     finally:
         os.close(reading)
         os.close(writing)
-
-
-def test_a_giant_payload_is_passed_over(recall: Recall, home: Home) -> None:
-    with listening(home, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nknown"):
-        assert recall("claude-code", "UserPromptSubmit", payload=b"x" * (2 << 20)).stdout == b""
 
 
 def test_the_interpreter_that_the_daemon_lends_comes_first(
@@ -270,21 +269,5 @@ def test_the_interpreter_that_the_daemon_lends_comes_first(
     recall("claude-code", "UserPromptSubmit", payload={})
     asked = (tmp_path / "asked").read_text().split()
     assert (asked[0], asked[2:]) == ("-IS", ["claude-code", "UserPromptSubmit"])
-
-
-def test_an_interpreter_that_fails_denies_no_call(recall: Recall, home: Home) -> None:
-    """By exit code 2 a client denies the call that it is about to make."""
-    home.root.mkdir()
-    lent = make_run_folder(home) / "python3"
-    lent.write_text("#!/bin/sh\nexit 2\n")
-    lent.chmod(0o755)
+    lent.write_text("#!/bin/sh\nexit 2\n")  # by which a client denies the call that it would make
     assert recall("claude-code", "PreToolUse", payload=coming("s2")).stdout == b""
-
-
-@pytest.mark.slow
-def test_a_daemon_lends_its_interpreter(home: Home, within: Any) -> None:
-    within("up")
-    asked = subprocess.run(
-        [home.run / "python3", "-IS", "-c", "print(1)"], capture_output=True, check=True
-    )
-    assert asked.stdout == b"1\n"

@@ -24,6 +24,10 @@ ARGUMENTS = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish
 every_shell = pytest.mark.parametrize("shell", SHELLS)
 
 
+def interactive(shell: str) -> list[str]:
+    return [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
+
+
 def text(record: dict[str, str]) -> str:
     """What was typed, out of bash's history line or as it is."""
     if "history" in record:
@@ -55,11 +59,6 @@ def test_a_command_is_shown_with_all_that_came_of_it(
 
 
 @every_shell
-def test_many_lines_are_one_command(person: Person, shell: str) -> None:
-    assert texts(person(shell, "echo 'a", "b' c")) == ["echo 'a\nb' c"]
-
-
-@every_shell
 def test_what_is_private_stays_private(
     person: Person, shell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,16 +70,6 @@ def test_what_is_private_stays_private(
         ["echo before", "repeat-or-private", "echo after"],
     )
     assert "hidden" not in repr(records)
-
-
-@every_shell
-def test_an_empty_line_is_no_command(person: Person, shell: str) -> None:
-    assert texts(person(shell, "", "echo one", "", "")) == ["echo one"]
-
-
-@every_shell
-def test_an_unknown_command_is_one_that_failed(person: Person, shell: str) -> None:
-    assert person(shell, "no-such-program")[-1]["exit"] == "127"
 
 
 @every_shell
@@ -111,17 +100,15 @@ def test_a_script_records_nothing(
 
 
 @every_shell
-def test_the_session_is_the_logs_name(
+def test_what_is_typed_is_recorded_command_by_command_for_its_owner_alone(
     person: Person, home: Home, tmp_path: Path, shell: str
 ) -> None:
-    person(shell, f"printenv OBSERVER_SESSION >{tmp_path}/session")
+    told = f"printenv OBSERVER_SESSION >{tmp_path}/session"
+    records = person(shell, told, "", "echo 'a", "b' c", "", "no-such-program")
+    assert texts(records) == [told, "echo 'a\nb' c", "no-such-program"]
+    assert records[-1]["exit"] == "127"
     (log,) = (home.spool / "shell").iterdir()
     assert (tmp_path / "session").read_text().strip() == log.name
-
-
-@every_shell
-def test_the_log_is_for_its_owner_alone(person: Person, home: Home, shell: str) -> None:
-    person(shell, "echo one")
     modes = {stat.filemode(path.stat().st_mode) for path in home.root.rglob("*")}
     assert modes == {"drwx------", "-rw-------"}
 
@@ -148,7 +135,7 @@ def test_a_log_that_was_taken_away_is_followed_by_another(
 def test_a_home_that_cannot_be_written_is_borne_in_silence(
     person: Person, terminal: Terminal, hooks: Path, shell: str
 ) -> None:
-    argv = [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
+    argv = interactive(shell)
     shown = terminal(
         argv,
         f" source {hooks}/shell/observer.{shell}",
@@ -170,7 +157,7 @@ def test_an_installed_recorder_knows_its_home(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
-    argv = [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
+    argv = interactive(shell)
     Spool(tmp_path / "h" / "spool").prepare()
     shutil.copytree(hooks, tmp_path / "h" / "hooks")
     terminal(argv, f" source {tmp_path}/h/hooks/shell/observer.{shell}", "echo one", " exit")
@@ -204,14 +191,10 @@ def test_the_prompt_sees_the_persons_status(terminal: Terminal, hooks: Path, she
         "zsh": ' tell() { echo "<$?,$pipestatus>" }; precmd_functions+=(tell)',
         "fish": ' function fish_prompt; echo "<$status,$pipestatus>"; end',
     }
-    argv = [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
+    argv = interactive(shell)
     source = f" source {hooks}/shell/observer.{shell}"
     shown = terminal(argv, source, prompt[shell], "sh -c 'exit 4' | sh -c 'exit 5'", " exit")
     assert "<5,4 5>" in shown
-
-
-def bash(person: Person, *lines: str, **environment: str) -> list[str]:
-    return texts(person("bash", *lines, **environment))
 
 
 @pytest.mark.parametrize(
@@ -229,7 +212,7 @@ def bash(person: Person, *lines: str, **environment: str) -> list[str]:
 def test_bash_tells_a_repeat_from_a_secret_where_it_can(
     person: Person, rules: dict[str, str], answered: str
 ) -> None:
-    assert bash(person, "echo x", "echo x", **rules)[-1] == answered
+    assert texts(person("bash", "echo x", "echo x", **rules))[-1] == answered
 
 
 DEBIAN = """
@@ -271,7 +254,7 @@ def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
     terminal: Terminal, hooks: Path, tmp_path: Path, rules: str
 ) -> None:
     """With and without the recorder, the history holds the same lines."""
-    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
+    argv = interactive("bash")
     lines = (
         *("echo x", "echo x", " echo y", "echo z", "echo x", " echo x", "HISTCONTROL=", "ls"),
         "ls",
@@ -285,7 +268,7 @@ def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
 
 
 def test_bash_leaves_a_rule_alone_that_is_read_only(terminal: Terminal, hooks: Path) -> None:
-    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
+    argv = interactive("bash")
     source = f" source {hooks}/shell/observer.bash"
     shown = terminal(argv, "readonly HISTCONTROL=ignoreboth", source, "echo x", "echo x", " exit")
     assert "readonly variable" not in shown
@@ -300,22 +283,20 @@ def test_a_repeated_command_is_recorded_in_other_shells(
     assert texts(person(shell, rule, "echo x", "echo x"))[-2:] == ["echo x", "echo x"]
 
 
-def test_bash_without_history_reports_no_text(person: Person) -> None:
-    answered = bash(person, "echo kept", "set +o history", "echo lost")
-    assert answered[-1] == "repeat-or-private"
-
-
-def test_bash_is_not_fooled_by_history_from_elsewhere(person: Person, tmp_path: Path) -> None:
+def test_bash_is_not_fooled_by_history_that_is_off_or_from_elsewhere(
+    person: Person, tmp_path: Path
+) -> None:
     """Reading another shell's history at the prompt must not look like a command typed here."""
     (tmp_path / "other").write_text("echo from elsewhere\n")
-    answered = bash(
-        person,
+    without = texts(person("bash", "echo kept", "set +o history", "echo lost"))
+    assert without[-1] == "repeat-or-private"
+    lines = (
         "HISTCONTROL=ignorespace",
         f"PROMPT_COMMAND=(__observer_record 'history -r {tmp_path}/other' __observer_ready)",
         " echo secret",
         "echo mine",
     )
-    assert answered[-2:] == ["repeat-or-private", "echo mine"]
+    assert texts(person("bash", *lines))[-2:] == ["repeat-or-private", "echo mine"]
 
 
 @pytest.mark.parametrize("begun", ["unset PROMPT_COMMAND", "PROMPT_COMMAND=(tell other)"])
@@ -326,7 +307,7 @@ def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
     rc.write_text(
         f"tell() {{ echo shown; }}\nPROMPT_COMMAND=tell\nsource {hooks}/shell/observer.bash\n"
     )
-    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
+    argv = interactive("bash")
     lines = (f" {begun}", *[f" source {rc}"] * 3, ' echo "<${PROMPT_COMMAND[@]}>"', " exit")
     shown = terminal(argv, *lines)
     others = " other" * ("other" in begun)
@@ -334,7 +315,7 @@ def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
 
 
 def test_bash_takes_an_unset_variable_for_no_obstacle(terminal: Terminal, hooks: Path) -> None:
-    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
+    argv = interactive("bash")
     lines = ("unset PS0 PROMPT_COMMAND", "set -eu", f"source {hooks}/shell/observer.bash")
     shown = terminal(argv, *lines, 'echo "<${OBSERVER_SESSION-}>"', "exit")
     assert "unbound" not in shown
@@ -347,7 +328,7 @@ def test_bash_takes_an_unset_variable_for_no_obstacle(terminal: Terminal, hooks:
 def test_bash_keeps_out_where_it_cannot_hook_in(
     terminal: Terminal, hooks: Path, home: Home, obstacle: str
 ) -> None:
-    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
+    argv = interactive("bash")
     shown = terminal(argv, obstacle, f"source {hooks}/shell/observer.bash", "echo one", "exit")
     assert not home.spool.exists()
     assert "__observer" not in shown
@@ -359,7 +340,7 @@ def test_before_bash_5_1_the_prompt_command_is_one_text(
     recorder = tmp_path / "observer.bash"
     text = (hooks / "shell" / "observer.bash").read_text()
     recorder.write_text(text.replace("BASH_VERSINFO[1] >= 1", "BASH_VERSINFO[1] >= 99"))
-    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), *ARGUMENTS["bash"]]
+    argv = interactive("bash")
     shown = terminal(
         argv, " PROMPT_COMMAND='echo \"<$?>\";'", f" source {recorder}", "sh -c 'exit 7'", " exit"
     )

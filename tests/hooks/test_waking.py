@@ -59,12 +59,6 @@ def test_one_of_many_hooks_starts_a_daemon_that_died(killed: Home, until: Until)
     until(lambda: not killed.waking.exists() and not is_waking(killed.root))
 
 
-def test_no_hook_starts_one_as_long_as_the_last_one_may_live(killed: Home) -> None:
-    report(killed)
-    assert not killed.waking.exists()
-    assert not client.is_running(killed)
-
-
 def test_no_hook_starts_one_that_was_stopped_on_purpose(
     home: Home, observer: Observer, until: Until
 ) -> None:
@@ -93,7 +87,11 @@ def test_a_daemon_that_cannot_start_is_not_started_by_every_hook(
     client.stop(killed)
 
 
-def test_a_python_that_is_gone_is_not_run(killed: Home) -> None:
+def test_no_hook_starts_one_as_long_as_the_last_may_live_or_by_a_python_that_is_gone(
+    killed: Home,
+) -> None:
+    report(killed)
+    assert not killed.waking.exists()
     killed.alive.write_text("/nowhere/python\n\n")
     run_out(killed.alive)
     report(killed)

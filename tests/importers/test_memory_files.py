@@ -19,8 +19,8 @@ from observer.importers.shelf.memory_files import MOST_BYTES, NAME, SOURCES, fin
 from observer.projects.policy import FILE
 from observer.search.start import StartRequest, start
 from observer.serve.unreported import MemoryFileWorker
-from observer.serve.worker import Health
 from tests.importers.conftest import Filled, Memories
+from tests.serve.services import services_over
 
 AWS_KEY = "AKIA" + "QYLPMN5HFIQR7XYA"
 
@@ -107,7 +107,7 @@ def followed(memory: Memories, shop: Path) -> tuple[Filled, Callable[[], None]]:
     filled = memory("files")
     home = Home(shop.parent / ".observer")
     home.root.mkdir()
-    worker = MemoryFileWorker(filled.store, filled.pipeline.ingest, home, Health())
+    worker = MemoryFileWorker(services_over(home, filled.store, pipeline=filled.pipeline))
     worker.look()
     assert filled.items() == []
     found = find([shop], Problems())
@@ -172,5 +172,5 @@ def test_files_that_went_while_no_daemon_ran_take_their_notes_along(
     for name in notes(filled):
         (shop / name).unlink()
     home = Home(shop.parent / ".observer")
-    MemoryFileWorker(filled.store, filled.pipeline.ingest, home, Health()).look()
+    MemoryFileWorker(services_over(home, filled.store, pipeline=filled.pipeline)).look()
     assert filled.items() == []

@@ -34,13 +34,13 @@ def configured(home: Home, model: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 def test_it_is_off_by_default(within: Observer) -> None:
     assert within("config", "llm").stdout.startswith("llm  off: ")
+    ran = within("config", "llm", "--try")
+    assert ran.returncode == 2
+    assert "observer config set llm_url URL" in ran.stderr
     shown = json.loads(within("config", "llm", "--json").stdout)
     assert shown == {"is_on": False, "status": None}
-
-
-def test_where_it_is_off_doctor_and_status_do_not_mention_it(within: Observer) -> None:
-    assert "llm" not in within("doctor").stdout
-    assert "llm" not in within("status").stdout
+    for command in ("doctor", "status"):
+        assert "llm" not in within(command).stdout
 
 
 @pytest.mark.slow
@@ -67,9 +67,6 @@ def test_try_shows_the_answer(within: Observer, configured: Home, model: Any) ->
     assert ran.returncode == 0
     assert ran.stdout.startswith(f"tiny at {model.url} answered in ")
     assert "learned    Hold the lock until the booking is stored." in ran.stdout
-
-
-def test_try_speaks_json(within: Observer, configured: Home) -> None:
     shown = json.loads(within("config", "llm", "--try", "--json").stdout)
     assert (shown["tokens"], shown["model"]) == (1000, "tiny")
     assert shown["answer"]["concepts"] == ["locking", "double booking"]
@@ -92,12 +89,6 @@ def test_try_says_what_a_model_cannot_do(
     ran = within("config", "llm", "--try")
     assert ran.returncode == 2
     assert "not what was asked for" in ran.stderr
-
-
-def test_try_without_settings_says_how_to_set_them(within: Observer) -> None:
-    ran = within("config", "llm", "--try")
-    assert ran.returncode == 2
-    assert "observer config set llm_url URL" in ran.stderr
 
 
 @pytest.mark.slow
@@ -235,31 +226,18 @@ def test_the_whole_item_has_both_and_marks_what_a_model_wrote() -> None:
     assert "narrative (by tiny): The cart lost its lock." in lines
     assert "learned (by tiny): Hold the lock." in lines
     assert "concepts (by tiny): locking, cart" in lines
-
-
-def test_where_the_item_changed_since_the_time_is_shown() -> None:
     assert "narrative (by tiny, as of 1970-01-01 00:01Z): " in render.detail(CHANGED, nameless)
-
-
-def test_a_pack_has_the_narrative_behind_the_answers() -> None:
-    lines = render.pack_summary(ITEM).splitlines()
-    assert lines[1:] == [
+    assert render.pack_summary(ITEM).splitlines()[1:] == [
         "    completed: Changed cart.py.",
         "    narrative (by tiny): The cart lost its lock.",
     ]
 
 
-def test_a_tool_has_it_in_a_field_of_its_own() -> None:
-    shown = rows.observation(ITEM, nameless)
-    assert isinstance(shown.written, Written)
-    assert (shown.written.by, shown.written.is_outdated) == ("tiny", False)
-    assert shown.written.next_steps is None
-
-
-def test_a_tool_tells_that_the_item_changed_since() -> None:
-    written = rows.observation(CHANGED, nameless).written
+@pytest.mark.parametrize(("item", "is_outdated"), [(ITEM, False), (CHANGED, True)])
+def test_a_tool_has_it_in_a_field_of_its_own(item: Item, *, is_outdated: bool) -> None:
+    written = rows.observation(item, nameless).written
     assert isinstance(written, Written)
-    assert written.is_outdated
+    assert (written.by, written.is_outdated, written.next_steps) == ("tiny", is_outdated, None)
 
 
 def test_without_a_model_nothing_is_different() -> None:

@@ -21,15 +21,13 @@ from observer.llm import prompt, reply
 from observer.llm.client import LlmClient
 from observer.llm.prompt import MOST_CHARS
 from observer.llm.reply import AskFailed
-from observer.local.spool import Spool
 from observer.memory.values import Extracted
+from observer.serve import enrich
+from observer.serve.daemon import LazyLlm
 from observer.serve.enrich import Budget, EnrichWorker, Extractor
-from observer.serve.lazy_llm import LazyLlm
-from observer.serve.worker import Health, Services, WriterThread
-from observer.store.database import SqliteStore
+from observer.serve.worker import Services
 from observer.tools.status import day_of, llm_status
-from observer.upkeep.home_guard import HomeGuard
-from tests.support import pipeline_over
+from tests.serve.services import close, services_over
 
 PAUSES_S = (0.01,)
 SUMMARY = item_id(1, "summary")
@@ -43,12 +41,9 @@ class Desk:
 
     def __init__(self, home: Home) -> None:
         home.root.mkdir(parents=True, mode=0o700)
-        self.store = SqliteStore(home.database)
-        self.spool = Spool(home.spool)
-        self.spool.prepare()
-        self.health = Health()
-        self.pipeline = pipeline_over(self.store, self.spool, now_ms)
-        self.writer = WriterThread(self.pipeline, HomeGuard(home), self.health)
+        self._services = services_over(home)
+        self.store, self.spool = self._services.store, self._services.spool
+        self.health, self.pipeline = self._services.health, self._services.pipeline
         self.shown: list[Any] = []
 
     def tell(self, *bodies: AnyBody, session: str = "s1", cwd: str = "") -> None:
@@ -68,10 +63,9 @@ class Desk:
             ]
         )
 
-    def parts(self) -> Services:
-        return Services(
-            self.store, self.spool, self.pipeline, self.writer, self.health, self.shown.extend
-        )
+    def parts(self, daily_tokens: int = 100_000) -> Services:
+        settings = Settings(llm_url="http://x", llm_model="tiny", llm_daily_tokens=daily_tokens)
+        return self._services._replace(settings=settings, on_change=self.shown.extend)
 
     def item(self, item: int = SUMMARY) -> Item:
         with self.store.read() as reader:
@@ -82,8 +76,7 @@ class Desk:
             return reader.spending(day_of(now_ms())).tokens
 
     def close(self) -> None:
-        self.writer.close()
-        self.store.close()
+        close(self._services)
 
 
 @pytest.fixture
@@ -104,14 +97,16 @@ def desk(home: Home, tmp_path: Path) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def run(desk: Desk, with_client: Any) -> Run:
+def run(desk: Desk, with_client: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Let it ask until a condition holds; returns the part."""
+    monkeypatch.setattr(enrich, "PAUSE_S", 0.01)
+    monkeypatch.setattr(enrich, "PAUSES_S", PAUSES_S)
 
     def until(
         condition: Callable[[EnrichWorker], object], daily_tokens: int = 100_000
     ) -> EnrichWorker:
         async def story(client: LlmClient) -> EnrichWorker:
-            made = EnrichWorker("tiny", desk.parts(), daily_tokens, pause_s=0.01, pauses_s=PAUSES_S)
+            made = EnrichWorker(desk.parts(daily_tokens))
             task = asyncio.create_task(made.run(client))
             async with asyncio.timeout(20):
                 while not condition(made):  # noqa: ASYNC110 - a condition with a deadline
@@ -135,18 +130,14 @@ def test_what_is_over_is_written_about_and_summaries_first(
     desk: Desk, run: Run, model: Any
 ) -> None:
     run(lambda _: len(model.asked) == 2 and desk.tokens() == 2000)
+    with desk.store.read() as reader:
+        assert SUMMARY in reader.match("booked", Filters(), limit=9)
+    assert desk.item().project_id in desk.shown
     assert "A session of work" in str(model.asked[0])
     assert "A session of work" not in str(model.asked[1])
     wrote = desk.item().enrichment
     assert wrote
     assert (wrote.model, wrote.concepts) == ("tiny", ("locking", "double booking"))
-
-
-def test_what_was_written_is_found_and_shown_on(desk: Desk, run: Run) -> None:
-    run(lambda _: desk.shown)
-    with desk.store.read() as reader:
-        assert SUMMARY in reader.match("booked", Filters(), limit=9)
-    assert desk.item().project_id in desk.shown
 
 
 def test_neither_secrets_nor_control_characters_of_an_answer_are_kept(
@@ -195,17 +186,12 @@ def test_a_failure_leaves_everything_and_is_tried_again(
 ) -> None:
     before = desk.item()
     model.script(answered(body, status=status))
-    part = run(lambda _: len(model.asked) >= 3)
+    part = run(lambda made: len(model.asked) >= 3 and made.status(status_of(desk, made)).next_at)
     assert desk.item() == before
+    assert desk.tokens() == 0  # refusals cost nothing
     assert f"answered {status}" in (desk.health.text() or "")
     assert f"answered {status}" in status_of(desk, part).problem
     assert len({str(asked["messages"]) for asked in model.asked}) == 1
-
-
-def test_refusals_cost_nothing(desk: Desk, run: Run, model: Any, answered: Any) -> None:
-    model.script(answered(b"", status=500))
-    run(lambda made: made.status(status_of(desk, made)).next_at)
-    assert desk.tokens() == 0
 
 
 def test_after_a_failure_all_is_well_again(
@@ -233,14 +219,7 @@ def test_what_got_no_answer_of_use_is_passed_over(
     run(lambda _: len(model.asked) == 2 and desk.tokens() == 2000)
     assert desk.item().enrichment is None
     assert len({str(asked["messages"]) for asked in model.asked}) == 2
-
-
-def test_one_answer_of_no_use_is_no_illness(
-    desk: Desk, run: Run, model: Any, complete: Any
-) -> None:
-    model.script(complete("no"))
-    run(lambda _: len(model.asked) == 2 and desk.tokens() == 2000)
-    assert desk.health.text() is None
+    assert desk.health.text() is None  # one answer of no use is no illness
 
 
 def test_many_in_a_row_are(desk: Desk, run: Run, model: Any, complete: Any) -> None:
@@ -286,7 +265,7 @@ def test_what_a_request_may_cost_is_written_down_before_it_is_sent(
 
 
 def test_a_day_is_paid_for_by_itself(desk: Desk) -> None:
-    budget = Budget(desk.store, daily_tokens=100)
+    budget = Budget(desk.parts(daily_tokens=100))
     assert budget.take("2026-11-21", 100)
     assert not budget.take("2026-11-21", 1)
     assert budget.take("2026-11-22", 100)
@@ -294,7 +273,7 @@ def test_a_day_is_paid_for_by_itself(desk: Desk) -> None:
 
 def test_it_does_not_ask_while_events_wait(desk: Desk, run: Run, model: Any) -> None:
     desk.spool.append({"client": "generic", "event": "custom"}, b"{}")
-    part = EnrichWorker("tiny", desk.parts(), 100_000)
+    part = EnrichWorker(desk.parts())
     assert asyncio.run(part._enrich_one(None)) is not None  # type: ignore[arg-type]  # not asked
     assert model.asked == []
 
@@ -344,20 +323,17 @@ SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"
 @pytest.fixture
 def parts(home: Home) -> Iterator[Services]:
     home.root.mkdir(parents=True, mode=0o700)
-    store, spool, health = SqliteStore(home.database), Spool(home.spool), Health()
-    spool.prepare()
-    pipeline = pipeline_over(store, spool, now_ms)
-    writer = WriterThread(pipeline, HomeGuard(home), health)
-    yield Services(store, spool, pipeline, writer, health, lambda _: None)
-    writer.close()
-    store.close()
+    services = services_over(home, settings=Settings(llm_model="tiny"))
+    yield services
+    close(services)
 
 
 @pytest.fixture
 def extract(parts: Services, with_client: Any) -> Callable[..., Extracted]:
     def run(said: list[str] = SAID, daily_tokens: int = 100_000) -> Extracted:
         async def ask(client: LlmClient) -> Extracted:
-            return await Extractor("tiny", client, parts, daily_tokens).extracted(said)
+            settings = Settings(llm_model="tiny", llm_daily_tokens=daily_tokens)
+            return await Extractor(client, parts._replace(settings=settings)).extracted(said)
 
         found: Extracted = with_client(ask)
         return found
@@ -385,22 +361,26 @@ def test_a_day_without_tokens_asks_nobody(extract: Callable[..., Extracted], mod
     assert model.asked == []
 
 
-def test_a_refused_question_costs_nothing(
-    extract: Callable[..., Extracted], model: Any, answered: Any, parts: Services
+@pytest.mark.parametrize(
+    ("script", "least", "most"),
+    [
+        pytest.param({"status": 401}, 0, 0, id="a refusal costs nothing"),
+        pytest.param({"cut": True}, 701, 9_999, id="what never came is paid in full"),
+    ],
+)
+def test_a_question_in_vain_costs(
+    extract: Callable[..., Extracted],
+    model: Any,
+    answered: Any,
+    parts: Services,
+    script: dict[str, Any],
+    least: int,
+    most: int,
 ) -> None:
-    model.script(answered(b"{}", status=401))
+    model.script(answered(b"{}", **script))
     with pytest.raises(AskFailed):
         extract()
-    assert spent(parts) == 0
-
-
-def test_an_answer_that_never_came_is_paid_in_full(
-    extract: Callable[..., Extracted], model: Any, answered: Any, parts: Services
-) -> None:
-    model.script(answered(b"", cut=True))
-    with pytest.raises(AskFailed):
-        extract()
-    assert spent(parts) > 700
+    assert least <= spent(parts) <= most
 
 
 @pytest.mark.parametrize(
@@ -431,21 +411,21 @@ def test_a_conversation_is_asked_about_as_a_whole_or_not_at_all() -> None:
         prompt.of_conversation(["user: " + "word " * MOST_CHARS])
 
 
-def late(home: Home, parts: Services, **settings: Any) -> LazyLlm:
-    return LazyLlm(home, Settings(**settings), parts)
+def late(parts: Services, **settings: Any) -> LazyLlm:
+    return LazyLlm(parts._replace(settings=Settings(**settings)))
 
 
-def test_without_a_model_nothing_is_extracted(home: Home, parts: Services) -> None:
+def test_without_a_model_nothing_is_extracted(parts: Services) -> None:
     async def ask() -> Extracted:
-        return await asyncio.to_thread(late(home, parts).extract, SAID)
+        return await asyncio.to_thread(late(parts).extract, SAID)
 
     with pytest.raises(ConfigInvalid, match="no language model is configured"):
         asyncio.run(ask())
 
 
-def test_a_model_that_cannot_be_asked_says_where_to_look(home: Home, parts: Services) -> None:
+def test_a_model_that_cannot_be_asked_says_where_to_look(parts: Services) -> None:
     async def ask() -> Extracted:
-        return late(home, parts, llm_url="http://127.0.0.1:9", llm_model="tiny").extract(SAID)
+        return late(parts, llm_url="http://127.0.0.1:9", llm_model="tiny").extract(SAID)
 
     with pytest.raises(DaemonUnavailable) as refused:
         asyncio.run(ask())
@@ -453,12 +433,12 @@ def test_a_model_that_cannot_be_asked_says_where_to_look(home: Home, parts: Serv
 
 
 def test_a_thread_of_a_front_waits_for_the_answer(
-    home: Home, parts: Services, model: Any, complete: Any
+    parts: Services, model: Any, complete: Any
 ) -> None:
     model.script(complete(FACTS))
 
     async def ask() -> Extracted:
-        made = late(home, parts, llm_url=model.url, llm_model="tiny")
+        made = late(parts, llm_url=model.url, llm_model="tiny")
         keeping = asyncio.create_task(made.run())
         try:
             async with asyncio.timeout(20):

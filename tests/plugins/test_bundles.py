@@ -142,22 +142,15 @@ TOOLS = {
 CALLS = re.findall(r"`(\w+)\((.*?)\)`", SKILL)
 
 
-def test_it_costs_little() -> None:
-    assert render.tokens(SKILL) < MOST_TOKENS
-
-
-def test_it_says_when_to_use_it() -> None:
+def test_the_skill_costs_little_and_says_when_to_use_what() -> None:
     """The limits of name and description are those of the Agent Skills specification."""
     _, head, _ = SKILL.split("---\n", 2)
     name, description = (line.split(": ", 1)[1] for line in head.splitlines())
     assert name == "observer"
     assert len(description) <= 1024
     assert "Use before" in description
-
-
-def test_it_teaches_to_search_to_ask_why_and_to_remember() -> None:
-    called = [name for name, _ in CALLS]
-    assert {"search", "get_context", "why", "memory"} <= set(called)
+    assert render.tokens(SKILL) < MOST_TOKENS
+    assert {"search", "get_context", "why", "memory"} <= {called for called, _ in CALLS}
 
 
 @pytest.mark.parametrize(("tool", "arguments"), CALLS, ids=[name for name, _ in CALLS])

@@ -62,13 +62,12 @@ class Daemon:
         return {"type": "object"}
 
     def ask(self, body: bytes) -> Mapping[str, Any]:
+        if self.failure:
+            raise self.failure
         return {"text": body.decode()}
 
     def recall(self, body: bytes) -> bytes:
         return b"known: " + body
-
-    def web(self, ends: bool) -> Mapping[str, object]:
-        return {"logged_out": ends}
 
     def stop(self) -> None:
         self.is_stopping = True
@@ -92,15 +91,24 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
         ask=daemon.ask,
         recall=daemon.recall,
         commands=daemon.recall,
-        web=daemon.web,
+        link=lambda: {"logged_out": False},
+        logout=lambda: {"logged_out": True},
         stop=daemon.stop,
     )
+
+
+def serving(doings: Handlers, front: McpFront, guard: Guard | None = None) -> Any:
+    """Return the application of a listener, with an endpoint for MCP that runs as long."""
+    mcp = McpHttp(front)
+    made = app(doings, mcp, guard=guard)
+    made.router.lifespan_context = lambda _: mcp.running()
+    return made
 
 
 @pytest.fixture
 def client(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
     """A client of the Unix socket, where no guard stands."""
-    served = app(doings, McpHttp(McpFront(memory)))
+    served = serving(doings, McpFront(memory))
     with TestClient(served, raise_server_exceptions=False) as client:
         yield client
 
@@ -108,9 +116,44 @@ def client(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
 @pytest.fixture
 def guarded(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
     """A client of the TCP port."""
-    served = app(doings, McpHttp(McpFront(memory)), guard=GUARD)
+    served = serving(doings, McpFront(memory), GUARD)
     with TestClient(served, raise_server_exceptions=False) as client:
         yield client
+
+
+OURS: tuple[tuple[str, str, int, Any], ...] = (
+    ("POST", "/ask", 200, {"text": "why?"}),
+    ("POST", "/commands", 200, b"known: why?"),
+    ("POST", "/sync", 200, {"text": "why?"}),
+    ("POST", "/web", 200, {"logged_out": False}),
+    ("DELETE", "/web", 200, {"logged_out": True}),
+    ("POST", "/import", 200, None),
+    ("POST", "/import/end", 200, {"ended": True}),
+    ("POST", "/given", 400, None),
+    ("POST", "/shutdown", 202, {"stopping": True}),
+)
+
+
+def test_what_is_for_our_commands_is_answered_on_the_socket_alone(
+    client: TestClient, guarded: TestClient, daemon: Daemon
+) -> None:
+    for method, path, _, _ in OURS:
+        refused = guarded.request(method, path, content=b"why?", headers=LOCAL)
+        assert refused.status_code == 404, path
+    for method, path, status, said in OURS:
+        assert not daemon.is_stopping
+        answer = client.request(method, path, content=b"why?")
+        assert answer.status_code == status, path
+        if said is not None:
+            assert said == (answer.content if isinstance(said, bytes) else answer.json())
+    assert daemon.is_stopping
+
+
+def test_what_may_be_read_is_shown(client: TestClient) -> None:
+    reads = {"/status": {"pid": 7, "events": 3}, "/schema/events": {"type": "object"}}
+    for path, said in reads.items():
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()) == (200, said)
 
 
 def test_a_hook_is_shown_what_to_print(client: TestClient) -> None:
@@ -119,40 +162,12 @@ def test_a_hook_is_shown_what_to_print(client: TestClient) -> None:
     assert answer.headers["content-length"] == "11"
 
 
-def test_a_question_is_answered_on_the_socket_alone(
-    client: TestClient, guarded: TestClient
-) -> None:
-    assert client.post("/ask", content=b"why?").json() == {"text": "why?"}
-    assert guarded.post("/ask", content=b"why?", headers=LOCAL).status_code == 404
-
-
-def test_links_to_the_pages_are_for_the_socket_alone(
-    client: TestClient, guarded: TestClient
-) -> None:
-    assert client.post("/web").json() == {"logged_out": False}
-    assert client.delete("/web").json() == {"logged_out": True}
-    assert guarded.post("/web", headers=LOCAL).status_code == 404
-
-
-def test_an_import_comes_through_the_socket_only(client: TestClient, guarded: TestClient) -> None:
-    assert client.post("/import", content=b"[]").json()["stored"] == 2
-    assert client.post("/import/end").json() == {"ended": True}
-    for path in ("/import", "/import/end"):
-        assert guarded.post(path, content=b"[]", headers=LOCAL).status_code == 404
-
-
-def test_status_is_shown(client: TestClient) -> None:
-    answer = client.get("/status")
-    assert (answer.status_code, answer.json()) == (200, {"pid": 7, "events": 3})
-
-
-def test_the_schema_of_events_is_shown(client: TestClient) -> None:
-    assert client.get("/schema/events").json() == {"type": "object"}
-
-
-@pytest.mark.parametrize("path", ["/status", "/nowhere", "/mcp", "/forget"])
-def test_every_answer_names_the_protocol(client: TestClient, path: str) -> None:
-    assert client.get(path).headers["Observer-Protocol"] == "1"
+def test_every_answer_is_json_and_names_the_protocol(client: TestClient) -> None:
+    for path, status in (("/status", 200), ("/nowhere", 404), ("/mcp", 405), ("/forget", 405)):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["Observer-Protocol"]) == (status, "1")
+        if status != 200:
+            assert set(answer.json()["error"]) == {"code", "message", "hint"}
 
 
 def test_posted_events_get_a_receipt_each(client: TestClient, daemon: Daemon) -> None:
@@ -167,36 +182,29 @@ def test_posted_events_get_a_receipt_each(client: TestClient, daemon: Daemon) ->
         (BadInput("no event", hint="see /schema/events"), 400, "bad-input"),
         (StoreUnavailable("disk full", hint="free some space"), 507, "store-unavailable"),
         (Ambiguous("two fit", hint="a, b"), 409, "ambiguous"),
+        (RuntimeError("inside"), 500, ""),
     ],
 )
 def test_an_error_has_a_code_a_message_and_a_hint(
-    client: TestClient, daemon: Daemon, failure: Any, status: int, code: str
+    client: TestClient,
+    daemon: Daemon,
+    failure: Any,
+    status: int,
+    code: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """What is none of ours is logged, and tells nothing of the inside."""
     daemon.failure = failure
     answer = client.post("/events", content=b"{}")
+    assert answer.headers["Observer-Protocol"] == "1"
+    if not code:
+        assert (answer.status_code, answer.json()["error"]["message"]) == (500, "internal error")
+        assert "inside" in caplog.text
+        return
     shown = {"code": code, "message": failure.message, "hint": failure.hint}
     assert (answer.status_code, answer.json()) == (status, {"error": shown})
-
-
-def test_a_crash_tells_nothing_of_the_inside(
-    client: TestClient, daemon: Daemon, caplog: pytest.LogCaptureFixture
-) -> None:
-    daemon.failure = RuntimeError("inside")
-    answer = client.post("/events", content=b"{}")
-    assert (answer.status_code, answer.json()["error"]["message"]) == (500, "internal error")
-    assert answer.headers["Observer-Protocol"] == "1"
-    assert "inside" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status"), [("GET", "/nowhere", 404), ("GET", "/events", 405)]
-)
-def test_a_wrong_address_is_a_json_error(
-    client: TestClient, method: str, path: str, status: int
-) -> None:
-    answer = client.request(method, path)
-    assert answer.status_code == status
-    assert set(answer.json()["error"]) == {"code", "message", "hint"}
+    reading = 503 if status == 507 else status  # nothing waits to be written
+    assert client.post("/ask", content=b"{}").status_code == reading
 
 
 @pytest.mark.parametrize("is_shown", [True, False], ids=["declared", "streamed"])
@@ -241,44 +249,26 @@ def test_a_note_is_remembered_and_forgotten(client: TestClient) -> None:
     assert client.post("/forget", json={"id": kept.json()["id"]}).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "status"),
-    [
+def test_a_wrong_body_is_refused(client: TestClient) -> None:
+    for path, body, status in (
         ("/remember", b"{}", 400),
         ("/remember", b'{"content":"x","colour":"red"}', 400),
         ("/remember", b'{"content":"x","project":"nowhere"}', 404),
         ("/remember", b'{"content":"x","scope":"world"}', 400),
         ("/remember", b"[" * 100_000, 400),
         ("/remember", b"\xff", 400),
+        ("/remember", b'{"content":"gh%s"}' % (b"p_" + b"a1B2" * 9), 422),
         ("/forget", b'{"id":"x"}', 404),
         ("/forget", b"", 400),
-    ],
-)
-def test_a_wrong_body_is_refused(client: TestClient, path: str, body: bytes, status: int) -> None:
-    assert client.post(path, content=body).status_code == status
-
-
-def test_a_secret_is_refused(client: TestClient) -> None:
-    secret = "gh" + "p_" + "a1B2" * 9
-    answer = client.post("/remember", json={"content": secret})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "secret-refused")
-    assert secret not in answer.text
+    ):
+        answer = client.post(path, content=body)
+        assert answer.status_code == status, body[:40]
+        assert "a1B2" not in answer.text  # a secret
 
 
 # --- the two listeners ---------------------------------------------------------------------------
 
 
-def test_the_daemon_is_stopped_over_the_unix_socket(client: TestClient, daemon: Daemon) -> None:
-    assert client.post("/shutdown").status_code == 202
-    assert daemon.is_stopping
-
-
-def test_the_daemon_is_not_stopped_over_tcp(guarded: TestClient, daemon: Daemon) -> None:
-    assert guarded.post("/shutdown", headers=LOCAL).status_code == 404
-    assert not daemon.is_stopping
-
-
-@pytest.mark.parametrize("path", ["/status", "/mcp", "/nowhere"])
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -292,20 +282,21 @@ def test_the_daemon_is_not_stopped_over_tcp(guarded: TestClient, daemon: Daemon)
     ],
 )
 def test_tcp_lets_nobody_in_without_the_token_or_from_elsewhere(
-    guarded: TestClient, path: str, headers: dict[str, Any], status: int
+    guarded: TestClient, headers: dict[str, Any], status: int
 ) -> None:
     given = dict(LOCAL)
     if status == 401:
         del given["authorization"]
-    answer = guarded.get(path, headers=given | headers)
-    assert answer.status_code == status
-    assert answer.headers["Observer-Protocol"] == "1"
+    for path in ("/status", "/mcp", "/nowhere"):
+        answer = guarded.get(path, headers=given | headers)
+        assert answer.status_code == status
+        assert answer.headers["Observer-Protocol"] == "1"
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
-def test_tcp_lets_in_who_has_the_token(guarded: TestClient, host: str) -> None:
-    headers = LOCAL | {"host": f"{host}:{PORT}", "origin": f"http://{host}:{PORT}"}
-    assert guarded.get("/status", headers=headers).status_code == 200
+def test_tcp_lets_in_who_has_the_token(guarded: TestClient) -> None:
+    for host in ("127.0.0.1", "localhost", "[::1]"):
+        headers = LOCAL | {"host": f"{host}:{PORT}", "origin": f"http://{host}:{PORT}"}
+        assert guarded.get("/status", headers=headers).status_code == 200
 
 
 # --- MCP -----------------------------------------------------------------------------------------
@@ -322,13 +313,7 @@ def rpc(client: TestClient, path: str = "/mcp", **headers: str) -> Any:
 def test_a_tool_is_called_with_a_bare_request(client: TestClient, path: str, tmp_path: Any) -> None:
     answer = rpc(client, path, **{"observer-cwd": str(tmp_path / "my-api")})
     assert answer.json()["result"]["structuredContent"]["project"] == "my-api"
-
-
-def test_a_request_knows_nothing_of_the_folder_of_another(
-    client: TestClient, tmp_path: Any
-) -> None:
-    rpc(client, **{"observer-cwd": str(tmp_path / "my-api")})
-    assert rpc(client).json()["result"]["isError"]
+    assert rpc(client).json()["result"]["isError"]  # it knows nothing of the folder of another
 
 
 def test_an_unknown_toolset_is_not_found(client: TestClient) -> None:
@@ -399,60 +384,52 @@ def listen(memory: Memory, home: Home) -> Callable[..., Listener]:
             ask=lambda _: {},
             recall=lambda _: b"",
             commands=lambda _: b"",
-            web=lambda _: {},
+            link=dict,
+            logout=dict,
             stop=lambda: None,
         )
         front = McpFront(memory, view_of=HomePages(home).view)
-        served = app(doings, McpHttp(front), guard=guard)
+        served = serving(doings, front, guard)
         door.listen()
         return Listener(served, door)
 
     return open_one
 
 
-def names_at(port: int, path: str) -> list[str]:
-    async def ask() -> Any:
-        headers = {"authorization": f"Bearer {TOKEN}"}
+def asked(path: str, listen: Callable[..., Listener], ask: Any, **headers: str) -> Any:
+    """Return what a client of the SDK is answered at a port, with the token."""
+
+    async def talk(port: int) -> Any:
         url = f"http://127.0.0.1:{port}{path}"
         async with (
             asyncio.timeout(30),
-            httpx2.AsyncClient(headers=headers) as web,
-            Client(streamable_http_client(url, http_client=web)) as client,
+            httpx2.AsyncClient(headers={"authorization": f"Bearer {TOKEN}", **headers}) as web,
+            Client(streamable_http_client(url, http_client=web), mode=mode) as client,
         ):
-            return await client.list_tools()
+            return await ask(client)
 
-    return [tool.name for tool in asyncio.run(ask()).tools]
+    mode = headers.pop("mode", "auto")
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]
+        with closing(listen(door, Guard(token=TOKEN, port=port))):
+            return asyncio.run(talk(port))
 
 
 @pytest.mark.parametrize("toolset", toolsets())
 def test_every_toolset_has_an_address(
     listen: Callable[..., Listener], memory: Memory, toolset: str
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        port = door.getsockname()[1]
-        with closing(listen(door, Guard(token=TOKEN, port=port))):
-            assert names_at(port, f"/mcp/{toolset}") == list(tools_of((toolset,), memory, str))
+    listed = asked(f"/mcp/{toolset}", listen, lambda client: client.list_tools())
+    assert [tool.name for tool in listed.tools] == list(tools_of((toolset,), memory, str))
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28", "auto"])
 def test_a_client_with_the_token_calls_tools_over_tcp(
     listen: Callable[..., Listener], mode: str, tmp_path: Path
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        port = door.getsockname()[1]
-        headers = {"authorization": f"Bearer {TOKEN}", "observer-cwd": str(tmp_path / "my-api")}
-
-        async def ask() -> Any:
-            url = f"http://127.0.0.1:{port}/mcp"
-            async with (
-                asyncio.timeout(30),
-                httpx2.AsyncClient(headers=headers) as web,
-                Client(streamable_http_client(url, http_client=web), mode=mode) as client,
-            ):
-                return await client.call_tool("get_context", {})
-
-        with closing(listen(door, Guard(token=TOKEN, port=port))):
-            assert asyncio.run(ask()).structured_content["project"] == "my-api"
+    headers = {"observer-cwd": str(tmp_path / "my-api"), "mode": mode}
+    found = asked("/mcp", listen, lambda client: client.call_tool("get_context", {}), **headers)
+    assert found.structured_content["project"] == "my-api"
 
 
 @pytest.mark.parametrize(("mode", "linked"), [("legacy", []), ("auto", ["search", "timeline"])])

@@ -14,10 +14,10 @@ from observer.core.paths import Home
 from observer.local.pump import METHODS, KeptAnswers, carried, hello, path_of
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve import kept_openings
-from observer.serve.kept_openings import KeptOpenings
+from observer.serve.mcp import listening
+from observer.serve.mcp.listening import KeptOpenings
 from observer.serve.mcp.server import Hello, McpFront
-from observer.serve.worker import Health
+from tests.serve.services import services_over
 
 CLIENT = {"name": "test", "version": "1"}
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
@@ -32,7 +32,7 @@ class Keeping:
         self.start()
 
     def start(self) -> None:
-        self.openings = KeptOpenings(self._home, Health())
+        self.openings = KeptOpenings(services_over(self._home))
         self.openings.load()
 
     def greeted(self, folder: Path | str, tools: str = "core", version: str = __version__) -> None:
@@ -70,15 +70,15 @@ def remember(memory: Memory, content: str, **fields: Any) -> None:
 
 
 def test_a_folder_that_nobody_asked_from_is_answered_too(keeping: Keeping, tmp_path: Path) -> None:
+    """Also by other toolsets; what did not change is not written."""
     keeping.freshen()
     for method in METHODS:
         assert keeping.answer(tmp_path, method)
-
-
-def test_the_folders_of_other_toolsets_are_answered_too(keeping: Keeping, tmp_path: Path) -> None:
+    before = keeping.path("").stat().st_mtime_ns
     keeping.greeted(tmp_path / "shop", tools="memex")
     keeping.freshen()
     assert keeping.path("", tools="memex").exists()
+    assert keeping.path("").stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("tools", ["core", "core,story", "memory", "basic-memory"])
@@ -102,13 +102,6 @@ def test_a_rule_is_kept_for_the_folders_where_it_holds(
     assert "Never push" in keeping.instructions(app)
     assert "Tabs." in keeping.instructions(tmp_path)
     assert "Never push" not in keeping.instructions(tmp_path)
-
-
-def test_what_did_not_change_is_not_written(keeping: Keeping) -> None:
-    keeping.freshen()
-    before = keeping.path("").stat().st_mtime_ns
-    keeping.freshen()
-    assert keeping.path("").stat().st_mtime_ns == before
 
 
 def test_the_next_daemon_goes_on_with_the_files_of_its_version(
@@ -135,14 +128,11 @@ def test_a_client_with_variables_of_its_own_has_its_own_file(keeping: Keeping) -
     assert keeping.files() == {keeping.path("").name, *own}
 
 
-def test_another_version_is_not_kept_for(keeping: Keeping, tmp_path: Path) -> None:
-    keeping.greeted(tmp_path, version="0.0.9")
-    keeping.freshen()
-    assert keeping.files() == {keeping.path("").name}
-
-
-def test_a_toolset_that_is_gone_is_forgotten(keeping: Keeping, tmp_path: Path) -> None:
-    keeping.greeted(tmp_path, "theirs")
+@pytest.mark.parametrize(("tools", "version"), [("core", "0.0.9"), ("theirs", __version__)])
+def test_another_version_or_a_toolset_that_is_gone_is_not_kept_for(
+    keeping: Keeping, tmp_path: Path, tools: str, version: str
+) -> None:
+    keeping.greeted(tmp_path, tools, version)
     keeping.freshen()
     assert keeping.files() == {keeping.path("").name}
 
@@ -150,7 +140,7 @@ def test_a_toolset_that_is_gone_is_forgotten(keeping: Keeping, tmp_path: Path) -
 def test_the_folders_asked_from_last_are_kept(
     keeping: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_openings, "MOST", 3)
+    monkeypatch.setattr(listening, "MOST_KEPT", 3)
     keeping.freshen()
     for folder in ("/a", "/b", "/c", "/a"):
         keeping.greeted(folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.serve.web import Proxy
+from observer.serve.servers import Proxy
 from observer.web.access import COOKIE_MS, TRIES, Access, TooManyTries
 from observer.web.site import Site
 from tests.web.conftest import OWN, Browser, Clock

@@ -22,8 +22,7 @@ from observer.core.errors import CapturedUserOnly
 from observer.core.paths import Home
 from observer.local import client
 from observer.memory.api import Memory
-from observer.serve.servers import listen_tcp
-from observer.serve.web import WebDoor, proxy_of
+from observer.serve.servers import WebDoor, listen_tcp, proxy_of
 from observer.tools.status import from_disk
 from observer.web.access import Access
 from observer.web.site import HomePages

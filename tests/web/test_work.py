@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -34,11 +33,11 @@ from observer.notes.pairs import Settlement
 from observer.notes.values import Note
 from observer.serve.contexts import ContextWorker
 from observer.serve.requests import RemindedSessions
-from observer.serve.worker import Health
 from observer.tools import code_history
 from observer.tools.render import tokens
 from observer.web import given, pages
 from tests.conftest import ROOT
+from tests.serve.services import services_over
 from tests.tools.conftest import APP, NOW_MS
 from tests.tools.test_others import NEW, OLD
 from tests.tools.test_reminders import Happening
@@ -253,7 +252,7 @@ def test_what_a_start_printed_is_shown_with_what_came_of_it(
     said = Note(content="cart.py sums in cents", type="decision")
     note = memory.notes.remember(said, project=APP.uuid).item
     happening.tell(Prompt(text="Sum the cart"))
-    worker = ContextWorker(memory, home, Settings(), health=Health())
+    worker = ContextWorker(services_over(home), memory)
 
     def freshen() -> None:
         worker.touch_all()

@@ -177,7 +177,11 @@ class Conversation:
         try:
             message = _message(line)
         except RequestRefused as error:
-            self._refuse(error, _id_in(line))
+            # The sender of a malformed request waits for an answer under its id.
+            found = _parsed(line) if line else None
+            identifier = found.get("id") if found and "method" in found else None
+            is_one = isinstance(identifier, str | int) and not isinstance(identifier, bool)
+            self._refuse(error, identifier if is_one else None)
             return
         if message.method is UNSET:
             self._hear(message)
@@ -334,14 +338,6 @@ def _parsed(line: bytes) -> Json | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else {}
-
-
-def _id_in(line: bytes | None) -> int | str | None:
-    """Return the id of a malformed request, whose sender waits for an answer."""
-    found = _parsed(line) if line else None
-    identifier = found.get("id") if found and "method" in found else None
-    is_one = isinstance(identifier, str | int) and not isinstance(identifier, bool)
-    return identifier if is_one else None
 
 
 def _key(identifier: int | str) -> int | str:

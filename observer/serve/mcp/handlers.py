@@ -115,6 +115,13 @@ _PROMPTS = {
 }
 
 
+_PROJECT = {
+    "description": "Name or folder; left out: where you are.",
+    "name": "project",
+    "required": False,
+}
+
+
 class McpHandlers:
     """The handlers for some toolsets.
 
@@ -140,7 +147,12 @@ class McpHandlers:
         self._unknown_tool = METHOD_NOT_FOUND if speaks_json_rpc else INVALID_PARAMS
         self.lists: dict[str, Json] = {
             "tools/list": {"tools": [_listed(tool) for tool in tools.values()]},
-            "prompts/list": {"prompts": [_prompt(*each) for each in _PROMPTS.items()]},
+            "prompts/list": {
+                "prompts": [
+                    {"arguments": [_PROJECT], "description": about, "name": name, "title": title}
+                    for name, (title, about) in _PROMPTS.items()
+                ]
+            },
             "resources/templates/list": {
                 "resourceTemplates": [
                     {"description": about, "mimeType": MARKDOWN, "name": name, "uriTemplate": uri}
@@ -150,8 +162,7 @@ class McpHandlers:
         }
         """What depends on the toolsets alone, by method."""
         self._methods: dict[str, tuple[type[Params], _Work]] = {
-            **{method: (_List, _giving(listed)) for method, listed in self.lists.items()},
-            "tools/list": (_List, self._list_tools),
+            **dict.fromkeys(self.lists, (_List, self._list_tools)),
             "tools/call": (_Call, self._call_tool),
             "resources/list": (_List, self._list_resources),
             "resources/read": (_Read, self._read_resource),
@@ -172,13 +183,21 @@ class McpHandlers:
         if method not in self._methods:
             raise RequestRefused(METHOD_NOT_FOUND, "Method not found", method)
         shape, work = self._methods[method]
-        return await work(typed(params, shape), client)
+        given = typed(params, shape)
+        listed = self.lists.get(method)
+        if listed is None or (method == "tools/list" and client.shows and self.views):
+            return await work(given, client)
+        return listed
 
-    async def _list_tools(self, _list: _List, client: Sender) -> Json:
-        listed = self.lists["tools/list"]
-        if not (client.shows and self.views):
-            return listed
-        return {"tools": list(map(_linked, self._tools.values(), listed["tools"]))}
+    async def _list_tools(self, _list: _List, _client: Sender) -> Json:
+        """List the tools, with links to their views."""
+        listed: list[Json] = [*self.lists["tools/list"]["tools"]]
+        for place, tool in enumerate(self._tools.values()):
+            if tool.view:
+                link = {"ui": {"resourceUri": VIEW.format(name=tool.view)}}
+                known = listed[place]
+                listed[place] = {**known, "_meta": {**known.get("_meta", {}), **link}}
+        return {"tools": listed}
 
     async def _call_tool(self, call: _Call, client: Sender) -> Json:
         """Run a tool; errors are answered in the format of its toolset."""
@@ -266,13 +285,6 @@ def typed(params: object, shape: type[P]) -> P:
         raise RequestRefused(INVALID_PARAMS, "Invalid request parameters", str(error)) from error
 
 
-def _giving(result: Json) -> _Work:
-    async def give(_params: Params, _client: Sender) -> Json:
-        return result
-
-    return give
-
-
 def _text(text: str) -> Json:
     return {"text": text, "type": "text"}
 
@@ -353,13 +365,6 @@ def _texts(tool: Tool, answer: ToolResult[Any], content: Json, echoes: Echoes) -
     return (defused(echoes.taken_out_of_json(answer.text)), "\n".join(about))
 
 
-def _prompt(name: str, shown: tuple[str, str]) -> Json:
-    title, about = shown
-    where = "Name or folder; left out: where you are."
-    project = {"description": where, "name": "project", "required": False}
-    return {"arguments": [project], "description": about, "name": name, "title": title}
-
-
 def _listed(tool: Tool) -> Json:
     shown = {
         "annotations": {
@@ -376,14 +381,6 @@ def _listed(tool: Tool) -> Json:
         "title": tool.title,
     }
     return {"_meta": {"anthropic/alwaysLoad": True}, **shown} if tool.is_always_loaded else shown
-
-
-def _linked(tool: Tool, listed: Json) -> Json:
-    """Return how a tool is listed for a client that shows its view."""
-    if not tool.view:
-        return listed
-    link = {"ui": {"resourceUri": VIEW.format(name=tool.view)}}
-    return {**listed, "_meta": {**listed.get("_meta", {}), **link}}
 
 
 def _ordered(schema: Json) -> Json:

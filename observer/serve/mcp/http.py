@@ -139,14 +139,10 @@ class McpHttp:
         folder = unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1"))
         _, instructions = await self._front.enter(folder, toolset)
         self._instructions.set(instructions)
-        if is_events:
-            await self._converse(self._servers[toolset], scope, receive, send)
-        else:
+        if not is_events:
             await self._managers[toolset].handle_request(scope, receive, send)
-
-    async def _converse(
-        self, server: Server[Any], scope: Message, receive: Receive, send: Send
-    ) -> None:
+            return
+        server = self._servers[toolset]
         async with self._events.connect_sse(scope, receive, send) as (inbox, outbox):
             self._open.add(outbox)
             try:

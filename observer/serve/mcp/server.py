@@ -22,6 +22,7 @@ from observer import __version__
 from observer.core import client_variables
 from observer.core.errors import BadInput, DaemonUnavailable, ObserverError
 from observer.core.value import decode_json
+from observer.local.pump import PROTOCOL
 from observer.memory.api import Memory
 from observer.serve.mcp.conversation import Conversation, LineReader, before_calls
 from observer.serve.mcp.handlers import CallThreads, Json, McpHandlers
@@ -32,45 +33,12 @@ from observer.tools.registry import chosen, tools_of, toolsets
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL = 1
-"""Number in a connection's hello line; a pump with another one is sent away."""
 HELLO_S = 10.0
 CONCURRENT_CALLS = 8
 """Calls that run at once; more would only wait for each other in the interpreter."""
 HEADING = "## House Rules"
 MOST_RULES = 100_000
 """Characters of rules that a client may ask for."""
-
-
-class Rules:
-    """The rules for the client of the current task.
-
-    Args:
-        most_chars: budget of all rules together; 0 for no rules. What the client's environment
-            says of it counts more.
-    """
-
-    def __init__(self, memory: Memory, *, most_chars: int) -> None:
-        self._memory = memory
-        self._most_chars = most_chars
-
-    def rules(self, folder: str) -> str:
-        """Return the rules that hold in a folder as text, empty if there are none; may block."""
-        most_chars = int(
-            client_variables.client_number(
-                "MEMEX_RULES_MAX_CHARS", self._most_chars, most=MOST_RULES
-            )
-        )
-        if not most_chars or client_variables.client_variable("MEMEX_INJECT_RULES") == "0":
-            return ""
-        project = self._memory.project_at(folder) if folder else None
-        rules, left_out = self._memory.notes.rules(
-            project.id if project else None, most_chars=most_chars
-        )
-        texts = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
-        if left_out:
-            texts.append(f"({left_out} more did not fit; recall notes of type rule)")
-        return without_links("\n\n".join([HEADING, *texts])) if texts else ""
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -87,7 +55,8 @@ class McpFront:
     """Every MCP connection of one daemon.
 
     Args:
-        rules_chars: budget of the approved rules in the instructions; 0 for none.
+        rules_chars: budget of the approved rules in the instructions; 0 for none. What the client's
+            environment says of it counts more.
         view_of: as of `McpHandlers`.
         greeted: called with the first line of each connection that is served.
     """
@@ -103,7 +72,7 @@ class McpFront:
         self._memory = memory
         self._greeted = greeted
         self._view_of = view_of
-        self._rules = Rules(memory, most_chars=rules_chars)
+        self._rules_chars = rules_chars
         self._folder: ContextVar[str] = ContextVar("folder", default="")
         self._threads = CallThreads(CONCURRENT_CALLS)
         self._handlers: dict[tuple[str, ...], McpHandlers] = {}
@@ -157,7 +126,25 @@ class McpFront:
         chosen_sets = [toolsets()[name] for name in chosen(tools)]
         greetings = [toolset.greeting(self._memory) for toolset in chosen_sets]
         guides = [toolset.guide for toolset in chosen_sets]
-        return "\n\n".join(filter(None, (*guides, *greetings, self._rules.rules(folder))))
+        return "\n\n".join(filter(None, (*guides, *greetings, self.rules(folder))))
+
+    def rules(self, folder: str) -> str:
+        """Return the rules that hold in a folder as text, empty if there are none; may block."""
+        most_chars = int(
+            client_variables.client_number(
+                "MEMEX_RULES_MAX_CHARS", self._rules_chars, most=MOST_RULES
+            )
+        )
+        if not most_chars or client_variables.client_variable("MEMEX_INJECT_RULES") == "0":
+            return ""
+        project = self._memory.project_at(folder) if folder else None
+        rules, left_out = self._memory.notes.rules(
+            project.id if project else None, most_chars=most_chars
+        )
+        texts = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
+        if left_out:
+            texts.append(f"({left_out} more did not fit; recall notes of type rule)")
+        return without_links("\n\n".join([HEADING, *texts])) if texts else ""
 
     async def serve_stream(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -165,9 +152,8 @@ class McpFront:
         """Serve one connection from its hello line to its end; never raises for its input."""
         lines = LineReader(reader)
         try:
-            handlers, instructions = await self._greet(
-                await asyncio.wait_for(anext(lines), HELLO_S)
-            )
+            line = await asyncio.wait_for(anext(lines), HELLO_S)
+            handlers, instructions = await self._greet(line)
             await Conversation(handlers, instructions, writer).run(lines)
         except ObserverError as error:
             refused = {"error": render.error(error), "exit_code": error.exit_code}
@@ -181,18 +167,18 @@ class McpFront:
 
     async def _greet(self, line: bytes | None) -> tuple[McpHandlers, str]:
         try:
-            hello = decode_json(line or b"", Hello)
+            said = decode_json(line or b"", Hello)
         except msgspec.DecodeError as error:
             raise BadInput(
                 "the first line is not a hello", hint="connect with: observer mcp"
             ) from error
-        if hello.observer != PROTOCOL:
+        if said.observer != PROTOCOL:
             raise DaemonUnavailable(
-                f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {hello.observer}",
+                f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {said.observer}",
                 hint="restart the MCP server in your editor",
             )
-        entered = await self.enter(hello.cwd, hello.tools, hello.variables)
-        self._greeted(hello)
+        entered = await self.enter(said.cwd, said.tools, said.variables)
+        self._greeted(said)
         return entered
 
     def opening(self, tools: str, instructions: str) -> dict[str, dict[str, Json]]:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.journal import HEAD_BYTES, Journal, Lines, answer_key, refusal
+from observer.local.journal import HEAD_BYTES, Journal, Lines, answer_key
 from observer.local.pump import (
     PROTOCOL,
     SOCKET_NAME_BYTES,
@@ -69,15 +69,11 @@ def kept_in(root: Path) -> KeptAnswers:
     return KeptAnswers(str(root), cwd="/home/ana/shop", tools="core")
 
 
-def test_what_is_kept_is_answered(tmp_path: Path) -> None:
-    write(tmp_path, hello("core", "/home/ana/shop"))
+@pytest.mark.parametrize("folder", ["/home/ana/shop", ""], ids=["for the folder", "for none"])
+def test_what_is_kept_is_answered(tmp_path: Path, folder: str) -> None:
+    write(tmp_path, hello("core", folder))
     found = results_of(kept_in(tmp_path), OPENING, request("tools/list"), request("tools/call"))
     assert found == [OPENED, LISTED, None]
-
-
-def test_a_new_folder_is_answered_what_is_kept_for_none(tmp_path: Path) -> None:
-    write(tmp_path, hello("core", ""))
-    assert results_of(kept_in(tmp_path), OPENING) == [OPENED]
 
 
 OTHERS = [
@@ -209,10 +205,6 @@ def test_a_line_over_the_limit_is_dropped_and_counted() -> None:
     lines = Lines(limit=10)
     shown = [line for chunk in (b"x" * 8, b"y" * 8, b"z\nshort\n") for line in lines.feed(chunk)]
     assert (shown, lines.dropped) == ([b"short\n"], 1)
-
-
-def test_a_line_over_the_limit_is_not_kept_in_memory() -> None:
-    lines = Lines(limit=10)
     list(lines.feed(b"x" * 100))
     assert lines._parts == []
 
@@ -234,41 +226,25 @@ def test_the_key_of_an_answer_is_read_from_its_head(head: bytes, key: str) -> No
     assert answer_key(head) == key
 
 
-def test_an_answered_request_is_not_sent_again() -> None:
+def test_the_handshake_is_replayed_and_its_answer_swallowed_once_it_had_one() -> None:
     journal = Journal()
-    journal.sent(asking(1))
-    journal.sent(asking("1"))
-    journal.answered(answer(1))
-    assert journal.replay() == ([asking("1")], "")
-
-
-def test_a_large_answer_settles_its_request() -> None:
-    journal = Journal()
-    journal.sent(asking(1))
-    journal.answered(answer(1)[:-3] + b"x" * 10 * HEAD_BYTES)
-    assert journal.is_settled()
-
-
-def test_a_cancelled_request_is_not_sent_again() -> None:
-    journal = Journal()
-    journal.sent(asking(1))
-    journal.sent(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
-    assert journal.is_settled()
-
-
-def test_the_handshake_is_replayed_and_its_answer_swallowed() -> None:
-    journal = Journal()
-    for line in (asking(0, "initialize"), INITIALIZED, asking(1)):
+    opening = asking(0, "initialize")
+    journal.sent(opening)
+    assert journal.replay() == ([opening], "")
+    for line in (INITIALIZED, asking(1)):
         journal.sent(line)
     journal.answered(answer(0))
-    lines = [asking(0, "initialize"), INITIALIZED, asking(1)]
-    assert journal.replay() == (lines, "0")
+    assert journal.replay() == ([opening, INITIALIZED, asking(1)], "0")
 
 
-def test_an_unanswered_handshake_is_sent_again_and_not_swallowed() -> None:
+def test_a_request_that_is_answered_or_cancelled_is_not_sent_again() -> None:
     journal = Journal()
-    journal.sent(asking(0, "initialize"))
-    assert journal.replay() == ([asking(0, "initialize")], "")
+    for identifier in (1, "1", 2, 3):
+        journal.sent(asking(identifier))
+    journal.answered(answer(1))
+    journal.answered(answer(2)[:-3] + b"x" * 10 * HEAD_BYTES)  # only its head is looked at
+    journal.sent(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}\n')
+    assert journal.replay() == ([asking("1")], "")
 
 
 def test_a_request_that_was_sent_too_often_is_given_up() -> None:
@@ -297,17 +273,8 @@ def test_settled_requests_are_forgotten_on_the_way() -> None:
     assert len(journal._open) + len(journal._log) < 100
 
 
-def test_a_refusal_is_a_json_rpc_error() -> None:
-    shown = json.loads(refusal("null", "too long"))
-    assert (shown["id"], shown["error"]["message"]) == (None, "too long")
-
-
-def test_the_protocol_is_the_one_of_all_clients() -> None:
-    assert PROTOCOL == client.PROTOCOL
-
-
-def test_its_exit_code_is_the_one_of_all_clients() -> None:
-    assert DaemonUnavailable.exit_code == UNAVAILABLE
+def test_protocol_and_exit_code_are_those_of_all_clients() -> None:
+    assert (client.PROTOCOL, DaemonUnavailable.exit_code) == (PROTOCOL, UNAVAILABLE)
 
 
 def test_the_socket_is_where_the_paths_say(home: Home) -> None:
@@ -323,27 +290,19 @@ def test_a_name_too_long_for_the_kernel_is_reached_through_the_link(tmp_path: Pa
     assert found(str(home.root)) == str(home.mcp_socket)
 
 
-def test_the_folder_of_a_plugin_is_not_where_somebody_works(
+def test_the_folder_of_a_plugin_and_one_that_was_deleted_are_not_where_somebody_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Clients of Agent Plugins start a plugin's server in its folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PLUGIN_ROOT", str(tmp_path))
-    assert working_folder() == ""
-    monkeypatch.setenv("PLUGIN_ROOT", "/elsewhere")
-    assert working_folder() == str(tmp_path)
-
-
-def test_a_folder_that_was_deleted_is_not_shown(tmp_path: Path) -> None:
-    here = Path.cwd()
     gone = tmp_path / "gone"
     gone.mkdir()
-    os.chdir(gone)
-    try:
-        gone.rmdir()
-        assert working_folder() == ""
-    finally:
-        os.chdir(here)
+    monkeypatch.chdir(gone)
+    monkeypatch.setenv("PLUGIN_ROOT", str(gone))
+    assert working_folder() == ""
+    monkeypatch.setenv("PLUGIN_ROOT", "/elsewhere")
+    assert working_folder() == str(gone)
+    gone.rmdir()
+    assert working_folder() == ""
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,58 +17,35 @@ import pytest
 from observer import __version__
 from observer.core.paths import Home
 from observer.local.pump import VALUE_CHARS, KeptAnswers, Pump
+from tests.support import Until
 
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 TALL = "x" * (1 << 20)
 
 
-def echo(line: bytes) -> bytes:
-    message = json.loads(line)
-    answer = {"jsonrpc": "2.0", "id": message["id"], "result": {}} if "id" in message else None
-    return json.dumps(answer).encode() + b"\n" if answer else b""
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.005)
-
-
-def test_an_answer_comes_back(far_end: Any, editor: Any) -> None:
-    far_end()
-    pump = editor()
-    pump.ask(1)
-    assert pump.hear() == {"jsonrpc": "2.0", "id": 1, "result": {"method": "tools/list"}}
-    assert pump.leave() == 0
-
-
+@pytest.mark.parametrize("is_named", [False, True])
 def test_the_first_line_says_who_asks_and_from_where(
-    far_end: Any, editor: Any, tmp_path: Path
+    far_end: Any,
+    editor: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_named: bool,
 ) -> None:
+    """The folder that Claude Code names wins; variables that toolsets heed are passed on."""
     daemon = far_end()
+    shown = {"observer": 1, "version": __version__, "cwd": str(tmp_path), "tools": "core"}
+    if is_named:
+        monkeypatch.setenv("CLAUDE_PROJECT_DIR", "/home/ana/app")
+        monkeypatch.setenv("BASIC_MEMORY_MCP_PROJECT", 'a "vault"')
+        monkeypatch.setenv("BASIC_MEMORY_DEFAULT_PROJECT", "x" * (VALUE_CHARS + 1))
+        monkeypatch.setenv("BASIC_MEMORY_TOKEN", "hush")
+        shown |= {"cwd": "/home/ana/app", "variables": ['BASIC_MEMORY_MCP_PROJECT=a "vault"']}
     pump = editor("--tools", "core", cwd=tmp_path)
     pump.ask(1)
-    pump.hear()
-    assert json.loads(daemon.heard[0]) == {
-        "observer": 1,
-        "version": __version__,
-        "cwd": str(tmp_path),
-        "tools": "core",
-    }
-
-
-def test_variables_that_toolsets_heed_are_passed_on(
-    far_end: Any, editor: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    daemon = far_end()
-    monkeypatch.setenv("BASIC_MEMORY_MCP_PROJECT", 'a "vault"')
-    monkeypatch.setenv("BASIC_MEMORY_DEFAULT_PROJECT", "x" * (VALUE_CHARS + 1))
-    monkeypatch.setenv("BASIC_MEMORY_TOKEN", "hush")
-    pump = editor()
-    pump.ask(1)
-    pump.hear()
-    assert json.loads(daemon.heard[0])["variables"] == ['BASIC_MEMORY_MCP_PROJECT=a "vault"']
+    assert pump.hear() == {"jsonrpc": "2.0", "id": 1, "result": {"method": "tools/list"}}
+    assert json.loads(daemon.heard[0]) == shown
+    assert pump.leave() == 0
 
 
 @pytest.mark.parametrize("name", ['a "b" \\c', "naïve 日本", "line\nfeed", os.fsdecode(b"\xff")])
@@ -84,30 +60,15 @@ def test_any_folder_makes_a_hello(far_end: Any, editor: Any, tmp_path: Path, nam
     assert json.loads(daemon.heard[0])["cwd"] == shown
 
 
-def test_the_folder_that_claude_code_names_wins(
-    far_end: Any, editor: Any, monkeypatch: pytest.MonkeyPatch
+def test_large_lines_pass_both_ways_and_one_without_end_is_refused(
+    far_end: Any, editor: Any
 ) -> None:
     daemon = far_end()
-    monkeypatch.setenv("CLAUDE_PROJECT_DIR", "/home/ana/app")
     pump = editor()
-    pump.ask(1)
-    pump.hear()
-    assert json.loads(daemon.heard[0])["cwd"] == "/home/ana/app"
-
-
-def test_large_lines_pass_both_ways(far_end: Any, editor: Any) -> None:
-    far_end()
-    pump = editor()
-    pump.process.stdin.write(
-        json.dumps({"jsonrpc": "2.0", "id": 1, "method": TALL}).encode() + b"\n"
-    )
+    tall = json.dumps({"jsonrpc": "2.0", "id": 1, "method": TALL}).encode() + b"\n"
+    pump.process.stdin.write(tall)
     pump.process.stdin.flush()
     assert pump.hear()["result"]["method"] == TALL
-
-
-def test_a_line_without_end_is_refused_and_the_next_one_served(far_end: Any, editor: Any) -> None:
-    daemon = far_end()
-    pump = editor()
     for _ in range(20):
         pump.process.stdin.write(TALL.encode())
     pump.process.stdin.write(b"\n")
@@ -115,7 +76,7 @@ def test_a_line_without_end_is_refused_and_the_next_one_served(far_end: Any, edi
     assert "dropped" in pump.hear()["error"]["message"]
     pump.ask(2)
     assert pump.hear()["id"] == 2
-    assert [message["id"] for message in daemon.requests()] == [2]
+    assert [message["id"] for message in daemon.requests()] == [1, 2]
 
 
 def test_an_editor_that_leaves_at_once_still_gets_its_answers(far_end: Any) -> None:
@@ -153,7 +114,7 @@ def shake_hands(pump: Any) -> None:
 
 
 def test_a_new_daemon_hears_the_handshake_and_the_editor_hears_nothing_of_it(
-    far_end: Any, editor: Any
+    far_end: Any, editor: Any, until: Until
 ) -> None:
     first = far_end()
     pump = editor()
@@ -167,7 +128,9 @@ def test_a_new_daemon_hears_the_handshake_and_the_editor_hears_nothing_of_it(
     assert methods == ["initialize", "notifications/initialized", "tools/list"]
 
 
-def test_a_request_without_answer_is_sent_to_the_new_daemon(far_end: Any, editor: Any) -> None:
+def test_a_request_without_answer_is_sent_to_the_new_daemon(
+    far_end: Any, editor: Any, until: Until
+) -> None:
     first = far_end(lambda _: b"")
     pump = editor()
     pump.ask("q", "slow")
@@ -178,7 +141,7 @@ def test_a_request_without_answer_is_sent_to_the_new_daemon(far_end: Any, editor
     assert len(second.requests()) == 1
 
 
-def test_half_an_answer_never_reaches_the_editor(far_end: Any, editor: Any) -> None:
+def test_half_an_answer_never_reaches_the_editor(far_end: Any, editor: Any, until: Until) -> None:
     first = far_end(lambda _: b'{"jsonrpc":"2.0","id":1,"res')
     pump = editor()
     pump.ask(1)
@@ -190,11 +153,13 @@ def test_half_an_answer_never_reaches_the_editor(far_end: Any, editor: Any) -> N
 
 def test_a_daemon_that_hangs_up_in_mid_session_is_asked_again(far_end: Any, editor: Any) -> None:
     deaths = [b"kill"]
+    daemon = far_end()
+    answered = daemon.reply
 
     def reply(line: bytes) -> bytes | None:
-        return None if deaths and deaths[0] in line and deaths.pop() else echo(line)
+        return None if deaths and deaths[0] in line and deaths.pop() else answered(line)
 
-    far_end(reply)
+    daemon.reply = reply
     pump = editor()
     shake_hands(pump)
     pump.ask(1, "kill")
@@ -211,7 +176,9 @@ def test_a_request_that_kills_every_daemon_is_answered_with_an_error(
     assert len(daemon.requests()) == 6
 
 
-def test_an_idle_pump_does_not_look_for_a_new_daemon(far_end: Any, editor: Any, home: Home) -> None:
+def test_an_idle_pump_does_not_look_for_a_new_daemon(
+    far_end: Any, editor: Any, home: Home, until: Until
+) -> None:
     daemon = far_end()
     pump = editor()
     shake_hands(pump)
@@ -221,52 +188,52 @@ def test_an_idle_pump_does_not_look_for_a_new_daemon(far_end: Any, editor: Any, 
     assert not home.lock.exists()
 
 
-def test_a_refusal_of_the_daemon_is_shown(far_end: Any, editor: Any) -> None:
-    daemon = far_end()
-    daemon.greeting = b'{"error":"speaks protocol 2"}\n'
-    pump = editor()
-    assert pump.process.wait(10) == 4
-    assert pump.complaint() == "error: speaks protocol 2\n"
-
-
-def test_a_wrong_choice_of_tools_is_shown_to_the_editor_and_ends_as_wrong_input(
-    far_end: Any, editor: Any
+@pytest.mark.parametrize(
+    ("greeting", "code", "complaint"),
+    [
+        (b'{"error":"speaks protocol 2"}\n', 4, "error: speaks protocol 2\n"),
+        (b'{"error":"no toolset\\nhint: x","exit_code":2}\n', 2, "error: no toolset\nhint: x\n"),
+    ],
+    ids=["protocol", "wrong choice of tools"],
+)
+def test_a_refusal_of_the_daemon_is_shown(
+    far_end: Any, editor: Any, greeting: bytes, code: int, complaint: str
 ) -> None:
     daemon = far_end()
-    daemon.greeting = b'{"error":"no toolset \'x\'\\nhint: choose","exit_code":2}\n'
-    pump = editor("--tools", "x")
+    daemon.greeting = greeting
+    pump = editor()
     pump.ask(1)
-    assert pump.process.wait(10) == 2
-    assert pump.complaint() == "error: no toolset 'x'\nhint: choose\n"
+    assert pump.process.wait(10) == code
+    assert pump.complaint() == complaint
 
 
-def test_without_a_daemon_the_request_is_answered_and_the_reason_shown(
-    editor: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("home", "code", "complaint"),
+    [
+        ("/proc/nowhere", 4, "error: [^:]+: .*/proc/nowhere"),
+        ("~/memory", 2, "error: OBSERVER_HOME begins with ~\nhint: "),
+    ],
+)
+def test_in_a_home_that_is_none_it_ends_and_says_why(
+    editor: Any, monkeypatch: pytest.MonkeyPatch, home: str, code: int, complaint: str
 ) -> None:
-    monkeypatch.setenv("OBSERVER_HOME", "/proc/nowhere")
+    """As with a tilde that no shell expanded."""
+    monkeypatch.setenv("OBSERVER_HOME", home)
     pump = editor()
-    assert pump.process.wait(20) == 4
-    assert re.match("error: [^:]+: .*/proc/nowhere", pump.complaint())
-
-
-def test_a_home_with_a_tilde_that_no_shell_expanded_is_refused(
-    editor: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OBSERVER_HOME", "~/memory")
-    pump = editor()
-    assert pump.process.wait(20) == 2
-    assert pump.complaint().startswith("error: OBSERVER_HOME begins with ~\nhint: ")
+    assert pump.process.wait(20) == code
+    assert re.match(complaint, pump.complaint())
 
 
 # --- its end -------------------------------------------------------------------------------------
 
 
-def test_sigterm_ends_it(far_end: Any, editor: Any) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it(far_end: Any, editor: Any, number: int) -> None:
     far_end()
     pump = editor()
     shake_hands(pump)
-    pump.process.send_signal(signal.SIGTERM)
-    assert pump.process.wait(10) == -signal.SIGTERM
+    pump.process.send_signal(number)
+    assert pump.process.wait(10) == -number
 
 
 def test_it_ends_when_nobody_reads_it_any_more(far_end: Any, editor: Any) -> None:
@@ -275,14 +242,6 @@ def test_it_ends_when_nobody_reads_it_any_more(far_end: Any, editor: Any) -> Non
     shake_hands(pump)
     pump.stdout.close()  # the input stays open, held by a sibling of the dead editor
     assert pump.process.wait(10) == 0
-
-
-def test_an_interrupt_ends_it(far_end: Any, editor: Any) -> None:
-    far_end()
-    pump = editor()
-    shake_hands(pump)
-    pump.process.send_signal(signal.SIGINT)
-    assert pump.process.wait(10) == -signal.SIGINT
 
 
 def test_a_daemon_that_never_leaves_does_not_keep_it(far_end: Any, editor: Any) -> None:

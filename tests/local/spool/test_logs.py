@@ -67,29 +67,24 @@ def test_a_record_is_an_envelope(spool: Spool, home: Home) -> None:
 
 
 def test_half_a_record_waits_for_its_other_half(spool: Spool, home: Home) -> None:
-    whole = record("one") + record("two")
+    whole = record("one", 5000) + record("two", 4000)
     log(home, whole[:-1], pid=os.getpid())
     assert texts(spool.claim(at_most=5)) == ["one"]
     log(home, whole[-1:], pid=os.getpid())
     assert texts(spool.claim(at_most=5)) == ["one", "two"]
-    assert spool.depth() == 2
+    assert (spool.depth(), spool.oldest_ms(), spool.is_empty()) == (2, 5000, False)
 
 
-def test_what_is_stored_does_not_come_again(spool: Spool, home: Home) -> None:
-    log(home, record("one"), pid=os.getpid())
-    spool.ack(spool.claim(at_most=5))
-    log(home, record("two"), pid=os.getpid())
-    for reader in (spool, Spool(home.spool)):
-        assert texts(reader.claim(at_most=5)) == ["two"]
-
-
-def test_what_is_stored_stands_in_no_log(spool: Spool, home: Home) -> None:
+def test_what_is_stored_stands_in_no_log_and_does_not_come_again(spool: Spool, home: Home) -> None:
     """A shell's log lasts as long as the shell, and holds lines as they were typed."""
     path = log(home, record("one") + record("two"), pid=os.getpid())
     size = path.stat().st_size
+    _, second = spool.claim(at_most=5)
     spool.ack(spool.claim(at_most=1))
     assert b"one" not in path.read_bytes()
-    assert texts(spool.claim(at_most=5)) == ["two"]
+    for reader in (spool, Spool(home.spool)):
+        again = reader.claim(at_most=5)
+        assert (texts(again), [entry.id for entry in again]) == (["two"], [second.id])
     log(home, record("three"), pid=os.getpid())
     spool.ack(spool.claim(at_most=5))
     assert path.read_bytes() == bytes(size + len(record("three")))
@@ -100,13 +95,6 @@ def test_what_a_killed_process_left_in_a_log_is_overwritten(spool: Spool, home: 
     path.with_name(f"{path.name}.stored").write_text(str(len(record("one"))))
     ShellLogs(path.parent).blank()
     assert path.read_bytes() == bytes(len(record("one"))) + record("two")
-
-
-def test_ids_do_not_depend_on_what_was_read_before(spool: Spool, home: Home) -> None:
-    log(home, record("one") + record("two"), pid=os.getpid())
-    at_once = spool.claim(at_most=5)
-    spool.ack(at_once[:1])
-    assert [entry.id for entry in spool.claim(at_most=5)] == [at_once[1].id]
 
 
 def test_logs_and_files_come_in_one_order(spool: Spool, home: Home) -> None:
@@ -167,13 +155,8 @@ def test_the_log_of_a_living_shell_stays(
     spool.ack(spool.claim(at_most=5))
     assert (path.exists(), spool.sweep(before_ms=0)) == (True, 0)
     shell.communicate()
+    (path.parent / "zsh-1-1.stored").write_text("5")  # an offset without its log
     assert (spool.sweep(before_ms=0), list(path.parent.iterdir())) == (1, [])
-
-
-def test_an_offset_without_its_log_is_swept(spool: Spool, home: Home) -> None:
-    (home.spool / "shell" / "zsh-1-1.stored").write_text("5")
-    spool.sweep(before_ms=0)
-    assert not list((home.spool / "shell").iterdir())
 
 
 @pytest.mark.parametrize("text", ["", "x", "-3", "9" * 5000])
@@ -192,12 +175,6 @@ def test_strangers_beside_the_logs_are_left_alone(spool: Spool, home: Home) -> N
     os.mkfifo(folder / "fish-1-1")
     assert (spool.claim(at_most=5), spool.depth(), spool.oldest_ms()) == ([], 0, None)
     assert spool.is_empty()
-
-
-def test_depth_and_age_count_records(spool: Spool, home: Home) -> None:
-    log(home, record("one", 5000) + record("two", 4000), pid=os.getpid())
-    assert (spool.depth(), spool.oldest_ms()) == (2, 5000)
-    assert not spool.is_empty()
 
 
 @pytest.mark.parametrize(
@@ -237,10 +214,7 @@ def test_a_log_that_vanishes_while_it_is_read_is_no_error(
     found = ShellLogs(home.spool / "shell").waiting()
     (home.spool / "shell" / f"zsh-{pid}-2").unlink()
     assert [texts(list(entries)) for entries in found] == [["1"], []]
-
-
-def test_a_log_that_vanishes_before_it_is_looked_at_is_no_error(spool: Spool, home: Home) -> None:
-    assert not _retire(Log(home.spool / "shell" / "zsh-1-1", "zsh", DEAD, is_dead=True))
+    assert not _retire(Log(home.spool / "shell" / f"zsh-{pid}-2", "zsh", DEAD, is_dead=True))
 
 
 VALUE = st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=9)
@@ -319,16 +293,13 @@ def active(tmp_path: Path) -> str:
     return file.read_text() if file.exists() else ""
 
 
-def test_without_a_pause_there_is_nothing(pauses: Pauses, tmp_path: Path) -> None:
-    assert not pauses
-    assert not pauses.covers(1, ["/shop"])
-    assert pauses.end(None, now_ms=1) == []
-    assert active(tmp_path) == ""
-
-
 def test_a_pause_covers_its_time_and_is_remembered_once_it_is_over(
     pauses: Pauses, tmp_path: Path
 ) -> None:
+    """Another process sees it at once, and hooks are spared one that is over."""
+    other = Pauses(tmp_path / "spool")
+    assert not other
+    assert (pauses.covers(1, []), pauses.end(None, now_ms=1), active(tmp_path)) == (False, [], "")
     pauses.begin([EVERYWHERE], from_ms=1_000, until_ms=UNENDING_MS)
     assert active(tmp_path) == "9999999999 *\n"
     (ended,) = pauses.end(None, now_ms=5_500)
@@ -336,15 +307,12 @@ def test_a_pause_covers_its_time_and_is_remembered_once_it_is_over(
     assert active(tmp_path) == ""
     shown = [at_ms for at_ms in (999, 1_000, 5_499, 5_500) if pauses.covers(at_ms, [])]
     assert shown == [1_000, 5_499]
-
-
-def test_another_process_sees_it_at_once(pauses: Pauses, tmp_path: Path) -> None:
-    other = Pauses(tmp_path / "spool")
-    assert not other
-    pauses.begin(["/shop"], from_ms=1_000, until_ms=9_001)
-    assert other.now(9_000) == [Pause(1_000, 9_001, "/shop")]
-    assert other.now(9_001) == []
+    pauses.begin(["/shop"], from_ms=6_000, until_ms=9_001)
+    assert other.now(9_000) == [Pause(6_000, 9_001, "/shop")]
+    pauses.tidy(9_000)
     assert active(tmp_path) == "10 /shop\n"
+    pauses.tidy(9_001)
+    assert (active(tmp_path), other.now(9_001), other.covers(9_000, ["/shop"])) == ("", [], True)
 
 
 @pytest.mark.parametrize(
@@ -365,27 +333,16 @@ def test_a_scope_covers_what_it_names(
     assert Pause(0, 9, scope).covers(5, [folder], session) == is_covered
 
 
-def test_pausing_again_replaces_what_was_paused_there(pauses: Pauses, tmp_path: Path) -> None:
+def test_a_scope_is_paused_anew_or_resumed_and_the_others_stay(
+    pauses: Pauses, tmp_path: Path
+) -> None:
     pauses.begin(["/a", "/b"], from_ms=1_000, until_ms=UNENDING_MS)
     pauses.begin(["/a"], from_ms=2_000, until_ms=60_000)
     assert active(tmp_path) == "9999999999 /b\n60 /a\n"
     assert pauses.covers(1_500, ["/a"])
     assert not pauses.covers(60_000, ["/a"])
-
-
-def test_one_scope_is_resumed_and_the_others_stay(pauses: Pauses, tmp_path: Path) -> None:
-    pauses.begin(["/a", "/b"], from_ms=1_000, until_ms=UNENDING_MS)
-    assert [one.scope for one in pauses.end(["/a", "/c"], now_ms=2_000)] == ["/a"]
+    assert [one.scope for one in pauses.end(["/a", "/c"], now_ms=3_000)] == ["/a"]
     assert active(tmp_path) == "9999999999 /b\n"
-
-
-def test_hooks_are_spared_a_pause_that_is_over(pauses: Pauses, tmp_path: Path) -> None:
-    pauses.begin(["/a"], from_ms=1_000, until_ms=2_000)
-    pauses.tidy(1_999)
-    assert active(tmp_path) == "2 /a\n"
-    pauses.tidy(2_000)
-    assert active(tmp_path) == ""
-    assert pauses.covers(1_500, ["/a"])
 
 
 def test_the_oldest_go_first(pauses: Pauses) -> None:

@@ -58,13 +58,20 @@ def _spool(home: Home, folder: Path, count: int = 1) -> None:
         spool.append({"client": "generic", "event": "command"}, json.dumps(report).encode())
 
 
-def test_up_returns_when_the_daemon_answers(home: Home, observer: Observer) -> None:
+def test_up_returns_when_the_daemon_answers_and_down_when_it_is_gone(
+    home: Home, observer: Observer
+) -> None:
     done = observer("up", "--json")
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)
-    assert shown["pid"] == client.daemon_pid(home)
-    assert shown["version"] == __version__
+    pid = client.daemon_pid(home)
+    assert (shown["pid"], shown["version"]) == (pid, __version__)
     assert (home.hooks / "post").stat().st_mode & 0o100, "hooks are there for plugins"
+    second = observer("daemon")
+    assert (second.returncode, second.stdout, second.stderr) == (0, "", "")
+    assert observer("down").returncode == 0
+    assert not _lives(pid)
+    assert not home.socket.exists()
 
 
 RACE = """
@@ -97,27 +104,16 @@ def test_twenty_that_start_it_at_once_get_one_daemon(home: Home) -> None:
     assert [int(pid) for pid in done.stdout.split()] == [client.daemon_pid(home)] * 20
 
 
-def test_a_second_daemon_leaves_quietly(home: Home, observer: Observer) -> None:
-    client.ensure_daemon(home)
-    done = observer("daemon")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_down_returns_when_it_is_gone(home: Home, within: Observer) -> None:
-    assert within("up").returncode == 0
-    pid = client.daemon_pid(home)
-    assert within("down").returncode == 0
-    assert not _lives(pid)
-    assert not home.socket.exists()
-
-
-def test_it_stores_what_was_spooled_while_it_was_down(
+def test_it_stores_what_was_spooled_while_it_was_down_and_wakes_for_what_is_later(
     home: Home, tmp_path: Path, until: Until
 ) -> None:
     _spool(home, tmp_path, 3)
     client.ensure_daemon(home)
     until(lambda: _status(home)["events"] == 3)
     assert _status(home)["spool_depth"] == 0
+    _spool(home, tmp_path)
+    until(lambda: _status(home)["events"] == 4)
+    assert "watch" not in (_status(home)["degraded"] or ""), "it looked anyway, it was not woken"
 
 
 def test_what_an_older_version_did_not_understand_is_stored(
@@ -131,14 +127,6 @@ def test_what_an_older_version_did_not_understand_is_stored(
     client.ensure_daemon(home)
     until(lambda: _status(home)["events"] == 1)
     assert _status(home)["bad_events"] == 0
-
-
-def test_it_wakes_for_what_is_spooled_later(home: Home, tmp_path: Path, until: Until) -> None:
-    client.ensure_daemon(home)
-    until(lambda: _status(home)["uptime_ms"] > 0)
-    _spool(home, tmp_path)
-    until(lambda: _status(home)["events"] == 1)
-    assert "watch" not in (_status(home)["degraded"] or ""), "it looked anyway, it was not woken"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -269,26 +257,21 @@ def test_a_port_asks_for_the_token(home: Home, monkeypatch: pytest.MonkeyPatch) 
         assert json.load(answer)["pid"] == client.daemon_pid(home)
 
 
-def test_a_taken_port_does_not_keep_the_daemon_down(
-    home: Home, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("trouble", ["port", "token"])
+def test_a_port_that_cannot_be_opened_does_not_keep_the_daemon_down(
+    home: Home, monkeypatch: pytest.MonkeyPatch, trouble: str
 ) -> None:
-
+    if trouble == "token":
+        home.root.mkdir()
+        home.token.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        monkeypatch.setenv("OBSERVER_HTTP_PORT", str(taken.getsockname()[1]))
+        number = taken.getsockname()[1] if trouble == "port" else 1
+        monkeypatch.setenv("OBSERVER_HTTP_PORT", str(number))
         client.ensure_daemon(home)
         status = _status(home)
     assert status["http"] is None
-    assert "in use" in status["degraded"]
-
-
-def test_a_token_that_cannot_be_read_does_not_keep_the_daemon_down(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home.root.mkdir()
-    home.token.mkdir()
-    monkeypatch.setenv("OBSERVER_HTTP_PORT", "1")
-    client.ensure_daemon(home)
-    assert f"{home.token} cannot be used: Is a directory" in _status(home)["degraded"]
+    said = "in use" if trouble == "port" else f"{home.token} cannot be used: Is a directory"
+    assert said in status["degraded"]
 
 
 @pytest.mark.parametrize("name", ["lock", "socket", "database"])

@@ -13,10 +13,10 @@ from observer.core.paths import Home
 from observer.ingest.commits import unreported_commits
 from observer.local.spool import Spool
 from observer.projects import detect_place
+from observer.serve import unreported
 from observer.serve.unreported import HeadWorker
-from observer.serve.worker import Health
-from observer.store.database import SqliteStore
-from tests.support import Git, pipeline_over
+from tests.serve.services import services_over
+from tests.support import Git
 
 POST = Path(__file__).parents[3] / "hooks" / "post"
 NOW_MS = 4_000_000_000_000
@@ -27,8 +27,8 @@ class Bench:
 
     def __init__(self, home: Home, shop: Path, git: Git) -> None:
         self.home, self.shop, self._git = home, shop, git
-        self.store = SqliteStore(home.database)
-        self.pipeline = pipeline_over(self.store, home, NOW_MS)
+        self._services = services_over(home, at_ms=NOW_MS)
+        self.store, self.pipeline = self._services.store, self._services.pipeline
         git(shop, "init", "-q")
         for subject in ("One", "Two"):
             self.git(f"commit -q --allow-empty -m {subject}")
@@ -37,9 +37,7 @@ class Bench:
         self.worker.look()
 
     def start(self) -> None:
-        self.worker = HeadWorker(
-            self.store, self.pipeline.ingest, self.home, health=Health(), settled_s=0
-        )
+        self.worker = HeadWorker(self._services)
 
     def git(self, *steps: str, at: Path | None = None) -> None:
         for step in steps:
@@ -66,7 +64,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(home: Home, tmp_path: Path, git: Git) -> Bench:
+def bench(home: Home, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setattr(unreported, "SETTLED_S", 0)
     return Bench(home, tmp_path / "shop", git)
 
 
@@ -93,13 +92,11 @@ COMMIT = "commit -q --allow-empty -m"
 def test_what_was_committed_without_hooks_is_recorded(
     bench: Bench, steps: list[str], commits: list[str]
 ) -> None:
+    assert bench.commits() == [], "what is older than its memory"
     bench.git(*steps)
+    bench.start()  # the next daemon goes on
     assert bench.commits() == commits
     assert bench.commits() == commits, "and only once"
-
-
-def test_what_is_older_than_the_memory_of_a_repository_is_not_read(bench: Bench) -> None:
-    assert bench.commits() == []
 
 
 def test_the_first_commit_of_a_repository_is_recorded(bench: Bench, tmp_path: Path) -> None:
@@ -151,7 +148,6 @@ def test_a_report_of_a_hook_is_not_repeated(bench: Bench) -> None:
 
 def test_a_report_that_waits_in_the_spool_comes_first(bench: Bench) -> None:
     name = bench.home.spool / "new/an-event"
-    name.parent.mkdir(parents=True)
     name.touch()
     bench.git(f"{COMMIT} Three")
     assert bench.commits() == []
@@ -174,12 +170,6 @@ def test_a_commit_belongs_to_the_session_whose_command_printed_it(bench: Bench) 
         "agent",
     )
     assert (found["Three"].client, found["Three"].session) == ("git", "")
-
-
-def test_a_head_that_moved_while_no_daemon_ran_is_read_by_the_next(bench: Bench) -> None:
-    bench.git(f"{COMMIT} Three")
-    bench.start()
-    assert bench.commits() == ["commit Three"]
 
 
 def test_what_was_committed_in_a_pause_is_left_out(bench: Bench) -> None:
@@ -239,13 +229,9 @@ def test_a_rebase_that_stands_still_is_waited_for(bench: Bench) -> None:
     assert bench.commits() == ["commit Mine", "commit Picked"]
 
 
-@pytest.mark.parametrize("how", ["--soft", "--mixed", "--hard"])
+@pytest.mark.parametrize("how", ["--soft", "--mixed", "--hard", "a branch keeps it"])
 def test_a_reset_drops_what_no_branch_has(bench: Bench, how: str) -> None:
-    two = bench.hash("HEAD")
-    bench.git(f"reset -q {how} HEAD~1")
-    assert bench.rewrites() == [Rewrite(reason="reset", pairs=((two, ""),))]
-
-
-def test_a_reset_drops_nothing_that_a_branch_keeps(bench: Bench) -> None:
-    bench.git("branch kept", "reset -q --hard HEAD~1")
-    assert bench.rewrites() == []
+    two, is_kept = bench.hash("HEAD"), " " in how
+    bench.git(*["branch kept"] * is_kept, f"reset -q {'--hard' if is_kept else how} HEAD~1")
+    dropped = [] if is_kept else [Rewrite(reason="reset", pairs=((two, ""),))]
+    assert bench.rewrites() == dropped

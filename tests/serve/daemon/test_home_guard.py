@@ -28,26 +28,14 @@ with hold(home()) as is_ours:
 """
 
 
-def test_a_free_lock_is_ours_and_names_us(home: Home) -> None:
+def test_a_lock_has_one_holder_whom_it_names_until_the_end_of_its_block(home: Home) -> None:
+    assert (is_running(home), daemon_pid(home)) == (False, None)
     with hold(home) as is_ours:
         assert is_ours
         assert daemon_pid(home) == os.getpid()
-
-
-def test_a_lock_has_one_holder(home: Home) -> None:
-    with hold(home), hold(home) as is_ours:
-        assert not is_ours
-
-
-def test_a_lock_is_free_after_its_block(home: Home) -> None:
-    with hold(home):
-        pass
+        with hold(home) as is_ours_too:
+            assert not is_ours_too
     assert not is_running(home)
-
-
-def test_a_home_without_lock_runs_nothing(home: Home) -> None:
-    assert not is_running(home)
-    assert daemon_pid(home) is None
 
 
 def test_the_kernel_frees_the_lock_of_a_killed_process(home: Home) -> None:
@@ -88,12 +76,9 @@ def test_a_file_system_without_locks_is_named(
 def test_what_was_not_written_to_its_end_is_deleted_with_the_home(home: Home, name: str) -> None:
     home.root.mkdir(exist_ok=True)
     (home.root / name).write_bytes(b"x")
-    assert delete(home, progress=unshown) == []
-    assert not home.root.exists()
-
-
-def test_a_file_that_only_begins_like_the_database_is_left(home: Home) -> None:
-    home.root.mkdir(exist_ok=True)
-    own = home.root / "observer.db.my-notes.txt"
+    own = home.root / "observer.db.my-notes.txt"  # which only begins like the database
     own.write_text("mine")
     assert delete(home, progress=unshown) == [own]
+    own.unlink()
+    assert delete(home, progress=unshown) == []
+    assert not home.root.exists()

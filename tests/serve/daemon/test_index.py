@@ -21,12 +21,11 @@ from observer.index.embed.registry import ModelInfo, find
 from observer.local import client
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore
-from observer.serve.worker import Health, WriterThread
 from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 from observer.store.interface import Store
-from observer.upkeep.home_guard import HomeGuard
-from tests.support import Until, pipeline_over, run_until
+from tests.serve.services import services_over
+from tests.support import Until, run_until
 
 
 def items(count: int, *, start: int = 1) -> list[Item]:
@@ -54,17 +53,13 @@ def store(home: Home) -> Iterator[SqliteStore]:
 class Bench:
     """The tasks with all that they need, for one event loop."""
 
-    def __init__(self, home: Home, store: Store, info: ModelInfo) -> None:
-        self.store = store
-        self.health = Health()
+    def __init__(self, home: Home, store: SqliteStore | LazyStore, info: ModelInfo) -> None:
         self.index = Index(home.index, stem=stemmer(), is_owner=True)
         self.index.use(info.id, info.dimensions)
         self.model = model = LazyModel(info)
-        pipeline = pipeline_over(store, home, 1, embedder=model)
-        self._writer = WriterThread(pipeline, HomeGuard(home), self.health)
-        self.tasks = IndexWorker(
-            store, self.index, model, pipeline=pipeline, writer=self._writer, health=self.health
-        )
+        services = services_over(home, store, at_ms=1, embedder=model)
+        self.store, self.health, self._writer = services.store, services.health, services.writer
+        self.tasks = IndexWorker(services, self.index, model)
 
     def run(self, *work: Callable[[], Awaitable[None]], until: Callable[[], Any]) -> None:
         """Run tasks until a condition holds; none may end before."""

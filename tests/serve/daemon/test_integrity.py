@@ -15,36 +15,29 @@ from observer.core.clock import now_ms
 from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool import Spool
 from observer.serve import maintenance
 from observer.serve.lazy_store import LazyStore
 from observer.serve.maintenance import IntegrityWorker
-from observer.serve.worker import Health, WriterThread
+from observer.serve.worker import Health
 from observer.store.database import SqliteStore
 from observer.tools.status import current
-from observer.upkeep.home_guard import HomeGuard
 from observer.upkeep.losses import Loss, losses, note, request_repair
-from tests.support import pipeline_over
+from tests.serve.services import close, services_over
 
 PAGE = 4096
 
 
 @contextmanager
 def watched(home: Home, looked: list[int]) -> Iterator[tuple[IntegrityWorker, LazyStore, Health]]:
-    store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
-    spool, health = Spool(home.spool), Health()
-    spool.prepare()
-    pipeline = pipeline_over(store, spool, now_ms)
-    writer = WriterThread(pipeline, HomeGuard(home), health)
-    with store.write():
+    services = services_over(home)
+    with services.store.write():
         pass
-    store.checkpoint()
-    sound = IntegrityWorker(store, spool, writer, home, health, on_checked=lambda: looked.append(1))
+    services.store.checkpoint()
+    sound = IntegrityWorker(services, on_checked=lambda: looked.append(1))
     try:
-        yield sound, store, health
+        yield sound, services.store, services.health
     finally:
-        writer.close()
-        store.close()
+        close(services)
 
 
 def damage(path: Path, page: int) -> None:
@@ -86,10 +79,12 @@ def test_a_database_is_gone_through_slice_by_slice(
 def test_what_a_command_met_is_mended_and_not_asked_for_twice(home: Home) -> None:
     home.root.mkdir(parents=True)
     request_repair(home, "before")
-    with watched(home, []) as (sound, _, _):
-        assert not sound._is_asked()
+    looked: list[int] = []
+    with watched(home, looked) as (sound, _, _):
+        asyncio.run(asyncio.wait_for(until(sound, lambda: looked), 20))
         home.damage.unlink()
-        assert not sound._is_asked()
+        sound._rests_until = 0
+        asyncio.run(asyncio.wait_for(until(sound, lambda: len(looked) > 1), 20))
         request_repair(home, "now")
         with pytest.raises(StoreDamaged, match="a command found"):
             asyncio.run(asyncio.wait_for(sound.run(), 20))

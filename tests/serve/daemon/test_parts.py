@@ -13,55 +13,47 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from observer.core.clock import now_ms
-from observer.core.config import Settings
 from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
-from observer.serve import servers
 from observer.serve.daemon import DaemonLog, SecretlessFormatter
 from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
 from observer.serve.lazy_store import LazyStore, RequestStore
+from observer.serve.mcp import listening
+from observer.serve.mcp.listening import LazyMcp
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
-from observer.serve.servers import LazyMcp
 from observer.serve.watcher import WatchWorker
 from observer.serve.worker import NICE, WRITER_NICE, Health, WriterThread, background, heard
 from observer.store.database import SqliteStore
 from observer.store.migrations import migrations
 from observer.tools.status import REMEMBERED_MS, current, from_disk
-from observer.upkeep.home_guard import HomeGuard
-from tests.support import pipeline_over
+from tests.serve.services import close, services_over
 
 
-def test_health_names_every_part_that_is_ill() -> None:
-    health = Health()
-    health.degrade("store", "full")
-    health.degrade("http", "taken")
-    assert health.text() == "http: taken; store: full"
-
-
-def test_health_forgets_what_is_well_again() -> None:
-    health = Health()
-    health.degrade("store", "full")
-    health.recover("store")
-    assert health.text() is None
-
-
-def test_the_same_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_health_names_every_part_that_is_ill_and_logs_it_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     health = Health()
     for _ in range(3):
         health.degrade("store", "full")
     assert [record.message for record in caplog.records] == ["store: full"]
+    health.degrade("http", "taken")
+    assert health.text() == "http: taken; store: full"
+    for part in ("store", "http"):
+        health.recover(part)
+    assert health.text() is None
 
 
 class _Denied:
@@ -75,19 +67,15 @@ class _Denied:
 def test_what_a_watcher_may_not_read_is_one_line(
     part: str, home: Home, caplog: pytest.LogCaptureFixture
 ) -> None:
-    health, store, settings = Health(), cast("Any", _Denied()), Settings()
+    services = services_over(home)._replace(store=cast("Any", _Denied()))
     workers = {
-        "watching": WatchWorker(
-            store, Spool(home.spool), cast("Any", None), settings, health=health
-        ),
-        "note folders": NoteFolderWorker(
-            store, cast("Any", None), home, settings, health, on_change=lambda _: None
-        ),
+        "watching": WatchWorker(services),
+        "note folders": NoteFolderWorker(services, on_noted=lambda _: None),
     }
     workers[part]._over.set()  # it need not wait before the next round
     workers[part]._call.set()
     workers[part]._round()
-    assert health.text() == f"{part}: [Errno 13] Permission denied: '/elsewhere'"
+    assert services.health.text() == f"{part}: [Errno 13] Permission denied: '/elsewhere'"
     assert [record.exc_info for record in caplog.records] == [None]
 
 
@@ -121,7 +109,7 @@ def test_who_needs_a_store_that_takes_long_to_open_is_told_how_far_it_is(tmp_pat
     asked.set()
     opening.join(10)
     assert RequestStore(store).check() == "ok"
-    RequestStore(store).close()
+    store.close()
 
 
 def test_the_status_counts_what_an_older_observer_stored(home: Home) -> None:
@@ -192,13 +180,6 @@ def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
     assert not stored
 
 
-def test_every_event_has_its_receipt() -> None:
-    body = b'[{"kind":"prompt","text":"a"},{"kind":"prompt","text":"b"}]'
-    receipts = post_events(body, lambda _events, _project: [Receipt(seq=1), Receipt(known="a")])
-    assert [receipt.stored for receipt in receipts] == [True, False]
-    assert receipts[1].id == "a"
-
-
 def test_an_import_counts_what_became_of_its_events() -> None:
     fates = [
         Receipt(seq=1),
@@ -217,11 +198,14 @@ def test_an_import_of_anything_else_is_refused(body: bytes) -> None:
         import_events(body, lambda _events, _project: [])
 
 
-def test_a_receipt_names_the_fields_that_nothing_is_kept_of() -> None:
+def test_a_receipt_says_what_was_stored_and_names_the_fields_that_nothing_is_kept_of() -> None:
     body = b"""[{"kind":"command","command":"make","exitcode":2,"cwd":"/","id":"1"},
         {"kind":"custom","name":"a","colour":"red"}, {"kind":"file-read","path":"a.py"}]"""
-    receipts = post_events(body, lambda _events, _project: [Receipt(seq=1)] * 3)
+    made = [Receipt(seq=1), Receipt(seq=2), Receipt(known="a")]
+    receipts = post_events(body, lambda _events, _project: made)
     assert [receipt.ignored for receipt in receipts] == [("exitcode",), (), ()]
+    assert [receipt.stored for receipt in receipts] == [True, True, False]
+    assert receipts[2].id == "a"
 
 
 def test_the_status_of_a_new_home_is_empty_and_well(home: Home) -> None:
@@ -374,18 +358,11 @@ def test_a_task_that_is_cancelled_as_news_come_ends(turns: int) -> None:
     assert asyncio.run(cancelled())
 
 
-def test_without_news_the_wait_ends() -> None:
-    news = asyncio.Event()
-    asyncio.run(heard(news, within_s=0.01))
-    assert not news.is_set()
-
-
 @pytest.fixture
 def writer(home: Home) -> Iterator[WriterThread]:
-    pipeline = pipeline_over(SqliteStore(home.database), home, now_ms)
-    made = WriterThread(pipeline, HomeGuard(home), Health())
-    yield made
-    made.close()
+    services = services_over(home)
+    yield services.writer
+    close(services)
 
 
 def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread) -> None:
@@ -405,17 +382,14 @@ def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
-def test_the_threads_that_answer_go_before_it(writer: WriterThread) -> None:
+def test_the_threads_that_answer_go_before_the_writer_and_chores_last(
+    writer: WriterThread,
+) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + WRITER_NICE)
-    assert os.getpriority(os.PRIO_PROCESS, 0) == own
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
-def test_what_nobody_waits_for_goes_last() -> None:
-    own = os.getpriority(os.PRIO_PROCESS, 0)
     with background(1, "chore") as chores:
         assert chores.submit(os.getpriority, os.PRIO_PROCESS, 0).result() == min(19, own + NICE)
+    assert os.getpriority(os.PRIO_PROCESS, 0) == own
 
 
 class Front:
@@ -431,17 +405,24 @@ class Front:
         return max(self.left, 0)
 
 
-def lazy(front: Front) -> LazyMcp:
+@pytest.fixture
+def lazy(home: Home) -> Callable[[Front], LazyMcp]:
+    return partial(_lazy, home)
+
+
+def _lazy(home: Home, front: Front) -> LazyMcp:
     async def made() -> LazyMcp:
-        return LazyMcp(cast("Any", None), Home(Path("/none")), Health(), 0)
+        return LazyMcp(services_over(home), cast("Any", None))
 
     mcp = asyncio.run(made())
     mcp._front = cast("Any", front)
     return mcp
 
 
-def test_it_waits_until_no_call_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
+def test_it_waits_until_no_call_is_answered(
+    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
     front = Front(calls=4)
     mcp = lazy(front)
     mcp._may_wait_s = 60.0
@@ -449,15 +430,17 @@ def test_it_waits_until_no_call_is_answered(monkeypatch: pytest.MonkeyPatch) -> 
     assert (front.left, front.looks) == (0, 4)
 
 
-def test_it_goes_on_though_somebody_asks_all_the_time() -> None:
+def test_it_goes_on_though_somebody_asks_all_the_time(lazy: Callable[[Front], LazyMcp]) -> None:
     front = Front(calls=1_000_000)
     lazy(front).give_way()
     assert front.left > 0
 
 
-def test_it_waits_no_longer_than_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_waits_no_longer_than_its_share_of_the_time(
+    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
-    monkeypatch.setattr(servers, "GIVE_WAY_SHARE", 0.0)
+    monkeypatch.setattr(listening, "GIVE_WAY_SHARE", 0.0)
     front = Front(calls=1_000_000)
     mcp = lazy(front)
     mcp._may_wait_s = 0.003
@@ -468,8 +451,10 @@ def test_it_waits_no_longer_than_its_share_of_the_time(monkeypatch: pytest.Monke
     assert front.looks == looks + 1
 
 
-def test_it_hurries_where_somebody_waits_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "GIVE_WAY_S", 60.0)
+def test_it_hurries_where_somebody_waits_for_itself(
+    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
     front = Front(calls=1_000_000)
     mcp = lazy(front)
     mcp._may_wait_s = 60.0
@@ -528,16 +513,11 @@ def test_what_every_question_needs_for_a_moment_is_not_lent_anew() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_code_that_does_not_run_is_not_in_memory() -> None:
+def test_code_that_does_not_run_is_not_in_memory(tmp_path: Path) -> None:
     before_kib = _resident_kib("RssFile")
     forget_code()
     assert _resident_kib("RssFile") < before_kib
-
-
-def test_where_nothing_says_what_is_mapped_nothing_is_done(tmp_path: Path) -> None:
-    before_kib = _resident_kib("RssFile")
-    forget_code(tmp_path / "maps")
-    assert _resident_kib("RssFile") >= before_kib
+    forget_code(tmp_path / "maps")  # nothing says what is mapped
 
 
 def _resident_kib(field: str) -> int:

@@ -81,24 +81,17 @@ def test_it_is_announced_until_an_agents_session_has_begun(
     assert not notice.look(at_ms=now_ms())
     store("cursor", ago_ms=0, session="of an agent")
     assert notice.look(at_ms=now_ms())
-    assert notice.text == ""
-
-
-def test_it_is_announced_once(home: Home, memory: Memory, store: Store) -> None:
-    notice = QuietNotice(home, memory)
-    notice.look(at_ms=now_ms() - 1000)
-    store("cursor", ago_ms=0, session="next")
-    notice.look(at_ms=now_ms())
-    for later in (notice, QuietNotice(home, memory)):
+    for later in (notice, QuietNotice(home, memory)):  # once
         assert not later.look(at_ms=now_ms())
         assert later.text == ""
 
 
-def test_a_client_that_is_not_installed_is_not_announced(home: Home, memory: Memory) -> None:
-    (Path.home() / ".claude/settings.json").unlink()
-    assert not QuietNotice(home, memory).look(at_ms=now_ms())
-
-
-def test_a_client_that_reports_is_not_announced(home: Home, memory: Memory, store: Store) -> None:
-    store("claude-code", ago_ms=1000, session="second")
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_a_client_that_reports_or_is_not_installed_is_not_announced(
+    home: Home, memory: Memory, store: Store, *, is_installed: bool
+) -> None:
+    if is_installed:
+        store("claude-code", ago_ms=1000, session="second")
+    else:
+        (Path.home() / ".claude/settings.json").unlink()
     assert not QuietNotice(home, memory).look(at_ms=now_ms())

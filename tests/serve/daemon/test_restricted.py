@@ -62,10 +62,23 @@ def names(home: Home) -> list[str]:
     return [Path(body["path"]).name for body in written(home)]
 
 
-def test_a_save_of_an_excluded_file_is_not_shown(home: Home, app: Path, until: Until) -> None:
-    (app / ".observer.toml").write_text('exclude = ["a.py"]')
+@pytest.mark.parametrize("why", ["excluded", "as the pause ended", "of a private session"])
+def test_a_save_that_is_not_to_be_known_is_not_shown(
+    home: Home, app: Path, until: Until, why: str
+) -> None:
+    if why == "excluded":
+        (app / ".observer.toml").write_text('exclude = ["a.py"]')
     watch(home, app, until)
+    pauses, paused = Spool(home.spool).pauses, why == "as the pause ended"
+    if paused:
+        pauses.begin([str(app)], from_ms=int(time.time() * 1000), until_ms=UNENDING_MS)
+    if why == "of a private session":
+        pauses.begin(["session=hidden"], from_ms=0, until_ms=UNENDING_MS)
+        report(home, app, "file-write", "hidden", path=app / "a.py")
     (app / "a.py").write_text(NEW)
+    if paused:  # it still waits
+        pauses.end(None, now_ms=int(time.time() * 1000) + 1)
+        until(lambda: time.time_ns() // 1_000_000 > pauses.all()[0].until_ms)
     (app / "b.py").write_text(NEW)
     until(lambda: names(home))
     assert names(home) == ["b.py"]
@@ -81,32 +94,6 @@ def test_what_is_saved_during_a_pause_is_shown_neither_then_nor_afterwards(
     client.stop(home)  # tells at once what there is to tell
     pauses.end(None, now_ms=int(time.time() * 1000))
     watch(home, app, until)
-    (app / "b.py").write_text(NEW)
-    until(lambda: names(home))
-    assert names(home) == ["b.py"]
-
-
-def test_a_save_that_waits_when_the_pause_ends_is_not_shown(
-    home: Home, app: Path, until: Until
-) -> None:
-    watch(home, app, until)
-    pauses = Spool(home.spool).pauses
-    pauses.begin([str(app)], from_ms=int(time.time() * 1000), until_ms=UNENDING_MS)
-    (app / "a.py").write_text("HIDDEN = 1\n")
-    pauses.end(None, now_ms=int(time.time() * 1000) + 1)
-    until(lambda: time.time_ns() // 1_000_000 > pauses.all()[0].until_ms)
-    (app / "b.py").write_text(NEW)
-    until(lambda: names(home))
-    assert names(home) == ["b.py"]
-
-
-def test_an_edit_of_a_private_session_is_not_shown_in_its_place(
-    home: Home, app: Path, until: Until
-) -> None:
-    watch(home, app, until)
-    Spool(home.spool).pauses.begin(["session=hidden"], from_ms=0, until_ms=UNENDING_MS)
-    report(home, app, "file-write", "hidden", path=app / "a.py")
-    (app / "a.py").write_text(NEW)
     (app / "b.py").write_text(NEW)
     until(lambda: names(home))
     assert names(home) == ["b.py"]

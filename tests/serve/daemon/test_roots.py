@@ -42,17 +42,9 @@ def test_the_roots_of_recent_sessions_come_latest_first(store: SqliteStore) -> N
     _put(store, 2, "/a", cwd="/a/src", last_ms=NOW_MS - 9)
     _put(store, 3, "/b", "/b/tree", cwd="/b/tree/src")
     _put(store, 4, "/old", cwd="/old", last_ms=NOW_MS - RECENT_MS - 1)
-    assert _recent(store) == (["/b/tree", "/a"], {None, UNASSIGNED, 2, 3})
-
-
-def test_a_session_elsewhere_means_the_first_root(store: SqliteStore) -> None:
-    _put(store, 2, "/a", "/a2", cwd="/home/ana")
-    assert _recent(store)[0] == ["/a"]
-
-
-def test_what_is_unassigned_has_no_root(store: SqliteStore) -> None:
-    _put(store, 2, cwd="/somewhere")
-    assert _recent(store)[0] == []
+    _put(store, 5, cwd="/somewhere", last_ms=NOW_MS - 10)  # no root
+    _put(store, 6, "/c", "/c2", cwd="/home/ana", last_ms=NOW_MS - 11)  # elsewhere: the first
+    assert _recent(store) == (["/b/tree", "/a", "/c"], {None, UNASSIGNED, 2, 3, 5, 6})
 
 
 def test_roots_are_bounded(store: SqliteStore) -> None:
@@ -67,23 +59,35 @@ def app(tmp_path: Path, git: Git) -> Path:
     return tmp_path / "app"
 
 
-def test_a_work_tree_is_not_refused(app: Path) -> None:
-    assert refusal(str(app), excluded=[], mounts=mounts()) is None
-
-
-def test_an_excluded_root_is_refused(app: Path) -> None:
-    assert refusal(str(app), excluded=[str(app.parent)], mounts=[]) == "excluded"
-
-
-@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs"])
-def test_other_machines_are_not_even_looked_at(kind: str) -> None:
-    shown = refusal("/net/app", excluded=[], mounts=[("/", "ext4"), ("/net", kind)])
-    assert shown == f"on a file system of another machine ({kind})"
-
-
-def test_the_last_mount_on_a_folder_counts(app: Path) -> None:
-    mounted = [(str(app), "nfs"), ("/", "ext4"), (str(app), "ext4")]
-    assert refusal(str(app), excluded=[], mounts=mounted) is None
+@pytest.mark.parametrize(
+    ("excluded", "mounted", "why"),
+    [
+        pytest.param([], mounts(), None, id="a work tree"),
+        pytest.param(["{app}"], [], "excluded", id="excluded"),
+        *(
+            pytest.param(
+                [],
+                [("/", "ext4"), ("{app}", kind)],
+                f"on a file system of another machine ({kind})",
+                id=kind,
+            )
+            for kind in ("nfs4", "cifs", "fuse.sshfs")
+        ),
+        pytest.param(
+            [],
+            [("{app}", "nfs"), ("/", "ext4"), ("{app}", "ext4")],
+            None,
+            id="the last mount counts",
+        ),
+    ],
+)
+def test_a_work_tree_is_watched_unless_it_is_excluded_or_of_another_machine(
+    app: Path, excluded: list[str], mounted: list[tuple[str, str]], why: str | None
+) -> None:
+    given = [(where.format(app=app), kind) for where, kind in mounted]
+    assert (
+        refusal(str(app), excluded=[one.format(app=app) for one in excluded], mounts=given) == why
+    )
 
 
 @pytest.mark.parametrize("which", ["home", "root", "plain", "gone", "link"])
@@ -126,9 +130,6 @@ def test_where_linux_does_not_list_mounts_a_program_prints_them(tmp_path: Path) 
         "/Volumes/my disk": "smbfs",
         "/linux": "ext4",
     }
-    why = refusal("/Volumes/my disk/app", excluded=[], mounts=found)
+    why = refusal("/Volumes/my disk/app", excluded=[], mounts=found)  # it is not even there
     assert why == "on a file system of another machine (smbfs)"
-
-
-def test_where_mounts_are_not_shown_there_are_none(tmp_path: Path) -> None:
     assert mounts(tmp_path / "missing", str(tmp_path / "no-program")) == []

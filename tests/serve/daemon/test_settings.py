@@ -187,44 +187,33 @@ def held(home: Home, word: str) -> list[str]:
     return [str(file) for file in files if wanted in legible(file)]
 
 
-def test_a_policy_keeps_a_file_out_of_every_byte(
-    home: Home, shop: Path, git: Git, until: Until
+@pytest.mark.parametrize(
+    ("way", "is_kept", "is_committed"),
+    [("policy", False, True), ("pause", False, False), ("private", False, False), ("", True, True)],
+    ids=["a policy", "a pause", "a private session", "none of them"],
+)
+def test_what_is_restricted_stands_in_no_byte(
+    home: Home,
+    shop: Path,
+    git: Git,
+    until: Until,
+    observer: Observer,
+    way: str,
+    *,
+    is_kept: bool,
+    is_committed: bool,
 ) -> None:
-    (shop / ".observer.toml").write_text('exclude = ["/customers/"]')
-    work(shop, git, CANARY)
+    if way == "policy":
+        (shop / ".observer.toml").write_text('exclude = ["/customers/"]')
+    if way == "pause":
+        assert observer("pause", "--project", str(shop), "--for", "1h").returncode == 0
+    work(shop, git, CANARY, **({"OBSERVER_PRIVATE": "1"} if way == "private" else {}))
+    if way == "pause":
+        assert observer("pause", "--end").returncode == 0
     ended(home, shop, until)
-    assert held(home, CANARY) == []
+    assert bool(held(home, CANARY)) is is_kept
+    assert bool(held(home, "Change the list")) is is_committed
     assert held(home, SEEN)
-    assert held(home, "Change the list")
-
-
-def test_nothing_is_kept_of_what_is_done_during_a_pause(
-    home: Home, shop: Path, git: Git, until: Until, observer: Observer
-) -> None:
-    assert observer("pause", "--project", str(shop), "--for", "1h").returncode == 0
-    work(shop, git, CANARY)
-    assert observer("pause", "--end").returncode == 0
-    ended(home, shop, until)
-    assert held(home, CANARY) == []
-    assert held(home, "Change the list") == []
-    assert held(home, SEEN)
-
-
-def test_nothing_is_kept_of_what_a_private_session_does(
-    home: Home, shop: Path, git: Git, until: Until
-) -> None:
-    work(shop, git, CANARY, OBSERVER_PRIVATE="1")
-    ended(home, shop, until)
-    assert held(home, CANARY) == []
-    assert held(home, "Change the list") == []
-    assert held(home, SEEN)
-
-
-def test_without_any_of_them_all_is_kept(home: Home, shop: Path, git: Git, until: Until) -> None:
-    work(shop, git, CANARY)
-    ended(home, shop, until)
-    assert held(home, CANARY)
-    assert held(home, "Change the list")
 
 
 @pytest.mark.parametrize("way", ["exclude", "pause", "policy"])

@@ -11,12 +11,9 @@ import pytest
 
 from observer.core.model import Project
 from observer.core.paths import Home
-from observer.local.spool import Spool
-from observer.serve.staleness import StalenessWorker
-from observer.serve.worker import Health, WriterThread
-from observer.store.database import SqliteStore
-from observer.upkeep.home_guard import HomeGuard
-from tests.support import Git, Observer, Until, pipeline_over, run_until
+from observer.serve.unreported import StalenessWorker
+from tests.serve.services import services_over
+from tests.support import Git, Observer, Until, run_until
 
 
 def _commit(git: Git, folder: Path, text: str, message: str) -> None:
@@ -51,12 +48,10 @@ class Bench:
     """The task with all that it needs, and two repositories that it follows."""
 
     def __init__(self, home: Home, folder: Path, git: Git) -> None:
-        self.health = Health()
         self._git = git
-        self._store = store = SqliteStore(home.database)
-        spool = Spool(home.spool)
-        pipeline = pipeline_over(store, spool, 1)
-        self._writer = WriterThread(pipeline, HomeGuard(home), self.health)
+        self._services = services_over(home)
+        self._store = store = self._services.store
+        self.health = self._services.health
         self.roots = (folder / "one", folder / "other")
         for number, root in enumerate(self.roots, start=2):
             git(root, "init")
@@ -71,10 +66,13 @@ class Bench:
         return heads.get(str(root)) == self._git(root, "rev-parse", "HEAD")
 
     def run(self, until: Callable[[], bool]) -> None:
-        truth = StalenessWorker(
-            self._store, self._writer, health=self.health, on_change=lambda _: None
-        )
-        asyncio.run(run_until(until, truth.run()))
+        async def follow() -> None:
+            await StalenessWorker(self._services, on_revised=lambda _: None).run()
+
+        async def followed() -> None:
+            await run_until(until, follow())
+
+        asyncio.run(followed())
 
 
 @pytest.mark.measured

@@ -153,12 +153,6 @@ def test_post_with_wait_returns_after_the_commit_and_names_what_was_known(
     assert within(*event).stdout == "stored 0 events, 1 known already\n"
 
 
-def test_post_tells_of_a_folder_that_is_left_out(app: Path, within: Observer) -> None:
-    _json(within("config", "set", "exclude", str(app), "--json"))
-    shown = within("post", "custom", "name=deploy", "--wait").stdout
-    assert shown == "stored 0 events, 1 of excluded folders left out\n"
-
-
 def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer) -> None:
     _json(within("post", "custom", "name=deploy", "--wait", "--json"))
     kept = _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
@@ -169,20 +163,11 @@ def test_a_note_is_remembered_recalled_and_forgotten(app: Path, within: Observer
     assert within("forget", str(kept["id"])).returncode == 3
 
 
-def test_a_note_reaches_the_context_file(
-    home: Home, app: Path, within: Observer, until: Until
-) -> None:
-    _json(within("post", "custom", "name=deploy", "--wait", "--json"))
-    _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
-    file = home.context / "by-path" / str(app).lstrip("/") / "CONTEXT.md"
-    until(lambda: file.exists() and "Redis" in file.read_text())
-
-
 def speaks_of_redis(file: Path) -> bool:
     return file.exists() and "Redis" in file.read_text()
 
 
-def test_a_note_of_no_project_comes_to_the_files_of_all_and_goes(
+def test_a_note_comes_to_the_files_of_its_project_one_of_none_to_all_and_goes(
     home: Home, app: Path, tmp_path: Path, within: Observer, until: Until
 ) -> None:
     other = tmp_path / "other"
@@ -195,23 +180,24 @@ def test_a_note_of_no_project_comes_to_the_files_of_all_and_goes(
         until(lambda: all(map(speaks_of_redis, files)))
         within("forget", str(kept["id"]), "--yes")
         until(lambda: not any(map(speaks_of_redis, files)))
+    _json(within("remember", "Tests need Redis", "--type", "constraint", "--json"))
+    until(lambda: [*map(speaks_of_redis, files)] == [True, False])
 
 
 def test_importing_twice_stores_nothing_twice(app: Path, within: Observer) -> None:
     assert _json(within("import", "git", "--json"))["stored"] == 2
     assert _json(within("import", "git", "--json"))["stored"] == 0
+    assert within("import", "git", str(app.parent)).returncode == 3  # without history
     found = _json(within("search", "step", "--json"))["observations"]
     assert sorted(hit["title"] for hit in found) == ["Step 1", "Step 2"]
 
 
-def test_what_is_kept_out_of_a_history_is_not_called_known(app: Path, within: Observer) -> None:
-    within("config", "set", "exclude", str(app))
+def test_what_is_left_out_is_not_called_known(app: Path, within: Observer) -> None:
+    _json(within("config", "set", "exclude", str(app), "--json"))
+    shown = within("post", "custom", "name=deploy", "--wait").stdout
+    assert shown == "stored 0 events, 1 of excluded folders left out\n"
     said = within("import", "git").stdout
     assert said == "0 commits stored, 0 known already, 2 excluded or paused\n"
-
-
-def test_a_folder_without_history_is_an_error(tmp_path: Path, within: Observer) -> None:
-    assert within("import", "git", str(tmp_path)).returncode == 3
 
 
 def test_a_rebuild_derives_the_same_items(home: Home, app: Path, within: Observer) -> None:
@@ -225,16 +211,11 @@ def test_a_rebuild_derives_the_same_items(home: Home, app: Path, within: Observe
         assert client.is_running(home) is is_up
 
 
-def test_doctor_is_content_with_a_healthy_daemon(home: Home, within: Observer) -> None:
-    client.ensure_daemon(home)
-    shown = _json(within("doctor", "--json"))
-    assert shown["is_well"], shown
-
-
 def test_doctor_names_a_known_repository_whose_hooks_were_put_out_of_use(
     home: Home, app: Path, within: Observer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     within("import", "git")
+    assert _json(within("doctor", "--json"))["is_well"]
     monkeypatch.chdir(home.root)
     hook = app / ".git" / "hooks" / "post-commit.old"
     hook.write_text(f"#!/bin/sh\n# observer's hook: post-commit.\npost={home.hooks}/post\n")

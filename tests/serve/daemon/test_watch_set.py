@@ -11,14 +11,14 @@ import pytest
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.model import UNASSIGNED, Project, Session
+from observer.core.paths import Home
 from observer.ingest.duplicates import WINDOW_MS
 from observer.ingest.file_changes import Save
-from observer.local.spool import Spool
 from observer.serve import watch_set
 from observer.serve.watch_set import BEYOND, WatchSet
 from observer.serve.watcher import MOST_SAVES, MOST_WAIT_MS, PendingSaves, WatchWorker, unreported
-from observer.serve.worker import Health
 from observer.store.database import SqliteStore
+from tests.serve.services import services_over
 from tests.support import Git
 
 
@@ -44,8 +44,8 @@ def store(tmp_path: Path, app: str) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def grown(store: SqliteStore) -> Iterator[WatchSet]:
-    made = WatchSet(store, Settings(), Health())
+def grown(home: Home, store: SqliteStore) -> Iterator[WatchSet]:
+    made = WatchSet(services_over(home, store))
     made.refresh_if_due()
     yield made
     made.close()
@@ -53,13 +53,11 @@ def grown(store: SqliteStore) -> Iterator[WatchSet]:
 
 @pytest.mark.parametrize(("watch", "count"), [(True, 1), (False, 0)])
 def test_one_setting_turns_it_off(
-    store: SqliteStore, tmp_path: Path, *, watch: bool, count: int
+    home: Home, store: SqliteStore, *, watch: bool, count: int
 ) -> None:
     async def story() -> int:
         settings = Settings(watch=watch)
-        spool = Spool(tmp_path / "spool")
-        spool.prepare()
-        watching = WatchWorker(store, spool, lambda *_: (), settings=settings, health=Health())
+        watching = WatchWorker(services_over(home, store, settings=settings))
         task = asyncio.create_task(watching.run())
         await asyncio.sleep(0)
         while watch and not watching.shown():  # noqa: ASYNC110 - a thread of its own looks
@@ -72,8 +70,8 @@ def test_one_setting_turns_it_off(
     assert asyncio.run(story()) == count
 
 
-def test_a_new_tree_is_looked_at_once(store: SqliteStore, app: str) -> None:
-    grown = WatchSet(store, Settings(), Health())
+def test_a_new_tree_is_looked_at_once(home: Home, store: SqliteStore, app: str) -> None:
+    grown = WatchSet(services_over(home, store))
     assert grown.refresh_if_due() == {app}
     assert grown.refresh_if_due() == frozenset()
     grown.close()
@@ -96,14 +94,14 @@ def test_an_unknown_project_is_news(
 
 
 def test_beyond_the_limit_trees_are_not_watched_and_shown_as_that(
-    store: SqliteStore, app: str, monkeypatch: pytest.MonkeyPatch
+    home: Home, store: SqliteStore, app: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch_set, "most_folders", lambda: 1)
-    health = Health()
-    grown = WatchSet(store, Settings(), health)
+    services = services_over(home, store)
+    grown = WatchSet(services)
     grown.refresh_if_due()
     assert [one.reason for one in grown.shown()] == [BEYOND]
-    assert "sudo sysctl fs.inotify.max_user_watches=" in (health.text() or "")
+    assert "sudo sysctl fs.inotify.max_user_watches=" in (services.health.text() or "")
     grown.close()
 
 
@@ -123,8 +121,10 @@ def test_a_tree_that_is_gone_is_dropped(grown: WatchSet, app: str) -> None:
     assert grown.shown() == ()
 
 
-def test_a_tree_that_grew_too_large_is_dropped_and_shown(store: SqliteStore, app: str) -> None:
-    grown = WatchSet(store, Settings(watch_max_files=1), Health())
+def test_a_tree_that_grew_too_large_is_dropped_and_shown(
+    home: Home, store: SqliteStore, app: str
+) -> None:
+    grown = WatchSet(services_over(home, store, settings=Settings(watch_max_files=1)))
     grown.refresh_if_due()
     tree = grown.tree(app)
     assert tree is not None
@@ -135,17 +135,17 @@ def test_a_tree_that_grew_too_large_is_dropped_and_shown(store: SqliteStore, app
     grown.close()
 
 
-def test_an_excluded_project_is_shown_as_that(store: SqliteStore, app: str) -> None:
-    grown = WatchSet(store, Settings(exclude=(app,)), Health())
+def test_an_excluded_project_is_shown_as_that(home: Home, store: SqliteStore, app: str) -> None:
+    grown = WatchSet(services_over(home, store, settings=Settings(exclude=(app,))))
     assert grown.refresh_if_due() == frozenset()
     assert [(one.root, one.reason) for one in grown.shown()] == [(app, "excluded")]
 
 
 def test_a_project_whose_policy_cannot_be_used_is_shown_as_that(
-    store: SqliteStore, app: str
+    home: Home, store: SqliteStore, app: str
 ) -> None:
     (Path(app) / ".observer.toml").write_text("exclude = 1")
-    grown = WatchSet(store, Settings(), Health())
+    grown = WatchSet(services_over(home, store))
     assert grown.refresh_if_due() == frozenset()
     (shown,) = grown.shown()
     assert shown.reason.startswith(f"nothing is recorded: {app}/.observer.toml, line 1: exclude")
@@ -157,6 +157,7 @@ def a_save(at_ms: int = 0, *, path: str = "a", old: str = "1", new: str = "2") -
 
 def test_a_save_is_due_when_hooks_had_their_time() -> None:
     pending = PendingSaves()
+    assert pending.due_ms() is None
     pending.add("/app", [a_save()], now_ms=1000)
     assert pending.due_ms() == 1000 + WINDOW_MS
     assert pending.due(999 + WINDOW_MS) == {}
@@ -179,10 +180,6 @@ def test_files_wait_each_by_themselves() -> None:
     assert pending.due_ms() == 9000 + WINDOW_MS
 
 
-def test_nothing_is_due_where_nothing_waits() -> None:
-    assert PendingSaves().due_ms() is None
-
-
 def test_of_many_saves_the_first_and_last_text_are_kept() -> None:
     pending = PendingSaves()
     for n in range(3 * MOST_SAVES):
@@ -192,20 +189,27 @@ def test_of_many_saves_the_first_and_last_text_are_kept() -> None:
     assert (saves[0].old, saves[-1].new) == ("0", str(3 * MOST_SAVES))
 
 
-@pytest.mark.parametrize("hook_ms", [20_000 - WINDOW_MS, 20_000, 20_000 + WINDOW_MS])
-def test_a_save_that_a_hook_shown_is_left_out(hook_ms: int) -> None:
-    assert unreported([a_save(20_000)], [hook_ms]) is None
+EARLY, LATE = 20_000 - WINDOW_MS, 20_000 + WINDOW_MS
 
 
-@pytest.mark.parametrize("hook_ms", [19_999 - WINDOW_MS, 20_001 + WINDOW_MS])
-def test_a_hook_tells_of_its_own_moment_only(hook_ms: int) -> None:
-    assert unreported([a_save(20_000)], [hook_ms]) == a_save(20_000)
-
-
-def test_what_a_person_saved_after_an_agent_is_shown_without_the_agents_part() -> None:
-    saves = [a_save(0, old="1", new="2"), a_save(20_000, old="2", new="3")]
-    assert unreported(saves, [100]) == saves[1]
-
-
-def test_what_was_undone_in_between_is_nothing() -> None:
-    assert unreported([a_save(0), a_save(1, old="2", new="1")], []) is None
+@pytest.mark.parametrize(
+    ("saves", "hook_ms", "left"),
+    [
+        *(pytest.param([a_save(20_000)], [ms], None, id=f"{ms}") for ms in (EARLY, 20_000, LATE)),
+        *(
+            pytest.param([a_save(20_000)], [ms], a_save(20_000), id=f"not of {ms}")
+            for ms in (EARLY - 1, LATE + 1)
+        ),
+        pytest.param(
+            [a_save(0), a_save(20_000, old="2", new="3")],
+            [100],
+            a_save(20_000, old="2", new="3"),
+            id="a person after an agent",
+        ),
+        pytest.param([a_save(0), a_save(1, old="2", new="1")], [], None, id="undone in between"),
+    ],
+)
+def test_a_save_that_a_hook_showed_at_its_moment_is_left_out(
+    saves: list[Save], hook_ms: list[int], left: Save | None
+) -> None:
+    assert unreported(saves, hook_ms) == left

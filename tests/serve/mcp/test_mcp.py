@@ -21,10 +21,11 @@ from observer.core.model import item_id
 from observer.core.paths import Home
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.mcp.server import Rules
-from observer.serve.servers import LazyMcp, listen
-from observer.serve.worker import Health
+from observer.serve.mcp.listening import LazyMcp
+from observer.serve.mcp.server import McpFront
+from observer.serve.servers import listen
 from observer.tools.fence import MARK, MARKED, RECORDS
+from tests.serve.services import services_over
 
 MODES = ("legacy", "2026-07-28", "auto")
 
@@ -46,10 +47,6 @@ def ask(request: pytest.FixtureRequest, stdio: StdioServerParameters) -> Any:
     return run
 
 
-def call(tool: str, **arguments: Any) -> Callable[[Client], Awaitable[Any]]:
-    return lambda client: client.call_tool(tool, arguments)
-
-
 def test_the_core_tools_are_listed(ask: Any) -> None:
     listed = ask(lambda client: client.list_tools()).tools
     names = [
@@ -62,75 +59,54 @@ def test_the_core_tools_are_listed(ask: Any) -> None:
         assert tool.output_schema["type"] == "object"
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_instructions_say_when_to_search(stdio: StdioServerParameters, mode: str) -> None:
-    async def instructions() -> Any:
-        async with Client(stdio, mode=mode) as client:
-            return client.instructions
+def test_an_answer_says_what_it_is_and_an_error_names_the_fix(ask: Any) -> None:
+    async def both(client: Client) -> Any:
+        return (
+            await client.call_tool("memory", {"action": "recall", "query": "jwt"}),
+            await client.call_tool("search", {"query": "jwt", "project": "nowhere"}),
+        )
 
-    shown = asyncio.run(instructions())
-    assert "Search before" in shown
-    assert len(shown.encode()) < LIMIT_BYTES
-
-
-def test_an_error_is_text_that_names_the_fix(ask: Any) -> None:
-    result = ask(call("search", query="jwt", project="nowhere"))
+    recalled, result = ask(both)
+    assert recalled.content[0].text.startswith(f"{RECORDS}\n")
+    assert next(iter(recalled.structured_content.items())) == (MARK, MARKED)
     assert result.is_error
     assert result.content[0].text.startswith("no project 'nowhere'\nhint: name one, such as ")
     assert result.content[0].text.endswith("; observer status --projects lists them")
 
 
-def test_what_is_recalled_begins_with_what_it_is(ask: Any) -> None:
-    recalled = ask(call("memory", action="recall", query="jwt"))
-    assert recalled.content[0].text.startswith(f"{RECORDS}\n")
-    assert next(iter(recalled.structured_content.items())) == (MARK, MARKED)
-
-
-def test_a_projects_context_is_a_resource(ask: Any) -> None:
-    async def read_first(client: Client) -> Any:
+def test_context_and_summaries_are_resources_and_work_is_resumed_by_a_prompt(ask: Any) -> None:
+    async def read(client: Client) -> Any:
         listed = await client.list_resources()
-        return await client.read_resource(listed.resources[0].uri)
+        return (
+            await client.read_resource(listed.resources[0].uri),
+            await client.read_resource("observer://session/14/summary"),
+            await client.list_resource_templates(),
+            await client.get_prompt("resume_work", {}),
+        )
 
-    contents = ask(read_first).contents[0]
-    assert contents.mime_type == "text/markdown"
-    assert "Use JWT" in contents.text
-
-
-def test_a_sessions_summary_is_a_resource(ask: Any) -> None:
-    result = ask(lambda client: client.read_resource("observer://session/14/summary"))
-    assert "add JWT login" in result.contents[0].text
-
-
-def test_every_kind_of_resource_has_a_template(ask: Any) -> None:
-    listed = ask(lambda client: client.list_resource_templates()).resource_templates
-    assert [template.uri_template for template in listed] == [
+    context, summary, templates, prompt = ask(read)
+    assert context.contents[0].mime_type == "text/markdown"
+    assert "Use JWT" in context.contents[0].text
+    assert "add JWT login" in summary.contents[0].text
+    assert [template.uri_template for template in templates.resource_templates] == [
         "observer://project/{handle}/context",
         "observer://session/{id}/summary",
         "observer://item/{id}",
     ]
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "observer://session/99/summary",
-        "observer://session/x/summary",
-        "observer://item/99",
-        "observer://nothing",
-    ],
-)
-def test_an_unknown_resource_is_an_error(ask: Any, uri: str) -> None:
-    async def refused(client: Client) -> str:
-        with pytest.raises(MCPError) as error:
-            await client.read_resource(uri)
-        return error.value.message
-
-    assert re.search("no session|no resource|no item", ask(refused))
-
-
-def test_work_can_be_resumed_by_prompt(ask: Any) -> None:
-    prompt = ask(lambda client: client.get_prompt("resume_work", {}))
     assert "add JWT login" in prompt.messages[0].content.text
+
+
+def test_an_unknown_resource_is_an_error(ask: Any) -> None:
+    async def refused(client: Client) -> list[str]:
+        said = []
+        for name in ("session/99/summary", "session/x/summary", "item/99", "nothing"):
+            with pytest.raises(MCPError) as error:
+                await client.read_resource(f"observer://{name}")
+            said.append(error.value.message)
+        return said
+
+    for message in ask(refused):
+        assert re.search("no session|no resource|no item", message)
 
 
 def test_a_client_survives_the_restart_of_the_daemon(ask: Any, serve: Callable[[], Any]) -> None:
@@ -157,7 +133,10 @@ def test_a_rule_is_in_the_instructions_of_the_next_connection(
         async with asyncio.timeout(30), Client(stdio, mode=mode) as client:
             return client.instructions or ""
 
-    assert "House Rules" not in asyncio.run(instructions())
+    before = asyncio.run(instructions())
+    assert "Search before" in before
+    assert "House Rules" not in before
+    assert len(before.encode()) < LIMIT_BYTES
     keep(memory, "Never push to main.", title="Pushing")
     shown = asyncio.run(instructions())
     assert shown.endswith("## House Rules\n\n### Pushing\nNever push to main.")
@@ -167,7 +146,7 @@ def test_a_rule_is_in_the_instructions_of_the_next_connection(
 def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
     keep(memory, "Here only. ![it](https://evil.example/x.png)")
     keep(memory, "Everywhere.", scope="team")
-    house = Rules(memory, most_chars=1_000)
+    house = McpFront(memory, rules_chars=1_000)
     assert "Here only. ![it]\u2768https:" in house.rules(str(tmp_path / "my-api"))
     assert "Here only." not in house.rules(str(tmp_path / "other"))
     assert "Everywhere." in house.rules("")
@@ -176,11 +155,11 @@ def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
 def test_no_rule_is_cut(memory: Memory) -> None:
     keep(memory, "x" * 500, title="Long")
     keep(memory, "short", title="Short", scope="team")
-    shown = Rules(memory, most_chars=100).rules("")
+    shown = McpFront(memory, rules_chars=100).rules("")
     assert shown == "## House Rules\n\n### Short\nshort"
     keep(memory, "y" * 500, scope="team")
-    assert "1 more did not fit" in Rules(memory, most_chars=100).rules("")
-    assert Rules(memory, most_chars=0).rules("") == ""
+    assert "1 more did not fit" in McpFront(memory, rules_chars=100).rules("")
+    assert McpFront(memory).rules("") == ""
 
 
 INSPECTOR = shutil.which("mcp-inspector")
@@ -226,7 +205,7 @@ def test_the_first_request_over_http_starts_its_server(
     memory: Memory, home: Home, listener: socket.socket
 ) -> None:
     async def asked() -> int:
-        mcp = LazyMcp(memory, home, Health(), 1_000)
+        mcp = LazyMcp(services_over(home), memory)
         serving = asyncio.create_task(mcp.serve(listener))
         said = []
 

@@ -14,18 +14,15 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 import pytest
 
-from observer.core.config import Settings
 from observer.core.errors import ShareUnavailable
 from observer.core.paths import Home
 from observer.serve import sharing
 from observer.serve.sharing import ShareWorker
-from observer.serve.worker import Health, Services
-from observer.store.database import SqliteStore
-from observer.store.writer import Writer
 from observer.sync import postgres
 from observer.sync.incoming import failed, sync_once
 from observer.sync.postgres import PostgresCarrier
 from observer.sync.record import Carrier
+from tests.serve.services import services_over
 from tests.support import Until
 from tests.sync.home.machines import NAME, Machine
 
@@ -183,14 +180,6 @@ def test_clocks_two_days_apart_end_up_with_the_same(joined: Joined) -> None:
     assert bob.only().narrative == "three, by ana"
 
 
-class _Writes:
-    """What a worker has written, in the thread that asks."""
-
-    def write(self, store: SqliteStore, work: Callable[[Writer], None]) -> None:
-        with store.write() as writer:
-            work(writer)
-
-
 @pytest.mark.slow
 def test_a_round_begins_once_another_pushed_to_a_server(
     machine: Machines, postgres_share: Any, home: Home, until: Until
@@ -200,7 +189,6 @@ def test_a_round_begins_once_another_pushed_to_a_server(
         with ana.store.read() as reader:
             (share,) = reader.shares()
         ana.add(msgspec.structs.replace(share, url=postgres_share.logins["ana"]))
-        parts = (ana.store, ana.pipeline._spool, ana.pipeline, _Writes(), Health())
 
         def shares_again() -> bool:
             bob.note(f"note {len(bob.items())}")
@@ -209,11 +197,7 @@ def test_a_round_begins_once_another_pushed_to_a_server(
 
         async def lives() -> None:
             made = ShareWorker(
-                Services(*parts, lambda _: None),  # type: ignore[arg-type]
-                home,
-                Settings(),
-                record=ana.pipeline.ingest,
-                tombstones=ana.tombstones,
+                services_over(home, ana.store, pipeline=ana.pipeline, tombstones=ana.tombstones)
             )
             running = asyncio.create_task(made.run())
             try:

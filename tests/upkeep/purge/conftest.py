@@ -18,15 +18,11 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Event
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool import Spool
 from observer.projects.policy.policies import DAY_MS
-from observer.serve.lazy_store import LazyStore
 from observer.serve.maintenance import RetentionWorker
-from observer.serve.worker import Health, WriterThread
 from observer.store.database import SqliteStore
-from observer.store.tombstones import Tombstones
-from observer.upkeep.home_guard import HomeGuard
 from tests.ingest.test_rebuild import _may_come
+from tests.serve.services import close, services_over
 from tests.support import Git, Observer, Until, pipeline_over
 
 HOOKS = Path(__file__).parents[3] / "hooks"
@@ -90,30 +86,16 @@ def retaining(
     home: Home, *bodies: AnyBody, cwd: str = "", **given: Any
 ) -> Iterator[RetentionWorker]:
     """Store events, and yield what retains them in the daemon that stored them."""
-    store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
-    spool, health, settings = Spool(home.spool), Health(), Settings(**given)
-    spool.prepare()
-    pipeline = pipeline_over(store, spool, NOW_MS, settings=settings)
+    services = services_over(home, settings=Settings(**given), at_ms=NOW_MS)
     for n, body in enumerate(bodies):
         at_ms = NOW_MS - 9000 + n
-        pipeline.ingest(
+        services.pipeline.ingest(
             [Event(id=f"e{n}", at_ms=at_ms, client="c", session="s", cwd=cwd, body=body)]
         )
-    writer = WriterThread(pipeline, HomeGuard(home), health)
     try:
-        yield RetentionWorker(
-            store,
-            spool,
-            writer,
-            home,
-            settings,
-            tombstones=Tombstones(home.tombstones),
-            health=health,
-            on_change=lambda _projects: None,
-        )
+        yield RetentionWorker(services)
     finally:
-        writer.close()
-        store.close()
+        close(services)
 
 
 @pytest.fixture
