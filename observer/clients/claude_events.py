@@ -97,19 +97,15 @@ def _event(
     project = envelope.env.get("CLAUDE_PROJECT_DIR")
     turn = text(payload, dialect.turn)
     cwd = text(payload, "cwd")
+    # Without an id, `agent_type` names the main agent's own persona.
+    agent_id = text(payload, "agent_id")
     return replace(
         event_of(envelope, body, client=dialect.client, session=session, cwd=cwd, name=route),
-        agent=_agent(payload),
+        agent=(f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else ""),
         turn=turn,
         roots=(project,) if project else (),
         dedup=key_of(session, payload, body, turn),
     )
-
-
-def _agent(payload: Object) -> str:
-    # Without an id, `agent_type` names the main agent's own persona.
-    agent_id = text(payload, "agent_id")
-    return f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else ""
 
 
 def key_of(session: str, payload: Object, body: AnyBody, turn: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeAlias
 
 from observer.clients.client import Installer
@@ -88,6 +89,11 @@ def scripts(
     return lines + ([command(context.home, "context", client)] if event == start else [])
 
 
+def seconds(events: str, timeout: int) -> dict[str, Options]:
+    """Return the same timeout for some events, whose names are words."""
+    return {event: {"timeout": timeout} for event in events.split()}
+
+
 def runs_ours(context: InstallContext, entry: object, *, key: str = "command") -> bool:
     """Return True if an entry of a settings file, of any shape, runs one of our scripts."""
     return isinstance(entry, dict) and is_ours(context.home, entry.get(key))
@@ -136,8 +142,8 @@ class OurHooks(NamedTuple):
 
     client: str
     reporting: Mapping[str, Options]
-    recalling: Mapping[str, Options]
-    asking: Options
+    recalling: Mapping[str, Options] = {}
+    asking: Options = MappingProxyType({"timeout": 5})
     matchers: Mapping[str, str] = {}
 
     def put(self, text: str, context: InstallContext) -> str:

@@ -56,11 +56,6 @@ def edited(before: str, answer: Object, given: Object, edits: Iterable[Edit]) ->
     return None if after == before else after
 
 
-def unpatched(after: str, answer: Object) -> str | None:
-    """Return the text of a file before the patch in an answer; None if there is none that fits."""
-    return _patched(after, answer, old="+", new="-")
-
-
 def _patched(text: str, answer: Object, *, old: str, new: str) -> str | None:
     start_name = "oldStart" if old == "-" else "newStart"
     lines = text.split("\n")
@@ -123,7 +118,16 @@ def effects(
     `patches` are further names of the tool that applies one.
     """
     if call.tool in PATCHES or call.tool in patches:
-        yield from _patched_files(call)
+        given = text(call.given, "command", "input", "patch", "patchText").partition(
+            "\n*** End Patch"
+        )[0]
+        error = (said(call) or "failed") if call.failed else ""
+        _, *parts = _FILE.split(given)
+        if not parts:
+            yield other(call)
+        for action, path, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            for write in _writes(action, path.strip(), body):
+                yield msgspec.structs.replace(write, tool=call.tool, error=error)
     else:
         yield make(call, makers)
 
@@ -185,7 +189,7 @@ def write(call: ToolCall) -> FileWrite:
     content = text(call.given, "content", "contents", "file_text", "text")
     before = original(answer)
     if before is None:
-        before = unpatched(content, answer)
+        before = _patched(content, answer, old="+", new="-")
     return FileWrite(
         path=path,
         operation="create" if is_new else "write",
@@ -361,6 +365,26 @@ def said(call: ToolCall) -> str:
     return call.error or prose(call.response)
 
 
+_MAKERS: Mapping[str, Maker] = {
+    "command": command,
+    "write": write,
+    "append": append,
+    "edit": edit,
+    "delete": delete,
+    "read": read,
+    "grep": grep,
+    "find": find,
+    "fetch": fetch,
+    "ask_web": ask_web,
+    "delegate": delegate,
+}
+
+
+def by_name(**names: str) -> dict[str, Maker]:
+    """Return makers by the names of a client's tools, those that mean the same under one maker."""
+    return {name: _MAKERS[maker] for maker, known in names.items() for name in known.split()}
+
+
 # --- patches -------------------------------------------------------------------------------------
 #
 # By `apply_patch` models of OpenAI edit files in several clients. Such a patch names the files that
@@ -373,23 +397,6 @@ PATCHES = frozenset({"apply_patch", "ApplyPatch"})
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _HUNK = re.compile(r"^@@.*$", re.MULTILINE)
 _MOVE = re.compile(r"\n\*\*\* Move to: (.+)")
-
-
-def _patched_files(call: ToolCall) -> Iterator[FileWrite | ToolUse]:
-    """Yield what a patch does to each file; the call as it came where it names none.
-
-    A file that moves is one that is edited at its new place and one that is deleted.
-    """
-    given = text(call.given, "command", "input", "patch", "patchText").partition("\n*** End Patch")[
-        0
-    ]
-    error = (said(call) or "failed") if call.failed else ""
-    _, *parts = _FILE.split(given)
-    if not parts:
-        yield other(call)
-    for action, path, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        for write in _writes(action, path.strip(), body):
-            yield msgspec.structs.replace(write, tool=call.tool, error=error)
 
 
 def _writes(action: str, path: str, body: str) -> Iterator[FileWrite]:

@@ -173,7 +173,12 @@ def prompt_of(record: Record) -> str | None:
         if part.get("type") == "text" and not text(part, "text").startswith("<ide_")
     )
     if found := _NAME.search(said[:400]):
-        return _slash_command(found[1].strip(), said)
+        name = found[1].strip()
+        name = name if name.startswith("/") else f"/{name}"
+        if name in _CLIENTS_COMMANDS:
+            return None
+        given = _ARGUMENTS.search(said)
+        return f"{name} {given[1].strip() if given else ''}".strip()
     return typed_prompt(said)
 
 
@@ -187,11 +192,3 @@ def is_hook(record: Record, event: str) -> bool:
     """Return True if a record reports that a hook of this event ran."""
     data = inner(record, "data")
     return data.get("type") == "hook_progress" and data.get("hookEvent") == event
-
-
-def _slash_command(name: str, said: str) -> str | None:
-    name = name if name.startswith("/") else f"/{name}"
-    if name in _CLIENTS_COMMANDS:
-        return None
-    given = _ARGUMENTS.search(said)
-    return f"{name} {given[1].strip() if given else ''}".strip()

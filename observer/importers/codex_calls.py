@@ -182,19 +182,6 @@ def _given(value: Json) -> Object:
     return value if isinstance(value, dict) else {}
 
 
-def end_of(output: Json) -> ScriptEnd:
-    """Return what the answer of a script says."""
-    said = prose(output)
-    head = _SCRIPT_HEAD.match(said)
-    printed = said[head.end() :].lstrip("\n") if head else said
-    result = parsed(printed) if printed.startswith("{") else None
-    code = None
-    if isinstance(result, dict) and "output" in result:
-        code, printed = number(result, "exit_code"), text(result, "output")
-    failed = head is not None and head["how"] == "failed"
-    return ScriptEnd(printed, (head["cell"] or "") if head else "", code, failed)
-
-
 def asked_web(given: Object) -> str:
     """Return the questions of a call that looks at the web."""
     lists = ("search_query", "image_query")
@@ -260,7 +247,15 @@ class ScriptCalls:
 
     def answered(self, at_ms: int, call: str, given: Object, output: Json) -> Iterator[HookCall]:
         """Yield the calls of a script that has ended, those that no item reports."""
-        end = end_of(output)
+        said = prose(output)
+        head = _SCRIPT_HEAD.match(said)
+        printed = said[head.end() :].lstrip("\n") if head else said
+        result = parsed(printed) if printed.startswith("{") else None
+        code = None
+        if isinstance(result, dict) and "output" in result:
+            code, printed = number(result, "exit_code"), text(result, "output")
+        failed = head is not None and head["how"] == "failed"
+        end = ScriptEnd(printed, (head["cell"] or "") if head else "", code, failed)
         known = self._cells.pop(text(given, "cell_id"), None)
         script = known or _Script(call, text(given, "command", "input", "code"), "")
         script = script._replace(printed=script.printed + end.printed)

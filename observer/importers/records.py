@@ -231,7 +231,10 @@ class RecordCalls(ABC):
                 self._last_ms = max(self._last_ms, at_ms)
                 found = list(self.read(at_ms, record))
                 if is_first:  # after it was read, for it may name folder and branch
-                    yield self._started()
+                    first = islice(self.records(self._found.paths[0], Problems()), GLANCED)
+                    model = next(filter(None, map(self.model_of, first)), "")
+                    fields: Object = {"source": "startup", "reason": "startup", "model": model}
+                    yield self.call(self._found.first_ms, self.start, fields, "start")
                 yield from found
             yield from self.stopped()
         if self._last_ms:
@@ -264,12 +267,6 @@ class RecordCalls(ABC):
         self._last_ms = max(self._last_ms, at_ms)
         payload = self.payload(event, fields)
         return HookCall(at_ms, event, payload, self.branch, f"{event}/{key}")
-
-    def _started(self) -> HookCall:
-        first = islice(self.records(self._found.paths[0], Problems()), GLANCED)
-        model = next(filter(None, map(self.model_of, first)), "")
-        fields: Object = {"source": "startup", "reason": "startup", "model": model}
-        return self.call(self._found.first_ms, self.start, fields, "start")
 
     def prompt(self, at_ms: int, words: str, key: str) -> Iterator[HookCall]:
         """Yield the end of the turn before, and a prompt."""

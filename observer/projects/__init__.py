@@ -80,7 +80,10 @@ def probe_place(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPl
     """Look at a folder, asking git for the oldest commit only of inodes not in `root_commits`."""
     try:
         wanted = os.path.realpath(folder) if os.path.isabs(folder) else ""
-        start = _existing(wanted)
+        path = wanted
+        while path and not (os.path.isdir(path) and os.access(path, os.X_OK)):
+            path = "" if path == "/" else os.path.dirname(path)
+        start = path
     except ValueError:  # NUL or lone surrogates
         return NOWHERE
     if not start:
@@ -119,15 +122,10 @@ def _is_there(folder: str, place: Place, project: Project) -> bool:
     return inode_of(inner if os.path.isdir(inner) else folder) in project.inodes
 
 
-def _existing(path: str) -> str:
-    """Return the nearest folder at or above a path that exists and may be entered."""
-    while path and not (os.path.isdir(path) and os.access(path, os.X_OK)):
-        path = "" if path == "/" else os.path.dirname(path)
-    return path
-
-
 def _plain(start: str, *, exists: bool) -> ProbedPlace:
-    if _is_settings(start):
+    # In hidden folders of `$HOME` clients run the user's own hooks.
+    home = os.path.realpath(os.path.expanduser("~"))
+    if start.startswith(os.path.join(home, ".")):
         return NOWHERE
     folder = start
     while folder not in non_project_dirs():
@@ -136,12 +134,6 @@ def _plain(start: str, *, exists: bool) -> ProbedPlace:
                 return _seen(folder, marker)
         folder = os.path.dirname(folder)
     return _seen(start, "") if exists and start not in non_project_dirs() else NOWHERE
-
-
-def _is_settings(folder: str) -> bool:
-    """Whether a folder lies in a hidden one of `$HOME`, where clients run the user's own hooks."""
-    home = os.path.realpath(os.path.expanduser("~"))
-    return folder.startswith(os.path.join(home, "."))
 
 
 def _seen(root: str, marker: str) -> ProbedPlace:
@@ -206,7 +198,16 @@ def known_project_at(folder: str, projects: Sequence[Project]) -> Project | None
 
 def work_tree_of(path: str, cwd: str) -> str:
     """Return the work tree that a path, maybe relative to `cwd`, lies in; "" if in none."""
-    return _work_tree_around(os.path.normpath(os.path.join(cwd, path)))
+    barred = non_project_dirs()
+    folder = os.path.normpath(os.path.join(cwd, path)).rpartition("/")[0]
+    try:
+        while folder and folder not in barred:
+            if os.access(f"{folder}/.git", os.F_OK):
+                return folder
+            folder = folder.rpartition("/")[0]
+    except ValueError:  # NUL or lone surrogates
+        return ""
+    return ""
 
 
 def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_of) -> str:
@@ -238,16 +239,3 @@ def _path(body: AnyBody) -> str:
     if isinstance(body, FileWrite):
         return body.path
     return next(iter(body.paths), "") if isinstance(body, FileRead) else ""
-
-
-def _work_tree_around(path: str) -> str:
-    barred = non_project_dirs()
-    folder = path.rpartition("/")[0]
-    try:
-        while folder and folder not in barred:
-            if os.access(f"{folder}/.git", os.F_OK):
-                return folder
-            folder = folder.rpartition("/")[0]
-    except ValueError:  # NUL or lone surrogates
-        return ""
-    return ""

@@ -57,13 +57,16 @@ def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NO
         return project
     roots = [root for root in project.roots if root not in gone]
     common_dirs = [path for path in project.common_dirs if main_folder(path) not in gone]
+    first = project.common_dirs[:1] in ((), (place.common_dir,))
     changed = msgspec.structs.replace(
         project,
         roots=_with(roots, place.root),
         common_dirs=_with(common_dirs, place.common_dir),
         inodes=_with(project.inodes, place.inode),
         remotes=_with_origin(project.remotes, place.remotes),
-        root_commit=_root_commit(project, place),
+        root_commit=(
+            (place.root_commit if first else "") or project.root_commit or place.root_commit
+        ),
     )
     is_named_by_policy = place.name and place.name != project.name
     is_homeless = gone & set(folders_of(project)) and not (
@@ -200,12 +203,6 @@ def _with(known: Sequence[str], more: str) -> tuple[str, ...]:
 
 def _with_origin(known: tuple[str, ...], seen: tuple[str, ...]) -> tuple[str, ...]:
     return known if not seen or seen[0] in known else (seen[0], *known)
-
-
-def _root_commit(project: Project, place: Place) -> str:
-    """Return the oldest commit as the first repository of a project has it; others may differ."""
-    first = project.common_dirs[:1] in ((), (place.common_dir,))
-    return (place.root_commit if first else "") or project.root_commit or place.root_commit
 
 
 def _renamed(project: Project, name: str) -> Project:

@@ -20,7 +20,7 @@ from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of
+from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of, seconds
 from observer.clients.payload import joined, text
 from observer.core.events import AnyBody, Custom, Prompt
 
@@ -56,31 +56,17 @@ _OWN_WORDS = re.compile(
 _REMINDERS = re.compile(r"\A(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=\S)", re.DOTALL)
 """What the client puts before the words of a person; only there, or blanks take quadratic time."""
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "Bash": tools.command,
-    "PowerShell": tools.command,
-    "Write": tools.write,
-    "Edit": tools.edit,
-    "MultiEdit": tools.edit,
-    "NotebookEdit": tools.edit,
-    "Read": tools.read,
-    "Glob": tools.find,
-    "LS": tools.find,
-    "Grep": tools.grep,
-    "WebFetch": tools.fetch,
-    "WebSearch": tools.ask_web,
-    "Agent": tools.delegate,
-    "Task": tools.delegate,
-    # Names of versions before 1.0.
-    "View": tools.read,
-    "Replace": tools.write,
-    "GlobTool": tools.find,
-    "GrepTool": tools.grep,
-    "dispatch_agent": tools.delegate,
-    "ReadNotebook": tools.read,
-    "NotebookRead": tools.read,
-    "NotebookEditCell": tools.edit,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="Bash PowerShell",
+    write="Write Replace",
+    edit="Edit MultiEdit NotebookEdit NotebookEditCell",
+    read="Read View ReadNotebook NotebookRead",
+    find="Glob LS GlobTool",
+    grep="Grep GrepTool",
+    fetch="WebFetch",
+    ask_web="WebSearch",
+    delegate="Agent Task dispatch_agent",
+)
 
 _EDITORS = "mcp__acp__"
 """How the tools are called that an editor runs for the client, by the Agent Client Protocol."""
@@ -138,23 +124,16 @@ _DIALECT = Dialect(
 # be over before the client goes on, or goes away (`claude -p` kills background hooks at its end).
 HOOKS = OurHooks(
     client=NAME,
-    reporting={
-        "SessionStart": {"timeout": 10},
-        "UserPromptSubmit": {"timeout": 5},
-        "PostToolUse": {"async": True, "timeout": 30},
-        "PostToolUseFailure": {"timeout": 5},
-        "Stop": {"timeout": 5},
-        "SubagentStop": {"timeout": 5},
-        "PostCompact": {"timeout": 5},
-        "SessionEnd": {"timeout": 5},
-    },
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit", 5)
+    | {"PostToolUse": {"async": True, "timeout": 30}}
+    | seconds("PostToolUseFailure Stop SubagentStop PostCompact SessionEnd", 5),
     # In the foreground, to be in time.
     recalling={
         "PreToolUse": {"matcher": "Bash|Edit|MultiEdit|Write"},
         "PostToolUse": {"matcher": "Bash"},
         "PostToolUseFailure": {"matcher": "Bash"},
     },
-    asking={"timeout": 5},
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
 

@@ -114,7 +114,8 @@ def _tool(payload: Object) -> Bodies:
     if call.tool == "run_commands":
         yield from _commands(call)
     elif call.tool == "read_files":
-        yield _read_files(call)
+        paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
+        yield (tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool))
     else:
         yield from tools.effects(call, TOOLS)
 
@@ -173,11 +174,6 @@ def _commands(call: tools.ToolCall) -> Bodies:
         )
 
 
-def _read_files(call: tools.ToolCall) -> AnyBody:
-    paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
-    return tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool)
-
-
 def _editor(call: tools.ToolCall) -> FileWrite:
     """Return what the CLI's only editing tool did; without an old text it wrote the whole file."""
     if text(call.given, "old_text"):
@@ -208,21 +204,19 @@ def _replace_in_file(call: tools.ToolCall) -> FileWrite:
     return FileWrite(path=path, operation="edit", edits=edits, tool=call.tool, error=call.error)
 
 
-TOOLS: Mapping[str, tools.Maker] = {
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    grep="search_codebase search_files",
+    fetch="fetch_web_content web_fetch",
+    delegate="spawn_agent",
+    read="read_file",
+    write="write_to_file",
+    find="list_files list_code_definition_names",
+    ask_web="web_search",
+) | {
     "editor": _editor,
-    "search_codebase": tools.grep,
-    "fetch_web_content": tools.fetch,
-    "spawn_agent": tools.delegate,
     "execute_command": _execute_command,
-    "read_file": tools.read,
-    "write_to_file": tools.write,
     "replace_in_file": _replace_in_file,
     "apply_diff": _replace_in_file,
-    "search_files": tools.grep,
-    "list_files": tools.find,
-    "list_code_definition_names": tools.find,
-    "web_fetch": tools.fetch,
-    "web_search": tools.ask_web,
 }
 """Tools of the CLI, then those of the extension."""
 

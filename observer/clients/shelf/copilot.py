@@ -38,42 +38,26 @@ NOISE: Mapping[str, str] = {
 
 def _editor(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
     """Return what the one editing tool of older versions did, by the command that it was given."""
-    return _COMMANDS.get(text(call.given, "command"), tools.other)(call)
+    name = text(call.given, "command")
+    return TOOLS.get("edit" if name == "str_replace" else name, tools.other)(call)
 
 
-_COMMANDS: Mapping[str, tools.Maker] = {
-    "view": tools.read,
-    "create": tools.write,
-    "str_replace": tools.edit,
-    "insert": tools.edit,
-}
-
-TOOLS: Mapping[str, tools.Maker] = {
-    "bash": tools.command,
-    "powershell": tools.command,
-    "view": tools.read,
-    "create": tools.write,
-    "edit": tools.edit,
-    "insert": tools.edit,
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="bash powershell Bash",
+    read="view Read",
+    write="create Write",
+    edit="edit insert Edit",
+    grep="grep rg Grep",
+    find="glob Glob",
+    fetch="web_fetch WebFetch",
+    ask_web="web_search",
+    delegate="task Agent",
+) | {
     "str_replace_editor": _editor,
-    "grep": tools.grep,
-    "rg": tools.grep,
-    "glob": tools.find,
-    "web_fetch": tools.fetch,
-    "web_search": tools.ask_web,
-    "task": tools.delegate,
-    "Bash": tools.command,
-    "Read": tools.read,
-    "Write": tools.write,
-    "Edit": tools.edit,
-    "Grep": tools.grep,
-    "Glob": tools.find,
-    "WebFetch": tools.fetch,
-    "Agent": tools.delegate,
 }
 """Its own names, and those it has for hooks in Claude Code's form."""
 
-_EVENTS = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
+_OWN_NAMES = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
 _FIELDS = {
     "sessionId": "session_id",
     "toolName": "tool_name",
@@ -98,18 +82,9 @@ _CREATED = "Created file "
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the event it reports, or into none."""
     given: dict[str, Json] = {_FIELDS.get(name, name): value for name, value in payload.items()}
-    given["hook_event_name"] = _event_name(envelope, payload)
-    return _DIALECT.read(envelope, given)
-
-
-def _host(_: Envelope, payload: Object) -> str:
-    """Return who ran the hook: VS Code runs these hooks as well, and names event and session so."""
-    return "vscode" if "sessionId" in payload and "hookEventName" in payload else NAME
-
-
-def _event_name(envelope: Envelope, payload: Object) -> str:
     name = text(payload, "hook_event_name", "hookName") or envelope.event
-    return _EVENTS.get(name, name[:1].upper() + name[1:])
+    given["hook_event_name"] = _OWN_NAMES.get(name, name[:1].upper() + name[1:])
+    return _DIALECT.read(envelope, given)
 
 
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
@@ -139,28 +114,20 @@ _DIALECT = Dialect(
 
 # Seconds. Nothing is asked before a tool call: a hook that fails there, and be it that the script
 # is gone, denies the call.
-_TIMEOUTS = {
-    "SessionStart": 10,
-    "UserPromptSubmit": 5,
-    "PostToolUse": 5,
-    "PostToolUseFailure": 5,
-    "SubagentStop": 5,
-    "PreCompact": 5,
-    "Stop": 5,
-    "SessionEnd": 5,
-}
+_EVENTS = (
+    *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStop"),
+    *("PreCompact", "Stop", "SessionEnd"),
+)
 
 
 def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    def entry(line: str, timeout: int) -> dict[str, object]:
-        return {"type": "command", "bash": line, "timeoutSec": timeout}
-
-    wanted: dict[str, list[object]] = {
-        event: [entry(line, timeout) for line in scripts(NAME, event, context)]
-        for event, timeout in _TIMEOUTS.items()
-    }
+    wanted: dict[str, list[object]] = {}
+    for event in _EVENTS:
+        entry = {"type": "command", "timeoutSec": 10 if event == "SessionStart" else 5}
+        wanted[event] = [{**entry, "bash": line} for line in scripts(NAME, event, context)]
     recall = command(context.home, "recall", NAME, "PostToolUse")
-    wanted["PostToolUse"].append({"matcher": "Bash", **entry(recall, 5)})
+    asks = {"type": "command", "bash": recall, "timeoutSec": 5, "matcher": "Bash"}
+    wanted["PostToolUse"].append(asks)
     return wanted
 
 
@@ -178,7 +145,10 @@ CLIENTS = (
     Client(
         name=NAME,
         read=read,
-        host=_host,
+        # VS Code runs these hooks as well, and names event and session so.
+        host=lambda _, payload: (
+            "vscode" if "sessionId" in payload and "hookEventName" in payload else NAME
+        ),
         installer=installer_of(
             ConfigFile(
                 lambda context: _folder(context) / "hooks" / "observer.json",

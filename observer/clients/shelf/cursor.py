@@ -19,7 +19,7 @@ from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
 from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, Options, installer_of, scripts
+from observer.clients.parts import ConfigFile, HookEntries, Options, installer_of, scripts, seconds
 from observer.clients.payload import (
     event_of,
     flag,
@@ -60,23 +60,18 @@ NOISE: Mapping[str, str] = {
 }
 """Events of which nothing is kept, and why."""
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "Shell": tools.command,
-    "Read": tools.read,
-    "Write": tools.write,
-    "Edit": tools.edit,
-    "StrReplace": tools.edit,
-    "MultiEdit": tools.edit,
-    "EditNotebook": tools.edit,
-    "Delete": tools.delete,
-    "Grep": tools.grep,
-    "SemanticSearch": tools.grep,
-    "Glob": tools.find,
-    "LS": tools.find,
-    "WebFetch": tools.fetch,
-    "WebSearch": tools.ask_web,
-    "Task": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="Shell",
+    read="Read",
+    write="Write",
+    edit="Edit StrReplace MultiEdit EditNotebook",
+    delete="Delete",
+    grep="Grep SemanticSearch",
+    find="Glob LS",
+    fetch="WebFetch",
+    ask_web="WebSearch",
+    delegate="Task",
+)
 
 Bodies: TypeAlias = Iterable[AnyBody]
 
@@ -91,7 +86,8 @@ _BY_A_PERSON = frozenset({"beforeSubmitPrompt", "afterTabFileEdit"})
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the events it reports."""
-    name = _event_name(text(payload, "hook_event_name") or envelope.event)
+    name = text(payload, "hook_event_name") or envelope.event
+    name = _CLAUDE_NAMES.get(name, name[:1].lower() + name[1:])
     if name in NOISE:
         return ()
     reader = _READERS.get(name)
@@ -101,11 +97,6 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
         else (Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE)),)
     )
     return (_event(envelope, payload, name=name, body=body) for body in bodies)
-
-
-def _event_name(name: str) -> str:
-    """Return Cursor's name for an event, also where a hook made for Claude Code names it."""
-    return _CLAUDE_NAMES.get(name, name[:1].lower() + name[1:])
 
 
 def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> Event:
@@ -240,19 +231,12 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
 
 # One event name that the installed version does not know voids the whole file without a word, so
 # only those are registered that every version with session hooks has.
-_EVENTS: Mapping[str, Options] = {
-    "sessionStart": {"timeout": 10},
-    "beforeSubmitPrompt": {"timeout": 5},
-    "afterShellExecution": {"timeout": 5},
-    "afterMCPExecution": {"timeout": 5},
-    "afterFileEdit": {"timeout": 5},
-    "postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5},
-    "postToolUseFailure": {"timeout": 5},
-    "subagentStop": {"timeout": 5},
-    "afterAgentResponse": {"timeout": 5},
-    "stop": {"timeout": 5},
-    "sessionEnd": {"timeout": 5},
-}
+_EVENTS: Mapping[str, Options] = (
+    seconds("sessionStart", 10)
+    | seconds("beforeSubmitPrompt afterShellExecution afterMCPExecution afterFileEdit", 5)
+    | {"postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5}}
+    | seconds("postToolUseFailure subagentStop afterAgentResponse stop sessionEnd", 5)
+)
 """Timeouts in seconds. `postToolUse` only for what no `after…` event reports; those report more."""
 _RECALLING = ("postToolUse", "postToolUseFailure")
 """Nothing before an action: those hooks permit or deny it, and a permission is the person's."""

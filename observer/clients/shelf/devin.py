@@ -5,7 +5,7 @@ Source: the client's documentation for 3000.10; no payload was recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import structs
@@ -16,7 +16,7 @@ from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, OurHooks, installer_of
+from observer.clients.parts import ConfigFile, OurHooks, installer_of, seconds
 from observer.core.events import Event
 
 NAME = "devin"
@@ -27,25 +27,21 @@ NOISE: Mapping[str, str] = {
 }
 """Events of which nothing is kept, and why."""
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "exec": tools.command,
-    "read": tools.read,
-    "write": tools.write,
-    "edit": tools.edit,
-    "grep": tools.grep,
-    "glob": tools.find,
-    "run_subagent": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="exec",
+    read="read",
+    write="write",
+    edit="edit",
+    grep="grep",
+    find="glob",
+    delegate="run_subagent",
+)
 
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the events it reports."""
-    return _placed(envelope, _DIALECT.read(envelope, payload))
-
-
-def _placed(envelope: Envelope, events: Iterable[Event]) -> Iterator[Event]:
     project = envelope.env.get("DEVIN_PROJECT_DIR")
-    for event in events:
+    for event in _DIALECT.read(envelope, payload):
         yield structs.replace(event, cwd=project, roots=(project,)) if project else event
 
 
@@ -58,16 +54,8 @@ _DIALECT = Dialect(client=NAME, tools=TOOLS, noise=NOISE, aliases={"PostCompacti
 # ones are registered.
 HOOKS = OurHooks(
     client=NAME,
-    reporting={
-        "SessionStart": {"timeout": 10},
-        "UserPromptSubmit": {"timeout": 5},
-        "PostToolUse": {"timeout": 5},
-        "PostCompaction": {"timeout": 5},
-        "Stop": {"timeout": 5},
-        "SessionEnd": {"timeout": 5},
-    },
-    recalling={},
-    asking={},
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit PostToolUse PostCompaction Stop SessionEnd", 5),
     matchers={"PostToolUse": ".*"},
 )
 

@@ -16,7 +16,7 @@ from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Json, Object
-from observer.clients.parts import ConfigFile, OurHooks, installer_of
+from observer.clients.parts import ConfigFile, OurHooks, installer_of, seconds
 from observer.clients.payload import flag, inner, number, parsed, rows, text
 from observer.core.events import AnyBody, Intent
 from observer.core.text import uncoloured
@@ -30,19 +30,17 @@ NOISE: Mapping[str, str] = {
 """Events of which nothing is kept, and why."""
 
 _SHELL = "Execute"
-TOOLS: Mapping[str, tools.Maker] = {
-    _SHELL: tools.command,
-    "Create": tools.write,
-    "Edit": tools.edit,
-    "MultiEdit": tools.edit,
-    "Read": tools.read,
-    "LS": tools.find,
-    "Glob": tools.find,
-    "Grep": tools.grep,
-    "FetchUrl": tools.fetch,
-    "WebSearch": tools.ask_web,
-    "Task": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command=_SHELL,
+    write="Create",
+    edit="Edit MultiEdit",
+    read="Read",
+    find="LS Glob",
+    grep="Grep",
+    fetch="FetchUrl",
+    ask_web="WebSearch",
+    delegate="Task",
+)
 
 _WRITING = frozenset({"Create", "Edit", "MultiEdit"})
 _END = re.compile(r"\n*\[Process exited with code (\d{1,9})\]\s*\Z")
@@ -106,18 +104,10 @@ _DIALECT = Dialect(
 # Seconds.
 HOOKS = OurHooks(
     client=NAME,
-    reporting={
-        "SessionStart": {"timeout": 10},
-        "UserPromptSubmit": {"timeout": 5},
-        "PreToolUse": {"timeout": 5},  # all that it reports of a command that fails
-        "PostToolUse": {"timeout": 5},
-        "Stop": {"timeout": 5},
-        "SubagentStop": {"timeout": 5},
-        "PreCompact": {"timeout": 5},
-        "SessionEnd": {"timeout": 5},
-    },
+    # PreToolUse is all that it reports of a command that fails.
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit PreToolUse PostToolUse Stop SubagentStop PreCompact SessionEnd", 5),
     recalling={"PostToolUse": {"matcher": "Execute"}},
-    asking={"timeout": 5},
     matchers={"PreToolUse": "Execute", "PostToolUse": "*"},
 )
 

@@ -48,6 +48,9 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
 
 def _event(envelope: Envelope, body: AnyBody) -> Event:
     who = attribute(envelope.env)
+    since = envelope.env.get("git.was", "")
+    if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
+        since = _moved(envelope)[0]
     return Event(
         id=envelope.id,
         at_ms=envelope.at_ms,
@@ -61,7 +64,7 @@ def _event(envelope: Envelope, body: AnyBody) -> Event:
         dedup=_dedup(body),
         author=who.author,
         branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
-        since=_since(envelope),
+        since=(since if _HASH.match(since) else ""),
     )
 
 
@@ -79,11 +82,6 @@ def _post_commit(envelope: Envelope) -> AnyBody | None:
     if doing == _REBASE:
         return None
     return Commit(hash=_head(envelope), action=_ACTIONS.get(doing, "commit"))
-
-
-def _post_merge(envelope: Envelope) -> AnyBody | None:
-    # `merge --squash` changes files only; the commit that follows reports itself.
-    return None if envelope.args[:1] == _SQUASHED else Commit(hash=_head(envelope), action="merge")
 
 
 def _post_checkout(envelope: Envelope) -> AnyBody | None:
@@ -113,13 +111,6 @@ def _moved(envelope: Envelope) -> tuple[str, str, str]:
     return old, new, flag
 
 
-def _since(envelope: Envelope) -> str:
-    since = envelope.env.get("git.was", "")
-    if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
-        since = _moved(envelope)[0]
-    return since if _HASH.match(since) else ""
-
-
 def _head(envelope: Envelope) -> str:
     head = envelope.env.get("git.head", "")
     if not _HASH.match(head):
@@ -135,7 +126,10 @@ def _unknown(envelope: Envelope) -> AnyBody:
 _READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
     "post-commit": _post_commit,
     "post-applypatch": _post_commit,
-    "post-merge": _post_merge,
+    # `merge --squash` changes files only; the commit that follows reports itself.
+    "post-merge": lambda envelope: (
+        None if envelope.args[:1] == _SQUASHED else Commit(hash=_head(envelope), action="merge")
+    ),
     "post-checkout": _post_checkout,
     "post-rewrite": _post_rewrite,
 }
@@ -188,16 +182,6 @@ def _wanted(context: InstallContext) -> Sections:
         name: tuple((key, value.replace("@POST@", post)) for key, value in pairs)
         for name, pairs in shipped_sections.items()
     }
-
-
-def _is_in(context: InstallContext, path: Path) -> bool:
-    """Return True if a configuration file has sections that run our `post`.
-
-    Raises:
-        ConfigInvalid: the file is not a git configuration.
-    """
-    present = _sections(context, path) if path.exists() else {}
-    return any(_runs(pairs, _post(context)) for pairs in present.values())
 
 
 def _edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
@@ -372,7 +356,10 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
         ConfigInvalid: something that must not be touched is in the way.
     """
     folder = _hooks_folder(context, root)
-    if _is_shared(context, folder, root=root):
+    # In the working tree it is committed, or made by a tool.
+    git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
+    inside = folder.resolve().is_relative_to(root.resolve())
+    if inside and not folder.resolve().is_relative_to(Path(git_folder).resolve()):
         return _join_shared(context, folder)
     script = (shipped() / "git" / "hook").read_text(encoding="utf-8")
     script = script.replace("@POST@", shlex.quote(str(context.home.hooks / "post")))
@@ -387,13 +374,6 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
             "This git has hooks only in repositories: repeat in each one, or use git 2.54.",
         ),
     )
-
-
-def _is_shared(context: InstallContext, folder: Path, *, root: Path) -> bool:
-    """Return True if a hooks folder is in the working tree: it is committed, or made by a tool."""
-    git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
-    inside = folder.resolve().is_relative_to(root.resolve())
-    return inside and not folder.resolve().is_relative_to(Path(git_folder).resolve())
 
 
 def _join_shared(context: InstallContext, folder: Path) -> InstallPlan:
@@ -490,7 +470,8 @@ def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[M
     except NotFound:
         return []
     path = configuration(context)
-    is_configured = _is_in(context, path)
+    present = _sections(context, path) if path.exists() else {}
+    is_configured = any(_runs(pairs, _post(context)) for pairs in present.values())
     if is_configured and version(context) >= CONFIGURED_SINCE:
         plan = _edit(context, path, _wanted(context))
         return (
@@ -513,7 +494,10 @@ def _folders(context: InstallContext, git_folders: Iterable[str]) -> list[str]:
 
 
 def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None:
-    if not _was_installed(context, folder / "hooks"):
+    ours = str(context.home.hooks / "post")
+    posts = [_post_of(script) for script in our_hooks(folder / "hooks")]
+    # One of this home, or of a home that is gone.
+    if not any(post == ours or not Path(post).exists() for post in posts if post):
         return None
     root = folder.parent if folder.name == ".git" else folder
     try:
@@ -526,13 +510,6 @@ def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None
     return MissingHooks(
         f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}"
     )
-
-
-def _was_installed(context: InstallContext, hooks: Path) -> bool:
-    """Return True if a hook of this home lies there, or of one that is gone."""
-    ours = str(context.home.hooks / "post")
-    posts = [_post_of(script) for script in our_hooks(hooks)]
-    return any(post == ours or not Path(post).exists() for post in posts if post)
 
 
 def _post_of(script: Path) -> str:

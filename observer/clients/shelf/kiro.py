@@ -216,7 +216,8 @@ def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
     if operations:
         yield from _operations(call, operations)
     elif call.tool.startswith("subagent_") or call.tool == "invoke_sub_agent":
-        yield tools.delegate(_named_agent(call))
+        name = call.tool.removeprefix("subagent_") if call.tool.startswith("subagent_") else ""
+        yield tools.delegate(structs.replace(call, given={"agent": name, **call.given}))
     else:
         yield tools.make(call, TOOLS)
 
@@ -253,11 +254,6 @@ def _lines(given: Object) -> str:
     return f"{first or 1}-{'' if last is None else last}"
 
 
-def _named_agent(call: tools.ToolCall) -> tools.ToolCall:
-    name = call.tool.removeprefix("subagent_") if call.tool.startswith("subagent_") else ""
-    return structs.replace(call, given={"agent": name, **call.given})
-
-
 def _fs_write(call: tools.ToolCall) -> FileWrite:
     """Read the CLI's `command` argument; the IDE's tool of this name has none and writes."""
     match text(call.given, "command"):
@@ -273,17 +269,15 @@ def _fs_write(call: tools.ToolCall) -> FileWrite:
 
 _READS = frozenset({"fs_read", "read"})
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "fs_read": tools.read,
-    "read": tools.read,
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    read="fs_read read",
+    edit="str_replace",
+    append="fs_append",
+    delete="delete_file",
+    command="execute_bash execute_pwsh shell",
+) | {
     "fs_write": _fs_write,
     "write": _fs_write,
-    "str_replace": tools.edit,
-    "fs_append": tools.append,
-    "delete_file": tools.delete,
-    "execute_bash": tools.command,
-    "execute_pwsh": tools.command,
-    "shell": tools.command,
 }
 
 
@@ -294,14 +288,8 @@ TOOLS: Mapping[str, tools.Maker] = {
 # own, and every agent the user has gets the hooks too: else its sessions would go unseen. An event
 # that both formats report is one event in the store.
 
-# Seconds. SessionEnd is missing from older versions, which may refuse a file that names it.
-_TRIGGERS = {
-    "SessionStart": 10,
-    "UserPromptSubmit": 5,
-    "PreToolUse": 5,
-    "PostToolUse": 10,
-    "Stop": 10,
-}
+# SessionEnd is missing from older versions, which may refuse a file that names it.
+_TRIGGERS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 _AGENT_EVENTS = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
 _AGENT_TIMEOUT_MS = 5000
 _AGENT: dict[str, object] = {
@@ -349,7 +337,7 @@ def _hook(context: InstallContext, name: str, trigger: str, script: str) -> dict
     matcher = {"matcher": ".*"} if trigger.endswith("ToolUse") else {}
     action = {"type": "command", "command": line}
     common = {"name": name, "trigger": trigger, **matcher}
-    return {**common, "action": action, "timeout": _TRIGGERS[trigger]}
+    return {**common, "action": action, "timeout": 10}  # seconds
 
 
 def _is_our_hook(context: InstallContext, entry: object) -> bool:

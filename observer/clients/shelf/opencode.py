@@ -38,18 +38,16 @@ from observer.core.events import (
     SessionStart,
 )
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "bash": tools.command,
-    "read": tools.read,
-    "write": tools.write,
-    "edit": tools.edit,
-    "multiedit": tools.edit,
-    "grep": tools.grep,
-    "glob": tools.find,
-    "list": tools.find,
-    "webfetch": tools.fetch,
-    "websearch": tools.ask_web,
-    "codesearch": tools.ask_web,
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="bash",
+    read="read",
+    write="write",
+    edit="edit multiedit",
+    grep="grep",
+    find="glob list",
+    fetch="webfetch",
+    ask_web="websearch codesearch",
+) | {
     "task": lambda call: tools.delegate(_undescribed(call)),
 }
 
@@ -77,7 +75,9 @@ def _bodies(envelope: Envelope, payload: Object) -> Iterator[AnyBody]:
 
 
 def _event(envelope: Envelope, payload: Object, body: AnyBody) -> Event:
-    session = _session(payload)
+    properties = inner(payload, "properties")
+    named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
+    session = named or text(inner(properties, "info"), "id")
     is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
     call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
     owner = text(payload, "parentID") if is_childs_prompt else session
@@ -87,12 +87,6 @@ def _event(envelope: Envelope, payload: Object, body: AnyBody) -> Event:
         turn=text(inner(inner(payload, "output"), "message"), "id"),
         dedup=f"tool:{session}:{call}:after" if call else "",
     )
-
-
-def _session(payload: Object) -> str:
-    properties = inner(payload, "properties")
-    named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
-    return named or text(inner(properties, "info"), "id")
 
 
 def _part(payload: Object) -> Object:

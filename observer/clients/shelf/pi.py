@@ -32,16 +32,15 @@ from observer.core.events import (
 
 NAME = "pi"
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "bash": tools.command,
-    "read": tools.read,
-    "write": tools.write,
-    "edit": tools.edit,
-    "grep": tools.grep,
-    "find": tools.find,
-    "ls": tools.find,
-    "subagent": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="bash",
+    read="read",
+    write="write",
+    edit="edit",
+    grep="grep",
+    find="find ls",
+    delegate="subagent",
+)
 
 _RELOAD = "reload"
 """Why a session ends and starts in which only the extensions are loaded anew."""

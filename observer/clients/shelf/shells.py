@@ -33,7 +33,10 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     if not record.endswith(_LAST):
         raise Undecodable(f"a torn {envelope.client} record: it does not end with a dot")
     fields = dict(_split(line) for line in record.removesuffix(_LAST).split("\0"))
-    command = _command(fields)
+    # bash repeats the last line of its history when that did not take the command: the recorder
+    # then sends `unseen`, since a repeat looks like a secret that was kept out.
+    history = _HISTORY.match(fields.get("history", ""))
+    command = (history[1] if history else fields.get("text", "")).rstrip("\n")
     if not command or command[0].isspace():
         return ()
     return (_event(envelope, fields, command),)
@@ -42,13 +45,6 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
 def _split(line: str) -> tuple[str, str]:
     name, _, value = line.partition("=")
     return name, value
-
-
-def _command(fields: dict[str, str]) -> str:
-    # bash repeats the last line of its history when that did not take the command: the recorder
-    # then sends `unseen`, since a repeat looks like a secret that was kept out.
-    history = _HISTORY.match(fields.get("history", ""))
-    return (history[1] if history else fields.get("text", "")).rstrip("\n")
 
 
 def _event(envelope: Envelope, fields: dict[str, str], command: str) -> Event:

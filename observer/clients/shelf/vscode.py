@@ -22,17 +22,15 @@ NAME = "vscode"
 NOISE: Mapping[str, str] = {"PreToolUse": "PostToolUse repeats the input and knows the end"}
 """Events of which nothing is kept, and why."""
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "run_in_terminal": tools.command,
-    "read_file": tools.read,
-    "create_file": tools.write,
-    "replace_string_in_file": tools.edit,
-    "grep_search": tools.grep,
-    "semantic_search": tools.grep,
-    "file_search": tools.find,
-    "list_dir": tools.find,
-    "runSubagent": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="run_in_terminal",
+    read="read_file",
+    write="create_file",
+    edit="replace_string_in_file",
+    grep="grep_search semantic_search",
+    find="file_search list_dir",
+    delegate="runSubagent",
+)
 
 
 _DIALECT = Dialect(client=NAME, tools=TOOLS, noise=NOISE)

@@ -385,7 +385,15 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
     known = frozenset(_ids(found.before))
     records = Records(found.paths, found.id, problems=problems, known=known)
     project, _ = records.folder()
-    calls = HookCalls(records, found.id, _agent_types(found.paths))
+    types: dict[str, str] = {}
+    for path in found.paths:
+        if path.name.startswith(_AGENT):
+            agent = path.name.partition(".")[0].removeprefix(_AGENT)
+            with suppress(OSError, ValueError, RecursionError):
+                said = json_text.load(path.with_name(f"{_AGENT}{agent}.meta.json").read_bytes())
+                if isinstance(said, dict) and (sort := text(said, "agentType")):
+                    types[agent] = sort
+    calls = HookCalls(records, found.id, types)
     reported = (call for call in calls if call.event in HOOKS.reporting)
     yield from events_of_calls("claude-code", reported, found, settings, problems, project=project)
 
@@ -442,19 +450,6 @@ def _ids(paths: Iterable[Path]) -> Iterator[str]:
     for path in paths:
         for line in lines(path, Problems()):
             yield text(parse(line, path, Problems()) or {}, "uuid")
-
-
-def _agent_types(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the types of sub-agents by their ids, which files beside their transcripts say."""
-    types: dict[str, str] = {}
-    for path in paths:
-        if path.name.startswith(_AGENT):
-            agent = path.name.partition(".")[0].removeprefix(_AGENT)
-            with suppress(OSError, ValueError, RecursionError):
-                said = json_text.load(path.with_name(f"{_AGENT}{agent}.meta.json").read_bytes())
-                if isinstance(said, dict) and (sort := text(said, "agentType")):
-                    types[agent] = sort
-    return types
 
 
 SOURCES = (

@@ -188,7 +188,9 @@ class RolloutCalls:
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
         else:
             self._note(kind, said)
-            yield from self._changed(at_ms, said)
+            call, success = text(said, "call_id", "id"), success_of(said)
+            if inner(said, "changes") and success is not None and call not in self._known:
+                yield self._scripts.changed(at_ms, said, success=success)
 
     def _note(self, kind: str, payload: Object) -> None:
         if kind == "task_started":
@@ -199,12 +201,6 @@ class RolloutCalls:
             self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
         elif (success := success_of(payload)) is not None:
             self._ends[text(payload, "call_id", "id")] = success
-
-    def _changed(self, at_ms: int, item: Object) -> Iterator[HookCall]:
-        """Yield a patch that no call has asked for, but a script."""
-        call, success = text(item, "call_id", "id"), success_of(item)
-        if inner(item, "changes") and success is not None and call not in self._known:
-            yield self._scripts.changed(at_ms, item, success=success)
 
     def _asked(self, at_ms: int, said: str) -> Iterator[HookCall]:
         if not _OWN.match(said) and not self._is_sub_agent:
@@ -226,13 +222,6 @@ class RolloutCalls:
             yield self._stop(*self._said)
         self._said = None
 
-    def _message(self, at_ms: int, item: Object) -> Iterator[HookCall]:
-        role, said = text(item, "role"), words_of(item.get("content"))
-        if role == "user" and said.strip() and "prompt" not in self._has:
-            yield from self._asked(at_ms, said)
-        elif role == "assistant" and said.strip():
-            self._said = at_ms, said
-
     def _usage(self) -> Json:
         """Return what was used since the last turn; its input includes what was cached."""
         spent = {
@@ -249,7 +238,11 @@ class RolloutCalls:
     def _item(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
         kind, call = text(payload, "type"), text(payload, "call_id", "id")
         if kind == "message":
-            yield from self._message(at_ms, payload)
+            role, said = text(payload, "role"), words_of(payload.get("content"))
+            if role == "user" and said.strip() and "prompt" not in self._has:
+                yield from self._asked(at_ms, said)
+            elif role == "assistant" and said.strip():
+                self._said = at_ms, said
         elif kind in _CALLS:
             self._calls[call] = _asked(kind, payload)
             self._known.add(call)

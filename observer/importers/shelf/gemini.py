@@ -116,7 +116,10 @@ class _Calls(RecordCalls):
                 yield from self._done(at_ms, call)
             if not self._agent:
                 self.say(at_ms, words_of(record.get("content")), key)
-                self.spend(key, _spent(inner(record, "tokens")))
+                tokens = inner(record, "tokens")
+                given, cached = number(tokens, "input") or 0, number(tokens, "cached") or 0
+                written = (number(tokens, "output") or 0) + (number(tokens, "thoughts") or 0)
+                self.spend(key, {"input": given - cached, "output": written, "cache_read": cached})
         elif kind == "user" and key not in self._seen and not self._agent:
             said = words_of(record.get("content"))
             if said.strip() and not _OWN.match(said):
@@ -157,13 +160,6 @@ def _unsaid(call: Object, response: Object) -> str:
     if text(call, "status") != "error":
         return ""
     return text(response, "output") or prose(call.get("resultDisplay")) or "failed"
-
-
-def _spent(tokens: Object) -> dict[str, int]:
-    """Return what was used; what is read includes what was cached."""
-    given, cached = number(tokens, "input") or 0, number(tokens, "cached") or 0
-    written = (number(tokens, "output") or 0) + (number(tokens, "thoughts") or 0)
-    return {"input": given - cached, "output": written, "cache_read": cached}
 
 
 read = partial(read_session, "gemini", _Calls)

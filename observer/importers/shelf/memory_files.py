@@ -96,9 +96,10 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
     is_auto = is_inside(found.id, f"{home}/.claude/projects")
     is_of_person = not found.folder and not is_auto
     below = home if is_auto else found.folder or home
+    parts = path.relative_to(below).parts
     body = Remember(
         content=content,
-        title=_title(path, below),
+        title="/".join(parts if len(parts) <= TITLE_PARTS else parts[-2:]),
         type=TYPE,
         key=_key(found.id),
         scope="personal" if is_of_person else "project",
@@ -171,11 +172,6 @@ def _event(body: Remember | Forget, at_ms: int, cwd: str, *name: str) -> Event:
 
 def _key(path: str) -> str:
     return _KEY + blake2b(path.encode(errors="replace"), digest_size=16).hexdigest()
-
-
-def _title(path: Path, below: str) -> str:
-    parts = path.relative_to(below).parts
-    return "/".join(parts if len(parts) <= TITLE_PARTS else parts[-2:])
 
 
 def _base_of(path: Path) -> Path:

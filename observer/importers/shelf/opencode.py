@@ -102,7 +102,17 @@ class _Calls(RecordCalls):
             return
         for part in parts:
             if text(part, "type") == "tool":
-                yield from self._done(at_ms, part)
+                state, call = inner(part, "state"), text(part, "callID")
+                ended_ms = time_of(inner(state, "time"), "end") or at_ms
+                if text(state, "status") == "error":
+                    failed: Json = {"sessionID": self.session, "part": dict(part)}
+                    yield self.call(ended_ms, "tool.error", {"properties": failed}, call)
+                elif text(state, "status") == "completed":
+                    given: dict[str, Json] = {"tool": part.get("tool"), "sessionID": self.session}
+                    given |= {"callID": call, "args": dict(inner(state, "input"))}
+                    output = {name: state.get(name) for name in ("title", "output", "metadata")}
+                    fields: Object = {"input": given, "output": output}
+                    yield self.call(ended_ms, "tool.execute.after", fields, call)
         done_ms = time_of(inner(message, "time"), "completed") or at_ms
         yield from self._said_in(done_ms, message, parts)
 
@@ -112,19 +122,6 @@ class _Calls(RecordCalls):
         output: Object = {"message": dict(message), "parts": [dict(part) for part in parts]}
         fields: Object = {"input": dict(given), "output": dict(output), "parentID": self._parent}
         yield self.call(at_ms, "chat.message", fields, text(message, "id"))
-
-    def _done(self, at_ms: int, part: Object) -> Iterator[HookCall]:
-        state, call = inner(part, "state"), text(part, "callID")
-        ended_ms = time_of(inner(state, "time"), "end") or at_ms
-        if text(state, "status") == "error":
-            failed: Json = {"sessionID": self.session, "part": dict(part)}
-            yield self.call(ended_ms, "tool.error", {"properties": failed}, call)
-        elif text(state, "status") == "completed":
-            given: dict[str, Json] = {"tool": part.get("tool"), "sessionID": self.session}
-            given |= {"callID": call, "args": dict(inner(state, "input"))}
-            output = {name: state.get(name) for name in ("title", "output", "metadata")}
-            fields: Object = {"input": given, "output": output}
-            yield self.call(ended_ms, "tool.execute.after", fields, call)
 
     def _said_in(self, at_ms: int, message: Object, parts: list[Object]) -> Iterator[HookCall]:
         """Yield an error or a summary; what is said otherwise may be the turn's reply."""

@@ -68,7 +68,11 @@ class _Calls(RecordCalls):
         elif kind == "tool_result":
             yield from self._results(at_ms, record)
         elif text(record, "subtype") == "chat_compression":
-            yield self._compaction(at_ms, record, key)
+            history = list(rows(inner(record, "systemPayload"), "compressedHistory"))
+            said = words_of(history[0].get("parts")) if history else ""
+            found = _SUMMARY.search(said)
+            summary = f"<summary>{found[2] if found else said}</summary>"
+            yield self.call(at_ms, "PostCompact", {"compact_summary": summary}, key)
 
     def _answer(self, at_ms: int, record: Object, key: str) -> None:
         message = inner(record, "message")
@@ -98,13 +102,6 @@ class _Calls(RecordCalls):
                 shown = result.get("resultDisplay")
                 said: Json = {"llmContent": response.get("output"), "returnDisplay": shown}
                 yield self.call(at_ms, "PostToolUse", {**fields, "tool_response": said}, call)
-
-    def _compaction(self, at_ms: int, record: Object, key: str) -> HookCall:
-        history = list(rows(inner(record, "systemPayload"), "compressedHistory"))
-        said = words_of(history[0].get("parts")) if history else ""
-        found = _SUMMARY.search(said)
-        summary = f"<summary>{found[2] if found else said}</summary>"
-        return self.call(at_ms, "PostCompact", {"compact_summary": summary}, key)
 
 
 read = partial(read_session, "qwen", _Calls)

@@ -266,7 +266,9 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
     try:
         written = msgspec.convert(values, _Written)
     except msgspec.ValidationError as error:
-        key = _named_in(str(error), values)
+        unknown = [key for key in values if key not in _EXPECTED]
+        at = _KEY.search(str(error))
+        key = at[1] if at else unknown[0]
         if expected := _EXPECTED.get(key):
             found, hint = f"{key} must be {expected}", f"correct {key}"
         else:
@@ -295,13 +297,6 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
         name=written.name,
         sharing=written.sharing,
     )
-
-
-def _named_in(message: str, values: dict[str, Any]) -> str:
-    """Return the key that a problem is about; what the file holds besides is not repeated."""
-    unknown = [key for key in values if key not in _EXPECTED]
-    at = _KEY.search(message)
-    return at[1] if at else unknown[0]
 
 
 def _shown(text: str) -> str:
