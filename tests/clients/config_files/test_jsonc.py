@@ -165,14 +165,6 @@ def test_lists_grow_and_shrink_by_one(value: list[object], indent: int, place: i
     assert (jsonc.at(jsonc.remove(text, ("a", place)), ("a",)) or []) == kept
 
 
-@pytest.mark.parametrize(
-    ("text", "has_comment"),
-    [
-        pytest.param(COMMENTED, True, id="comments"),
-        pytest.param('{"a": 1 /* one */}', True, id="within-a-line"),
-        pytest.param('{"url": "http://host/*no comment*/",}', False, id="address-in-a-string"),
-        pytest.param("", False, id="empty"),
-    ],
-)
-def test_an_address_in_a_string_is_no_comment(text: str, *, has_comment: bool) -> None:
-    assert jsonc.has_comment(text) is has_comment
+def test_an_address_in_a_string_is_no_comment() -> None:
+    assert all(map(jsonc.has_comment, (COMMENTED, '{"a": 1 /* one */}')))
+    assert not any(map(jsonc.has_comment, ('{"url": "http://host/*no comment*/",}', "")))
