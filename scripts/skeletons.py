@@ -27,10 +27,9 @@ from pathlib import Path
 from observer.clients import tools
 from observer.clients.client import Client, prompt_sample
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, installer_of, scripts
+from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, scripts
 from observer.clients.payload import event_of, inner, rest, text
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.core.events import AnyBody, Custom, Event, Prompt, SessionEnd, SessionStart
 
 NAME = "{name}"

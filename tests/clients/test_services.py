@@ -15,8 +15,8 @@ import pytest
 
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Snippet, snippets
 from observer.clients.installers import evidence, install, perform, uninstall
+from observer.clients.parts import Snippet, snippets
 from observer.clients.registry import clients
 from observer.clients.services import LABEL
 from observer.core.errors import BadInput, ConfigInvalid, Undecodable

@@ -18,9 +18,15 @@ from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of, seconds
+from observer.clients.parts import (
+    ConfigFile,
+    OurHooks,
+    Servers,
+    check_switch,
+    installer_of,
+    seconds,
+)
 from observer.clients.payload import joined, text
 from observer.core.events import AnyBody, Custom, Prompt
 

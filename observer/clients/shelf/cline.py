@@ -22,9 +22,8 @@ from observer.clients.client import Client, HookSample
 from observer.clients.config_files.context import InstallContext, command
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, installer_of
+from observer.clients.parts import ConfigFile, Servers, installer_of
 from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
 from observer.core.errors import ConfigInvalid
 from observer.core.events import (

@@ -22,13 +22,17 @@ from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.config_files.json_entries import (
+from observer.clients.parts import (
     SERVER,
+    ConfigFile,
+    OurHooks,
     edit_text,
+    installer_of,
     is_own_server,
+    our_handlers,
+    seconds,
     server_entry,
 )
-from observer.clients.parts import ConfigFile, OurHooks, installer_of, our_handlers, seconds
 from observer.clients.payload import flag, text
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Prompt

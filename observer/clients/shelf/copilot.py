@@ -4,11 +4,16 @@ Names of fields and events are in snake_case and Claude Code's where the hook is
 `SessionStart`, in camelCase and Copilot's own where it is registered as `sessionStart`. A command
 that fails is a success whose text ends with its exit code; a call has no id, and the end of a turn
 no words. Source: payloads of 1.0.102 in both forms; the client's hook reference.
+
+VS Code: its agent runs the hooks of Copilot CLI and of Claude Code. The fields are Claude Code's,
+but for those that name session and event; the arguments of tools are in camelCase. Source: the
+client's documentation, of 2026-10-14; no payload was recorded.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -19,13 +24,12 @@ from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, command
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, installer_of, scripts
+from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, scripts
 from observer.clients.payload import inner, text
 from observer.core.events import Delegation, Event
 
-NAME = "copilot"
+NAME, VSCODE = "copilot", "vscode"
 
 NOISE: Mapping[str, str] = {
     "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
@@ -110,7 +114,23 @@ _DIALECT = Dialect(
 )
 
 
-# --- how it is installed -------------------------------------------------------------------------
+VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="run_in_terminal",
+    read="read_file",
+    write="create_file",
+    edit="replace_string_in_file",
+    grep="grep_search semantic_search",
+    find="file_search list_dir",
+    delegate="runSubagent",
+)
+_VSCODE = Dialect(
+    client=VSCODE,
+    tools=VSCODE_TOOLS,
+    noise={"PreToolUse": "PostToolUse repeats the input and knows the end"},
+)
+
+
+# --- how they are installed -----------------------------------------------------------------------
 
 # Seconds. Nothing is asked before a tool call: a hook that fails there, and be it that the script
 # is gone, denies the call.
@@ -141,13 +161,20 @@ def _folder(context: InstallContext) -> Path:
     return context.place("COPILOT_HOME", ".copilot")
 
 
+def _vscode_servers(context: InstallContext) -> Path:
+    is_mac = sys.platform == "darwin"
+    on_mac = context.user_home / "Library" / "Application Support"
+    folder = on_mac if is_mac else context.place("XDG_CONFIG_HOME", ".config")
+    return folder / "Code" / "User" / "mcp.json"
+
+
 CLIENTS = (
     Client(
         name=NAME,
         read=read,
         # VS Code runs these hooks as well, and names event and session so.
         host=lambda _, payload: (
-            "vscode" if "sessionId" in payload and "hookEventName" in payload else NAME
+            VSCODE if "sessionId" in payload and "hookEventName" in payload else NAME
         ),
         installer=installer_of(
             ConfigFile(
@@ -172,5 +199,16 @@ CLIENTS = (
         context_file="CONTEXT.copilot.json",
         wrap_context=lambda text: _format_reminder(text, "SessionStart"),
         format_reminder=_format_reminder,
+    ),
+    Client(
+        name=VSCODE,
+        read=_VSCODE.read,
+        installer=installer_of(
+            ConfigFile(_vscode_servers, [Servers(("servers",), {"type": "stdio"})]),
+            notes=["VS Code runs the hooks of Copilot CLI: observer install copilot"],
+        ),
+        programs=("code",),
+        folders=(".config/Code", "Library/Application Support/Code"),
+        reports_twice=True,  # it runs the hooks of Copilot CLI and of Claude Code
     ),
 )

@@ -17,9 +17,16 @@ from observer.clients import tools
 from observer.clients.claude_events import key_of
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, Options, installer_of, scripts, seconds
+from observer.clients.parts import (
+    ConfigFile,
+    HookEntries,
+    Options,
+    Servers,
+    installer_of,
+    scripts,
+    seconds,
+)
 from observer.clients.payload import (
     event_of,
     flag,

@@ -14,9 +14,8 @@ from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, OurHooks, installer_of, seconds
+from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, seconds
 from observer.core.events import Event
 
 NAME = "devin"

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from observer.clients import claude_events, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Json, Object
-from observer.clients.parts import ConfigFile, OurHooks, installer_of, seconds
+from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, seconds
 from observer.clients.payload import flag, inner, number, parsed, rows, text
 from observer.core.events import AnyBody, Intent
 from observer.core.text import uncoloured

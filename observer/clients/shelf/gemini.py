@@ -17,9 +17,15 @@ from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Json, Object
-from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of, seconds
+from observer.clients.parts import (
+    ConfigFile,
+    OurHooks,
+    Servers,
+    check_switch,
+    installer_of,
+    seconds,
+)
 from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
 from observer.core.events import AnyBody, Prompt, Reply
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from observer.clients import generic
 from observer.clients.client import Client
-from observer.clients.config_files.json_entries import Servers
-from observer.clients.parts import ConfigFile, installer_of
+from observer.clients.parts import ConfigFile, Servers, installer_of
 
 CLIENTS = (
     # What its hooks are given is documented nowhere.

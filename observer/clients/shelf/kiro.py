@@ -24,9 +24,8 @@ from observer.clients.client import Client, Installer, prompt_sample
 from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.config_files.json_entries import Servers, merge
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, runs_ours, scripts
+from observer.clients.parts import ConfigFile, HookEntries, Servers, merge, runs_ours, scripts
 from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
 from observer.core.events import (
     AnyBody,

@@ -22,9 +22,8 @@ from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.config_files.json_entries import Servers, edit_json
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import PlugIn, installer_of
+from observer.clients.parts import PlugIn, Servers, edit_json, installer_of
 from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
 from observer.core.events import (
     AnyBody,

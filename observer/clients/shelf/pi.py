@@ -15,9 +15,8 @@ from msgspec import structs
 from observer.clients import tools
 from observer.clients.client import Client, HookSample, plain_text
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, PlugIn, installer_of
+from observer.clients.parts import ConfigFile, PlugIn, Servers, installer_of
 from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
 from observer.core.events import (
     AnyBody,

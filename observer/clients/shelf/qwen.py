@@ -12,9 +12,15 @@ from pathlib import Path
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Object
-from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of, seconds
+from observer.clients.parts import (
+    ConfigFile,
+    OurHooks,
+    Servers,
+    check_switch,
+    installer_of,
+    seconds,
+)
 from observer.clients.payload import text
 from observer.clients.shelf import gemini
 from observer.core.events import AnyBody, Prompt

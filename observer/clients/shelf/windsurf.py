@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from observer.clients import tools
 from observer.clients.client import Client, HookSample
 from observer.clients.config_files.context import InstallContext, command
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, installer_of
+from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of
 from observer.clients.payload import event_of, inner, rest, rows, text
 from observer.core.events import AnyBody, Command, Custom, Event, FileRead, FileWrite, Prompt, Reply
 
