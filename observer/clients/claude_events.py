@@ -62,7 +62,21 @@ class Dialect(NamedTuple):
         if given in self.noise:
             return
         for body in _bodies(name, payload, self):
-            yield _event(envelope, payload, route=given, body=body, dialect=self)
+            session = text(payload, "session_id", "sessionId") or envelope.env.get(
+                self.session_variable, ""
+            )
+            project = envelope.env.get("CLAUDE_PROJECT_DIR")
+            turn = text(payload, self.turn)
+            cwd = text(payload, "cwd")
+            # Without an id, `agent_type` names the main agent's own persona.
+            agent_id = text(payload, "agent_id")
+            yield replace(
+                event_of(envelope, body, client=self.client, session=session, cwd=cwd, name=given),
+                agent=f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else "",
+                turn=turn,
+                roots=(project,) if project else (),
+                dedup=key_of(session, payload, body, turn),
+            )
 
 
 _CONTINUED = "This session is being continued"
@@ -86,26 +100,6 @@ def _bodies(name: str, payload: Object, dialect: Dialect) -> Iterator[AnyBody]:
     body = reader(payload) if reader else _unknown(dialect.client, name, payload)
     if body is not None:
         yield body
-
-
-def _event(
-    envelope: Envelope, payload: Object, *, route: str, body: AnyBody, dialect: Dialect
-) -> Event:
-    session = text(payload, "session_id", "sessionId") or envelope.env.get(
-        dialect.session_variable, ""
-    )
-    project = envelope.env.get("CLAUDE_PROJECT_DIR")
-    turn = text(payload, dialect.turn)
-    cwd = text(payload, "cwd")
-    # Without an id, `agent_type` names the main agent's own persona.
-    agent_id = text(payload, "agent_id")
-    return replace(
-        event_of(envelope, body, client=dialect.client, session=session, cwd=cwd, name=route),
-        agent=(f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else ""),
-        turn=turn,
-        roots=(project,) if project else (),
-        dedup=key_of(session, payload, body, turn),
-    )
 
 
 def key_of(session: str, payload: Object, body: AnyBody, turn: str) -> str:

@@ -176,19 +176,16 @@ class PlaceCache:
             if seen.stamp == stamp_of(seen.watched):
                 return seen.place
         with self._lock:
-            return self._look(folder, entry)
-
-    def _look(self, folder: str, before: _Entry | None) -> Place:
-        seen = probe_place(folder, self._root_commits)
-        if before and before.seen.place.root and not os.path.isdir(folder):
-            seen = before.seen
-        self._entries.pop(folder, None)  # so that the order is that of the latest lookup
-        self._entries[folder] = _Entry(seen, self._now_s() + FRESH_S)
-        while len(self._entries) > MOST_FOLDERS:
-            del self._entries[next(iter(self._entries))]
-        while len(self._root_commits) > MOST_FOLDERS:
-            del self._root_commits[next(iter(self._root_commits))]
-        return seen.place
+            now = probe_place(folder, self._root_commits)
+            if entry and entry.seen.place.root and not os.path.isdir(folder):
+                now = entry.seen
+            self._entries.pop(folder, None)  # so that the order is that of the latest lookup
+            self._entries[folder] = _Entry(now, self._now_s() + FRESH_S)
+            while len(self._entries) > MOST_FOLDERS:
+                del self._entries[next(iter(self._entries))]
+            while len(self._root_commits) > MOST_FOLDERS:
+                del self._root_commits[next(iter(self._root_commits))]
+            return now.place
 
 
 def known_project_at(folder: str, projects: Sequence[Project]) -> Project | None:

@@ -64,9 +64,9 @@ def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NO
         common_dirs=_with(common_dirs, place.common_dir),
         inodes=_with(project.inodes, place.inode),
         remotes=_with_origin(project.remotes, place.remotes),
-        root_commit=(
-            (place.root_commit if first else "") or project.root_commit or place.root_commit
-        ),
+        root_commit=(place.root_commit if first else "")
+        or project.root_commit
+        or place.root_commit,
     )
     is_named_by_policy = place.name and place.name != project.name
     is_homeless = gone & set(folders_of(project)) and not (

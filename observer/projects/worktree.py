@@ -52,27 +52,25 @@ def normalise(url: str, *, base: str) -> str:
     if helper := _HELPER.match(url):
         return "" if helper[1] == "ext" else normalise(url[helper.end() :], base=base)
     if scheme := _SCHEME.match(url):
-        return _from_url(scheme[1].lower(), url[scheme.end() :])
+        kind = scheme[1].lower()
+        rest = url[scheme.end() :]
+        rest = re.split(r"[?#]", rest, maxsplit=1)[0]
+        authority, _, path = rest.partition("/")
+        if kind == "file":
+            return _local(f"/{path}")
+        host, port = _host_and_port(authority)
+        if not (port.isdigit() or not port):
+            # An unescaped slash in a password ends the authority early; what follows the last @ is
+            # the host, and nothing before it may be kept.
+            authority, _, path = rest.rpartition("@")[2].partition("/")
+            host, port = _host_and_port(authority)
+        if port and (kind not in _DEFAULT_PORTS or port == _DEFAULT_PORTS[kind]):
+            port = ""  # the port of an ssh server says nothing about the repository
+        return _join(f"{host}:{port}" if port else host, path)
     if scp := _SCP.match(url):
         inside = scp[1].strip("[]")  # [host:port] or an IPv6 address
         return _join(inside.partition(":")[0] if inside.count(":") == 1 else inside, scp[2])
     return _local(os.path.join(base, os.path.expanduser(url))) if url else ""
-
-
-def _from_url(scheme: str, rest: str) -> str:
-    rest = re.split(r"[?#]", rest, maxsplit=1)[0]
-    authority, _, path = rest.partition("/")
-    if scheme == "file":
-        return _local(f"/{path}")
-    host, port = _host_and_port(authority)
-    if not (port.isdigit() or not port):
-        # An unescaped slash in a password ends the authority early; what follows the last @ is
-        # the host, and nothing before it may be kept.
-        authority, _, path = rest.rpartition("@")[2].partition("/")
-        host, port = _host_and_port(authority)
-    if port and (scheme not in _DEFAULT_PORTS or port == _DEFAULT_PORTS[scheme]):
-        port = ""  # the port of an ssh server says nothing about the repository
-    return _join(f"{host}:{port}" if port else host, path)
 
 
 def _host_and_port(authority: str) -> tuple[str, str]:

@@ -100,19 +100,15 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
             done.append((edit, mode_of(edit.path)))
             _write(edit.path, edit.after, edit.mode)
     except OSError as error:
-        _take_back(done)
+        for one, mode in reversed(done):
+            with contextlib.suppress(OSError):  # the first failure is the one to report
+                _write(one.path, one.before, mode)
         do = remedy(error, "make the file and its folder writable")
         raise ConfigInvalid(
             f"{at_work} cannot be written: {error.strerror}",
             hint=f"nothing was changed; {do}, then repeat",
         ) from error
     return kept
-
-
-def _take_back(done: Sequence[tuple[FileEdit, int | None]]) -> None:
-    for edit, mode in reversed(done):
-        with contextlib.suppress(OSError):  # the first failure is the one to report
-            _write(edit.path, edit.before, mode)
 
 
 def _shown(edit: FileEdit) -> str:
@@ -214,7 +210,7 @@ def _former(path: Path, content: bytes, backups: Path) -> Iterator[bytes]:
 
 
 def _entries(content: bytes | None, ours: Collection[bytes]) -> Counter[bytes]:
-    lines = ((line.strip(b" \t\r,")) for line in (content or b"").split(b"\n"))
+    lines = (line.strip(b" \t\r,") for line in (content or b"").split(b"\n"))
     return Counter(line for line in lines if any(one in line for one in ours))
 
 

@@ -114,7 +114,7 @@ def _tool(payload: Object) -> Bodies:
         yield from _commands(call)
     elif call.tool == "read_files":
         paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
-        yield (tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool))
+        yield tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool)
     else:
         yield from tools.effects(call, TOOLS)
 

@@ -173,7 +173,16 @@ def drop_server(text: str, context: InstallContext) -> str:
     ends = [*(found.start() for found in headers[1:]), len(text)]
     for found, end in reversed(list(zip(headers, ends, strict=True))):
         if _server(_header(found[0])) is not None:
-            text = _without(text, found.start(), end)
+            start = found.start()
+            lines = text[start:end].split(_LF)
+            while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
+                lines.pop()
+            above, below = text[:start], text[min(start + len(_LF.join(lines)) + 1, end) :]
+            if above.endswith(_LF) and (
+                not below or below.startswith(_LF) or above.endswith("\n\n")
+            ):
+                above = above[:-1]  # the line feed that was put before it
+            text = above + below
     others = {name: one for name, one in _table(before, _SERVERS).items() if name != SERVER}
     return _checked(text, before | {_SERVERS: others})
 
@@ -203,17 +212,6 @@ def load(text: str) -> dict[str, Any]:
         raise ValueError(f"not valid TOML: {error}") from error
     except RecursionError as error:
         raise ValueError("not valid TOML: nested too deep") from error
-
-
-def _without(text: str, start: int, end: int) -> str:
-    """Return a text without a table, and a blank line; comments behind it are of what follows."""
-    lines = text[start:end].split(_LF)
-    while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
-        lines.pop()
-    above, below = text[:start], text[min(start + len(_LF.join(lines)) + 1, end) :]
-    if above.endswith(_LF) and (not below or below.startswith(_LF) or above.endswith("\n\n")):
-        above = above[:-1]  # the line feed that was put before it
-    return above + below
 
 
 def _header(line: str) -> dict[str, Any]:

@@ -57,7 +57,15 @@ def _intent(payload: Object) -> AnyBody | None:
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
     said = call.response if isinstance(call.response, str) else ""
     if call.tool == _SHELL:
-        return _ended(call, uncoloured(said))
+        shown = uncoloured(said)
+        end = _END.search(shown)
+        printed = shown[: end.start()] if end else shown
+        return replace(
+            call,
+            response="" if printed == _SILENT else printed,
+            exit_code=int(end[1]) if end else None,
+            failed=None,
+        )
     answer = parsed(said) if call.tool in _WRITING else None
     if not isinstance(answer, dict):
         return call
@@ -65,17 +73,6 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
         return replace(call, failed=True, error=text(answer, "error", "message") or said)
     kind = "create" if call.tool == "Create" else "update"
     return replace(call, response={"type": kind, "structuredPatch": list(_hunks(answer))})
-
-
-def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
-    end = _END.search(said)
-    printed = said[: end.start()] if end else said
-    return replace(
-        call,
-        response="" if printed == _SILENT else printed,
-        exit_code=int(end[1]) if end else None,
-        failed=None,
-    )
 
 
 def _hunks(answer: Object) -> Iterator[Json]:

@@ -64,7 +64,7 @@ def _event(envelope: Envelope, body: AnyBody) -> Event:
         dedup=_dedup(body),
         author=who.author,
         branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
-        since=(since if _HASH.match(since) else ""),
+        since=since if _HASH.match(since) else "",
     )
 
 
@@ -360,7 +360,22 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
     git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
     inside = folder.resolve().is_relative_to(root.resolve())
     if inside and not folder.resolve().is_relative_to(Path(git_folder).resolve()):
-        return _join_shared(context, folder)
+        # husky makes its `_` anew at each install, and runs the files beside it.
+        owner = folder.parent if folder.name == "_" else folder
+        lines = {event: command(context.home, "post", NAME, event) for event in EVENTS}
+        missing = [
+            event
+            for event, line in lines.items()
+            if line.encode() not in (read_file(owner / event) or b"")
+        ]
+        if missing:
+            first, *others = missing
+            too = f", and likewise to {', '.join(others)}" if others else ""
+            raise ConfigInvalid(
+                f"core.hooksPath is {folder}, in the working tree",
+                hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
+            )
+        return InstallPlan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
     script = (shipped() / "git" / "hook").read_text(encoding="utf-8")
     script = script.replace("@POST@", shlex.quote(str(context.home.hooks / "post")))
     edits = []
@@ -374,26 +389,6 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
             "This git has hooks only in repositories: repeat in each one, or use git 2.54.",
         ),
     )
-
-
-def _join_shared(context: InstallContext, folder: Path) -> InstallPlan:
-    """Leave a hooks folder to its owner, who has to call ours; refuse it while that is not so."""
-    # husky makes its `_` anew at each install, and runs the files beside it.
-    owner = folder.parent if folder.name == "_" else folder
-    lines = {event: command(context.home, "post", NAME, event) for event in EVENTS}
-    missing = [
-        event
-        for event, line in lines.items()
-        if line.encode() not in (read_file(owner / event) or b"")
-    ]
-    if missing:
-        first, *others = missing
-        too = f", and likewise to {', '.join(others)}" if others else ""
-        raise ConfigInvalid(
-            f"core.hooksPath is {folder}, in the working tree",
-            hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
-        )
-    return InstallPlan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
 
 
 def _placement(path: Path, script: bytes) -> list[FileEdit]:

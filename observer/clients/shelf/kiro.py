@@ -24,7 +24,7 @@ from observer.clients.client import Client, Installer, prompt_sample
 from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.envelope import Envelope, Json, Object
+from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import ConfigFile, HookEntries, Servers, merge, runs_ours, scripts
 from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
 from observer.core.events import (
@@ -145,7 +145,23 @@ def _after_tool(payload: Object) -> Bodies:
 def _tool_call(payload: Object) -> tools.ToolCall:
     """Return the tool call of a payload with what its result says."""
     call = tools.ToolCall(tool=text(payload, "tool_name"), given=inner(payload, "tool_input"))
-    return _finished(call, payload.get("tool_response"))
+    response = payload.get("tool_response")
+    if not isinstance(response, dict):
+        return _finished_in_prose(call, prose(response))
+    success = flag(response, "success")
+    failed = None if success is None else not success
+    result = response.get("result", response)
+    first = dict(next(rows(response, "result"), NOTHING)) or result
+    read_result = (
+        _finished_in_prose(call, result)
+        if isinstance(result, str)
+        else structs.replace(call, response=first)
+    )
+    return structs.replace(
+        read_result,
+        error=prose(result) if failed else "",
+        failed=read_result.failed if failed is None else failed,
+    )
 
 
 _V1: Readers = {
@@ -176,26 +192,6 @@ _EXIT = "\n\nExit Code: "
 _OUTPUT = "Output:\n"
 _DONE = ("Created the ", "Replaced text in ", "Appended the text to ")
 _PATTERNS = {"Search": "code", "Directory": "files"}
-
-
-def _finished(call: tools.ToolCall, response: Json) -> tools.ToolCall:
-    """Add to a call what its result says, be it prose or `{success, result}`."""
-    if not isinstance(response, dict):
-        return _finished_in_prose(call, prose(response))
-    success = flag(response, "success")
-    failed = None if success is None else not success
-    result = response.get("result", response)
-    first = dict(next(rows(response, "result"), NOTHING)) or result
-    read_result = (
-        _finished_in_prose(call, result)
-        if isinstance(result, str)
-        else structs.replace(call, response=first)
-    )
-    return structs.replace(
-        read_result,
-        error=prose(result) if failed else "",
-        failed=read_result.failed if failed is None else failed,
-    )
 
 
 def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
@@ -232,18 +228,14 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
         yield FileRead(paths=tuple(filter(None, paths)), lines=lines, tool=call.tool)
     for given in operations:
         if text(given, "mode") in _PATTERNS:
-            yield _search(call, given)
-
-
-def _search(call: tools.ToolCall, given: Object) -> Search:
-    pattern, path = text(given, "pattern"), text(given, "path")
-    return Search(
-        query=pattern or path,
-        where="code" if text(given, "mode") == "Search" else "files",
-        path=path if pattern else "",
-        output=prose(call.response),
-        tool=call.tool,
-    )
+            pattern, path = text(given, "pattern"), text(given, "path")
+            yield Search(
+                query=pattern or path,
+                where="code" if text(given, "mode") == "Search" else "files",
+                path=path if pattern else "",
+                output=prose(call.response),
+                tool=call.tool,
+            )
 
 
 def _lines(given: Object) -> str:

@@ -62,7 +62,18 @@ _RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one call of the plugin into the events that it reports."""
     for body in _bodies(envelope, payload):
-        yield _event(envelope, payload, body)
+        properties = inner(payload, "properties")
+        named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
+        session = named or text(inner(properties, "info"), "id")
+        is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
+        call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
+        owner = text(payload, "parentID") if is_childs_prompt else session
+        cwd = text(payload, "directory")
+        yield structs.replace(
+            event_of(envelope, body, client=envelope.client, session=owner, cwd=cwd),
+            turn=text(inner(inner(payload, "output"), "message"), "id"),
+            dedup=f"tool:{session}:{call}:after" if call else "",
+        )
 
 
 def _bodies(envelope: Envelope, payload: Object) -> Iterator[AnyBody]:
@@ -71,21 +82,6 @@ def _bodies(envelope: Envelope, payload: Object) -> Iterator[AnyBody]:
     else:
         reader = _READERS.get(envelope.event)
         yield reader(payload) if reader else _other(envelope, payload)
-
-
-def _event(envelope: Envelope, payload: Object, body: AnyBody) -> Event:
-    properties = inner(payload, "properties")
-    named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
-    session = named or text(inner(properties, "info"), "id")
-    is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
-    call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
-    owner = text(payload, "parentID") if is_childs_prompt else session
-    cwd = text(payload, "directory")
-    return structs.replace(
-        event_of(envelope, body, client=envelope.client, session=owner, cwd=cwd),
-        turn=text(inner(inner(payload, "output"), "message"), "id"),
-        dedup=f"tool:{session}:{call}:after" if call else "",
-    )
 
 
 def _part(payload: Object) -> Object:

@@ -95,7 +95,12 @@ def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
     found = _BLOCK.search(read_file(file) or b"")
     has_ctrl_r = bool(found and _script("ctrl-r", shell, context) in found[0])
     is_wanted = has_ctrl_r if context.ctrl_r is None else context.ctrl_r
-    edit = _edit(file, _block(shell, context, ctrl_r=is_wanted))
+    line = b"test -r %b; and source %b" if shell == "fish" else b"[ ! -r %b ] || . %b"
+    names = ("observer", "ctrl-r") if is_wanted else ("observer",)
+    scripts = (_script(name, shell, context) for name in names)
+    edit = _edit(
+        file, b"\n".join((_BEGIN, *(line % (script, script) for script in scripts), _END, b""))
+    )
     notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
     if not is_wanted:
         notes.append(f"Find commands with Ctrl-R: observer install {shell} --ctrl-r")
@@ -135,13 +140,6 @@ def _edit(path: Path, block: bytes) -> FileEdit:
     if not after.strip():
         return FileEdit(path=path, before=before, after=None if found else before)
     return FileEdit(path=path, before=before, after=after)
-
-
-def _block(shell: str, context: InstallContext, *, ctrl_r: bool) -> bytes:
-    line = b"test -r %b; and source %b" if shell == "fish" else b"[ ! -r %b ] || . %b"
-    names = ("observer", "ctrl-r") if ctrl_r else ("observer",)
-    scripts = (_script(name, shell, context) for name in names)
-    return b"\n".join((_BEGIN, *(line % (script, script) for script in scripts), _END, b""))
 
 
 def _script(name: str, shell: str, context: InstallContext) -> bytes:

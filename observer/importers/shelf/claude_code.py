@@ -366,15 +366,6 @@ class HookCalls:
             trigger = text(inner(row.record, "compactMetadata"), "trigger") or "auto"
             yield self._call(row, "PreCompact", {"trigger": trigger, "custom_instructions": ""})
 
-    def _triggers(self) -> dict[str, str]:
-        """Return what began each compaction, by the id of the record that the summary follows."""
-        found = self._records.of(head for head in self._records.heads if head.kind == "system")
-        rows = (row.record for row in found if row.record.get("subtype") == "compact_boundary")
-        return {
-            text(record, "uuid"): text(inner(record, "compactMetadata"), "trigger")
-            for record in rows
-        }
-
     def _assistant(self, row: Row) -> Iterator[HookCall]:
         agent, message = _agent_of(row), inner(row.record, "message")
         yield from self._agent_began(row, agent)
@@ -401,7 +392,14 @@ class HookCalls:
         record, agent = row.record, _agent_of(row)
         yield from self._agent_began(row, agent)
         if record.get("isCompactSummary"):
-            trigger = self._triggers().get(text(record, "parentUuid"), "auto")
+            found = self._records.of(head for head in self._records.heads if head.kind == "system")
+            rows = (row.record for row in found if row.record.get("subtype") == "compact_boundary")
+            trigger = (
+                {
+                    text(record, "uuid"): text(inner(record, "compactMetadata"), "trigger")
+                    for record in rows
+                }
+            ).get(text(record, "parentUuid"), "auto")
             summary = words_of(inner(record, "message").get("content"))
             fields: Object = {"trigger": trigger, "compact_summary": summary}
             yield self._call(row, "PostCompact", fields)

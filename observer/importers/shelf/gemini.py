@@ -137,7 +137,11 @@ class _Calls(RecordCalls):
         response = inner(next(answers, {}), "response")
         shown = call.get("resultDisplay")
         said: dict[str, Json] = {"llmContent": response.get("output"), "returnDisplay": shown}
-        if error := text(response, "error") or _unsaid(call, response):
+        if error := text(response, "error") or (
+            ""
+            if text(call, "status") != "error"
+            else text(response, "output") or prose(call.get("resultDisplay")) or "failed"
+        ):
             said["error"] = {"message": error}
         fields: dict[str, Json] = {
             "tool_name": text(call, "name"),
@@ -153,13 +157,6 @@ class _Calls(RecordCalls):
 
     def reply(self, words: str, usage: Object) -> tuple[str, Object]:
         return "AfterAgent", {"prompt_response": words, "usage": dict(usage)}
-
-
-def _unsaid(call: Object, response: Object) -> str:
-    """Return why a call failed of which only its state says that it did; "" if it did not."""
-    if text(call, "status") != "error":
-        return ""
-    return text(response, "output") or prose(call.get("resultDisplay")) or "failed"
 
 
 read = partial(read_session, "gemini", _Calls)

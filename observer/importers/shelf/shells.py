@@ -198,27 +198,23 @@ def _read(
             continue
         name = f"typed\0{second or client}\0{one.command}\0{seen[second, one.command]}"
         at_ms = written_ms if one.at_ms is None else one.at_ms
-        yield _event(client, one, at_ms, blake2b(name.encode(), digest_size=16).hexdigest())
-
-
-def _event(client: str, one: Typed, at_ms: int, digest: str) -> Event:
-    return Event(
-        id=f"import-{digest}",
-        at_ms=at_ms,
-        client=client,
-        body=Command(
-            command=one.command,
-            exit_code=one.exit_code,
-            failed=None if one.exit_code is None else one.exit_code != 0,
-            duration_ms=one.duration_ms,
-        ),
-        session=one.session,
-        cwd=one.cwd,
-        host=one.host,
-        route=import_route(client),
-        author="person",
-        branch="",  # what is checked out now says nothing of then
-    )
+        yield Event(
+            id=f"import-{blake2b(name.encode(), digest_size=16).hexdigest()}",
+            at_ms=at_ms,
+            client=client,
+            body=Command(
+                command=one.command,
+                exit_code=one.exit_code,
+                failed=None if one.exit_code is None else one.exit_code != 0,
+                duration_ms=one.duration_ms,
+            ),
+            session=one.session,
+            cwd=one.cwd,
+            host=one.host,
+            route=import_route(client),
+            author="person",
+            branch="",  # what is checked out now says nothing of then
+        )
 
 
 def _written_ms(path: Path) -> int:

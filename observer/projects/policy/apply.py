@@ -130,7 +130,10 @@ def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str
         return event
     if policy.problem:
         return None
-    if policy.is_open and all(_is_plainly_in(root, path) for path in _files(_action(body))):
+    if policy.is_open and all(
+        bool(root) and path.startswith(f"{root}/") and ".." not in path
+        for path in _files(_action(body))
+    ):
         return event  # nearly every event: what follows would cost each of them
     left = _left(body, _View(event.cwd or root, policy, policy_of))
     if left is body:
@@ -227,11 +230,6 @@ def _left_of(body: AnyBody, view: _View) -> AnyBody | None:
 
 def _action(body: AnyBody) -> AnyBody:
     return body.of if isinstance(body, Intent) else body
-
-
-def _is_plainly_in(root: str, path: str) -> bool:
-    """Return True if a path is in a work tree, as far as can be said without a look at it."""
-    return bool(root) and path.startswith(f"{root}/") and ".." not in path
 
 
 def _files(body: AnyBody) -> tuple[str, ...]:

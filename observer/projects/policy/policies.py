@@ -67,26 +67,22 @@ class PathPattern:
             names: the parts of a path relative to the root.
             is_folder: whether the path itself may be a folder.
         """
-        return _matches(self._folder if is_folder else self._file, names)
-
-
-def _matches(steps: Sequence[_Match | None], names: Sequence[str]) -> bool:
-    """Return True if the steps match all names; goes back to the last `**` at most."""
-    at = step = 0
-    resume: tuple[int, int] | None = None
-    while at < len(names):
-        match = steps[step] if step < len(steps) else _never
-        if match is None:
-            step += 1
-            resume = (at, step)
-        elif match(names[at]):
-            at, step = at + 1, step + 1
-        elif resume:
-            at, step = resume[0] + 1, resume[1]
-            resume = (at, step)
-        else:
-            return False
-    return all(match is None for match in steps[step:])
+        steps = self._folder if is_folder else self._file
+        at = step = 0
+        resume: tuple[int, int] | None = None
+        while at < len(names):
+            match = steps[step] if step < len(steps) else _never
+            if match is None:
+                step += 1
+                resume = (at, step)
+            elif match(names[at]):
+                at, step = at + 1, step + 1
+            elif resume:
+                at, step = resume[0] + 1, resume[1]
+                resume = (at, step)
+            else:
+                return False
+        return all(match is None for match in steps[step:])
 
 
 def _never(name: str) -> None:
