@@ -74,12 +74,18 @@ class ConfigFile(NamedTuple):
         return edit_json(self.path(context), change, leftovers=self.leftovers)
 
 
-def installer_of(*files: OurFile, notes: Sequence[str] = ()) -> Installer:
-    """Return the installer that plans these files; `notes` are what the user has to do then."""
+def installer_of(
+    *files: OurFile, notes: Sequence[str] = (), farewell: Sequence[str] = ()
+) -> Installer:
+    """Return the installer that plans these files.
+
+    `notes` are what the user has to do then, `farewell` once they are gone.
+    """
 
     def plan(context: InstallContext, *, is_wanted: bool) -> InstallPlan:
         edits = tuple(one.edit(context, is_wanted=is_wanted) for one in files)
-        return InstallPlan(edits=edits, notes=tuple(notes) if is_wanted else ())
+        said = notes if is_wanted else farewell if any(one.is_change for one in edits) else ()
+        return InstallPlan(edits=edits, notes=tuple(said))
 
     return Installer(partial(plan, is_wanted=True), partial(plan, is_wanted=False))
 
@@ -445,24 +451,24 @@ def _handlers(group: object) -> list[object]:
     return known if isinstance(known, list) else []
 
 
-# --- plug-ins ------------------------------------------------------------------------------------
+# --- files that are ours as a whole --------------------------------------------------------------
 
-_OURS = "// Written by `observer install"
+_MARK = "Written by `observer install"
 _PRELUDE = Path(__file__).with_name("plugin_prelude.js")
 
 
-class PlugIn(NamedTuple):
-    """A file of JavaScript among a client's plug-ins, which runs our hook scripts.
+class OwnFile(NamedTuple):
+    """A file that is ours as a whole.
 
     Attributes:
-        client: whose it is.
-        source: its code; what all of ours share is put before it.
         path: returns where it goes.
+        content: returns what is in it: our mark, and what `home` returns.
+        home: returns the text by which one of this home is known.
     """
 
-    client: str
-    source: Path
     path: PathOf
+    content: Callable[[InstallContext], bytes]
+    home: Callable[[InstallContext], bytes]
 
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
         """Plan the file, or its removal; one of somebody else, or of another home, stays.
@@ -472,28 +478,35 @@ class PlugIn(NamedTuple):
         """
         path = self.path(context)
         before = read(path)
-        is_known = before is not None and before.startswith(_OURS.encode())
+        is_known = before is not None and _MARK.encode() in before
         if not is_wanted:
-            is_gone = is_known and before is not None and _home(context) in before
+            is_gone = is_known and before is not None and self.home(context) in before
             return FileEdit(path=path, before=before, after=None if is_gone else before)
         if before is not None and not is_known:
             raise ConfigInvalid(
                 f"{path} is not a file of observer",
-                hint="rename it, then repeat; nothing was changed",
+                hint="rename or remove it, then repeat; nothing was changed",
             )
-        return FileEdit(path=path, before=before, after=self._code(context).encode())
+        return FileEdit(path=path, before=before, after=self.content(context))
 
-    def _code(self, context: InstallContext) -> str:
-        name = self.client
-        head = f"{_OURS} {name}`; `observer uninstall {name}` removes it.\n"
-        constants = f'const CLIENT = "{name}"\nconst HOOKS = {_home(context).decode()}\n'
-        texts = (path.read_text(encoding="utf-8") for path in (_PRELUDE, self.source))
+
+def plug_in(client: str, source: Path, path: PathOf) -> OwnFile:
+    """Return a file of JavaScript among a client's plug-ins, which runs our hook scripts.
+
+    What all of ours share is put before the code in `source`.
+    """
+
+    def home(context: InstallContext) -> bytes:
+        return dump(str(context.home.hooks))
+
+    def code(context: InstallContext) -> bytes:
+        head = f"// {_MARK} {client}`; `observer uninstall {client}` removes it.\n"
+        constants = f'const CLIENT = "{client}"\nconst HOOKS = {home(context).decode()}\n'
+        texts = (path.read_text(encoding="utf-8") for path in (_PRELUDE, source))
         lines = "".join(texts).splitlines(keepends=True)
         # Imports come first in a module.
         imports = [line for line in lines if line.startswith("import ")]
         rest = [line for line in lines if not line.startswith("import ")]
-        return head + "".join(imports) + "\n" + constants + "".join(rest)
+        return (head + "".join(imports) + "\n" + constants + "".join(rest)).encode()
 
-
-def _home(context: InstallContext) -> bytes:
-    return dump(str(context.home.hooks))
+    return OwnFile(path, code, home)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -21,7 +22,7 @@ from observer.core.errors import Undecodable
 from observer.core.events import Event
 from observer.core.routes import import_route
 from observer.importers.jsonl import SUFFIXES, Problems, files_below, last_ms, lines, parse, time_of
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, SessionSource
 from observer.ingest.decode import decode_call
 from observer.ingest.duplicates import LIVE_MS
 from observer.projects.worktree import normalise
@@ -155,6 +156,24 @@ def find_sessions(
         else:
             problems.add("file without a session", path)
     return [_session(name, group) for name, group in files.items()]
+
+
+def source_of(
+    name: str,
+    place: tuple[str, str, str],
+    opener: Opener,
+    calls_of: CallsOf,
+    *,
+    endings: tuple[str, ...] = SUFFIXES,
+    is_one: Callable[[Path], bool] = lambda _: True,
+) -> SessionSource:
+    """Return the importer of a client by its place, how its files begin, and their calls.
+
+    A place is `settings`, `variable` and `sessions` of a `SessionSource`; `endings` and `is_one` are
+    for `find_sessions`.
+    """
+    find = partial(find_sessions, opener, endings=endings, is_one=is_one)
+    return SessionSource(name, *place, find=find, read=partial(read_session, name, calls_of))
 
 
 def first_said(found: Iterable[Object], *names: str) -> str:

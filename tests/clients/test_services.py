@@ -15,10 +15,9 @@ import pytest
 
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext
-from observer.clients.installers import evidence, install, perform, uninstall
+from observer.clients.installers import LABEL, evidence, install, perform, uninstall
 from observer.clients.parts import Snippet, snippets
 from observer.clients.registry import clients
-from observer.clients.services import LABEL
 from observer.core.errors import BadInput, ConfigInvalid, Undecodable
 from observer.core.paths import Home
 from observer.ingest.decode import decode

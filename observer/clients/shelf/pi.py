@@ -16,7 +16,7 @@ from observer.clients import tools
 from observer.clients.client import Client, HookSample, plain_text
 from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, PlugIn, Servers, installer_of
+from observer.clients.parts import ConfigFile, Servers, installer_of, plug_in
 from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
 from observer.core.events import (
     AnyBody,
@@ -115,7 +115,7 @@ CLIENTS = (
         name=NAME,
         read=read,
         installer=installer_of(
-            PlugIn(
+            plug_in(
                 NAME,
                 Path(__file__).with_suffix(".js"),
                 lambda context: _folder(context) / "extensions" / "observer.js",

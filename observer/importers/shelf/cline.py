@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
@@ -18,11 +17,10 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
-    read_session,
+    source_of,
     words_of,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession
 
 _ENDING = ".messages.json"
 _WRAPPED = re.compile(r"\A<user_input[^>]*>(.*)</user_input>\s*\Z", re.DOTALL)
@@ -101,12 +99,7 @@ class _Calls(RecordCalls):
 
 
 SOURCES = (
-    SessionSource(
-        "cline",
-        ".cline",
-        "CLINE_DIR",
-        "data/sessions",
-        find=partial(find_sessions, _opening, endings=(_ENDING,)),
-        read=partial(read_session, "cline", _Calls),
+    source_of(
+        "cline", (".cline", "CLINE_DIR", "data/sessions"), _opening, _Calls, endings=(_ENDING,)
     ),
 )

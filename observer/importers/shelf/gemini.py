@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -23,18 +22,17 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
-    read_session,
     records,
+    source_of,
     words_of,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession
 
 _CHATS = "chats"
 _SESSION = "session-"
 _ROOT = ".project_root"
 _OBJECT = ".json"
-_ENDINGS = (*SUFFIXES, _OBJECT)
+
 _AGENT = "subagent"
 _WORKSPACE = re.compile(r"Workspace Directories:\**\n\s*- (/[^\n]+)")
 _OWN = re.compile(r"\s*(?:<session_context>|<state_snapshot>|[/?][\w:-]*(?:\s|\Z))")
@@ -53,14 +51,6 @@ def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
     if head.get("kind") == _AGENT:
         session = path.parent.name
     return Opening(session, _folder(path, known), begun_ms)
-
-
-find = partial(
-    find_sessions,
-    _opening,
-    endings=_ENDINGS,
-    is_one=lambda file: _CHATS in file.parts or file.name.startswith(_SESSION),
-)
 
 
 def _folder(path: Path, known: Sequence[Object]) -> str:
@@ -159,5 +149,13 @@ class _Calls(RecordCalls):
         return "AfterAgent", {"prompt_response": words, "usage": dict(usage)}
 
 
-read = partial(read_session, "gemini", _Calls)
-SOURCES = (SessionSource("gemini", ".", "GEMINI_CLI_HOME", ".gemini/tmp", find=find, read=read),)
+SOURCES = (
+    source_of(
+        "gemini",
+        (".", "GEMINI_CLI_HOME", ".gemini/tmp"),
+        _opening,
+        _Calls,
+        endings=(*SUFFIXES, _OBJECT),
+        is_one=lambda file: _CHATS in file.parts or file.name.startswith(_SESSION),
+    ),
+)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
@@ -17,13 +16,12 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
     first_ms,
     first_said,
-    read_session,
+    source_of,
     words_of,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession
 
 _RELAY = "tool_call"
 """The tool that calls one which was loaded."""
@@ -39,9 +37,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
     if not session or at_ms is None or not is_chat:
         return None
     return Opening(session, first_said(known, "cwd"), at_ms)
-
-
-find = partial(find_sessions, _opening)
 
 
 class _Calls(RecordCalls):
@@ -104,5 +99,4 @@ class _Calls(RecordCalls):
                 yield self.call(at_ms, "PostToolUse", {**fields, "tool_response": said}, call)
 
 
-read = partial(read_session, "qwen", _Calls)
-SOURCES = (SessionSource("qwen", ".qwen", "QWEN_HOME", "projects", find=find, read=read),)
+SOURCES = (source_of("qwen", (".qwen", "QWEN_HOME", "projects"), _opening, _Calls),)
