@@ -169,8 +169,8 @@ def source_of(
 ) -> SessionSource:
     """Return the importer of a client by its place, how its files begin, and their calls.
 
-    A place is `settings`, `variable` and `sessions` of a `SessionSource`; `endings` and `is_one` are
-    for `find_sessions`.
+    A place is `settings`, `variable` and `sessions` of a `SessionSource`; `endings` and `is_one`
+    are for `find_sessions`.
     """
     find = partial(find_sessions, opener, endings=endings, is_one=is_one)
     return SessionSource(name, *place, find=find, read=partial(read_session, name, calls_of))

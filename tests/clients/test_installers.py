@@ -117,17 +117,6 @@ def test_a_folder_with_something_of_others_stays(context: InstallContext) -> Non
     assert (there / "notes").is_dir()
 
 
-def test_a_folder_that_was_made_anew_is_not_ours(context: InstallContext) -> None:
-    make(install("claude-code", context), context)
-    there = context.user_home / ".claude"
-    there.rename(there.with_name("old"))
-    there.mkdir()
-    for path in there.with_name("old").iterdir():
-        path.rename(there / path.name)
-    make(uninstall("claude-code", context), context)
-    assert there.is_dir()
-
-
 @every_target
 def test_a_file_that_does_not_parse_is_refused_by_name(
     name: str, context: InstallContext, files: Files

@@ -215,8 +215,6 @@ def _entries(content: bytes | None, ours: Collection[bytes]) -> Counter[bytes]:
 
 
 # --- folders that an installation made in somebody else's home, which a removal takes away -------
-#
-# A folder is known by its inode too: one of the same name that somebody made since is not ours.
 
 
 def missing_folders(edits: Iterable[FileEdit]) -> list[Path]:
@@ -228,43 +226,27 @@ def missing_folders(edits: Iterable[FileEdit]) -> list[Path]:
 
 def keep_made(home: Home, folders: Sequence[Path]) -> None:
     """Record folders that were made; those of the home itself go with the home."""
-    made = {str(path): _identity(path) for path in folders if not path.is_relative_to(home.root)}
+    made = {str(path): "" for path in folders if not path.is_relative_to(home.root)}
     if made:
-        _keep(home, _made(home) | made)
+        replace_file(home.made_folders, msgspec.json.encode(_made(home) | made))
 
 
 def remove_made(home: Home, edits: Iterable[FileEdit]) -> None:
     """Remove the folders of deleted files that an installation made and that are empty."""
-    made = before = _made(home)
+    made = _made(home)
     gone = {
         folder for edit in edits if edit.after is None for folder in edit.path.resolve().parents
     }
     for folder in sorted(gone, reverse=True):
-        if str(folder) in made and _is_removed(folder, made[str(folder)]):
-            made = {path: known for path, known in made.items() if path != str(folder)}
-    if made != before:
-        _keep(home, made)
-
-
-def _is_removed(folder: Path, known: str) -> bool:
-    with contextlib.suppress(OSError):  # it is not empty, not ours to remove, or gone
-        if _identity(folder) == known:
-            folder.rmdir()
-            return True
-    return False
-
-
-def _identity(folder: Path) -> str:
-    status = folder.lstat()
-    return f"{status.st_dev}:{status.st_ino}"
+        if str(folder) in made:
+            with contextlib.suppress(OSError):  # it is not empty, not ours to remove, or gone
+                folder.rmdir()
+                del made[str(folder)]
+                replace_file(home.made_folders, msgspec.json.encode(made))
 
 
 def _made(home: Home) -> dict[str, str]:
-    """Return the folders, each with what it is known by; none where the record is unreadable."""
+    """Return the folders as keys; none where the record is unreadable."""
     with contextlib.suppress(OSError, msgspec.DecodeError):
         return decode_json(read_plain(home.made_folders), dict[str, str])
     return {}
-
-
-def _keep(home: Home, made: dict[str, str]) -> None:
-    replace_file(home.made_folders, msgspec.json.encode(made))

@@ -28,14 +28,13 @@ from observer.core.events import Event
 from observer.importers.jsonl import (
     Line,
     Problems,
-    files_below,
-    last_ms,
     lines,
     opened,
     parse,
     time_of,
 )
-from observer.importers.records import HookCall, events_of_calls, words_of
+from observer.importers.records import HookCall, Opening, events_of_calls, find_sessions, words_of
+from observer.importers.records import records as lines_of
 from observer.importers.source import FoundSession, SessionSource
 
 # --- the records of a session's transcripts, by time and each once, and what their parts say ------
@@ -113,13 +112,23 @@ class Records:
         known: AbstractSet[str] = frozenset(),
     ) -> None:
         self._paths = sorted(paths)
-        self._problems = problems
-        seen: set[str] = set()
-        self.heads: Sequence[Head] = sorted(
-            head
-            for number, path in enumerate(self._paths)
-            for head in _heads(number, path, session, seen=seen, known=known, problems=problems)
-        )
+        heads: dict[str, Head] = {}
+        for file, path in enumerate(self._paths):
+            last_ms: int | None = None
+            for line in lines(path, problems):
+                record = parse(line, path, problems)
+                if record is None or not is_of(record, session) or text(record, "uuid") in known:
+                    continue
+                kind, said_ms = text(record, "type"), time_of(record)
+                at_ms = last_ms = last_ms if said_ms is None else said_ms
+                name = text(record, "uuid").encode(errors="replace") or line.data.strip()
+                key = hashlib.blake2b(name, digest_size=12).hexdigest()
+                if kind in KINDS and at_ms is not None:
+                    agent = text(record, "agentId") if record.get("isSidechain") else ""
+                    operation = text(record, "operation")
+                    head = Head(at_ms, file, line.offset, kind, operation, agent, key)
+                    heads.setdefault(key, head)
+        self.heads: Sequence[Head] = sorted(heads.values())
 
     def __iter__(self) -> Iterator[Row]:
         """Yield the records by time; one that says none has that of the one before it."""
@@ -143,30 +152,6 @@ class Records:
                 record = parse(line, self._paths[head.file], Problems())
                 if record is not None:  # it was changed between the two passes
                     yield Row(head, record)
-
-
-def _heads(
-    number: int,
-    path: Path,
-    session: str,
-    *,
-    seen: set[str],
-    known: AbstractSet[str],
-    problems: Problems,
-) -> Iterator[Head]:
-    last_ms: int | None = None
-    for line in lines(path, problems):
-        record = parse(line, path, problems)
-        if record is None or not is_of(record, session) or text(record, "uuid") in known:
-            continue
-        kind, said_ms = text(record, "type"), time_of(record)
-        at_ms = last_ms = last_ms if said_ms is None else said_ms
-        name = text(record, "uuid").encode(errors="replace") or line.data.strip()
-        key = hashlib.blake2b(name, digest_size=12).hexdigest()
-        if kind in KINDS and at_ms is not None and key not in seen:
-            seen.add(key)
-            agent = text(record, "agentId") if record.get("isSidechain") else ""
-            yield Head(at_ms, number, line.offset, kind, text(record, "operation"), agent, key)
 
 
 def is_of(record: Record, session: str) -> bool:
@@ -455,11 +440,13 @@ class HookCalls:
             self._early[text(block, "tool_use_id")] = (row, answer, block, agent)
             return
         asked_ms = answer.at_ms - call.at_ms
+        decision = inner(answer.record, "permissionDecision")
+        was_asked = text(decision, "source").startswith("user")  # the person
         common: dict[str, Json] = {
             "tool_name": call.name,
             "tool_input": call.given,
             "tool_use_id": call.id,
-            **({} if _was_person_asked(answer.record) else {"duration_ms": max(asked_ms, 0)}),
+            **({} if was_asked else {"duration_ms": max(asked_ms, 0)}),
             **agent,
         }
         if block.get("is_error"):
@@ -526,10 +513,6 @@ def _type_of(call: _Call) -> str:
     return text(given, "subagent_type") or _DEFAULT_AGENT
 
 
-def _was_person_asked(record: Record) -> bool:
-    return text(inner(record, "permissionDecision"), "source").startswith("user")
-
-
 def _source(record: Record) -> str:
     """Return why a session started, as the name of its hook says: ``SessionStart:clear``."""
     return text(inner(record, "data"), "hookName").partition(":")[2]
@@ -538,33 +521,44 @@ def _source(record: Record) -> str:
 # --- the sessions below a folder ------------------------------------------------------------------
 
 _AGENT = "agent-"
-_GLANCED = 40
-"""Lines at the beginning of a file that are looked at; bookkeeping comes first."""
-
-
-class _Glance(NamedTuple):
-    """What the first lines of a file and its last ones say."""
-
-    session: str
-    folder: str
-    first_ms: int
-    last_ms: int
-    first_id: str
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the sessions in files, and in all files below folders."""
-    files: dict[str, list[tuple[Path, _Glance]]] = defaultdict(list)
-    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
-        if glance := _glance(path, problems):
-            files[glance.session].append((path, glance))
-    found = {name: _session(name, group) for name, group in files.items()}
-    return list(_with_forks(found, files))
+    """Return the sessions in files, and in all files below folders.
+
+    One that begins with the records of others, as a fork does, has their files before it.
+    """
+    alike: dict[str, set[str]] = defaultdict(set)
+
+    def opening(_: Path, found: Iterable[Object]) -> Opening | None:
+        session = folder = first = ""
+        begun_ms = 0
+        for record in found:
+            session = session or text(record, "sessionId")
+            folder = folder or text(record, "cwd")
+            if text(record, "type") in KINDS:
+                begun_ms = begun_ms or time_of(record) or 0
+                first = first or text(record, "uuid")
+            if session and folder and begun_ms and first:
+                break
+        alike[first].add(session)
+        return Opening(session, folder, begun_ms) if session and begun_ms else None
+
+    found = {one.id: one for one in find_sessions(opening, paths, problems)}
+    before: dict[str, list[Path]] = defaultdict(list)
+    for first, names in alike.items():
+        # Whoever forks goes on in the fork: the file that was written first is the original.
+        in_order = sorted((found[name].last_ms, name) for name in names & found.keys() if first)
+        for place, (_, name) in enumerate(in_order):
+            before[name] += [path for _, other in in_order[:place] for path in found[other].paths]
+    return [one._replace(before=tuple(before[one.id])) for one in found.values()]
 
 
 def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
     """Yield the events of a session; those of a turn's end may come after later ones."""
-    known = frozenset(_ids(found.before))
+    known = frozenset(
+        text(record, "uuid") for path in found.before for record in lines_of(path, Problems())
+    )
     records = Records(found.paths, found.id, problems=problems, known=known)
     project, _ = records.folder()
     types: dict[str, str] = {}
@@ -578,60 +572,6 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
     calls = HookCalls(records, found.id, types)
     reported = (call for call in calls if call.event in HOOKS.reporting)
     yield from events_of_calls("claude-code", reported, found, settings, problems, project=project)
-
-
-def _glance(path: Path, problems: Problems) -> _Glance | None:
-    session = folder = first_id = ""
-    first_ms = 0
-    for line in lines(path, Problems()):
-        record = parse(line, path, Problems()) or {}
-        session = session or text(record, "sessionId")
-        folder = folder or text(record, "cwd")
-        if text(record, "type") in KINDS:
-            first_ms = first_ms or time_of(record) or 0
-            first_id = first_id or text(record, "uuid")
-        if (session and folder and first_ms and first_id) or line.number >= _GLANCED:
-            break
-    if not (session and first_ms):
-        problems.add("file without a session", path)
-        return None
-    return _Glance(session, folder, first_ms, max(last_ms(path), first_ms), first_id)
-
-
-def _session(name: str, group: Sequence[tuple[Path, _Glance]]) -> FoundSession:
-    main = min(group, key=lambda one: (one[0].name.startswith(_AGENT), one[1].first_ms))[1]
-    return FoundSession(
-        id=name,
-        paths=tuple(path for path, _ in group),
-        folder=main.folder,
-        first_ms=min(glance.first_ms for _, glance in group),
-        last_ms=max(glance.last_ms for _, glance in group),
-        size_bytes=sum(path.stat().st_size for path, _ in group),
-    )
-
-
-def _with_forks(
-    found: dict[str, FoundSession], files: dict[str, list[tuple[Path, _Glance]]]
-) -> Iterator[FoundSession]:
-    """Yield the sessions, those that begin with the records of others with their files."""
-    alike: dict[str, list[str]] = defaultdict(list)
-    for name, group in files.items():
-        for first in {glance.first_id for _, glance in group if glance.first_id}:
-            alike[first].append(name)
-    before: dict[str, list[Path]] = defaultdict(list)
-    for names in alike.values():
-        # Whoever forks goes on in the fork: the file that was written first is the original.
-        in_order = sorted(names, key=lambda name: (found[name].last_ms, name))
-        for place, name in enumerate(in_order):
-            before[name] += [path for other in in_order[:place] for path in found[other].paths]
-    for name, session in found.items():
-        yield session._replace(before=tuple(before[name]))
-
-
-def _ids(paths: Iterable[Path]) -> Iterator[str]:
-    for path in paths:
-        for line in lines(path, Problems()):
-            yield text(parse(line, path, Problems()) or {}, "uuid")
 
 
 SOURCES = (
