@@ -391,17 +391,10 @@ class OurHooks(NamedTuple):
 
 def our_handlers(text: str, context: InstallContext) -> Iterator[tuple[str, int, int]]:
     """Yield event, place of the group and place in the group of each handler of ours."""
-    yield from (
-        (event, place, at) for event, place, at, one in handlers(text) if runs_ours(context, one)
-    )
-
-
-def handlers(text: str) -> Iterator[tuple[str, int, int, object]]:
-    """Yield event, place of the group, place in the group and entry of each handler."""
     for event in _events_in(text):
-        groups = jsonc.at(text, ("hooks", event))
-        for place, group in enumerate(groups if isinstance(groups, list) else []):
-            yield from ((event, place, at, one) for at, one in enumerate(_handlers(group)))
+        for place, group in enumerate(_list(text, ("hooks", event))):
+            known = enumerate(_handlers(group))
+            yield from ((event, place, at) for at, one in known if runs_ours(context, one))
 
 
 def check_switch(path: PathOf, key: jsonc.Path, context: InstallContext, *, off: bool) -> None:
@@ -427,8 +420,7 @@ def _drop_entries(text: str, is_ours: IsOurs) -> str:
 def _drop_strays(text: str, context: InstallContext) -> str:
     """Take our handlers out of the groups where somebody else's stand as well."""
     for event in _events_in(text):
-        groups = jsonc.at(text, ("hooks", event))
-        for place, group in enumerate(groups if isinstance(groups, list) else []):
+        for place, group in enumerate(_list(text, ("hooks", event))):
             known = _handlers(group)
             ours = [at for at, one in enumerate(known) if runs_ours(context, one)]
             for at in reversed(ours if len(ours) < len(known) else []):

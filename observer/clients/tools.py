@@ -281,14 +281,15 @@ def read(call: ToolCall) -> FileRead | ToolUse:
         return other(call)
     paths = words(call.given, "paths") or tuple(filter(None, [text(call.given, *_PATHS)]))
     first, count = number(call.given, "offset"), number(call.given, "limit")
-    return FileRead(paths=paths, lines=_lines(first, count), tool=call.tool)
+    last = None if count is None else (first or 1) + count - 1
+    return FileRead(paths=paths, lines=span(first, last), tool=call.tool)
 
 
-def _lines(first: int | None, count: int | None) -> str:
-    if first is None and count is None:
+def span(first: int | None, last: int | None) -> str:
+    """Return the lines that were read as a text, as far as they were asked for: `7-`, `1-20`."""
+    if first is None and last is None:
         return ""
-    start = first or 1
-    return f"{start}-" if count is None else f"{start}-{start + count - 1}"
+    return f"{first or 1}-{'' if last is None else last}"
 
 
 def grep(call: ToolCall) -> Search | ToolUse:

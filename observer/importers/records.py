@@ -208,12 +208,6 @@ def _session(name: str, group: Sequence[tuple[Path, Opening]]) -> FoundSession:
     )
 
 
-class _Said(NamedTuple):
-    at_ms: int
-    words: str
-    key: str
-
-
 class RecordCalls(ABC):
     """The hook calls of one session, from the records of its files.
 
@@ -236,7 +230,7 @@ class RecordCalls(ABC):
         self._last_ms = 0
         self._problems = problems
         self.asked_of: dict[str, tuple[str, Object]] = {}
-        self._said: _Said | None = None
+        self._said: tuple[int, str, str] | None = None
         self._usage: dict[str, Mapping[str, int]] = {}
 
     def __iter__(self) -> Iterator[HookCall]:
@@ -296,7 +290,7 @@ class RecordCalls(ABC):
     def say(self, at_ms: int, words: str, key: str) -> None:
         """Note what the agent says; the last of it is the reply."""
         if words.strip():
-            self._said = _Said(at_ms, words, key)
+            self._said = at_ms, words, key
 
     def spend(self, key: str, usage: Mapping[str, int]) -> None:
         """Note the tokens of an answer; of one that is written again the last ones count."""
@@ -310,11 +304,12 @@ class RecordCalls(ABC):
         """Yield the end of the turn, if the agent said anything in it."""
         said, self._said = self._said, None
         if said is not None:
+            at_ms, words, key = said
             counts = self._usage.values()
             usage = {name: sum(one[name] for one in counts) for name in next(iter(counts), {})}
             self._usage = {}
-            event, fields = self.reply(said.words, usage)
-            yield self.call(said.at_ms + _REPLY_MS, event, fields, said.key)
+            event, fields = self.reply(words, usage)
+            yield self.call(at_ms + _REPLY_MS, event, fields, key)
 
     def asked(self, words: str) -> tuple[str, Object]:
         """Return the event of a prompt, and its fields."""

@@ -249,10 +249,9 @@ class QueuedImport(Value):
     ) -> Iterator[tuple[SessionSource, Choice]]:
         """Yield the sources that are still known, and what was chosen of each."""
         for one in self.sources:
-            if one.name in sources:
-                paths = tuple(path for each in one.paths if (path := Path(each)).exists())
-                if paths:
-                    yield sources[one.name], Choice(paths, self.since_ms, self.project)
+            paths = tuple(path for each in one.paths if (path := Path(each)).exists())
+            if paths and one.name in sources:
+                yield sources[one.name], Choice(paths, self.since_ms, self.project)
 
 
 def queue(home: Home, asked: QueuedImport) -> None:
@@ -439,16 +438,12 @@ class Follower:
                 self._due_ms[one.id] = max(at_ms, self._read_ms.get(one.id, 0) + LIVE_MS)
         due = [self._sessions[name] for name, when_ms in self._due_ms.items() if when_ms <= at_ms]
         for one in due:
-            self._taken(one, at_ms)
+            del self._due_ms[one.id]
+            self._read_ms[one.id] = at_ms
+            for after_ms in (self._idle_ms, LIVE_MS):  # the first that is to come counts
+                if one.last_ms + after_ms > at_ms:
+                    self._due_ms[one.id] = one.last_ms + after_ms
         return Plan(self._source, self._paths, due, 0, due, problems)
-
-    def _taken(self, session: FoundSession, at_ms: int) -> None:
-        del self._due_ms[session.id]
-        self._read_ms[session.id] = at_ms
-        for after_ms in (LIVE_MS, self._idle_ms):
-            if session.last_ms + after_ms > at_ms:
-                self._due_ms[session.id] = session.last_ms + after_ms
-                return
 
     def _found(self, changed: Collection[Path], problems: Problems) -> list[FoundSession]:
         """Return the sessions that changed files are of; all of them if a file is a new one."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import NamedTuple
 
 from observer.commands.command_line import entered_folder
-from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
+from observer.core.events import Command, Event, FileRead, FileWrite, Intent
 from observer.core.model import Place, Project
 from observer.core.paths import is_inside
 from observer.projects.fs_probe import NOWHERE, ProbedPlace, inode_of, non_project_dirs, stamp_of
@@ -220,7 +220,9 @@ def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tr
     if isinstance(body, Command) and (entered := entered_folder(body.command)):
         below = work_tree_of(os.path.join(os.path.expanduser(entered), ".git"), here)
         return below if is_inside(below, os.path.realpath(here)) else here
-    path = _path(body)
+    path = body.path if isinstance(body, FileWrite) else ""
+    if isinstance(body, FileRead):
+        path = next(iter(body.paths), "")
     return (work_tree_of(path, here) if path else "") or here
 
 
@@ -230,9 +232,3 @@ def _client_folder(event: Event) -> str:
         # Cursor runs the user's own hooks in ~/.cursor: only its workspace folders count.
         return event.roots[0] if event.roots else event.cwd
     return event.cwd or (event.roots[0] if event.roots else "")
-
-
-def _path(body: AnyBody) -> str:
-    if isinstance(body, FileWrite):
-        return body.path
-    return next(iter(body.paths), "") if isinstance(body, FileRead) else ""

@@ -57,13 +57,14 @@ def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NO
         return project
     roots = [root for root in project.roots if root not in gone]
     common_dirs = [path for path in project.common_dirs if main_folder(path) not in gone]
+    is_known = not place.remotes or place.remotes[0] in project.remotes
     first = project.common_dirs[:1] in ((), (place.common_dir,))
     changed = msgspec.structs.replace(
         project,
         roots=_with(roots, place.root),
         common_dirs=_with(common_dirs, place.common_dir),
         inodes=_with(project.inodes, place.inode),
-        remotes=_with_origin(project.remotes, place.remotes),
+        remotes=project.remotes if is_known else (place.remotes[0], *project.remotes),
         root_commit=(place.root_commit if first else "")
         or project.root_commit
         or place.root_commit,
@@ -73,7 +74,10 @@ def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NO
         {project.name} & {place.name, *map(_name, folders_of(changed))}
     )
     if is_named_by_policy or is_homeless:
-        changed = _renamed(changed, place_name(place))
+        name = place_name(place)
+        earlier = tuple(n for n in changed.earlier_names if n not in (name, changed.name))
+        earlier_names = (*earlier, changed.name)
+        changed = msgspec.structs.replace(changed, name=name, earlier_names=earlier_names)
     return project if changed == project else changed
 
 
@@ -199,12 +203,3 @@ def _name(folder: str) -> str:
 def _with(known: Sequence[str], more: str) -> tuple[str, ...]:
     both = (*known, more) if more and more not in known else tuple(known)
     return both if len(both) <= MOST_FOLDERS else (both[0], *both[1 - MOST_FOLDERS :])
-
-
-def _with_origin(known: tuple[str, ...], seen: tuple[str, ...]) -> tuple[str, ...]:
-    return known if not seen or seen[0] in known else (seen[0], *known)
-
-
-def _renamed(project: Project, name: str) -> Project:
-    earlier = tuple(n for n in project.earlier_names if n not in (name, project.name))
-    return msgspec.structs.replace(project, name=name, earlier_names=(*earlier, project.name))

@@ -136,7 +136,10 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
     stamp = stamp_of(watched)
     ref = claimed = _ref(git_dir)
     if ref == _STUB:
-        ref, commit = _asked(root)
+        # In tables, which only git knows; nothing where it is older.
+        ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
+        head = ("rev-parse", "--verify", "--quiet", "HEAD")
+        commit = _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
     else:
         commit = _commit(git_dir, common_dir, ref)
     inode = inode_of(common_dir)
@@ -160,13 +163,6 @@ def _ref(git_dir: str) -> str:
     """Return the full name of the branch that HEAD points to, "" when it is detached."""
     head = read_first_line(os.path.join(git_dir, "HEAD"))
     return head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
-
-
-def _asked(root: str) -> tuple[str, str]:
-    """Return what `_ref` and `_commit` would, asked of git; nothing where it knows no tables."""
-    ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
-    head = ("rev-parse", "--verify", "--quiet", "HEAD")
-    return ref, _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
 
 
 def _commit(git_dir: str, common_dir: str, ref: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -93,14 +94,9 @@ def _is_sub_agent(payload: Object) -> bool:
     return bool(text(payload, "parent_agent_id"))
 
 
-def _start(payload: Object) -> Bodies:
+def _start(source: str, payload: Object) -> Bodies:
     if not _is_sub_agent(payload):
-        yield SessionStart(source="startup")
-
-
-def _resume(payload: Object) -> Bodies:
-    if not _is_sub_agent(payload):
-        yield SessionStart(source="resume")
+        yield SessionStart(source=source)
 
 
 def _complete(payload: Object) -> Bodies:
@@ -220,8 +216,8 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
 """Tools of the CLI, then those of the extension."""
 
 _READERS: Mapping[str, Callable[[Object], Bodies]] = {
-    "TaskStart": _start,
-    "TaskResume": _resume,
+    "TaskStart": partial(_start, "startup"),
+    "TaskResume": partial(_start, "resume"),
     "UserPromptSubmit": lambda payload: (
         Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
     ),
@@ -253,7 +249,9 @@ class _Executable(NamedTuple):
             ConfigInvalid: it is wanted, and there is a hook of somebody else for the event.
         """
         path = context.place("CLINE_DIR", ".cline") / "hooks" / self.event
-        before, script = read_file(path), self._script(context)
+        program = shlex.quote(str(context.home.hooks / "cline"))
+        script = f"{_OURS}[ ! -x {program} ] || exec {program} {self.event}\n".encode()
+        before = read_file(path)
         if not is_wanted:
             return FileEdit(path=path, before=before, after=None if before == script else before)
         if before is not None and not before.startswith(_OURS.encode()):
@@ -264,10 +262,6 @@ class _Executable(NamedTuple):
                 " or remove it",
             )
         return FileEdit(path=path, before=before, after=script, mode=0o755)
-
-    def _script(self, context: InstallContext) -> bytes:
-        script = shlex.quote(str(context.home.hooks / "cline"))
-        return f"{_OURS}[ ! -x {script} ] || exec {script} {self.event}\n".encode()
 
 
 def _servers(context: InstallContext) -> Path:

@@ -107,7 +107,11 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
 
 
 def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> Event:
-    session, turn = _session(envelope, payload, body), text(payload, "generation_id")
+    # A delegation is part of the conversation that delegates, whichever of the two reports it.
+    parent = text(payload, "parent_conversation_id") if isinstance(body, Delegation) else ""
+    session = parent or text(payload, "conversation_id", "session_id")
+    session = session or envelope.env.get("CURSOR_CONVERSATION_ID", "") or envelope.stand_in_session
+    turn = text(payload, "generation_id")
     roots = words(payload, "workspace_roots") or tuple(
         filter(None, [envelope.env.get("CURSOR_PROJECT_DIR")])
     )
@@ -118,17 +122,6 @@ def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> 
         roots=roots,
         dedup=key_of(session, payload, body, turn),
         author="person" if name in _BY_A_PERSON else "agent",
-    )
-
-
-def _session(envelope: Envelope, payload: Object, body: AnyBody) -> str:
-    # A delegation is part of the conversation that delegates, whichever of the two reports it.
-    parent = text(payload, "parent_conversation_id") if isinstance(body, Delegation) else ""
-    return (
-        parent
-        or text(payload, "conversation_id", "session_id")
-        or envelope.env.get("CURSOR_CONVERSATION_ID", "")
-        or envelope.stand_in_session
     )
 
 
@@ -147,12 +140,9 @@ def _prompt(payload: Object) -> Bodies:
 
 def _after_shell(payload: Object) -> Bodies:
     # Neither exit code nor folder: only the output shows how it went.
-    call = tools.ToolCall(
-        tool="Shell",
-        given={"command": text(payload, "command")},
-        response=payload.get("output"),
-        duration_ms=span_ms(payload, "duration"),
-    )
+    given, output = {"command": text(payload, "command")}, payload.get("output")
+    duration_ms = span_ms(payload, "duration")
+    call = tools.ToolCall(tool="Shell", given=given, response=output, duration_ms=duration_ms)
     yield tools.command(call)
 
 

@@ -42,12 +42,21 @@ _PATHS_ONLY = "0"
 
 def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     """Turn one hook call into its event; rebases are reported once, by post-rewrite."""
-    body = _READERS.get(envelope.event, _unknown)(envelope)
-    return () if body is None else (_event(envelope, body),)
+    if reader := _READERS.get(envelope.event):
+        body = reader(envelope)
+    else:
+        said = (" ".join(envelope.args), envelope.payload.decode("utf-8", "replace"))
+        body = Custom(name=f"{NAME}:{envelope.event}", text="\n".join(filter(None, said)))
+    if body is not None:
+        yield _event(envelope, body)
 
 
 def _event(envelope: Envelope, body: AnyBody) -> Event:
-    who = attribute(envelope.env)
+    who, dedup = attribute(envelope.env), ""
+    if isinstance(body, Commit):
+        dedup = f"commit:{body.hash}"
+    if isinstance(body, Rewrite):
+        dedup = "rewrite:{}:{}".format(*body.pairs[-1])
     since = envelope.env.get("git.was", "")
     if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
         since = _moved(envelope)[0]
@@ -61,20 +70,11 @@ def _event(envelope: Envelope, body: AnyBody) -> Event:
         roots=(envelope.cwd,) if envelope.cwd else (),
         host=envelope.host,
         route=f"{envelope.client}/{envelope.event}",
-        dedup=_dedup(body),
+        dedup=dedup,
         author=who.author,
         branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
         since=since if _HASH.match(since) else "",
     )
-
-
-def _dedup(body: AnyBody) -> str:
-    if isinstance(body, Commit):
-        return f"commit:{body.hash}"
-    if isinstance(body, Rewrite):
-        old, new = body.pairs[-1]
-        return f"rewrite:{old}:{new}"
-    return ""
 
 
 def _post_commit(envelope: Envelope) -> AnyBody | None:
@@ -116,11 +116,6 @@ def _head(envelope: Envelope) -> str:
     if not _HASH.match(head):
         raise Undecodable(f"git {envelope.event} without the hash of HEAD")
     return head
-
-
-def _unknown(envelope: Envelope) -> AnyBody:
-    said = (" ".join(envelope.args), envelope.payload.decode("utf-8", "replace"))
-    return Custom(name=f"{NAME}:{envelope.event}", text="\n".join(filter(None, said)))
 
 
 _READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
@@ -192,12 +187,16 @@ def _edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
     """
     before = read_file(path)
     post = _post(context)
+    present = _sections(context, path) if path.exists() else {}
+    touched = [name for name in present if name in sections or _runs(present[name], post)]
+    changed = [
+        name
+        for name in touched
+        if tuple(pair for pair in present[name] if pair[0] in _OUR_KEYS) != sections.get(name)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "config"
         copy.write_bytes(before or b"")
-        present = _sections(context, copy, shown_as=path)
-        touched = [name for name in present if name in sections or _runs(present[name], post)]
-        changed = [name for name in touched if not _is_as_wanted(present, sections, name)]
         for name in changed:
             _ask(context, "config", "-f", str(copy), "--remove-section", name)
         for name, pairs in sections.items():
@@ -220,21 +219,10 @@ def _runs(pairs: Pairs, post: str) -> bool:
     return any(key == "command" and post in value for key, value in pairs)
 
 
-def _is_as_wanted(present: Sections, sections: Sections, name: str) -> bool:
-    ours = tuple((key, value) for key, value in present[name] if key in _OUR_KEYS)
-    return ours == sections.get(name)
-
-
-def _sections(context: InstallContext, path: Path, *, shown_as: Path | None = None) -> Sections:
+def _sections(context: InstallContext, path: Path) -> Sections:
     """Return our sections of a file. git prints keys in lower case, and sections in order."""
-    try:
-        listed = _ask(context, "config", "-f", str(path), "--list", "-z")
-    except ConfigInvalid as error:
-        raise ConfigInvalid(
-            error.message.replace(str(path), str(shown_as or path)), hint=error.hint
-        ) from error
     found: dict[str, list[tuple[str, str]]] = {}
-    for entry in listed.split("\0"):
+    for entry in _ask(context, "config", "-f", str(path), "--list", "-z").split("\0"):
         key, _, value = entry.partition("\n")
         if key.startswith(_OURS):
             section, _, name = key.rpartition(".")
@@ -298,8 +286,11 @@ def _uninstall(context: InstallContext) -> InstallPlan:
         shared = _ask(context, *SHARED_FOLDER, folder=root)
         # Where git looks for hooks now, and where it did before a manager sent it elsewhere.
         folders = {_hooks_folder(context, root).resolve(), Path(shared, "hooks").resolve()}
-        ours = (path for folder in sorted(folders) for path in our_hooks(folder))
-        edits += [edit for path in ours for edit in _removal(path)]
+        for path in (path for folder in sorted(folders) for path in our_hooks(folder)):
+            kept = path.with_name(path.name + _KEPT)  # what was there before comes back
+            back, mode = read_file(kept), mode_of(kept)
+            edits.append(FileEdit(path=path, before=read_file(path), after=back, mode=mode))
+            edits.append(FileEdit(path=kept, before=back, after=None))
     return InstallPlan(edits=tuple(edits))
 
 
@@ -405,22 +396,12 @@ def _placement(path: Path, script: bytes) -> list[FileEdit]:
     if _is_our_hook(read_file(path.with_name(path.name + _LEGACY))):
         return []
     kept = path.with_name(path.name + _KEPT)
-    if read_file(kept) not in (
-        None,
-        before,
-    ):  # a manager may have put the same script back over ours
+    earlier = read_file(kept)
+    if earlier not in (None, before):  # a manager may have put the same script back over ours
         raise ConfigInvalid(
             f"{kept} is in the way", hint=f"it was {path} once: put it back or remove it"
         )
-    return [FileEdit(path=kept, before=read_file(kept), after=before, mode=mode_of(path)), ours]
-
-
-def _removal(path: Path) -> list[FileEdit]:
-    """Plan the removal of our hook, and the return of the one that was there before."""
-    kept = path.with_name(path.name + _KEPT)
-    earlier = read_file(kept)
-    back = FileEdit(path=path, before=read_file(path), after=earlier, mode=mode_of(kept))
-    return [back, FileEdit(path=kept, before=earlier, after=None)]
+    return [FileEdit(path=kept, before=earlier, after=before, mode=mode_of(path)), ours]
 
 
 def our_hooks(folder: Path) -> list[Path]:
@@ -468,31 +449,26 @@ def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[M
     present = _sections(context, path) if path.exists() else {}
     is_configured = any(_runs(pairs, _post(context)) for pairs in present.values())
     if is_configured and version(context) >= CONFIGURED_SINCE:
-        plan = _edit(context, path, _wanted(context))
-        return (
-            [MissingHooks(f"{path} lacks some, or has older ones", _REPEAT)]
-            if plan.is_change
-            else []
-        )
-    found = [_in_repository(context, Path(folder)) for folder in _folders(context, git_folders)]
+        is_older = _edit(context, path, _wanted(context)).is_change
+        lacking = MissingHooks(f"{path} lacks some, or has older ones", _REPEAT)
+        return [lacking] if is_older else []
+    here: list[str] = []
+    with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
+        here.append(_ask(context, *SHARED_FOLDER, folder=context.folder))
+    folders = map(Path, dict.fromkeys((*here, *git_folders)))
+    found = [_in_repository(context, folder) for folder in folders]
     if is_configured:
         hint = "use git 2.54, or install them in each repository: observer install git"
         found.append(MissingHooks(f"this git does not run those of {path}", hint))
     return [each for each in found if each]
 
 
-def _folders(context: InstallContext, git_folders: Iterable[str]) -> list[str]:
-    here: list[str] = []
-    with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
-        here.append(_ask(context, *SHARED_FOLDER, folder=context.folder))
-    return list(dict.fromkeys((*here, *git_folders)))
-
-
 def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None:
     ours = str(context.home.hooks / "post")
-    posts = [_post_of(script) for script in our_hooks(folder / "hooks")]
+    scripts = (os.fsdecode(script.read_bytes()) for script in our_hooks(folder / "hooks"))
+    posts = (shlex.split(named[1])[0] for text in scripts if (named := _POST.search(text)))
     # One of this home, or of a home that is gone.
-    if not any(post == ours or not Path(post).exists() for post in posts if post):
+    if not any(post == ours or not Path(post).exists() for post in posts):
         return None
     root = folder.parent if folder.name == ".git" else folder
     try:
@@ -505,12 +481,6 @@ def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None
     return MissingHooks(
         f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}"
     )
-
-
-def _post_of(script: Path) -> str:
-    """Return what a hook of ours runs, "" if that was taken out."""
-    named = _POST.search(os.fsdecode(script.read_bytes()))
-    return shlex.split(named[1])[0] if named else ""
 
 
 CLIENTS = (

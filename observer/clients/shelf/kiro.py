@@ -118,10 +118,6 @@ def _stop(payload: Object) -> Bodies:
     yield Reply(text=text(payload, "assistant_response"))
 
 
-def _tool(payload: Object) -> Bodies:
-    yield from _effects(_tool_call(payload))
-
-
 def _before_tool(payload: Object) -> Bodies:
     call = _tool_call(payload)
     for body in _effects(call):
@@ -178,7 +174,7 @@ _READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in
 _CLI_READERS: Readers = {
     "agentSpawn": _spawn,
     "userPromptSubmit": _prompt,
-    "postToolUse": _tool,
+    "postToolUse": lambda payload: _effects(_tool_call(payload)),
     "stop": _stop,
 }
 
@@ -224,7 +220,8 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
     read = [given for given in operations if text(given, "mode") not in _PATTERNS]
     if read:
         paths = (text(given, "path") for given in read)
-        lines = _lines(read[0]) if len(read) == 1 else ""
+        one = read[0] if len(read) == 1 else {}
+        lines = tools.span(number(one, "start_line"), number(one, "end_line"))
         yield FileRead(paths=tuple(filter(None, paths)), lines=lines, tool=call.tool)
     for given in operations:
         if text(given, "mode") in _PATTERNS:
@@ -238,24 +235,12 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
             )
 
 
-def _lines(given: Object) -> str:
-    first, last = number(given, "start_line"), number(given, "end_line")
-    if first is None and last is None:
-        return ""
-    return f"{first or 1}-{'' if last is None else last}"
-
-
 def _fs_write(call: tools.ToolCall) -> FileWrite:
     """Read the CLI's `command` argument; the IDE's tool of this name has none and writes."""
-    match text(call.given, "command"):
-        case "create":
-            return structs.replace(tools.write(call), operation="create")
-        case "append":
-            return tools.append(call)
-        case "str_replace" | "insert":
-            return tools.edit(call)
-        case _:
-            return tools.write(call)
+    makers = {"append": tools.append, "str_replace": tools.edit, "insert": tools.edit}
+    name = text(call.given, "command")
+    write = makers.get(name, tools.write)(call)
+    return structs.replace(write, operation="create") if name == "create" else write
 
 
 _READS = frozenset({"fs_read", "read"})

@@ -10,7 +10,7 @@ Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9; the types of the plugin API
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -61,7 +61,13 @@ _RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one call of the plugin into the events that it reports."""
-    for body in _bodies(envelope, payload):
+    bodies: Iterable[AnyBody]
+    if read_call := _CALLS.get(envelope.event):
+        bodies = tools.effects(read_call(payload), TOOLS, patches={"patch"})
+    else:
+        reader = _READERS.get(envelope.event)
+        bodies = (reader(payload) if reader else _other(envelope, payload),)
+    for body in bodies:
         properties = inner(payload, "properties")
         named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
         session = named or text(inner(properties, "info"), "id")
@@ -74,14 +80,6 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
             turn=text(inner(inner(payload, "output"), "message"), "id"),
             dedup=f"tool:{session}:{call}:after" if call else "",
         )
-
-
-def _bodies(envelope: Envelope, payload: Object) -> Iterator[AnyBody]:
-    if read_call := _CALLS.get(envelope.event):
-        yield from tools.effects(read_call(payload), TOOLS, patches={"patch"})
-    else:
-        reader = _READERS.get(envelope.event)
-        yield reader(payload) if reader else _other(envelope, payload)
 
 
 def _part(payload: Object) -> Object:

@@ -50,10 +50,11 @@ _CUT = re.compile(r"\s*Command (?:aborted|timed out after [\d.]{1,20} seconds)\s
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one call of the extension into the event that it reports, or into none."""
     event, session = inner(payload, "event"), text(payload, "sessionId")
-    reader = _READERS.get(envelope.event, _unknown)
     if text(event, "reason") == _RELOAD:
         return
-    body = reader(event)
+    reader, name = _READERS.get(envelope.event), f"{NAME}:{text(event, 'type')}"
+    unknown = Custom(name=name, text=rest(event, beside=frozenset({"type"})))
+    body = reader(event) if reader else unknown
     call = text(event, "toolCallId")
     yield structs.replace(
         event_of(envelope, body, client=NAME, session=session, cwd=text(payload, "cwd")),
@@ -83,12 +84,6 @@ def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
     if call.failed and _CUT.search(said):
         return structs.replace(call, interrupted=True)
     return call if call.failed else structs.replace(call, exit_code=0)
-
-
-def _unknown(event: Object) -> AnyBody:
-    return Custom(
-        name=f"{NAME}:{text(event, 'type')}", text=rest(event, beside=frozenset({"type"}))
-    )
 
 
 _READERS: Mapping[str, Callable[[Object], AnyBody]] = {

@@ -12,13 +12,15 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from observer.clients.client import Client, Installer
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import PathOf
-from observer.clients.payload import number, span_ms
+from observer.clients.payload import event_of, number, span_ms
 from observer.core.errors import ConfigInvalid, Undecodable
 from observer.core.events import Command, Event
 
@@ -32,40 +34,25 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     record = envelope.payload.decode("utf-8", "replace")
     if not record.endswith(_LAST):
         raise Undecodable(f"a torn {envelope.client} record: it does not end with a dot")
-    fields = dict(_split(line) for line in record.removesuffix(_LAST).split("\0"))
+    parts = (line.partition("=") for line in record.removesuffix(_LAST).split("\0"))
+    fields = {name: value for name, _, value in parts}
     # bash repeats the last line of its history when that did not take the command: the recorder
     # then sends `unseen`, since a repeat looks like a secret that was kept out.
     history = _HISTORY.match(fields.get("history", ""))
     command = (history[1] if history else fields.get("text", "")).rstrip("\n")
     if not command or command[0].isspace():
-        return ()
-    return (_event(envelope, fields, command),)
-
-
-def _split(line: str) -> tuple[str, str]:
-    name, _, value = line.partition("=")
-    return name, value
-
-
-def _event(envelope: Envelope, fields: dict[str, str], command: str) -> Event:
+        return
     exit_code = number(fields, "exit")
-    return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=envelope.client,
-        body=Command(
-            command=command,
-            exit_code=exit_code,
-            failed=None if exit_code is None else exit_code != 0,
-            interrupted=exit_code == _INTERRUPTED,
-            duration_ms=span_ms(fields, "duration_ms"),
-        ),
-        session=envelope.id.rpartition("@")[0] or envelope.stand_in_session,
-        cwd=fields.get("cwd", "") or envelope.cwd,
-        host=envelope.host,
-        route=f"{envelope.client}/{envelope.event}",
-        author="person",
+    body = Command(
+        command=command,
+        exit_code=exit_code,
+        failed=None if exit_code is None else exit_code != 0,
+        interrupted=exit_code == _INTERRUPTED,
+        duration_ms=span_ms(fields, "duration_ms"),
     )
+    session, cwd = envelope.id.rpartition("@")[0], fields.get("cwd", "")
+    event = event_of(envelope, body, client=envelope.client, session=session, cwd=cwd)
+    yield replace(event, author="person")
 
 
 # --- how they are installed ----------------------------------------------------------------------

@@ -353,21 +353,13 @@ _MARKS = {
 }
 
 
-class Step(NamedTuple):
-    """A step of a session: its time, its type, and what it says."""
-
-    at_ms: int
-    kind: str
-    payload: Object
-
-
-def steps(path: Path, problems: Problems) -> Iterator[Step]:
-    """Yield the steps of a rollout, the session itself first."""
+def steps(path: Path, problems: Problems) -> Iterator[tuple[int, str, Object]]:
+    """Yield the steps of a rollout: their times, their types, and what they say."""
     for line in lines(path, problems):
         record = parse(line, path, problems) or {}
         at_ms = time_of(record)
         if at_ms is not None:
-            yield Step(at_ms, text(record, "type"), inner(record, "payload"))
+            yield at_ms, text(record, "type"), inner(record, "payload")
 
 
 def events_in(path: Path) -> frozenset[str]:
@@ -407,12 +399,11 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
 
 def _session(path: Path) -> FoundSession | None:
     """Return the session whose first record a file begins with."""
-    first = next(steps(path, Problems()), None)
-    payload = first.payload if first else {}
+    nothing: tuple[int, str, Object] = (0, "", {})
+    first_ms, kind, payload = next(steps(path, Problems()), nothing)
     name = text(payload, "id", "session_id")
-    if first is None or first.kind != META or not name:
+    if kind != META or not name:
         return None
-    first_ms = first.at_ms
     return FoundSession(
         id=name,
         paths=(path,),

@@ -119,7 +119,9 @@ def changes(
     places = [folder for folder in folders if folder.is_dir()]
     files = find(places, Problems())
     current = {one.id: list(read(one, settings, Problems())) for one in files}
-    notes = {note.key: note for note in _notes(reader, settings)}
+    of_all = Filters(kinds=("note",), types=(TYPE,), owner=owner(settings))
+    kept_notes = reader.recent(of_all, limit=MOST_NOTES)
+    notes = {note.key: note for note in kept_notes if note.key.startswith(_KEY)}
     events = [
         event
         for name, read_now in current.items()
@@ -136,11 +138,6 @@ def changes(
             for one in gone
         ),
     ]
-
-
-def _notes(reader: StoreReader, settings: Settings) -> list[Item]:
-    of_all = Filters(kinds=("note",), types=(TYPE,), owner=owner(settings))
-    return [note for note in reader.recent(of_all, limit=MOST_NOTES) if note.key.startswith(_KEY)]
 
 
 def _says(note: Item | None, event: Event) -> bool:
@@ -185,18 +182,14 @@ def _files(path: Path, base: Path, problems: Problems) -> Iterator[Path]:
         return
     try:
         # In a folder of somebody else's making nothing is certain, not even that it ends.
-        found = list(islice(_matching(base), MOST_FILES + 1))
+        below = (file for pattern in PATTERNS for file in sorted(base.glob(pattern)))
+        found = list(islice(filter(Path.is_file, below), MOST_FILES + 1))
     except OSError as error:
         problems.add(f"unreadable folder ({error.strerror})", base)
         return
     if len(found) > MOST_FILES:
         problems.add(f"memory files beyond {MOST_FILES}", base)
     yield from found[:MOST_FILES]
-
-
-def _matching(base: Path) -> Iterator[Path]:
-    for pattern in PATTERNS:
-        yield from (file for file in sorted(base.glob(pattern)) if file.is_file())
 
 
 def _content(path: Path, problems: Problems) -> str:

@@ -8,6 +8,7 @@ What was deleted in the other memory meanwhile stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -41,7 +42,6 @@ from observer.search.owners import AGENT, check_owner
 from observer.search.owners import owner as owner_named
 
 MOST_BYTES = 256 << 20
-_SQLITE = b"SQLite format 3\0"
 
 
 class Kept(NamedTuple):
@@ -72,7 +72,7 @@ def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
     Each has the time at which it was made, and comes once more with that of its last change.
     Deleted ones are left out.
     """
-    if _is_database(path):
+    if path.suffix == ".db":
         current: dict[str, Object] = {}
         with opened(path, problems) as database:
             for row in database.rows("history") if database else ():
@@ -200,14 +200,6 @@ def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
     return []
 
 
-def _is_database(path: Path) -> bool:
-    try:
-        with opened_file(path) as file:
-            return file.read(len(_SQLITE)) == _SQLITE
-    except (OSError, EOFError, UnexpectedFile):
-        return False
-
-
 def _kept_events(
     name: str, reader: _Reader, path: Path, problems: Problems, settings: Settings, cwd: str
 ) -> Iterator[tuple[str, Event]]:
@@ -302,31 +294,15 @@ _TABLES = {
 }
 
 
-class _Sessions:
-    """The sessions of a database, by the names that its other tables call them by."""
-
-    def __init__(self, name: str, database: Database) -> None:
-        self._name = name
-        clients = _TABLES[name].clients
-        self._known: dict[str, tuple[str, str, str]] = {}
-        for row in database.rows(_TABLES[name].sessions):
-            client = clients.get(text(row, "platform_source"), name)
-            known = (client, text(row, "content_session_id"), text(row, "project"))
-            for called in (text(row, "content_session_id"), text(row, "memory_session_id")):
-                self._known[called] = known
-
-    def origin(self, row: Object, cwd: str) -> Origin:
-        """Return where a row is from."""
-        client, session, _ = self._known.get(_session(row), (self._name, _session(row), ""))
-        return Origin(self._name, client, session, cwd)
-
-    def project(self, row: Object) -> str:
-        """Return the name of the project of a row."""
-        return text(row, "project") or self._known.get(_session(row), ("", "", ""))[2]
-
-
-def _session(row: Object) -> str:
-    return text(row, "content_session_id", "memory_session_id", "session_id")
+def _sessions(name: str, database: Database) -> dict[str, tuple[str, str, str]]:
+    """Return client, id and project of sessions by the names that other tables call them by."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for row in database.rows(_TABLES[name].sessions):
+        client = _TABLES[name].clients.get(text(row, "platform_source"), name)
+        session = text(row, "content_session_id")
+        for called in (session, text(row, "memory_session_id")):
+            found[called] = (client, session, text(row, "project"))
+    return found
 
 
 def _table_events(
@@ -336,7 +312,7 @@ def _table_events(
     with opened(path, problems) as database:
         if database is None:
             return
-        sessions = _Sessions(name, database)
+        sessions = _sessions(name, database)
         tables = {
             _TABLES[name].prompts: _prompt,
             "observations": _observation,
@@ -349,8 +325,10 @@ def _table_events(
                 if at_ms is None:
                     problems.add(f"row of {table} without a time", path)
                 elif body is not None:
-                    origin = sessions.origin(row, cwd)
-                    yield sessions.project(row), event_of(origin, body, at_ms)
+                    called = text(row, "content_session_id", "memory_session_id", "session_id")
+                    client, session, project = sessions.get(called, (name, called, ""))
+                    origin = Origin(name, client, session, cwd)
+                    yield text(row, "project") or project, event_of(origin, body, at_ms)
 
 
 def _prompt(row: Object) -> Prompt | None:
@@ -392,10 +370,9 @@ def _parted(row: Object, name: str) -> tuple[str, ...]:
 
 
 def _json(given: str) -> Json:
-    try:
-        return parsed(given) if given else None
-    except RecursionError:
-        return None
+    with suppress(RecursionError):
+        return parsed(given)
+    return None
 
 
 # --- what they have in common --------------------------------------------------------------------

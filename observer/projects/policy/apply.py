@@ -82,13 +82,8 @@ class Exclusion:
 
     def beside(self, files: tuple[FileChange, ...], root: str) -> tuple[FileChange, ...]:
         """Return the files of a commit that are in none of them, and were not."""
-        if not self.folders:
-            return files
-        return tuple(
-            file
-            for file in files
-            if not any(self.holds(f"{root}/{path}") for path in (file.path, file.old_path) if path)
-        )
+        hides = (lambda path: self.holds(f"{root}/{path}")) if self.folders else None
+        return _shown(files, hides)
 
     def holds(self, path: str) -> bool:
         """Return True if a file really lies in one of the folders, or is one."""
@@ -148,13 +143,16 @@ def is_captured(body: AnyBody) -> bool:
 
 def unexcluded_files(files: tuple[FileChange, ...], policy: Policy) -> tuple[FileChange, ...]:
     """Return the files of a commit that are not excluded, and were not."""
-    if not policy.exclude:
+    return _shown(files, policy.excludes if policy.exclude else None)
+
+
+def _shown(
+    files: tuple[FileChange, ...], hides: Callable[[str], bool] | None
+) -> tuple[FileChange, ...]:
+    if hides is None:
         return files
-    return tuple(
-        file
-        for file in files
-        if not any(policy.excludes(path) for path in (file.path, file.old_path) if path)
-    )
+    names = ((file, (file.path, file.old_path)) for file in files)
+    return tuple(file for file, paths in names if not any(map(hides, filter(None, paths))))
 
 
 class _View:
