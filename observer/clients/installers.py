@@ -184,12 +184,6 @@ def _recorded_roots(home: Home) -> list[str]:
         return []
 
 
-def _record_root(home: Home, root: Path) -> None:
-    if str(root) not in (known := _recorded_roots(home)):
-        text = "".join(f"{one}\n" for one in (*known, root))
-        disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
-
-
 def installed(context: InstallContext) -> list[str]:
     """Return the clients whose configuration runs our scripts, whether these exist or not."""
     return [name for name in installable() if "hooks" in installed_parts(name, context)]
@@ -231,8 +225,10 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     folders = missing_folders(plan.edits)
     kept = apply(plan.edits, home.backups, at_ms=at_ms)
     keep_made(home, folders)
-    if plan.root:
-        _record_root(home, plan.root)
+    known = _recorded_roots(home)
+    if plan.root and str(plan.root) not in known:
+        text = "".join(f"{one}\n" for one in (*known, plan.root))
+        disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
     remove_made(home, plan.edits)
     return kept
 
@@ -283,16 +279,13 @@ def setups(context: InstallContext) -> list[Setup]:
 
     With a project, only those are planned that keep settings in one.
     """
-    return [
-        _planned(client, found, context)
-        for client in clients().values()
-        if client.installer and (client.per_project or not context.project)
-        if (found := evidence(client, context))
-    ]
-
-
-def _planned(client: Client, found: str, context: InstallContext) -> Setup:
-    try:
-        return Setup(client, found, install(client.name, context))
-    except ObserverError as error:
-        return Setup(client, found, InstallPlan(edits=()), error)
+    made = []
+    for client in clients().values():
+        found = evidence(client, context)
+        if not (found and client.installer and (client.per_project or not context.project)):
+            continue
+        try:
+            made.append(Setup(client, found, install(client.name, context)))
+        except ObserverError as error:
+            made.append(Setup(client, found, InstallPlan(edits=()), error))
+    return made

@@ -64,7 +64,9 @@ def events_of_calls(
     to the hooks.
     """
     at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
-    remote = _remote(found)
+    remote = ""
+    with suppress(ValueError):  # its client kept none that can be one
+        remote = normalise(found.remote, base=found.folder or "/")
     for call in calls:
         may_go_on = call.is_open or call.event in _ENDS
         if at_ms - call.at_ms < (idle_ms if may_go_on else LIVE_MS):
@@ -82,13 +84,6 @@ def read_session(
     """Yield the events of a session of one folder, from the calls that `calls_of` reads."""
     calls = calls_of(found, problems)
     yield from events_of_calls(client, calls, found, settings, problems, project=found.folder)
-
-
-def _remote(found: FoundSession) -> str:
-    """Return the name of a session's repository; "" where its client kept none that can be one."""
-    with suppress(ValueError):
-        return normalise(found.remote, base=found.folder or "/")
-    return ""
 
 
 def _events(

@@ -45,13 +45,9 @@ def known_roots(home: Home) -> set[str]:
     return {root for root in roots if Path(root).is_dir()}
 
 
-def work_trees(folders: Iterable[str]) -> set[str]:
-    """Return the roots of the projects around folders, of those that exist."""
-    return {root for folder in set(folders) if folder and (root := _around(folder))}
-
-
 @cache
 def _around(folder: str) -> str:
+    """Return the root of the project around a folder, if it exists."""
     if not Path(folder).is_dir():
         return ""
     place = detect_place(folder)
@@ -173,7 +169,8 @@ def plan_import(
     for source in sources:
         paths = choice.paths or source.paths(environ, sorted(roots))
         plans.append(plan_source(home, source, choice._replace(paths=paths), finished, roots))
-        roots |= work_trees(one.folder for one in plans[-1].found)
+        folders = {one.folder for one in plans[-1].found}
+        roots |= {root for folder in folders if folder and (root := _around(folder))}
     return [plan for plan in plans if plan.found]
 
 

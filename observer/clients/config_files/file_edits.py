@@ -93,8 +93,12 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
     done: list[tuple[FileEdit, int | None]] = []
     at_work = backups
     try:
-        others = [edit for edit in changes if edit.before is not None and not edit.is_ours]
-        kept = [_back_up(edit, backups, at_ms) for edit in others]
+        kept = []
+        for edit in changes:
+            if edit.before is not None and not edit.is_ours:
+                name = copy_name(edit.path, edit.after)
+                kept.append(make_private(backups) / f"{at_ms}-{digest(edit.before)}-{name}")
+                _write(kept[-1], edit.before, 0o600)
         for edit in changes:
             at_work = edit.path
             done.append((edit, mode_of(edit.path)))

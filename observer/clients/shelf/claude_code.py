@@ -98,11 +98,6 @@ def _prompt(payload: Object) -> AnyBody | None:
     return None if is_synthetic else Prompt(text=said)
 
 
-def _stop_failure(payload: Object) -> AnyBody:
-    said = joined(text(payload, "error"), text(payload, "error_details"))
-    return Custom(name=f"{NAME}:StopFailure", text=said)
-
-
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
     """Name a tool as the client does, and part a failed command's first line from its output."""
     if call.tool.removeprefix(_EDITORS) in TOOLS:
@@ -118,7 +113,13 @@ _DIALECT = Dialect(
     client=NAME,
     tools=TOOLS,
     noise=NOISE,
-    readers={"UserPromptSubmit": _prompt, "StopFailure": _stop_failure},
+    readers={
+        "UserPromptSubmit": _prompt,
+        "StopFailure": lambda payload: Custom(
+            name=f"{NAME}:StopFailure",
+            text=joined(text(payload, "error"), text(payload, "error_details")),
+        ),
+    },
     correct=_correct,
     session_variable="CLAUDE_CODE_SESSION_ID",
 )

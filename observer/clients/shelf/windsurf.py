@@ -46,11 +46,6 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     yield replace(event, turn=text(payload, "execution_id"))
 
 
-def _wrote(given: Object) -> AnyBody:
-    edits = tuple(map(tools.replacement, rows(given, "edits")))
-    return FileWrite(path=text(given, "file_path"), operation="edit", edits=edits)
-
-
 def _used(given: Object) -> AnyBody:
     server, tool = text(given, "mcp_server_name"), text(given, "mcp_tool_name")
     call = tools.ToolCall(
@@ -64,7 +59,11 @@ def _used(given: Object) -> AnyBody:
 _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
     "pre_user_prompt": lambda given: Prompt(text=text(given, "user_prompt")),
     "post_read_code": lambda given: FileRead(paths=(text(given, "file_path"),)),
-    "post_write_code": _wrote,
+    "post_write_code": lambda given: FileWrite(
+        path=text(given, "file_path"),
+        operation="edit",
+        edits=tuple(map(tools.replacement, rows(given, "edits"))),
+    ),
     "post_run_command": lambda given: Command(command=text(given, "command_line")),
     "post_mcp_tool_use": _used,
     "post_cascade_response": lambda given: Reply(text=text(given, "response")),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -169,7 +170,10 @@ class _View:
         named = os.path.normpath(os.path.join(self._here, path))
         if self._is_inside(named) and not self.policy.exclude:
             return False
-        return any(map(self._hides, _names(named)))
+        names = {named}
+        with suppress(ValueError):  # NUL or lone surrogates: no file
+            names.add(os.path.realpath(named))
+        return any(map(self._hides, names))
 
     def hides_word(self, word: str) -> bool:
         """Return True if a word names something excluded here, from this folder or the root."""
@@ -195,14 +199,6 @@ class _View:
         root = policy.root
         is_below = bool(root) and path != root and is_inside(path, root)
         return is_below and policy.excludes(path[len(root) :], is_folder=True)
-
-
-def _names(path: str) -> tuple[str, ...]:
-    """Return a path, and where it really leads."""
-    try:
-        return path, os.path.realpath(path)
-    except ValueError:  # NUL or lone surrogates: no file
-        return (path,)
 
 
 def _left(body: AnyBody, view: _View) -> AnyBody | None:
