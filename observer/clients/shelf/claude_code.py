@@ -2,12 +2,15 @@
 
 Key of a session is `session_id`; `agent_id` marks what a sub-agent did. Success and failure of a
 tool are two events. Source: the client's hook reference, 2.1.240, and its SDK's types, 0.3.330.
+
+Devin CLI has the same hooks without a folder, which stands in `DEVIN_PROJECT_DIR`. Source: the
+client's documentation for 3000.10; no payload was recorded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +19,7 @@ import msgspec
 
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
-from observer.clients.client import Client, prompt_sample
+from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import (
@@ -28,9 +31,9 @@ from observer.clients.parts import (
     seconds,
 )
 from observer.clients.payload import joined, text
-from observer.core.events import AnyBody, Custom, Prompt
+from observer.core.events import AnyBody, Custom, Event, Prompt
 
-NAME = "claude-code"
+NAME, DEVIN = "claude-code", "devin"
 
 NOISE: Mapping[str, str] = {
     "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
@@ -84,7 +87,7 @@ def _host(envelope: Envelope, payload: Object) -> str:
     if "CURSOR_VERSION" in envelope.env or "cursor_version" in payload:
         return "cursor"
     if "DEVIN_PROJECT_DIR" in envelope.env:
-        return "devin"
+        return DEVIN
     if "COPILOT_CLI" in envelope.env and "CLAUDECODE" not in envelope.env:
         return "copilot"
     if "sessionId" in payload:
@@ -173,6 +176,47 @@ def _install(context: InstallContext) -> InstallPlan:
     return replace(plan, notes=(*plan.notes, note)) if context.project else plan
 
 
+# --- Devin CLI -----------------------------------------------------------------------------------
+
+_DEVIN = Dialect(
+    client=DEVIN,
+    tools=tools.by_name(
+        command="exec",
+        read="read",
+        write="write",
+        edit="edit",
+        grep="grep",
+        find="glob",
+        delegate="run_subagent",
+    ),
+    noise={
+        "PreToolUse": "PostToolUse repeats the input and knows the end",
+        "PermissionRequest": "the answer is what happens next",
+    },
+    aliases={"PostCompaction": "PostCompact"},
+)
+
+# An event that the installed version does not know voids all hooks, so only the documented ones are
+# registered.
+DEVIN_HOOKS = OurHooks(
+    client=DEVIN,
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit PostToolUse PostCompaction Stop SessionEnd", 5),
+    matchers={"PostToolUse": ".*"},
+)
+
+
+def _read_devin(envelope: Envelope, payload: Object) -> Iterator[Event]:
+    project = envelope.env.get("DEVIN_PROJECT_DIR")
+    for event in _DEVIN.read(envelope, payload):
+        placed = msgspec.structs.replace(event, cwd=project or "", roots=(project or "",))
+        yield placed if project else event
+
+
+def _devin_settings(context: InstallContext) -> Path:
+    return context.place("XDG_CONFIG_HOME", ".config") / "devin" / "config.json"
+
+
 CLIENTS = (
     Client(
         name=NAME,
@@ -191,5 +235,20 @@ CLIENTS = (
         resume="claude --resume {}",
         has_plugin=True,
         context_file="CONTEXT.claude-code.md",
+    ),
+    Client(
+        name=DEVIN,
+        read=_read_devin,
+        installer=installer_of(
+            ConfigFile(_devin_settings, [DEVIN_HOOKS, Servers()]), notes=["Restart Devin CLI."]
+        ),
+        programs=("devin",),
+        folders=(".config/devin",),
+        sample=prompt_sample("UserPromptSubmit"),
+        marker_variables=("DEVIN_PROJECT_DIR",),
+        resume="devin --resume {}",
+        reports_twice=True,  # it runs the hooks that a repository has for Claude Code
+        context_file="CONTEXT.devin.json",
+        wrap_context=context_output,
     ),
 )
