@@ -92,6 +92,7 @@ def test_what_asks_in_the_foreground_matches_commands_alone(client: str, groups:
         pytest.param("codex", "CODEX_HOME", {"hooks.json", "config.toml"}, id="codex"),
         pytest.param("gemini", "GEMINI_CLI_HOME", {".gemini/settings.json"}, id="gemini"),
         pytest.param("qwen", "QWEN_HOME", {"settings.json"}, id="qwen"),
+        pytest.param("zsh", "ZDOTDIR", {".zshrc"}, id="zsh"),
     ],
 )
 def test_a_variable_moves_the_settings(

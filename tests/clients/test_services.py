@@ -68,12 +68,6 @@ def test_another_homes_file_stays(
     assert not uninstall(name, other).is_change
     moved = replace(context, observer="/elsewhere/observer")
     assert uninstall(name, moved).is_change
-
-
-@each
-def test_a_repository_has_no_service(
-    context: InstallContext, tmp_path: Path, name: str, path: str
-) -> None:
     with pytest.raises(BadInput, match=f"{name} has no settings for one repository"):
         install(name, replace(context, project=tmp_path))
 
@@ -196,16 +190,14 @@ def test_nothing_is_found_on_a_bare_machine(client: Client, bare: InstallContext
     assert evidence(client, bare) == ""
 
 
-@pytest.mark.parametrize("name", QUILL.programs)
-def test_a_command_in_the_path_is_found(name: str, bare: InstallContext, tmp_path: Path) -> None:
-    path = program(tmp_path / "bin", name)
-    assert evidence(QUILL, bare) == str(path)
-
-
-@pytest.mark.parametrize("folder", QUILL.folders)
-def test_a_folder_in_the_home_is_found(folder: str, bare: InstallContext) -> None:
+@pytest.mark.parametrize(("name", "folder"), [*zip(QUILL.programs, QUILL.folders, strict=True)])
+def test_a_folder_in_the_home_and_before_it_a_command_in_the_path_is_found(
+    name: str, folder: str, bare: InstallContext, tmp_path: Path
+) -> None:
     (bare.user_home / folder).mkdir(parents=True)
     assert evidence(QUILL, bare) == str(bare.user_home / folder)
+    path = program(tmp_path / "bin", name)
+    assert evidence(QUILL, bare) == str(path)
 
 
 def test_a_command_of_the_working_folder_is_not_found(
