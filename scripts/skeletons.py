@@ -121,7 +121,6 @@ Seen in version VERSION.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Object
@@ -130,14 +129,10 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
     first_ms,
     first_said,
-    read_session,
+    source_of,
 )
-from observer.importers.source import SessionSource
-
-NAME = "{name}"
 
 
 def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
@@ -159,16 +154,7 @@ class _Calls(RecordCalls):
             self.say(at_ms, said, key)
 
 
-SOURCES = (
-    SessionSource(
-        NAME,
-        ".{name}",
-        "",
-        "sessions",
-        find=partial(find_sessions, _opening),
-        read=partial(read_session, NAME, _Calls),
-    ),
-)
+SOURCES = (source_of("{name}", (".{name}", "", "sessions"), _opening, _Calls),)
 '''
 IMPORTED = '''\
 """What {title} keeps of a session becomes the events that its hooks would report."""

@@ -6,7 +6,7 @@ shows that a call failed. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -61,7 +61,15 @@ class Dialect(NamedTuple):
         name = self.aliases.get(given, given)
         if given in self.noise:
             return
-        for body in _bodies(name, payload, self):
+        bodies: Iterable[AnyBody]
+        if name in _TOOL_EVENTS:
+            call = self.correct(read_call(payload, failed=name == "PostToolUseFailure"))
+            bodies = tools.effects(call, self.tools)
+        elif reader := self.readers.get(name) or _READERS.get(name):
+            bodies = filter(None, [reader(payload)])
+        else:
+            bodies = (Custom(name=f"{self.client}:{name}", text=rest(payload, beside=_BASE)),)
+        for body in bodies:
             session = text(payload, "session_id", "sessionId") or envelope.env.get(
                 self.session_variable, ""
             )
@@ -89,17 +97,6 @@ _BASE = frozenset(
     | {"agent_id", "agent_type", "effort", "turn_id", "timestamp", "model"}
 )
 _TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
-
-
-def _bodies(name: str, payload: Object, dialect: Dialect) -> Iterator[AnyBody]:
-    if name in _TOOL_EVENTS:
-        call = dialect.correct(read_call(payload, failed=name == "PostToolUseFailure"))
-        yield from tools.effects(call, dialect.tools)
-        return
-    reader = dialect.readers.get(name) or _READERS.get(name)
-    body = reader(payload) if reader else _unknown(dialect.client, name, payload)
-    if body is not None:
-        yield body
 
 
 def key_of(session: str, payload: Object, body: AnyBody, turn: str) -> str:
@@ -156,10 +153,6 @@ def _task(payload: Object) -> AnyBody:
         "description": text(payload, "task_description"),
     }
     return ToolUse(tool=text(payload, "hook_event_name"), input=dump(given))
-
-
-def _unknown(client: str, name: str, payload: Object) -> AnyBody:
-    return Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
 
 
 _READERS: Mapping[str, Reader] = {

@@ -30,7 +30,7 @@ from observer.clients.config_files.file_edits import (
     missing_folders,
     remove_made,
 )
-from observer.clients.parts import OwnFile, installer_of
+from observer.clients.parts import OwnFile, installer_of, placed
 from observer.clients.registry import clients
 from observer.core import disk
 from observer.core.errors import BadInput, ObserverError
@@ -89,7 +89,7 @@ def _agent(context: InstallContext) -> bytes:
 SERVICES = {
     "systemd": installer_of(
         OwnFile(
-            lambda context: context.place("XDG_CONFIG_HOME", ".config") / "systemd" / "user" / UNIT,
+            placed("XDG_CONFIG_HOME", ".config", f"systemd/user/{UNIT}"),
             _unit,
             lambda context: os.fsencode(_quoted(f"{ENV_HOME}={context.home.root}")),
         ),
@@ -98,7 +98,7 @@ SERVICES = {
     ),
     "launchd": installer_of(
         OwnFile(
-            lambda context: context.user_home / "Library" / "LaunchAgents" / f"{LABEL}.plist",
+            placed("", "Library/LaunchAgents", f"{LABEL}.plist"),
             _agent,
             lambda context: os.fsencode(f"<string>{escape(str(context.home.root))}</string>"),
         ),

@@ -30,6 +30,11 @@ Options: TypeAlias = Mapping[str, object]
 PathOf: TypeAlias = Callable[[InstallContext], Path]
 
 
+def placed(variable: str, default: str, file: str) -> PathOf:
+    """Return where a file is: in the folder that a variable names, else in one of the home."""
+    return lambda context: context.place(variable, default) / file
+
+
 class Part(Protocol):
     """What is ours in the text of a JSON file.
 

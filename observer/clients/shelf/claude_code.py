@@ -28,6 +28,7 @@ from observer.clients.parts import (
     Servers,
     check_switch,
     installer_of,
+    placed,
     seconds,
 )
 from observer.clients.payload import joined, text
@@ -213,9 +214,7 @@ def _read_devin(envelope: Envelope, payload: Object) -> Iterator[Event]:
         yield placed if project else event
 
 
-def _devin_settings(context: InstallContext) -> Path:
-    return context.place("XDG_CONFIG_HOME", ".config") / "devin" / "config.json"
-
+_devin_settings = placed("XDG_CONFIG_HOME", ".config", "devin/config.json")
 
 CLIENTS = (
     Client(

@@ -12,7 +12,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
@@ -24,7 +23,7 @@ from observer.clients.config_files.context import InstallContext, command
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, Servers, installer_of
+from observer.clients.parts import ConfigFile, Servers, installer_of, placed
 from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
 from observer.core.errors import ConfigInvalid
 from observer.core.events import (
@@ -264,8 +263,7 @@ class _Executable(NamedTuple):
         return FileEdit(path=path, before=before, after=script, mode=0o755)
 
 
-def _servers(context: InstallContext) -> Path:
-    return context.place("CLINE_DIR", ".cline") / "data" / "settings" / "cline_mcp_settings.json"
+_servers = placed("CLINE_DIR", ".cline", "data/settings/cline_mcp_settings.json")
 
 
 def _flat(entry: Any) -> Any:  # noqa: ANN401 - what stands in a foreign file

@@ -30,6 +30,7 @@ from observer.clients.parts import (
     installer_of,
     is_own_server,
     our_handlers,
+    placed,
     seconds,
     server_entry,
 )
@@ -120,14 +121,8 @@ class _Settings:
         )
 
 
-def _hooks(context: InstallContext) -> Path:
-    return context.place("CODEX_HOME", ".codex") / "hooks.json"
-
-
-def _settings(context: InstallContext) -> Path:
-    return context.place("CODEX_HOME", ".codex") / "config.toml"
-
-
+_hooks = placed("CODEX_HOME", ".codex", "hooks.json")
+_settings = placed("CODEX_HOME", ".codex", "config.toml")
 _SERVERS = "mcp_servers"
 _LF = "\n"
 _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)

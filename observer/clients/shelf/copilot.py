@@ -25,7 +25,7 @@ from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, command
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, scripts
+from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed, scripts
 from observer.clients.payload import inner, text
 from observer.core.events import Delegation, Event
 
@@ -157,10 +157,6 @@ def _format_reminder(text: str, event: str) -> bytes:
     return orjson.dumps({"additionalContext": text, "hookSpecificOutput": inner})
 
 
-def _folder(context: InstallContext) -> Path:
-    return context.place("COPILOT_HOME", ".copilot")
-
-
 def _vscode_servers(context: InstallContext) -> Path:
     is_mac = sys.platform == "darwin"
     on_mac = context.user_home / "Library" / "Application Support"
@@ -178,12 +174,12 @@ CLIENTS = (
         ),
         installer=installer_of(
             ConfigFile(
-                lambda context: _folder(context) / "hooks" / "observer.json",
+                placed("COPILOT_HOME", ".copilot", "hooks/observer.json"),
                 [HookEntries(_wanted, key="bash", version=1)],
                 leftovers=({}, {"version": 1}),
             ),
             ConfigFile(
-                lambda context: _folder(context) / "mcp-config.json",
+                placed("COPILOT_HOME", ".copilot", "mcp-config.json"),
                 [Servers(extra={"type": "local", "tools": ["*"]})],
             ),
             notes=["Restart Copilot CLI; it reads its hooks when it starts."],

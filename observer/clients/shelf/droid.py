@@ -15,7 +15,7 @@ from observer.clients import claude_events, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.envelope import Json, Object
-from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, seconds
+from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, placed, seconds
 from observer.clients.payload import flag, inner, number, parsed, rows, text
 from observer.core.events import AnyBody, Intent
 from observer.core.text import uncoloured
@@ -112,9 +112,9 @@ CLIENTS = (
         name=NAME,
         read=_DIALECT.read,
         installer=installer_of(
-            ConfigFile(lambda context: context.user_home / ".factory" / "settings.json", [HOOKS]),
+            ConfigFile(placed("", ".factory", "settings.json"), [HOOKS]),
             ConfigFile(
-                lambda context: context.user_home / ".factory" / "mcp.json",
+                placed("", ".factory", "mcp.json"),
                 [Servers(extra={"type": "stdio", "disabled": False})],
             ),
             notes=["Restart Droid; it reads its settings when it starts."],

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, context_output, prompt_sample
-from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import Json, Object
 from observer.clients.parts import (
     ConfigFile,
@@ -24,6 +22,7 @@ from observer.clients.parts import (
     Servers,
     check_switch,
     installer_of,
+    placed,
     seconds,
 )
 from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
@@ -176,9 +175,7 @@ HOOKS = OurHooks(
 )
 
 
-def _settings(context: InstallContext) -> Path:
-    return context.place("GEMINI_CLI_HOME", ".") / ".gemini" / "settings.json"
-
+_settings = placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
 
 CLIENTS = (
     Client(

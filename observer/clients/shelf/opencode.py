@@ -23,7 +23,7 @@ from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import Servers, edit_json, installer_of, plug_in
+from observer.clients.parts import Servers, edit_json, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
 from observer.core.events import (
     AnyBody,
@@ -225,9 +225,7 @@ def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
             plug_in(
                 name,
                 Path(__file__).with_suffix(".js"),
-                lambda context: (
-                    context.place("XDG_CONFIG_HOME", ".config") / name / "plugins" / "observer.js"
-                ),
+                placed("XDG_CONFIG_HOME", ".config", f"{name}/plugins/observer.js"),
             ),
             _Settings(name, schema, has_comments=True),
             _Settings(name, schema, has_comments=False),

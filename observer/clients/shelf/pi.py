@@ -14,9 +14,8 @@ from msgspec import structs
 
 from observer.clients import tools
 from observer.clients.client import Client, HookSample, plain_text
-from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, Servers, installer_of, plug_in
+from observer.clients.parts import ConfigFile, Servers, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
 from observer.core.events import (
     AnyBody,
@@ -101,10 +100,6 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
 # --- how it is installed -------------------------------------------------------------------------
 
 
-def _folder(context: InstallContext) -> Path:
-    return context.place("PI_CODING_AGENT_DIR", ".pi/agent")
-
-
 CLIENTS = (
     Client(
         name=NAME,
@@ -113,10 +108,10 @@ CLIENTS = (
             plug_in(
                 NAME,
                 Path(__file__).with_suffix(".js"),
-                lambda context: _folder(context) / "extensions" / "observer.js",
+                placed("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/observer.js"),
             ),
             # Versions before 1.6 do not read it.
-            ConfigFile(lambda context: _folder(context) / "mcp.json", [Servers()]),
+            ConfigFile(placed("PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"), [Servers()]),
             notes=["Restart Pi; it loads extensions when it starts."],
         ),
         programs=("pi",),

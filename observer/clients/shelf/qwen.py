@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.context import InstallContext
 from observer.clients.envelope import Object
 from observer.clients.parts import (
     ConfigFile,
@@ -19,6 +17,7 @@ from observer.clients.parts import (
     Servers,
     check_switch,
     installer_of,
+    placed,
     seconds,
 )
 from observer.clients.payload import text
@@ -72,9 +71,7 @@ HOOKS = OurHooks(
 )
 
 
-def _settings(context: InstallContext) -> Path:
-    return context.place("QWEN_HOME", ".qwen") / "settings.json"
-
+_settings = placed("QWEN_HOME", ".qwen", "settings.json")
 
 CLIENTS = (
     Client(

@@ -19,7 +19,7 @@ from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import PathOf
+from observer.clients.parts import PathOf, placed
 from observer.clients.payload import event_of, number, span_ms
 from observer.core.errors import ConfigInvalid, Undecodable
 from observer.core.events import Command, Event
@@ -165,14 +165,12 @@ def _client(name: str, tried: str, start_up: str, path: PathOf) -> Client:
 
 
 CLIENTS = (
-    _client("bash", "5.2.15", ".bashrc", lambda context: context.user_home / ".bashrc"),
-    _client("zsh", "5.9", ".zshrc", lambda context: context.place("ZDOTDIR", ".") / ".zshrc"),
+    _client("bash", "5.2.15", ".bashrc", placed("", ".", ".bashrc")),
+    _client("zsh", "5.9", ".zshrc", placed("ZDOTDIR", ".", ".zshrc")),
     _client(
         "fish",
         "3.6.0",
         ".config/fish",
-        lambda context: (
-            context.place("XDG_CONFIG_HOME", ".config") / "fish" / "conf.d" / "observer.fish"
-        ),
+        placed("XDG_CONFIG_HOME", ".config", "fish/conf.d/observer.fish"),
     ),
 )

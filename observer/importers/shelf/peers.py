@@ -62,7 +62,8 @@ class Kept(NamedTuple):
 
 
 _Reader = Callable[[Path, Problems], Iterator[Kept]]
-_EventsOf = Callable[[Path, Problems, Settings, str], Iterator[tuple[str, Event]]]
+_Events = Iterator[tuple[str, Event]]
+_EventsOf = Callable[[str, Path, Problems, Settings, str], _Events]
 """Yields the events of a store with the projects that they name; those are in the last folder."""
 
 
@@ -201,8 +202,8 @@ def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
 
 
 def _kept_events(
-    name: str, reader: _Reader, path: Path, problems: Problems, settings: Settings, cwd: str
-) -> Iterator[tuple[str, Event]]:
+    reader: _Reader, name: str, path: Path, problems: Problems, settings: Settings, cwd: str
+) -> _Events:
     """Yield memories as notes, each with the project that it names."""
     for one in reader(path, problems):
         body = Remember(
@@ -230,8 +231,8 @@ _LAYERS = ("past", "state", "rule")
 
 
 def _memex_events(
-    path: Path, problems: Problems, settings: Settings, _cwd: str
-) -> Iterator[tuple[str, Event]]:
+    _name: str, path: Path, problems: Problems, settings: Settings, _cwd: str
+) -> _Events:
     """Yield the notes of a database, as they are there now."""
     for row, at_ms in _notes(path, problems):
         layer = text(row, "layer")
@@ -305,9 +306,7 @@ def _sessions(name: str, database: Database) -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def _table_events(
-    name: str, path: Path, problems: Problems, _: Settings, cwd: str
-) -> Iterator[tuple[str, Event]]:
+def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: str) -> _Events:
     """Yield what was said, observed and summed up, with the names of its projects."""
     with opened(path, problems) as database:
         if database is None:
@@ -379,7 +378,10 @@ def _json(given: str) -> Json:
 
 
 def _find(
-    events_of: _EventsOf, pattern: str, paths: Sequence[Path], problems: Problems
+    events_of: Callable[[Path, Problems, Settings, str], _Events],
+    pattern: str,
+    paths: Sequence[Path],
+    problems: Problems,
 ) -> list[FoundSession]:
     """Return what stores have, by project."""
     found = []
@@ -394,7 +396,10 @@ def _find(
 
 
 def _read(
-    events_of: _EventsOf, found: FoundSession, settings: Settings, _: Problems
+    events_of: Callable[[Path, Problems, Settings, str], _Events],
+    found: FoundSession,
+    settings: Settings,
+    _: Problems,
 ) -> Iterator[Event]:
     cwd = found.folder if found.folder.startswith("/") else ""
     for project, event in events_of(found.paths[0], Problems(), settings, cwd):
@@ -403,38 +408,22 @@ def _read(
 
 
 def _source(
-    name: str, place: tuple[str, str, str], events_of: _EventsOf, pattern: str
+    name: str, variable: str, file: str, events_of: _EventsOf, pattern: str
 ) -> SessionSource:
+    of_name = partial(events_of, name)
     return SessionSource(
         name,
-        *place,
-        find=partial(_find, events_of, pattern),
-        read=partial(_read, events_of),
+        *(f".{name}", variable, file),
+        find=partial(_find, of_name, pattern),
+        read=partial(_read, of_name),
         is_of_sessions=False,
     )
 
 
 SOURCES = (
-    _source(
-        "mem0", (".mem0", "MEM0_DIR", "history.db"), partial(_kept_events, "mem0", mem0), "*.json"
-    ),
-    _source(
-        "agentmemory",
-        (".agentmemory", "", "standalone.json"),
-        partial(_kept_events, "agentmemory", agentmemory),
-        "*.json",
-    ),
-    _source(MEMEX, (".memex", "", "memex.db"), _memex_events, "*.db"),
-    _source(
-        "claude-mem",
-        (".claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db"),
-        partial(_table_events, "claude-mem"),
-        "*.db",
-    ),
-    _source(
-        "kiro-memory",
-        (".kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db"),
-        partial(_table_events, "kiro-memory"),
-        "*.db",
-    ),
+    _source("mem0", "MEM0_DIR", "history.db", partial(_kept_events, mem0), "*.json"),
+    _source("agentmemory", "", "standalone.json", partial(_kept_events, agentmemory), "*.json"),
+    _source(MEMEX, "", "memex.db", _memex_events, "*.db"),
+    _source("claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db", _table_events, "*.db"),
+    _source("kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db", _table_events, "*.db"),
 )
