@@ -144,6 +144,52 @@ def test_hooks_that_codex_skips_are_found(
     assert re.match(found, problem("codex", context))
 
 
+SOMEBODYS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
+ELSEWHERE = '[hooks.state."/elsewhere/hooks.json:stop:0:0"]\ntrusted_hash = "a"\n'
+
+
+@pytest.mark.parametrize(
+    ("others", "kept"),
+    [
+        pytest.param("", [], id="ours-alone"),
+        pytest.param(SOMEBODYS, ["stop:0:0"], id="beside-somebody-elses"),
+    ],
+)
+def test_what_codex_trusts_of_ours_goes_with_the_hooks(
+    others: str, kept: list[str], context: InstallContext, put: Run, drop: Run
+) -> None:
+    """Everything else stays; a table that Codex made for our hooks alone goes too."""
+    folder = context.user_home / ".codex"
+    folder.mkdir(parents=True)
+    if others:
+        (folder / "hooks.json").write_text(others)
+    theirs = f'model = "x" # large\n\n{ELSEWHERE}{state(context, *kept)}'
+    (folder / "config.toml").write_text(theirs)
+    put("codex")
+    with (folder / "config.toml").open("a") as file:
+        ours = [one for one in OURS_IN_CODEX if one not in kept]
+        file.write(state(context, *ours, *(["stop:1:0"] if kept else [])))
+    drop("codex")
+    assert (folder / "config.toml").read_text() == theirs
+    (folder / "config.toml").unlink()
+    put("codex")
+    written = (folder / "config.toml").read_text()
+    ours = [*ours, "stop:1:0"] if kept else ours
+    (folder / "config.toml").write_text("\n[hooks.state]\n" + state(context, *ours) + written)
+    drop("codex")
+    assert not (folder / "config.toml").exists()
+
+
+def test_a_text_that_only_looks_like_trust_is_not_cut(
+    context: InstallContext, put: Run, drop: Run
+) -> None:
+    put("codex")
+    row = state(context, "stop:0:0")
+    (context.user_home / ".codex" / "config.toml").write_text(f"note = '''{row}'''\n{row}")
+    with pytest.raises(ConfigInvalid, match=r"hooks\.state"):
+        drop("codex")
+
+
 @pytest.mark.parametrize(
     ("client", "path", "text"),
     [

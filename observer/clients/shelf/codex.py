@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from pprint import pformat
@@ -67,10 +67,11 @@ _PATCHED = ("Exit code: 0\n", "Success. ")
 """How the answers of patches begin that were applied."""
 
 
-def _failed(call: tools.ToolCall) -> bool | None:
+def _correct(call: tools.ToolCall) -> tools.ToolCall:
+    failed = flag(call.response, "isError") if isinstance(call.response, dict) else None
     if call.tool in tools.PATCHES and call.response is not None:
-        return not tools.said(call).startswith(_PATCHED)
-    return flag(call.response, "isError") if isinstance(call.response, dict) else None
+        failed = not tools.said(call).startswith(_PATCHED)
+    return msgspec.structs.replace(call, failed=failed)
 
 
 _DIALECT = Dialect(
@@ -80,7 +81,7 @@ _DIALECT = Dialect(
     readers={
         "UserPromptSubmit": lambda payload: Prompt(text=_EDITORS.sub("", text(payload, "prompt")))
     },
-    correct=lambda call: msgspec.structs.replace(call, failed=_failed(call)),
+    correct=_correct,
     turn="turn_id",
 )
 
@@ -104,18 +105,23 @@ HOOKS = OurHooks(
 
 
 class _Settings:
-    """`config.toml`: a table `mcp_servers.observer`, our MCP server.
+    """`config.toml`: a table `mcp_servers.observer`, our MCP server, and the trust in our hooks.
 
-    It is put behind everything else, and taken out line by line: comments, order and layout stay. A
-    change that would change anything else as well is refused.
+    The table is put behind everything else, and taken out line by line: comments, order and layout
+    stay. A change that would change anything else as well is refused.
     """
 
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan that the server is in it, or no longer."""
-        change = put_server if is_wanted else drop_server
+        """Plan that the server is in it, or that neither is any longer."""
+
+        def change(text: str) -> str:
+            if is_wanted:
+                return put_server(text, context)
+            return drop_server(_without_trust(text, context), context)
+
         return edit_text(
             _settings(context),
-            lambda text: change(text, context),
+            change,
             check=load,
             is_left_over=lambda after: not after.strip(),
         )
@@ -164,20 +170,7 @@ def drop_server(text: str, context: InstallContext) -> str:
     before = load(text)
     if not is_own_server(_server(before), context):
         return text
-    headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
-    ends = [*(found.start() for found in headers[1:]), len(text)]
-    for found, end in reversed(list(zip(headers, ends, strict=True))):
-        if _server(_header(found[0])) is not None:
-            start = found.start()
-            lines = text[start:end].split(_LF)
-            while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
-                lines.pop()
-            above, below = text[:start], text[min(start + len(_LF.join(lines)) + 1, end) :]
-            if above.endswith(_LF) and (
-                not below or below.startswith(_LF) or above.endswith("\n\n")
-            ):
-                above = above[:-1]  # the line feed that was put before it
-            text = above + below
+    text = _without(text, lambda header: _server(header) is not None)
     others = {name: one for name, one in _table(before, _SERVERS).items() if name != SERVER}
     return _checked(text, before | {_SERVERS: others})
 
@@ -186,13 +179,13 @@ def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign fil
     return _table(document, _SERVERS).get(SERVER)
 
 
-def _checked(text: str, expected: dict[str, Any]) -> str:
-    """Return the text if it says what is expected."""
+def _checked(text: str, expected: dict[str, Any], table: str = f"{_SERVERS}.{SERVER}") -> str:
+    """Return the text if it says what is expected; where a table is empty there need be none."""
+    empty: dict[str, Any] = {_SERVERS: {}, "hooks": {}}
     with suppress(ValueError):
-        # As text, in which `nan` equals itself; without servers there need not be a table for them.
-        if pformat({_SERVERS: {}} | load(text)) == pformat({_SERVERS: {}} | expected):
+        if pformat(empty | load(text)) == pformat(empty | expected):  # `nan` equals itself as text
             return text
-    raise ValueError(f"the table {_SERVERS}.{SERVER} cannot be changed without changing others")
+    raise ValueError(f"the table {table} cannot be changed without changing others")
 
 
 def load(text: str) -> dict[str, Any]:
@@ -207,6 +200,28 @@ def load(text: str) -> dict[str, Any]:
         raise ValueError(f"not valid TOML: {error}") from error
     except RecursionError as error:
         raise ValueError("not valid TOML: nested too deep") from error
+
+
+def _without(text: str, is_wanted: Callable[[dict[str, Any]], bool]) -> str:
+    """Return a text without tables, of which `is_wanted` sees what their header alone makes.
+
+    A blank line goes with each; comments behind it are of what follows.
+    """
+    headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
+    ends = [*(found.start() for found in headers[1:]), len(text)]
+    spans = []
+    for found, end in zip(headers, ends, strict=True):
+        if is_wanted(_header(found[0])):
+            lines = text[found.start() : end].split(_LF)
+            while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
+                lines.pop()
+            spans.append((found.start(), min(found.start() + len(_LF.join(lines)) + 1, end)))
+    for start, end in reversed(spans):
+        above, below = text[:start], text[end:]
+        if above.endswith(_LF) and (not below or below.startswith(_LF) or above.endswith("\n\n")):
+            above = above[:-1]  # the line feed that was put before it
+        text = above + below
+    return text
 
 
 def _header(line: str) -> dict[str, Any]:
@@ -251,6 +266,30 @@ def _check_hooks(context: InstallContext) -> None:
             f"{len(waiting)} of {len(ours)} hooks are not trusted, and Codex skips them silently",
             hint="start codex, and trust them under /hooks",
         )
+
+
+def _without_trust(text: str, context: InstallContext) -> str:
+    """Return `config.toml` without the trust in our hooks, which `hooks.json` still has.
+
+    Raises:
+        ValueError: one of the files has another shape.
+    """
+    hooks, config = _hooks(context), load(text)
+    ours = our_handlers((read_file(hooks) or b"").decode(), context)
+    dead = {key for one in ours for key in _keys(hooks, *one)}
+    trusted = _table(_table(config, "hooks"), "state")
+    if trusted.keys().isdisjoint(dead):
+        return text
+
+    def is_dead(header: dict[str, Any]) -> bool:
+        state = _table(header, "hooks").get("state")
+        # Without any row the table itself is one that Codex made for them.
+        return isinstance(state, dict) and (state or trusted).keys() <= dead
+
+    left = {key: row for key, row in trusted.items() if key not in dead}
+    others = {name: one for name, one in _table(config, "hooks").items() if name != "state"}
+    expected = config | {"hooks": others | ({"state": left} if left else {})}
+    return _checked(_without(text, is_dead), expected, "hooks.state")
 
 
 def _keys(path: Path, event: str, group: int, handler: int) -> set[str]:

@@ -213,7 +213,14 @@ class RolloutCalls:
         self._said = None
 
     def _stop(self, at_ms: int, said: str) -> HookCall:
-        fields: Object = {"last_assistant_message": said, "usage": self._usage()}
+        # What was used since the last turn; its input includes what was cached.
+        given, cached, written = (
+            (number(self._total, name) or 0) - (number(self._counted, name) or 0)
+            for name in ("input_tokens", "cached_input_tokens", "output_tokens")
+        )
+        self._counted = self._total
+        usage: Json = {"input": given - cached, "output": written, "cache_read": cached}
+        fields: Object = {"last_assistant_message": said, "usage": usage}
         return self._call(at_ms, "Stop", fields, f"{at_ms}")
 
     def _stopped(self) -> Iterator[HookCall]:
@@ -221,19 +228,6 @@ class RolloutCalls:
         if self._said is not None and "end" not in self._has:
             yield self._stop(*self._said)
         self._said = None
-
-    def _usage(self) -> Json:
-        """Return what was used since the last turn; its input includes what was cached."""
-        spent = {
-            name: (number(self._total, name) or 0) - (number(self._counted, name) or 0)
-            for name in ("input_tokens", "cached_input_tokens", "output_tokens")
-        }
-        self._counted = self._total
-        return {
-            "input": spent["input_tokens"] - spent["cached_input_tokens"],
-            "output": spent["output_tokens"],
-            "cache_read": spent["cached_input_tokens"],
-        }
 
     def _item(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
         kind, call = text(payload, "type"), text(payload, "call_id", "id")

@@ -67,7 +67,8 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     slugs = {_SLUG.sub("-", str(path)): str(path) for path in paths}
     policies = Policies()
     for path in dict.fromkeys(paths):
-        base = path if path.is_dir() else _base_of(path)
+        around = "" if path.is_dir() else work_tree_of(path.name, str(path.parent))
+        base = path if path.is_dir() else Path(around or path.parent)
         policy = policies.of(detect_place(str(base)))
         if policy.problem:
             problems.add("work tree whose policy cannot be read", base)
@@ -169,11 +170,6 @@ def _event(body: Remember | Forget, at_ms: int, cwd: str, *name: str) -> Event:
 
 def _key(path: str) -> str:
     return _KEY + blake2b(path.encode(errors="replace"), digest_size=16).hexdigest()
-
-
-def _base_of(path: Path) -> Path:
-    """Return the folder that a single file is looked at in."""
-    return Path(work_tree_of(path.name, str(path.parent)) or path.parent)
 
 
 def _files(path: Path, base: Path, problems: Problems) -> Iterator[Path]:

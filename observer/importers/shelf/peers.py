@@ -234,8 +234,7 @@ def _memex_events(
     _name: str, path: Path, problems: Problems, settings: Settings, _cwd: str
 ) -> _Events:
     """Yield the notes of a database, as they are there now."""
-    for row, at_ms in _notes(path, problems):
-        layer = text(row, "layer")
+    for row, at_ms, layer in _notes(path, problems):
         body = Remember(
             content=text(row, "content"),
             title=text(row, "title"),
@@ -254,16 +253,16 @@ def _memex_events(
         yield "", replace(made, author="person") if is_persons else made
 
 
-def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int]]:
-    """Yield the notes with the time when each was written."""
+def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int, str]]:
+    """Yield the notes with the time when each was written, and their layers."""
     with opened(path, problems) as database:
         for row in database.rows("notes") if database else ():
             times = (moment_ms(row.get(name)) for name in ("authored_at", "created_at"))
-            at_ms = next(filter(None, times), None)
+            at_ms, layer = next(filter(None, times), None), text(row, "layer")
             if at_ms is None:
                 problems.add("note without a time", path)
-            elif text(row, "layer") in _LAYERS and text(row, "content").strip():
-                yield row, at_ms
+            elif layer in _LAYERS and text(row, "content").strip():
+                yield row, at_ms, layer
 
 
 # --- claude-mem and kiro-memory -------------------------------------------------------------------
@@ -313,7 +312,9 @@ def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: s
             return
         sessions = _sessions(name, database)
         tables = {
-            _TABLES[name].prompts: _prompt,
+            _TABLES[name].prompts: lambda row: (
+                Prompt(text=said) if (said := text(row, "prompt_text")).strip() else None
+            ),
             "observations": _observation,
             _TABLES[name].summaries: _summary,
         }
@@ -328,11 +329,6 @@ def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: s
                     client, session, project = sessions.get(called, (name, called, ""))
                     origin = Origin(name, client, session, cwd)
                     yield text(row, "project") or project, event_of(origin, body, at_ms)
-
-
-def _prompt(row: Object) -> Prompt | None:
-    said = text(row, "prompt_text")
-    return Prompt(text=said) if said.strip() else None
 
 
 def _observation(row: Object) -> Custom | Remember | None:
