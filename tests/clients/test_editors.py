@@ -160,6 +160,8 @@ def test_what_a_user_added_to_our_server_stays(
     put("cursor")
     (kept,) = loaded(context, ".cursor/mcp.json")["mcpServers"].values()
     assert kept == {**entry, "command": context.observer}
+    chosen = install("cursor", replace(context, tools="code")).edits[-1].after or b""
+    assert json.loads(chosen)["mcpServers"]["observer"]["args"] == ["mcp", "--tools", "code"]
     drop("cursor")
     assert not (context.user_home / ".cursor/mcp.json").exists()
 

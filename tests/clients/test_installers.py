@@ -49,6 +49,7 @@ def make(plan: InstallPlan, context: InstallContext) -> list[Path]:
     return perform(plan, context.home, at_ms=1)
 
 
+@pytest.mark.measured
 @every_target
 def test_what_others_have_stays_and_comes_back_to_the_byte(
     name: str, context: InstallContext, files: Files
