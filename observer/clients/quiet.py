@@ -57,7 +57,10 @@ def find_quiet(
         last: the time of each client's last event, by name.
         at_ms: now.
     """
-    used_ms = _last_use(client, context.user_home)
+    walks = (os.walk(context.user_home / folder) for folder in client.transcripts)
+    files = (Path(around, name) for walk in walks for around, _, names in walk for name in names)
+    plain = (path for path in islice(files, MOST_ENTRIES) if path.is_file())
+    used_ms = max((_changed_ms(path) for path in plain if not path.is_symlink()), default=0)
     if not used_ms or used_ms < at_ms - RECENT_MS:
         return None
     last_ms = last_report(client, last) or 0
@@ -82,14 +85,6 @@ def last_report(client: Client, last: Mapping[str, int]) -> int | None:
     """Return when a client, or another form of it such as its IDE, last reported something."""
     forms = (at_ms for name, at_ms in last.items() if f"{name}-".startswith(f"{client.name}-"))
     return max(forms, default=None)
-
-
-def _last_use(client: Client, user_home: Path) -> int:
-    """Return when a file of its own was last written while an agent worked; 0 for unknown."""
-    walks = (os.walk(user_home / folder) for folder in client.transcripts)
-    files = (Path(around, name) for walk in walks for around, _, names in walk for name in names)
-    plain = (path for path in islice(files, MOST_ENTRIES) if path.is_file())
-    return max((_changed_ms(path) for path in plain if not path.is_symlink()), default=0)
 
 
 def _changed_ms(path: Path) -> int:

@@ -42,8 +42,10 @@ def test_a_file_is_written_and_taken_away(
     put(name, context)
     assert [*files()] == [path]
     assert not install(name, context).is_change
-    perform(uninstall(name, context), context.home, at_ms=2)
-    assert files() == {}
+    plan = uninstall(name, context)
+    assert plan.notes[0].startswith("Stop it as well: ")
+    perform(plan, context.home, at_ms=2)
+    assert (files(), uninstall(name, context).notes) == ({}, ())
 
 
 @each

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, context_output, prompt_sample
-from observer.clients.envelope import Json, Object
+from observer.clients.envelope import Object
 from observer.clients.parts import (
     ConfigFile,
     OurHooks,
@@ -96,7 +96,18 @@ def correct(call: tools.ToolCall) -> tools.ToolCall:
         return call
     display = inner(answer, "returnDisplay")
     if "fileDiff" in display:
-        return replace(call, response=_change(display, shown))
+        # What a file was and how it changed, in the form of Claude Code's answers.
+        is_new = flag(display, "isNewFile")
+        if is_new is None:
+            is_new = shown.startswith("Successfully created")
+        return replace(
+            call,
+            response={
+                "type": "create" if is_new else "update",
+                "originalFile": text(display, "originalContent"),
+                "structuredPatch": tools.unified_hunks(text(display, "fileDiff")),
+            },
+        )
     return replace(call, response=shown)
 
 
@@ -137,18 +148,6 @@ def _printed(said: str) -> str:
         return "" if printed == "(empty)" else printed
     first, _, second = said.partition("Stdout: ")[2].rpartition("\nStderr: ")
     return joined(*(stream for stream in (first, second) if stream != "(empty)"))
-
-
-def _change(display: Object, shown: str) -> dict[str, Json]:
-    """Return what a file was and how it changed, in the form of Claude Code's answers."""
-    is_new = flag(display, "isNewFile")
-    if is_new is None:
-        is_new = shown.startswith("Successfully created")
-    return {
-        "type": "create" if is_new else "update",
-        "originalFile": text(display, "originalContent"),
-        "structuredPatch": tools.unified_hunks(text(display, "fileDiff")),
-    }
 
 
 _DIALECT = Dialect(
