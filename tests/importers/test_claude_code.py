@@ -21,7 +21,6 @@ from observer.importers.shelf.claude_code import find, read
 from observer.importers.source import groups
 from tests.importers.conftest import Memories
 from tests.importers.played import BEGUN_MS, Played, fixed_bug
-from tests.support import json_of
 
 DAY_MS = 86_400_000
 
@@ -413,23 +412,6 @@ def test_no_input_ends_an_import(tmp_path: Path, parts: list[bytes | int], end: 
     path.write_bytes(b"\n".join([lines[0], *whole, end]))
     prompts = [one for one in events_in(path) if isinstance(one.body, Prompt)]
     assert prompts[0].body == Prompt(text="why does the cart total differ by a cent?")
-
-
-_NAMES = ["type", "message", "content", "id", "text", "data", "name", "input"]
-_JSON = json_of(names=st.sampled_from(_NAMES))
-
-
-@given(st.data())
-def test_no_value_of_a_field_ends_an_import(tmp_path: Path, data: st.DataObject) -> None:
-    records = fixed_bug(tmp_path).records
-    for _ in range(4):
-        record = data.draw(st.sampled_from(records))
-        name = data.draw(st.sampled_from(sorted(record)))
-        record[name] = data.draw(_JSON)
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(b"".join(json.dumps(record).encode() + b"\n" for record in records))
-    problems = Problems()
-    assert len(events_in(path, problems=problems)) <= 12
 
 
 def test_newer_sessions_come_in_earlier_groups(shop: Path, tmp_path: Path) -> None:

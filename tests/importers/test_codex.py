@@ -32,7 +32,6 @@ from observer.core.value import TokenUsage
 from observer.importers.jsonl import Problems
 from observer.importers.shelf.codex import find, read
 from tests.importers.conftest import Memories
-from tests.support import json_of
 
 BEGUN_MS = 1_780_000_000_000
 PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-total = 1\n+total = 2\n*** End Patch"
@@ -492,21 +491,6 @@ def test_no_input_ends_an_import(tmp_path: Path, parts: list[bytes | int]) -> No
     path.write_bytes(b"\n".join([*lines, *more]))
     kinds = [type(one.body) for one in events_in(path)]
     assert kinds[1:3] == [Prompt, Command]
-
-
-_JSON = json_of(names=st.sampled_from(["type", "name", "text", "cmd"]))
-
-
-@given(st.data())
-def test_no_value_of_a_field_ends_an_import(tmp_path: Path, data: st.DataObject) -> None:
-    made = Rollout(tmp_path)
-    made.prompt("why?")
-    made.shell("make", printed("x", 1))
-    made.end("so")
-    for _ in range(4):
-        payload = data.draw(st.sampled_from(made.lines))["payload"]
-        payload[data.draw(st.sampled_from(sorted(payload)))] = data.draw(_JSON)
-    assert len(made.events()) <= 9
 
 
 def test_a_reply_has_the_tokens_of_its_turn(made: Rollout) -> None:

@@ -124,19 +124,3 @@ def test_a_file_that_is_cut_packed_replaced_or_gone_changes_nothing(
     change(watched.folder / "s1.jsonl")
     take(last + 10 * IDLE)
     assert known.items() == before
-
-
-def test_hooks_that_report_later_store_nothing_twice(
-    watched: Watched, memory: Memories, shop: Path
-) -> None:
-    """The daemon may have been busy for longer than the minute that is left to the hooks."""
-    known, live = memory("followed"), memory("live")
-    played = fixed_bug(shop)
-    last = watched.write(played)
-    due = watched.follower.look(last + 9 * IDLE).new
-    known.pipeline.ingest(events_of(watched.source, due, Settings(), Problems()))
-    played.spool(known.spool)
-    played.spool(live.spool)
-    known.live()
-    live.live()
-    assert sorted(known.kinds()) == sorted(live.kinds())
