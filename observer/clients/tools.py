@@ -401,6 +401,7 @@ _MOVE = re.compile(r"\n\*\*\* Move to: (.+)")
 
 
 def _writes(action: str, path: str, body: str) -> Iterator[FileWrite]:
+    """Yield what a patch does to a file; one that moves is edited at its new place and deleted."""
     moved = _MOVE.match(body)
     if action == "Add":
         content = "".join(f"{line[1:]}\n" for line in body.split("\n") if line[:1] == "+")

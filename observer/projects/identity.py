@@ -58,6 +58,7 @@ def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NO
     roots = [root for root in project.roots if root not in gone]
     common_dirs = [path for path in project.common_dirs if main_folder(path) not in gone]
     is_known = not place.remotes or place.remotes[0] in project.remotes
+    # The oldest commit is that of a project's first repository; others may differ.
     first = project.common_dirs[:1] in ((), (place.common_dir,))
     changed = msgspec.structs.replace(
         project,

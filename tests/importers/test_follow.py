@@ -62,6 +62,10 @@ def test_a_session_is_read_while_it_goes_on_and_at_its_end(watched: Watched, sho
     assert watched.due(last + 2 * MINUTE) == []
     assert watched.due(last + IDLE) == ["s1"]
     assert watched.due(last + 9 * IDLE) == []
+    played.at_ms = last + 9 * IDLE
+    played.prompt("and then?")
+    last = watched.write(played)
+    assert watched.due(last + 1) == watched.due(last + MINUTE) == ["s1"]
 
 
 def test_only_what_has_changed_is_looked_at(watched: Watched, shop: Path) -> None:
