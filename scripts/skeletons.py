@@ -27,10 +27,9 @@ from pathlib import Path
 from observer.clients import tools
 from observer.clients.client import Client, prompt_sample
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, installer_of, scripts
+from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, scripts
 from observer.clients.payload import event_of, inner, rest, text
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.core.events import AnyBody, Custom, Event, Prompt, SessionEnd, SessionStart
 
 NAME = "{name}"
@@ -122,7 +121,6 @@ Seen in version VERSION.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Object
@@ -131,14 +129,10 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
     first_ms,
     first_said,
-    read_session,
+    source_of,
 )
-from observer.importers.source import SessionSource
-
-NAME = "{name}"
 
 
 def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
@@ -160,16 +154,7 @@ class _Calls(RecordCalls):
             self.say(at_ms, said, key)
 
 
-SOURCES = (
-    SessionSource(
-        NAME,
-        ".{name}",
-        "",
-        "sessions",
-        find=partial(find_sessions, _opening),
-        read=partial(read_session, NAME, _Calls),
-    ),
-)
+SOURCES = (source_of("{name}", (".{name}", "", "sessions"), _opening, _Calls),)
 '''
 IMPORTED = '''\
 """What {title} keeps of a session becomes the events that its hooks would report."""

@@ -16,9 +16,8 @@ from pathlib import Path
 from observer.clients import tools
 from observer.clients.client import Client, HookSample
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, installer_of, scripts
+from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, scripts
 from observer.clients.payload import inner, rest, text
 from observer.core.events import AnyBody, Custom, Event, Prompt, SessionEnd, SessionStart
 

@@ -28,6 +28,7 @@ from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext, InstallPlan, current_context
 from observer.clients.config_files.file_edits import FileEdit, diff
 from observer.clients.installers import (
+    SERVICES,
     Installed,
     Setup,
     everything,
@@ -41,7 +42,6 @@ from observer.clients.installers import (
 )
 from observer.clients.quiet import last_report, last_reports
 from observer.clients.registry import clients
-from observer.clients.services import SERVICES
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError
 from observer.core.model import iso

@@ -16,7 +16,7 @@ from observer.cli import completion
 from observer.cli.commands import listing
 from observer.cli.output import as_json, json_option, note, say, table
 from observer.clients.config_files.context import current_context
-from observer.clients.config_files.json_entries import snippets
+from observer.clients.parts import snippets
 from observer.core.paths import home
 from observer.memory.api import Memory
 from observer.tools import render

@@ -6,7 +6,7 @@ shows that a call failed. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -61,8 +61,30 @@ class Dialect(NamedTuple):
         name = self.aliases.get(given, given)
         if given in self.noise:
             return
-        for body in _bodies(name, payload, self):
-            yield _event(envelope, payload, route=given, body=body, dialect=self)
+        bodies: Iterable[AnyBody]
+        if name in _TOOL_EVENTS:
+            call = self.correct(read_call(payload, failed=name == "PostToolUseFailure"))
+            bodies = tools.effects(call, self.tools)
+        elif reader := self.readers.get(name) or _READERS.get(name):
+            bodies = filter(None, [reader(payload)])
+        else:
+            bodies = (Custom(name=f"{self.client}:{name}", text=rest(payload, beside=_BASE)),)
+        for body in bodies:
+            session = text(payload, "session_id", "sessionId") or envelope.env.get(
+                self.session_variable, ""
+            )
+            project = envelope.env.get("CLAUDE_PROJECT_DIR")
+            turn = text(payload, self.turn)
+            cwd = text(payload, "cwd")
+            # Without an id, `agent_type` names the main agent's own persona.
+            agent_id = text(payload, "agent_id")
+            yield replace(
+                event_of(envelope, body, client=self.client, session=session, cwd=cwd, name=given),
+                agent=f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else "",
+                turn=turn,
+                roots=(project,) if project else (),
+                dedup=key_of(session, payload, body, turn),
+            )
 
 
 _CONTINUED = "This session is being continued"
@@ -75,41 +97,6 @@ _BASE = frozenset(
     | {"agent_id", "agent_type", "effort", "turn_id", "timestamp", "model"}
 )
 _TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
-
-
-def _bodies(name: str, payload: Object, dialect: Dialect) -> Iterator[AnyBody]:
-    if name in _TOOL_EVENTS:
-        call = dialect.correct(read_call(payload, failed=name == "PostToolUseFailure"))
-        yield from tools.effects(call, dialect.tools)
-        return
-    reader = dialect.readers.get(name) or _READERS.get(name)
-    body = reader(payload) if reader else _unknown(dialect.client, name, payload)
-    if body is not None:
-        yield body
-
-
-def _event(
-    envelope: Envelope, payload: Object, *, route: str, body: AnyBody, dialect: Dialect
-) -> Event:
-    session = text(payload, "session_id", "sessionId") or envelope.env.get(
-        dialect.session_variable, ""
-    )
-    project = envelope.env.get("CLAUDE_PROJECT_DIR")
-    turn = text(payload, dialect.turn)
-    cwd = text(payload, "cwd")
-    return replace(
-        event_of(envelope, body, client=dialect.client, session=session, cwd=cwd, name=route),
-        agent=_agent(payload),
-        turn=turn,
-        roots=(project,) if project else (),
-        dedup=key_of(session, payload, body, turn),
-    )
-
-
-def _agent(payload: Object) -> str:
-    # Without an id, `agent_type` names the main agent's own persona.
-    agent_id = text(payload, "agent_id")
-    return f"{text(payload, 'agent_type')}/{agent_id}" if agent_id else ""
 
 
 def key_of(session: str, payload: Object, body: AnyBody, turn: str) -> str:
@@ -166,10 +153,6 @@ def _task(payload: Object) -> AnyBody:
         "description": text(payload, "task_description"),
     }
     return ToolUse(tool=text(payload, "hook_event_name"), input=dump(given))
-
-
-def _unknown(client: str, name: str, payload: Object) -> AnyBody:
-    return Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
 
 
 _READERS: Mapping[str, Reader] = {

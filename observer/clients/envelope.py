@@ -70,7 +70,18 @@ def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
     end = data.find(PAYLOAD, len(MAGIC) - 1, HEADER_BYTES)
     if end < 0:
         raise Undecodable("an envelope without the empty field that ends its header")
-    fields, args, env = _read_fields(data[len(MAGIC) : end])
+    fields: dict[str, str] = {}
+    args: list[str] = []
+    env: dict[str, str] = {}
+    # File names may hold any bytes, JSON and SQLite only text: replace what is not UTF-8.
+    for line in data[len(MAGIC) : end].decode("utf-8", "replace").split("\0"):
+        name, _, value = line.partition("=")
+        if name == "arg":
+            args.append(value)
+        elif name.startswith(_ENV):
+            env[name[len(_ENV) :]] = value
+        else:
+            fields[name] = value
     client, event = fields.get("client", ""), fields.get("event", "")
     if not (client and event):
         raise Undecodable(f"an envelope without the field {'event' if client else 'client'!r}")
@@ -86,22 +97,6 @@ def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
         env=env,
         payload=data[end + len(PAYLOAD) :],
     )
-
-
-def _read_fields(header: bytes) -> tuple[dict[str, str], list[str], dict[str, str]]:
-    fields: dict[str, str] = {}
-    args: list[str] = []
-    env: dict[str, str] = {}
-    # File names may hold any bytes, JSON and SQLite only text: replace what is not UTF-8.
-    for line in header.decode("utf-8", "replace").split("\0"):
-        name, _, value = line.partition("=")
-        if name == "arg":
-            args.append(value)
-        elif name.startswith(_ENV):
-            env[name[len(_ENV) :]] = value
-        else:
-            fields[name] = value
-    return fields, args, env
 
 
 def _time(claimed: str, written_ms: int) -> int:

@@ -187,6 +187,7 @@ def _kind_schema(kind: str, part: dict[str, Any], context: dict[str, Any]) -> di
 
 
 def _event(context: GenericContext, body: AnyBody, *, entry_id: str, at_ms: int) -> Event:
+    by_hash = f"commit:{body.hash}" if isinstance(body, Commit) else ""
     return Event(
         id=entry_id,
         at_ms=at_ms,
@@ -199,15 +200,9 @@ def _event(context: GenericContext, body: AnyBody, *, entry_id: str, at_ms: int)
         roots=context.roots,
         host=context.host,
         route=f"{NAME}/{body.__struct_config__.tag}",
-        dedup=_dedup(context, body),
+        dedup=f"{NAME}:{context.client}:{context.id}" if context.id else by_hash,
         author=context.author,
     )
-
-
-def _dedup(context: GenericContext, body: AnyBody) -> str:
-    if context.id:
-        return f"{NAME}:{context.client}:{context.id}"
-    return f"commit:{body.hash}" if isinstance(body, Commit) else ""
 
 
 def _spelled_out(kind: str, payload: Object) -> Object:

@@ -2,17 +2,23 @@
 
 An installer only plans; `perform` makes the changes, all or none. A second run changes nothing, and
 an uninstaller takes out exactly what is ours.
+
+The daemon may be a service of the user's login: a unit for systemd, an agent for launchd. Neither
+is needed: hooks and clients start the daemon when they need it. Only the file is written; the note
+says how to enable it.
 """
 
 from __future__ import annotations
 
 import os
+import plistlib
 import re
 import shutil
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 from observer.clients.client import Client, Installer
 from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
@@ -24,14 +30,82 @@ from observer.clients.config_files.file_edits import (
     missing_folders,
     remove_made,
 )
+from observer.clients.parts import OwnFile, installer_of, placed
 from observer.clients.registry import clients
-from observer.clients.services import SERVICES
 from observer.core import disk
 from observer.core.errors import BadInput, ObserverError
-from observer.core.paths import Home, make_private
+from observer.core.paths import ENV_HOME, Home, make_private
 from observer.git.launch import absolute_entries
 from observer.local import refusals
 from observer.local.spool import Spool
+
+LABEL = "io.github.observer-memory.observer"
+UNIT = "observer.service"
+_LOGIN = "Start it now and at each login"
+
+
+def _unit(context: InstallContext) -> bytes:
+    # The first word may hold no quotes; in the others, unlike in a variable, a dollar sign has a
+    # meaning.
+    text = f"""\
+# Written by `observer install systemd`; `observer uninstall systemd` removes it.
+[Unit]
+Description=observer, the memory of coding agents
+
+[Service]
+Environment={_quoted(f"{ENV_HOME}={context.home.root}")}
+ExecStart=/usr/bin/env {_quoted(context.observer).replace("$", "$$")} daemon
+Restart=on-failure
+RestartSec=10
+UMask=0077
+
+[Install]
+WantedBy=default.target
+"""
+    return os.fsencode(text)
+
+
+def _quoted(word: str) -> str:
+    """Return a word in systemd's quotes, without any specifier."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{escaped}"'
+
+
+def _agent(context: InstallContext) -> bytes:
+    described = {
+        "Label": LABEL,
+        "ProgramArguments": [context.observer, "daemon"],
+        "EnvironmentVariables": {ENV_HOME: str(context.home.root)},
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+        "Umask": 0o077,
+    }
+    written = b"Written by `observer install launchd`; `observer uninstall launchd` removes it."
+    text = plistlib.dumps(described, sort_keys=False)
+    return text.replace(b"<plist", b"<!-- %b -->\n<plist" % written, 1)
+
+
+SERVICES = {
+    "systemd": installer_of(
+        OwnFile(
+            placed("XDG_CONFIG_HOME", ".config", f"systemd/user/{UNIT}"),
+            _unit,
+            lambda context: os.fsencode(_quoted(f"{ENV_HOME}={context.home.root}")),
+        ),
+        notes=[f"{_LOGIN}: systemctl --user daemon-reload && systemctl --user enable --now {UNIT}"],
+        farewell=[f"Stop it as well: systemctl --user disable --now {UNIT}"],
+    ),
+    "launchd": installer_of(
+        OwnFile(
+            placed("", "Library/LaunchAgents", f"{LABEL}.plist"),
+            _agent,
+            lambda context: os.fsencode(f"<string>{escape(str(context.home.root))}</string>"),
+        ),
+        notes=[f"{_LOGIN}: launchctl bootstrap gui/$(id -u) ~/Library/LaunchAgents/{LABEL}.plist"],
+        farewell=[f"Stop it as well: launchctl bootout gui/$(id -u)/{LABEL}"],
+    ),
+}
 
 
 def installable() -> tuple[str, ...]:
@@ -110,12 +184,6 @@ def _recorded_roots(home: Home) -> list[str]:
         return []
 
 
-def _record_root(home: Home, root: Path) -> None:
-    if str(root) not in (known := _recorded_roots(home)):
-        text = "".join(f"{one}\n" for one in (*known, root))
-        disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
-
-
 def installed(context: InstallContext) -> list[str]:
     """Return the clients whose configuration runs our scripts, whether these exist or not."""
     return [name for name in installable() if "hooks" in installed_parts(name, context)]
@@ -157,8 +225,10 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     folders = missing_folders(plan.edits)
     kept = apply(plan.edits, home.backups, at_ms=at_ms)
     keep_made(home, folders)
-    if plan.root:
-        _record_root(home, plan.root)
+    known = _recorded_roots(home)
+    if plan.root and str(plan.root) not in known:
+        text = "".join(f"{one}\n" for one in (*known, plan.root))
+        disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
     remove_made(home, plan.edits)
     return kept
 
@@ -209,16 +279,13 @@ def setups(context: InstallContext) -> list[Setup]:
 
     With a project, only those are planned that keep settings in one.
     """
-    return [
-        _planned(client, found, context)
-        for client in clients().values()
-        if client.installer and (client.per_project or not context.project)
-        if (found := evidence(client, context))
-    ]
-
-
-def _planned(client: Client, found: str, context: InstallContext) -> Setup:
-    try:
-        return Setup(client, found, install(client.name, context))
-    except ObserverError as error:
-        return Setup(client, found, InstallPlan(edits=()), error)
+    made = []
+    for client in clients().values():
+        found = evidence(client, context)
+        if not (found and client.installer and (client.per_project or not context.project)):
+            continue
+        try:
+            made.append(Setup(client, found, install(client.name, context)))
+        except ObserverError as error:
+            made.append(Setup(client, found, InstallPlan(edits=()), error))
+    return made

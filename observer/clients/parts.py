@@ -1,26 +1,38 @@
 """What an installer puts into a client's files: our hooks, our MCP server, a plug-in of ours.
 
-Each part is put in, brought up to date and taken out; everybody else's entries, their order and
-their comments stay. Most installers are a table of files and the parts in them.
+Each part is put in, brought up to date and taken out; everybody else's entries, their order,
+comments and layout stay. An entry is ours if its command runs a script in `<home>/hooks`. Most
+installers are a table of files and the parts in them.
+
+What to paste where, for people who register the MCP server by hand.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import orjson
 
 from observer.clients.client import Installer
 from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext, InstallPlan, command, is_ours
 from observer.clients.config_files.file_edits import FileEdit, read
-from observer.clients.config_files.json_entries import IsOurs, edit_json, merge
 from observer.core.errors import ConfigInvalid
 from observer.core.json_text import dump
+from observer.core.paths import ENV_HOME
 
 Options: TypeAlias = Mapping[str, object]
 PathOf: TypeAlias = Callable[[InstallContext], Path]
+
+
+def placed(variable: str, default: str, file: str) -> PathOf:
+    """Return where a file is: in the folder that a variable names, else in one of the home."""
+    return lambda context: context.place(variable, default) / file
 
 
 class Part(Protocol):
@@ -67,14 +79,224 @@ class ConfigFile(NamedTuple):
         return edit_json(self.path(context), change, leftovers=self.leftovers)
 
 
-def installer_of(*files: OurFile, notes: Sequence[str] = ()) -> Installer:
-    """Return the installer that plans these files; `notes` are what the user has to do then."""
+def installer_of(
+    *files: OurFile, notes: Sequence[str] = (), farewell: Sequence[str] = ()
+) -> Installer:
+    """Return the installer that plans these files.
+
+    `notes` are what the user has to do then, `farewell` once they are gone.
+    """
 
     def plan(context: InstallContext, *, is_wanted: bool) -> InstallPlan:
         edits = tuple(one.edit(context, is_wanted=is_wanted) for one in files)
-        return InstallPlan(edits=edits, notes=tuple(notes) if is_wanted else ())
+        said = notes if is_wanted else farewell if any(one.is_change for one in edits) else ()
+        return InstallPlan(edits=edits, notes=tuple(said))
 
     return Installer(partial(plan, is_wanted=True), partial(plan, is_wanted=False))
+
+
+# --- changes of a text, and our MCP server in it -------------------------------------------------
+
+IsOurs = Callable[[Any], bool]  # Any: an entry of a foreign file
+Change = Callable[[str], str]
+
+_HINT = "correct it, then repeat; nothing was changed"
+
+SERVER = "observer"
+"""Our name among a client's MCP servers."""
+
+
+def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)) -> FileEdit:
+    """Plan a change of a JSON file's text; a file that is left with a leftover goes.
+
+    Raises:
+        ConfigInvalid: the file is not a JSON object, or not of the shape that the change needs;
+            names the file.
+    """
+
+    def is_left_over(after: str) -> bool:
+        return jsonc.load(after) in leftovers and not jsonc.has_comment(after)
+
+    return edit_text(path, change, check=_check, is_left_over=is_left_over)
+
+
+def edit_text(
+    path: Path,
+    change: Change,
+    *,
+    check: Callable[[str], object],
+    is_left_over: Callable[[str], bool],
+) -> FileEdit:
+    """Plan a change of a file's text; a file that is left with nothing of others goes.
+
+    Args:
+        path: the file; one that is not there has an empty text.
+        change: gets the text with plain line feeds.
+        check: raises ValueError for a text that is not what the file should hold.
+        is_left_over: returns True for a text that nobody needs.
+
+    Raises:
+        ConfigInvalid: the check or the change failed; names the file.
+    """
+    before = read(path)
+    try:
+        found = (before or b"").decode()
+        check(found)
+        # A file whose lines all end as on Windows keeps to it.
+        has_crlf = 0 < found.count("\n") == found.count("\r\n")
+        text = found.replace("\r\n", "\n") if has_crlf else found
+        after = change(text)
+    except ConfigInvalid as error:
+        raise ConfigInvalid(f"{path}: {error.message}", hint=error.hint) from error
+    except ValueError as error:
+        raise ConfigInvalid(f"{path}: {error}", hint=_HINT) from error
+    if after == text:
+        return FileEdit(path=path, before=before, after=before)
+    is_gone = before is not None and is_left_over(after)
+    written = after.replace("\n", "\r\n") if has_crlf else after
+    return FileEdit(path=path, before=before, after=None if is_gone else written.encode())
+
+
+def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs) -> str:
+    """Return the text whose list at a path holds exactly the wanted ones of ours.
+
+    Each takes the place of one that is there, the others follow at the end: what else is in the
+    list keeps its place.
+
+    Raises:
+        ValueError: there is something else than a list.
+    """
+    present = _list(text, path)
+    places = [place for place, entry in enumerate(present) if is_ours(entry)]
+    for place, entry in zip(places, wanted, strict=False):
+        if present[place] != entry:
+            text = jsonc.put(text, (*path, place), entry)
+    for place in reversed(places[len(wanted) :]):
+        text = jsonc.remove(text, (*path, place))
+    for entry in wanted[len(places) :]:
+        text = jsonc.put(text, (*path, len(_list(text, path))), entry)
+    return text
+
+
+class Servers(NamedTuple):
+    """How a client's configuration holds its MCP servers, ours among them.
+
+    Attributes:
+        place: the path of the object that holds them by name.
+        extra: fields of a new entry.
+        flat: returns an entry as `command`, `args` and `env`, with whatever else it holds.
+        shaped: the inverse of `flat`.
+    """
+
+    place: jsonc.Path = ("mcpServers",)
+    extra: Mapping[str, object] = {}
+    flat: Callable[[Any], Any] = lambda entry: entry
+    shaped: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
+
+    def put(self, text: str, context: InstallContext) -> str:
+        """Return the text with our MCP server registered.
+
+        Raises:
+            ConfigInvalid: another server has our name.
+        """
+        path = (*self.place, SERVER)
+        entry = jsonc.at(text, path)
+        present = None if entry is None else self.flat(entry) or {}
+        wanted = server_entry(present, context, extra=self.extra)
+        return text if wanted == present else jsonc.put(text, path, self.shaped(wanted))
+
+    def drop(self, text: str, context: InstallContext) -> str:
+        """Return the text without our MCP server; another's with our name or home stays."""
+        path = (*self.place, SERVER)
+        is_own = is_own_server(self.flat(jsonc.at(text, path)), context)
+        return jsonc.remove(text, path) if is_own else text
+
+
+def server_entry(
+    present: Any,  # noqa: ANN401 - an entry of a foreign file
+    context: InstallContext,
+    *,
+    extra: Mapping[str, object] = {},
+) -> dict[str, Any]:
+    """Return the entry of our MCP server: the one that is there, brought up to date.
+
+    Raises:
+        ConfigInvalid: another server has our name.
+    """
+    if present is not None and not _is_our_server(present):
+        raise ConfigInvalid(
+            f"another MCP server has the name {SERVER!r}",
+            hint="rename or remove that entry, then repeat",
+        )
+    chosen = ["--tools", context.tools] if context.tools else []
+    usual = {**extra, "command": context.observer, "args": ["mcp", *chosen]}
+    wanted = {**usual, **(present or {}), "command": context.observer}
+    if chosen:
+        wanted["args"] = usual["args"]
+    environ = {name: at for name, at in wanted.pop("env", {}).items() if name != ENV_HOME}
+    if str(context.home.root) != _usual_home(context):
+        environ[ENV_HOME] = str(context.home.root)
+    if environ:
+        wanted["env"] = environ
+    return wanted
+
+
+def is_own_server(present: Any, context: InstallContext) -> bool:  # noqa: ANN401 - as above
+    """Return True if an entry is the MCP server of this home."""
+    if not _is_our_server(present):
+        return False
+    home = present.get("env", {}).get(ENV_HOME) or _usual_home(context)
+    return bool(home == str(context.home.root))
+
+
+def _usual_home(context: InstallContext) -> str:
+    return str(context.user_home / ".observer")
+
+
+def _is_our_server(entry: object) -> bool:
+    match entry:
+        case {"command": str(command), "args": ["mcp", *_], **rest}:
+            return Path(command).name == "observer" and isinstance(rest.get("env", {}), dict)
+    return False
+
+
+def _check(text: str) -> None:
+    if not isinstance(jsonc.load(text), dict):
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 - the file is wrong, not its reader
+
+
+def _list(text: str, path: jsonc.Path) -> list[Any]:
+    value = jsonc.at(text, path)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError(f"{'.'.join(map(str, path))} is not a list")  # noqa: TRY004 - the file is wrong, not its reader
+    return value
+
+
+class Snippet(NamedTuple):
+    """One client's way: what to do, and the text to do it with."""
+
+    client: str
+    instruction: str
+    text: str
+
+
+def snippets(context: InstallContext) -> list[Snippet]:
+    """Return the MCP entry of each client, with this installation's own command."""
+    document = jsonc.load(Servers().put("{}", context))
+    entry = document["mcpServers"][SERVER]
+    argv = [entry["command"], *entry["args"]]
+    variables = [f"{name}={value}" for name, value in entry.get("env", {}).items()]
+    claude = ["claude", "mcp", "add", "--scope=user", *(f"--env={one}" for one in variables)]
+    before = ["env", *variables] if variables else []
+    pasted = orjson.dumps(document).decode()
+    return [
+        Snippet("claude-code", "run", shlex.join([*claude, SERVER, "--", *argv])),
+        Snippet("cursor", "merge into ~/.cursor/mcp.json", pasted),
+        Snippet("kiro", "merge into ~/.kiro/settings/mcp.json", pasted),
+        Snippet("any other", "start over stdio", shlex.join([*before, *argv])),
+    ]
 
 
 # --- hooks ---------------------------------------------------------------------------------------
@@ -86,6 +308,11 @@ def scripts(
     """Return the command lines that report an event; at the start of a session also its context."""
     lines = [command(context.home, "post", client, event)]
     return lines + ([command(context.home, "context", client)] if event == start else [])
+
+
+def seconds(events: str, timeout: int) -> dict[str, Options]:
+    """Return the same timeout for some events, whose names are words."""
+    return {event: {"timeout": timeout} for event in events.split()}
 
 
 def runs_ours(context: InstallContext, entry: object, *, key: str = "command") -> bool:
@@ -136,8 +363,8 @@ class OurHooks(NamedTuple):
 
     client: str
     reporting: Mapping[str, Options]
-    recalling: Mapping[str, Options]
-    asking: Options
+    recalling: Mapping[str, Options] = {}
+    asking: Options = MappingProxyType({"timeout": 5})
     matchers: Mapping[str, str] = {}
 
     def put(self, text: str, context: InstallContext) -> str:
@@ -169,17 +396,10 @@ class OurHooks(NamedTuple):
 
 def our_handlers(text: str, context: InstallContext) -> Iterator[tuple[str, int, int]]:
     """Yield event, place of the group and place in the group of each handler of ours."""
-    yield from (
-        (event, place, at) for event, place, at, one in handlers(text) if runs_ours(context, one)
-    )
-
-
-def handlers(text: str) -> Iterator[tuple[str, int, int, object]]:
-    """Yield event, place of the group, place in the group and entry of each handler."""
     for event in _events_in(text):
-        groups = jsonc.at(text, ("hooks", event))
-        for place, group in enumerate(groups if isinstance(groups, list) else []):
-            yield from ((event, place, at, one) for at, one in enumerate(_handlers(group)))
+        for place, group in enumerate(_list(text, ("hooks", event))):
+            known = enumerate(_handlers(group))
+            yield from ((event, place, at) for at, one in known if runs_ours(context, one))
 
 
 def check_switch(path: PathOf, key: jsonc.Path, context: InstallContext, *, off: bool) -> None:
@@ -205,8 +425,7 @@ def _drop_entries(text: str, is_ours: IsOurs) -> str:
 def _drop_strays(text: str, context: InstallContext) -> str:
     """Take our handlers out of the groups where somebody else's stand as well."""
     for event in _events_in(text):
-        groups = jsonc.at(text, ("hooks", event))
-        for place, group in enumerate(groups if isinstance(groups, list) else []):
+        for place, group in enumerate(_list(text, ("hooks", event))):
             known = _handlers(group)
             ours = [at for at, one in enumerate(known) if runs_ours(context, one)]
             for at in reversed(ours if len(ours) < len(known) else []):
@@ -229,24 +448,24 @@ def _handlers(group: object) -> list[object]:
     return known if isinstance(known, list) else []
 
 
-# --- plug-ins ------------------------------------------------------------------------------------
+# --- files that are ours as a whole --------------------------------------------------------------
 
-_OURS = "// Written by `observer install"
+_MARK = "Written by `observer install"
 _PRELUDE = Path(__file__).with_name("plugin_prelude.js")
 
 
-class PlugIn(NamedTuple):
-    """A file of JavaScript among a client's plug-ins, which runs our hook scripts.
+class OwnFile(NamedTuple):
+    """A file that is ours as a whole.
 
     Attributes:
-        client: whose it is.
-        source: its code; what all of ours share is put before it.
         path: returns where it goes.
+        content: returns what is in it: our mark, and what `home` returns.
+        home: returns the text by which one of this home is known.
     """
 
-    client: str
-    source: Path
     path: PathOf
+    content: Callable[[InstallContext], bytes]
+    home: Callable[[InstallContext], bytes]
 
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
         """Plan the file, or its removal; one of somebody else, or of another home, stays.
@@ -256,28 +475,35 @@ class PlugIn(NamedTuple):
         """
         path = self.path(context)
         before = read(path)
-        is_known = before is not None and before.startswith(_OURS.encode())
+        is_known = before is not None and _MARK.encode() in before
         if not is_wanted:
-            is_gone = is_known and before is not None and _home(context) in before
+            is_gone = is_known and before is not None and self.home(context) in before
             return FileEdit(path=path, before=before, after=None if is_gone else before)
         if before is not None and not is_known:
             raise ConfigInvalid(
                 f"{path} is not a file of observer",
-                hint="rename it, then repeat; nothing was changed",
+                hint="rename or remove it, then repeat; nothing was changed",
             )
-        return FileEdit(path=path, before=before, after=self._code(context).encode())
+        return FileEdit(path=path, before=before, after=self.content(context))
 
-    def _code(self, context: InstallContext) -> str:
-        name = self.client
-        head = f"{_OURS} {name}`; `observer uninstall {name}` removes it.\n"
-        constants = f'const CLIENT = "{name}"\nconst HOOKS = {_home(context).decode()}\n'
-        texts = (path.read_text(encoding="utf-8") for path in (_PRELUDE, self.source))
+
+def plug_in(client: str, source: Path, path: PathOf) -> OwnFile:
+    """Return a file of JavaScript among a client's plug-ins, which runs our hook scripts.
+
+    What all of ours share is put before the code in `source`.
+    """
+
+    def home(context: InstallContext) -> bytes:
+        return dump(str(context.home.hooks))
+
+    def code(context: InstallContext) -> bytes:
+        head = f"// {_MARK} {client}`; `observer uninstall {client}` removes it.\n"
+        constants = f'const CLIENT = "{client}"\nconst HOOKS = {home(context).decode()}\n'
+        texts = (path.read_text(encoding="utf-8") for path in (_PRELUDE, source))
         lines = "".join(texts).splitlines(keepends=True)
         # Imports come first in a module.
         imports = [line for line in lines if line.startswith("import ")]
         rest = [line for line in lines if not line.startswith("import ")]
-        return head + "".join(imports) + "\n" + constants + "".join(rest)
+        return (head + "".join(imports) + "\n" + constants + "".join(rest)).encode()
 
-
-def _home(context: InstallContext) -> bytes:
-    return dump(str(context.home.hooks))
+    return OwnFile(path, code, home)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,7 +57,10 @@ def find_quiet(
         last: the time of each client's last event, by name.
         at_ms: now.
     """
-    used_ms = _last_use(client, context.user_home)
+    walks = (os.walk(context.user_home / folder) for folder in client.transcripts)
+    files = (Path(around, name) for walk in walks for around, _, names in walk for name in names)
+    plain = (path for path in islice(files, MOST_ENTRIES) if path.is_file())
+    used_ms = max((_changed_ms(path) for path in plain if not path.is_symlink()), default=0)
     if not used_ms or used_ms < at_ms - RECENT_MS:
         return None
     last_ms = last_report(client, last) or 0
@@ -84,33 +87,7 @@ def last_report(client: Client, last: Mapping[str, int]) -> int | None:
     return max(forms, default=None)
 
 
-def _last_use(client: Client, user_home: Path) -> int:
-    """Return when a file of its own was last written while an agent worked; 0 for unknown."""
-    newest = 0
-    left = MOST_ENTRIES
-    for folder in client.transcripts:
-        for at_ms in _times(user_home / folder):
-            newest, left = max(newest, at_ms), left - 1
-            if not left:
-                return newest
-    return newest
-
-
-def _times(folder: Path) -> Iterator[int]:
-    """Yield when each plain file below a folder was changed; links are not followed."""
-    waiting = [str(folder)]
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                else:
-                    found = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(found.st_mode):
-                        yield found.st_mtime_ns // 1_000_000
-
-
 def _changed_ms(path: Path) -> int:
     with suppress(OSError):
-        return path.stat().st_mtime_ns // 1_000_000
+        return path.lstat().st_mtime_ns // 1_000_000
     return 0

@@ -56,11 +56,6 @@ def edited(before: str, answer: Object, given: Object, edits: Iterable[Edit]) ->
     return None if after == before else after
 
 
-def unpatched(after: str, answer: Object) -> str | None:
-    """Return the text of a file before the patch in an answer; None if there is none that fits."""
-    return _patched(after, answer, old="+", new="-")
-
-
 def _patched(text: str, answer: Object, *, old: str, new: str) -> str | None:
     start_name = "oldStart" if old == "-" else "newStart"
     lines = text.split("\n")
@@ -123,7 +118,16 @@ def effects(
     `patches` are further names of the tool that applies one.
     """
     if call.tool in PATCHES or call.tool in patches:
-        yield from _patched_files(call)
+        given = text(call.given, "command", "input", "patch", "patchText").partition(
+            "\n*** End Patch"
+        )[0]
+        error = (said(call) or "failed") if call.failed else ""
+        _, *parts = _FILE.split(given)
+        if not parts:
+            yield other(call)
+        for action, path, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            for write in _writes(action, path.strip(), body):
+                yield msgspec.structs.replace(write, tool=call.tool, error=error)
     else:
         yield make(call, makers)
 
@@ -185,7 +189,7 @@ def write(call: ToolCall) -> FileWrite:
     content = text(call.given, "content", "contents", "file_text", "text")
     before = original(answer)
     if before is None:
-        before = unpatched(content, answer)
+        before = _patched(content, answer, old="+", new="-")
     return FileWrite(
         path=path,
         operation="create" if is_new else "write",
@@ -277,14 +281,15 @@ def read(call: ToolCall) -> FileRead | ToolUse:
         return other(call)
     paths = words(call.given, "paths") or tuple(filter(None, [text(call.given, *_PATHS)]))
     first, count = number(call.given, "offset"), number(call.given, "limit")
-    return FileRead(paths=paths, lines=_lines(first, count), tool=call.tool)
+    last = None if count is None else (first or 1) + count - 1
+    return FileRead(paths=paths, lines=span(first, last), tool=call.tool)
 
 
-def _lines(first: int | None, count: int | None) -> str:
-    if first is None and count is None:
+def span(first: int | None, last: int | None) -> str:
+    """Return the lines that were read as a text, as far as they were asked for: `7-`, `1-20`."""
+    if first is None and last is None:
         return ""
-    start = first or 1
-    return f"{start}-" if count is None else f"{start}-{start + count - 1}"
+    return f"{first or 1}-{'' if last is None else last}"
 
 
 def grep(call: ToolCall) -> Search | ToolUse:
@@ -361,6 +366,26 @@ def said(call: ToolCall) -> str:
     return call.error or prose(call.response)
 
 
+_MAKERS: Mapping[str, Maker] = {
+    "command": command,
+    "write": write,
+    "append": append,
+    "edit": edit,
+    "delete": delete,
+    "read": read,
+    "grep": grep,
+    "find": find,
+    "fetch": fetch,
+    "ask_web": ask_web,
+    "delegate": delegate,
+}
+
+
+def by_name(**names: str) -> dict[str, Maker]:
+    """Return makers by the names of a client's tools, those that mean the same under one maker."""
+    return {name: _MAKERS[maker] for maker, known in names.items() for name in known.split()}
+
+
 # --- patches -------------------------------------------------------------------------------------
 #
 # By `apply_patch` models of OpenAI edit files in several clients. Such a patch names the files that
@@ -375,24 +400,8 @@ _HUNK = re.compile(r"^@@.*$", re.MULTILINE)
 _MOVE = re.compile(r"\n\*\*\* Move to: (.+)")
 
 
-def _patched_files(call: ToolCall) -> Iterator[FileWrite | ToolUse]:
-    """Yield what a patch does to each file; the call as it came where it names none.
-
-    A file that moves is one that is edited at its new place and one that is deleted.
-    """
-    given = text(call.given, "command", "input", "patch", "patchText").partition("\n*** End Patch")[
-        0
-    ]
-    error = (said(call) or "failed") if call.failed else ""
-    _, *parts = _FILE.split(given)
-    if not parts:
-        yield other(call)
-    for action, path, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        for write in _writes(action, path.strip(), body):
-            yield msgspec.structs.replace(write, tool=call.tool, error=error)
-
-
 def _writes(action: str, path: str, body: str) -> Iterator[FileWrite]:
+    """Yield what a patch does to a file; one that moves is edited at its new place and deleted."""
     moved = _MOVE.match(body)
     if action == "Add":
         content = "".join(f"{line[1:]}\n" for line in body.split("\n") if line[:1] == "+")

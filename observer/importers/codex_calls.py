@@ -154,13 +154,6 @@ _SCRIPT_HEAD = re.compile(
 )
 
 
-class ScriptCall(NamedTuple):
-    """A call in a script, as far as it is written out."""
-
-    name: str
-    given: Object
-
-
 class ScriptEnd(NamedTuple):
     """What a script printed, and how it ended: the cell in which it goes on, a command's code."""
 
@@ -170,56 +163,34 @@ class ScriptEnd(NamedTuple):
     has_failed: bool = False
 
 
-def calls_in(script: str) -> list[ScriptCall]:
+def calls_in(script: str) -> list[tuple[str, Object]]:
     """Return the calls of tools in a script, those whose arguments are written out."""
-    calls = ((one.method, _given(one.argument)) for one in method_calls(script, "tools"))
-    return [ScriptCall(name, given) for name, given in calls if given]
-
-
-def _given(value: Json) -> Object:
-    if isinstance(value, str):
-        return {"command": value}  # a patch
-    return value if isinstance(value, dict) else {}
-
-
-def end_of(output: Json) -> ScriptEnd:
-    """Return what the answer of a script says."""
-    said = prose(output)
-    head = _SCRIPT_HEAD.match(said)
-    printed = said[head.end() :].lstrip("\n") if head else said
-    result = parsed(printed) if printed.startswith("{") else None
-    code = None
-    if isinstance(result, dict) and "output" in result:
-        code, printed = number(result, "exit_code"), text(result, "output")
-    failed = head is not None and head["how"] == "failed"
-    return ScriptEnd(printed, (head["cell"] or "") if head else "", code, failed)
-
-
-def asked_web(given: Object) -> str:
-    """Return the questions of a call that looks at the web."""
-    lists = ("search_query", "image_query")
-    return " ".join(text(row, "q") for name in lists for row in rows(given, name))
+    calls: list[tuple[str, Object]] = []
+    for one in method_calls(script, "tools"):
+        if isinstance(one.argument, str):  # a patch
+            calls.append((one.method, {"command": one.argument}))
+        elif isinstance(one.argument, dict) and one.argument:
+            calls.append((one.method, one.argument))
+    return calls
 
 
 def patch_of_changes(changes: Object) -> str:
     """Return the patch that made changes of files, which are given by their paths."""
-    return "\n".join(["*** Begin Patch", *_changed(changes), "*** End Patch"])
-
-
-def _changed(changes: Object) -> Iterator[str]:
+    made = ["*** Begin Patch"]
     for path in changes:
         change = inner(changes, path)
         match text(change, "type"):
             case "add":
-                yield f"*** Add File: {path}"
-                yield from (f"+{line}" for line in text(change, "content").splitlines())
+                added = text(change, "content").splitlines()
+                made += [f"*** Add File: {path}", *(f"+{line}" for line in added)]
             case "delete":
-                yield f"*** Delete File: {path}"
+                made.append(f"*** Delete File: {path}")
             case "update":
-                yield f"*** Update File: {path}"
+                made.append(f"*** Update File: {path}")
                 if moved := text(change, "move_path"):
-                    yield f"*** Move to: {moved}"
-                yield text(change, "unified_diff").rstrip("\n")
+                    made.append(f"*** Move to: {moved}")
+                made.append(text(change, "unified_diff").rstrip("\n"))
+    return "\n".join([*made, "*** End Patch"])
 
 
 # --- the calls that scripts made, by the items of a rollout, or else by what they write out -------
@@ -260,7 +231,15 @@ class ScriptCalls:
 
     def answered(self, at_ms: int, call: str, given: Object, output: Json) -> Iterator[HookCall]:
         """Yield the calls of a script that has ended, those that no item reports."""
-        end = end_of(output)
+        said = prose(output)
+        head = _SCRIPT_HEAD.match(said)
+        printed = said[head.end() :].lstrip("\n") if head else said
+        result = parsed(printed) if printed.startswith("{") else None
+        code = None
+        if isinstance(result, dict) and "output" in result:
+            code, printed = number(result, "exit_code"), text(result, "output")
+        failed = head is not None and head["how"] == "failed"
+        end = ScriptEnd(printed, (head["cell"] or "") if head else "", code, failed)
         known = self._cells.pop(text(given, "cell_id"), None)
         script = known or _Script(call, text(given, "command", "input", "code"), "")
         script = script._replace(printed=script.printed + end.printed)
@@ -283,32 +262,35 @@ class ScriptCalls:
             yield self._done(at_ms, script.call, "exec", {"command": script.source}, answer)
         alone = script._replace(printed=script.printed if len(found) == 1 else "")
         for place, one in enumerate(found):
-            if not self._is_an_item(one):
+            if not self._is_an_item(one[0]):
                 name = f"{script.call}#{place}" if len(found) > 1 else script.call
                 yield self._said(at_ms, name, one, alone, end if len(found) == 1 else ScriptEnd(""))
 
-    def _is_an_item(self, one: ScriptCall) -> bool:
-        if one.name in SHELLS or one.name == STDIN:
-            return "commands" in self._has or one.name == STDIN
-        if one.name == _PATCH:
+    def _is_an_item(self, name: str) -> bool:
+        if name in SHELLS or name == STDIN:
+            return "commands" in self._has or name == STDIN
+        if name == _PATCH:
             return "changes" in self._has
-        return "tools" in self._has and "__" in one.name
+        return "tools" in self._has and "__" in name
 
     def _said(
-        self, at_ms: int, call: str, one: ScriptCall, script: _Script, end: ScriptEnd
+        self, at_ms: int, call: str, one: tuple[str, Object], script: _Script, end: ScriptEnd
     ) -> HookCall:
-        if one.name in SHELLS:
-            given: Object = {"command": command_of(one.given), "cwd": text(one.given, "workdir")}
+        name, asked = one
+        if name in SHELLS:
+            given: Object = {"command": command_of(asked), "cwd": text(asked, "workdir")}
             code: Object = {} if end.code is None else {"exit_code": end.code}
             answer: Json = {"output": script.printed, **code, **_failed(end)}
             return self._done(at_ms, call, "Bash", _placed(given), answer)
-        if one.name == _PATCH:
+        if name == _PATCH:
             head = "" if end.has_failed else "Exit code: 0\n"
-            return self._done(at_ms, call, _PATCH, one.given, f"{head}{script.printed}")
-        if one.name in WEB and (query := asked_web(one.given)):
+            return self._done(at_ms, call, _PATCH, asked, f"{head}{script.printed}")
+        questions = (rows(asked, each) for each in ("search_query", "image_query"))
+        query = " ".join(text(row, "q") for found in questions for row in found)
+        if name in WEB and query:
             return self._done(at_ms, call, "web_search", {"query": query}, script.printed)
         said: Json = {"content": script.printed, **_failed(end)}
-        return self._done(at_ms, call, one.name, one.given, said)
+        return self._done(at_ms, call, name, asked, said)
 
     def asked(self, at_ms: int, item: Object) -> HookCall:
         """Return the call of a server's tool of an item, whose id hooks report too."""

@@ -154,20 +154,16 @@ def _open(path: Path, mode: str, before: str = "SELECT 1") -> sqlite3.Connection
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
     try:
         connection.execute(before).fetchall()
-        _restrict(connection)
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_BYTES)
+        # Not PRAGMA trusted_schema: without trust, older SQLite opens no database with an index
+        # over JSON. What a computed column of a plain table calls are functions of SQLite's own.
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("SELECT count(*) FROM sqlite_schema")  # raises if it is no database
     except sqlite3.Error:
         connection.close()
         raise
     return connection
-
-
-def _restrict(connection: sqlite3.Connection) -> None:
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CELL_BYTES)
-    # Not PRAGMA trusted_schema: without trust, older SQLite opens no database with an index over
-    # JSON. What a computed column of a plain table calls are functions of SQLite's own.
-    connection.execute("PRAGMA query_only = ON")
-    connection.execute("SELECT count(*) FROM sqlite_schema")  # raises if it is no database
 
 
 def _copied(path: Path, folder: Path) -> Path:

@@ -76,23 +76,19 @@ def lines(path: Path, problems: Problems, *, with_empty: bool = False) -> Iterat
     """Yield the lines of a file, empty ones where asked for; what cannot be read is counted."""
     try:
         with opened(path) as file:
-            yield from _lines(file, path, problems, with_empty=with_empty)
+            offset = number = 0
+            while data := file.readline(LINE_BYTES):
+                number += 1
+                begin, offset = offset, offset + len(data)
+                if len(data) == LINE_BYTES and not data.endswith(b"\n"):
+                    problems.add("line longer than any record", path, number)
+                    while data and not data.endswith(b"\n"):
+                        data = file.readline(LINE_BYTES)
+                        offset += len(data)
+                elif with_empty or data.strip():
+                    yield Line(begin, number, data, data.endswith(b"\n"))
     except (OSError, EOFError, UnexpectedFile) as error:
         problems.add(f"unreadable file ({error})", path)
-
-
-def _lines(file: IO[bytes], path: Path, problems: Problems, *, with_empty: bool) -> Iterator[Line]:
-    offset = number = 0
-    while data := file.readline(LINE_BYTES):
-        number += 1
-        begin, offset = offset, offset + len(data)
-        if len(data) == LINE_BYTES and not data.endswith(b"\n"):
-            problems.add("line longer than any record", path, number)
-            while data and not data.endswith(b"\n"):
-                data = file.readline(LINE_BYTES)
-                offset += len(data)
-        elif with_empty or data.strip():
-            yield Line(begin, number, data, data.endswith(b"\n"))
 
 
 def parse(line: Line, path: Path, problems: Problems) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -21,7 +22,7 @@ from observer.core.errors import Undecodable
 from observer.core.events import Event
 from observer.core.routes import import_route
 from observer.importers.jsonl import SUFFIXES, Problems, files_below, last_ms, lines, parse, time_of
-from observer.importers.source import FoundSession
+from observer.importers.source import FoundSession, SessionSource
 from observer.ingest.decode import decode_call
 from observer.ingest.duplicates import LIVE_MS
 from observer.projects.worktree import normalise
@@ -63,7 +64,9 @@ def events_of_calls(
     to the hooks.
     """
     at_ms, idle_ms = now_ms(), settings.session_idle_minutes * 60_000
-    remote = _remote(found)
+    remote = ""
+    with suppress(ValueError):  # its client kept none that can be one
+        remote = normalise(found.remote, base=found.folder or "/")
     for call in calls:
         may_go_on = call.is_open or call.event in _ENDS
         if at_ms - call.at_ms < (idle_ms if may_go_on else LIVE_MS):
@@ -81,13 +84,6 @@ def read_session(
     """Yield the events of a session of one folder, from the calls that `calls_of` reads."""
     calls = calls_of(found, problems)
     yield from events_of_calls(client, calls, found, settings, problems, project=found.folder)
-
-
-def _remote(found: FoundSession) -> str:
-    """Return the name of a session's repository; "" where its client kept none that can be one."""
-    with suppress(ValueError):
-        return normalise(found.remote, base=found.folder or "/")
-    return ""
 
 
 def _events(
@@ -157,6 +153,24 @@ def find_sessions(
     return [_session(name, group) for name, group in files.items()]
 
 
+def source_of(
+    name: str,
+    place: tuple[str, str, str],
+    opener: Opener,
+    calls_of: CallsOf,
+    *,
+    endings: tuple[str, ...] = SUFFIXES,
+    is_one: Callable[[Path], bool] = lambda _: True,
+) -> SessionSource:
+    """Return the importer of a client by its place, how its files begin, and their calls.
+
+    A place is `settings`, `variable` and `sessions` of a `SessionSource`; `endings` and `is_one`
+    are for `find_sessions`.
+    """
+    find = partial(find_sessions, opener, endings=endings, is_one=is_one)
+    return SessionSource(name, *place, find=find, read=partial(read_session, name, calls_of))
+
+
 def first_said(found: Iterable[Object], *names: str) -> str:
     """Return the first of these fields that one of the records holds."""
     return next((said for record in found if (said := text(record, *names))), "")
@@ -189,12 +203,6 @@ def _session(name: str, group: Sequence[tuple[Path, Opening]]) -> FoundSession:
     )
 
 
-class _Said(NamedTuple):
-    at_ms: int
-    words: str
-    key: str
-
-
 class RecordCalls(ABC):
     """The hook calls of one session, from the records of its files.
 
@@ -217,7 +225,7 @@ class RecordCalls(ABC):
         self._last_ms = 0
         self._problems = problems
         self.asked_of: dict[str, tuple[str, Object]] = {}
-        self._said: _Said | None = None
+        self._said: tuple[int, str, str] | None = None
         self._usage: dict[str, Mapping[str, int]] = {}
 
     def __iter__(self) -> Iterator[HookCall]:
@@ -231,7 +239,10 @@ class RecordCalls(ABC):
                 self._last_ms = max(self._last_ms, at_ms)
                 found = list(self.read(at_ms, record))
                 if is_first:  # after it was read, for it may name folder and branch
-                    yield self._started()
+                    first = islice(self.records(self._found.paths[0], Problems()), GLANCED)
+                    model = next(filter(None, map(self.model_of, first)), "")
+                    fields: Object = {"source": "startup", "reason": "startup", "model": model}
+                    yield self.call(self._found.first_ms, self.start, fields, "start")
                 yield from found
             yield from self.stopped()
         if self._last_ms:
@@ -265,12 +276,6 @@ class RecordCalls(ABC):
         payload = self.payload(event, fields)
         return HookCall(at_ms, event, payload, self.branch, f"{event}/{key}")
 
-    def _started(self) -> HookCall:
-        first = islice(self.records(self._found.paths[0], Problems()), GLANCED)
-        model = next(filter(None, map(self.model_of, first)), "")
-        fields: Object = {"source": "startup", "reason": "startup", "model": model}
-        return self.call(self._found.first_ms, self.start, fields, "start")
-
     def prompt(self, at_ms: int, words: str, key: str) -> Iterator[HookCall]:
         """Yield the end of the turn before, and a prompt."""
         yield from self.stopped()
@@ -280,7 +285,7 @@ class RecordCalls(ABC):
     def say(self, at_ms: int, words: str, key: str) -> None:
         """Note what the agent says; the last of it is the reply."""
         if words.strip():
-            self._said = _Said(at_ms, words, key)
+            self._said = at_ms, words, key
 
     def spend(self, key: str, usage: Mapping[str, int]) -> None:
         """Note the tokens of an answer; of one that is written again the last ones count."""
@@ -294,11 +299,12 @@ class RecordCalls(ABC):
         """Yield the end of the turn, if the agent said anything in it."""
         said, self._said = self._said, None
         if said is not None:
+            at_ms, words, key = said
             counts = self._usage.values()
             usage = {name: sum(one[name] for one in counts) for name in next(iter(counts), {})}
             self._usage = {}
-            event, fields = self.reply(said.words, usage)
-            yield self.call(said.at_ms + _REPLY_MS, event, fields, said.key)
+            event, fields = self.reply(words, usage)
+            yield self.call(at_ms + _REPLY_MS, event, fields, key)
 
     def asked(self, words: str) -> tuple[str, Object]:
         """Return the event of a prompt, and its fields."""

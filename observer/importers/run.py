@@ -45,13 +45,9 @@ def known_roots(home: Home) -> set[str]:
     return {root for root in roots if Path(root).is_dir()}
 
 
-def work_trees(folders: Iterable[str]) -> set[str]:
-    """Return the roots of the projects around folders, of those that exist."""
-    return {root for folder in set(folders) if folder and (root := _around(folder))}
-
-
 @cache
 def _around(folder: str) -> str:
+    """Return the root of the project around a folder, if it exists."""
     if not Path(folder).is_dir():
         return ""
     place = detect_place(folder)
@@ -173,7 +169,8 @@ def plan_import(
     for source in sources:
         paths = choice.paths or source.paths(environ, sorted(roots))
         plans.append(plan_source(home, source, choice._replace(paths=paths), finished, roots))
-        roots |= work_trees(one.folder for one in plans[-1].found)
+        folders = {one.folder for one in plans[-1].found}
+        roots |= {root for folder in folders if folder and (root := _around(folder))}
     return [plan for plan in plans if plan.found]
 
 
@@ -249,10 +246,9 @@ class QueuedImport(Value):
     ) -> Iterator[tuple[SessionSource, Choice]]:
         """Yield the sources that are still known, and what was chosen of each."""
         for one in self.sources:
-            if one.name in sources:
-                paths = tuple(path for each in one.paths if (path := Path(each)).exists())
-                if paths:
-                    yield sources[one.name], Choice(paths, self.since_ms, self.project)
+            paths = tuple(path for each in one.paths if (path := Path(each)).exists())
+            if paths and one.name in sources:
+                yield sources[one.name], Choice(paths, self.since_ms, self.project)
 
 
 def queue(home: Home, asked: QueuedImport) -> None:
@@ -439,16 +435,12 @@ class Follower:
                 self._due_ms[one.id] = max(at_ms, self._read_ms.get(one.id, 0) + LIVE_MS)
         due = [self._sessions[name] for name, when_ms in self._due_ms.items() if when_ms <= at_ms]
         for one in due:
-            self._taken(one, at_ms)
+            del self._due_ms[one.id]
+            self._read_ms[one.id] = at_ms
+            for after_ms in (self._idle_ms, LIVE_MS):  # the first that is to come counts
+                if one.last_ms + after_ms > at_ms:
+                    self._due_ms[one.id] = one.last_ms + after_ms
         return Plan(self._source, self._paths, due, 0, due, problems)
-
-    def _taken(self, session: FoundSession, at_ms: int) -> None:
-        del self._due_ms[session.id]
-        self._read_ms[session.id] = at_ms
-        for after_ms in (LIVE_MS, self._idle_ms):
-            if session.last_ms + after_ms > at_ms:
-                self._due_ms[session.id] = session.last_ms + after_ms
-                return
 
     def _found(self, changed: Collection[Path], problems: Problems) -> list[FoundSession]:
         """Return the sessions that changed files are of; all of them if a file is a new one."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from typing import NamedTuple
 
 from observer.commands.command_line import entered_folder
-from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Intent
+from observer.core.events import Command, Event, FileRead, FileWrite, Intent
 from observer.core.model import Place, Project
 from observer.core.paths import is_inside
 from observer.projects.fs_probe import NOWHERE, ProbedPlace, inode_of, non_project_dirs, stamp_of
@@ -80,7 +80,10 @@ def probe_place(folder: str, root_commits: MutableMapping[str, str]) -> ProbedPl
     """Look at a folder, asking git for the oldest commit only of inodes not in `root_commits`."""
     try:
         wanted = os.path.realpath(folder) if os.path.isabs(folder) else ""
-        start = _existing(wanted)
+        path = wanted
+        while path and not (os.path.isdir(path) and os.access(path, os.X_OK)):
+            path = "" if path == "/" else os.path.dirname(path)
+        start = path
     except ValueError:  # NUL or lone surrogates
         return NOWHERE
     if not start:
@@ -119,15 +122,10 @@ def _is_there(folder: str, place: Place, project: Project) -> bool:
     return inode_of(inner if os.path.isdir(inner) else folder) in project.inodes
 
 
-def _existing(path: str) -> str:
-    """Return the nearest folder at or above a path that exists and may be entered."""
-    while path and not (os.path.isdir(path) and os.access(path, os.X_OK)):
-        path = "" if path == "/" else os.path.dirname(path)
-    return path
-
-
 def _plain(start: str, *, exists: bool) -> ProbedPlace:
-    if _is_settings(start):
+    # In hidden folders of `$HOME` clients run the user's own hooks.
+    home = os.path.realpath(os.path.expanduser("~"))
+    if start.startswith(os.path.join(home, ".")):
         return NOWHERE
     folder = start
     while folder not in non_project_dirs():
@@ -136,12 +134,6 @@ def _plain(start: str, *, exists: bool) -> ProbedPlace:
                 return _seen(folder, marker)
         folder = os.path.dirname(folder)
     return _seen(start, "") if exists and start not in non_project_dirs() else NOWHERE
-
-
-def _is_settings(folder: str) -> bool:
-    """Whether a folder lies in a hidden one of `$HOME`, where clients run the user's own hooks."""
-    home = os.path.realpath(os.path.expanduser("~"))
-    return folder.startswith(os.path.join(home, "."))
 
 
 def _seen(root: str, marker: str) -> ProbedPlace:
@@ -184,19 +176,16 @@ class PlaceCache:
             if seen.stamp == stamp_of(seen.watched):
                 return seen.place
         with self._lock:
-            return self._look(folder, entry)
-
-    def _look(self, folder: str, before: _Entry | None) -> Place:
-        seen = probe_place(folder, self._root_commits)
-        if before and before.seen.place.root and not os.path.isdir(folder):
-            seen = before.seen
-        self._entries.pop(folder, None)  # so that the order is that of the latest lookup
-        self._entries[folder] = _Entry(seen, self._now_s() + FRESH_S)
-        while len(self._entries) > MOST_FOLDERS:
-            del self._entries[next(iter(self._entries))]
-        while len(self._root_commits) > MOST_FOLDERS:
-            del self._root_commits[next(iter(self._root_commits))]
-        return seen.place
+            now = probe_place(folder, self._root_commits)
+            if entry and entry.seen.place.root and not os.path.isdir(folder):
+                now = entry.seen
+            self._entries.pop(folder, None)  # so that the order is that of the latest lookup
+            self._entries[folder] = _Entry(now, self._now_s() + FRESH_S)
+            while len(self._entries) > MOST_FOLDERS:
+                del self._entries[next(iter(self._entries))]
+            while len(self._root_commits) > MOST_FOLDERS:
+                del self._root_commits[next(iter(self._root_commits))]
+            return now.place
 
 
 def known_project_at(folder: str, projects: Sequence[Project]) -> Project | None:
@@ -206,7 +195,16 @@ def known_project_at(folder: str, projects: Sequence[Project]) -> Project | None
 
 def work_tree_of(path: str, cwd: str) -> str:
     """Return the work tree that a path, maybe relative to `cwd`, lies in; "" if in none."""
-    return _work_tree_around(os.path.normpath(os.path.join(cwd, path)))
+    barred = non_project_dirs()
+    folder = os.path.normpath(os.path.join(cwd, path)).rpartition("/")[0]
+    try:
+        while folder and folder not in barred:
+            if os.access(f"{folder}/.git", os.F_OK):
+                return folder
+            folder = folder.rpartition("/")[0]
+    except ValueError:  # NUL or lone surrogates
+        return ""
+    return ""
 
 
 def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_of) -> str:
@@ -222,7 +220,9 @@ def event_folder(event: Event, work_tree_of: Callable[[str, str], str] = work_tr
     if isinstance(body, Command) and (entered := entered_folder(body.command)):
         below = work_tree_of(os.path.join(os.path.expanduser(entered), ".git"), here)
         return below if is_inside(below, os.path.realpath(here)) else here
-    path = _path(body)
+    path = body.path if isinstance(body, FileWrite) else ""
+    if isinstance(body, FileRead):
+        path = next(iter(body.paths), "")
     return (work_tree_of(path, here) if path else "") or here
 
 
@@ -232,22 +232,3 @@ def _client_folder(event: Event) -> str:
         # Cursor runs the user's own hooks in ~/.cursor: only its workspace folders count.
         return event.roots[0] if event.roots else event.cwd
     return event.cwd or (event.roots[0] if event.roots else "")
-
-
-def _path(body: AnyBody) -> str:
-    if isinstance(body, FileWrite):
-        return body.path
-    return next(iter(body.paths), "") if isinstance(body, FileRead) else ""
-
-
-def _work_tree_around(path: str) -> str:
-    barred = non_project_dirs()
-    folder = path.rpartition("/")[0]
-    try:
-        while folder and folder not in barred:
-            if os.access(f"{folder}/.git", os.F_OK):
-                return folder
-            folder = folder.rpartition("/")[0]
-    except ValueError:  # NUL or lone surrogates
-        return ""
-    return ""

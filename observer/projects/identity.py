@@ -57,20 +57,28 @@ def update_project(project: Project, place: Place, *, gone: frozenset[str] = _NO
         return project
     roots = [root for root in project.roots if root not in gone]
     common_dirs = [path for path in project.common_dirs if main_folder(path) not in gone]
+    is_known = not place.remotes or place.remotes[0] in project.remotes
+    # The oldest commit is that of a project's first repository; others may differ.
+    first = project.common_dirs[:1] in ((), (place.common_dir,))
     changed = msgspec.structs.replace(
         project,
         roots=_with(roots, place.root),
         common_dirs=_with(common_dirs, place.common_dir),
         inodes=_with(project.inodes, place.inode),
-        remotes=_with_origin(project.remotes, place.remotes),
-        root_commit=_root_commit(project, place),
+        remotes=project.remotes if is_known else (place.remotes[0], *project.remotes),
+        root_commit=(place.root_commit if first else "")
+        or project.root_commit
+        or place.root_commit,
     )
     is_named_by_policy = place.name and place.name != project.name
     is_homeless = gone & set(folders_of(project)) and not (
         {project.name} & {place.name, *map(_name, folders_of(changed))}
     )
     if is_named_by_policy or is_homeless:
-        changed = _renamed(changed, place_name(place))
+        name = place_name(place)
+        earlier = tuple(n for n in changed.earlier_names if n not in (name, changed.name))
+        earlier_names = (*earlier, changed.name)
+        changed = msgspec.structs.replace(changed, name=name, earlier_names=earlier_names)
     return project if changed == project else changed
 
 
@@ -196,18 +204,3 @@ def _name(folder: str) -> str:
 def _with(known: Sequence[str], more: str) -> tuple[str, ...]:
     both = (*known, more) if more and more not in known else tuple(known)
     return both if len(both) <= MOST_FOLDERS else (both[0], *both[1 - MOST_FOLDERS :])
-
-
-def _with_origin(known: tuple[str, ...], seen: tuple[str, ...]) -> tuple[str, ...]:
-    return known if not seen or seen[0] in known else (seen[0], *known)
-
-
-def _root_commit(project: Project, place: Place) -> str:
-    """Return the oldest commit as the first repository of a project has it; others may differ."""
-    first = project.common_dirs[:1] in ((), (place.common_dir,))
-    return (place.root_commit if first else "") or project.root_commit or place.root_commit
-
-
-def _renamed(project: Project, name: str) -> Project:
-    earlier = tuple(n for n in project.earlier_names if n not in (name, project.name))
-    return msgspec.structs.replace(project, name=name, earlier_names=(*earlier, project.name))

@@ -52,27 +52,25 @@ def normalise(url: str, *, base: str) -> str:
     if helper := _HELPER.match(url):
         return "" if helper[1] == "ext" else normalise(url[helper.end() :], base=base)
     if scheme := _SCHEME.match(url):
-        return _from_url(scheme[1].lower(), url[scheme.end() :])
+        kind = scheme[1].lower()
+        rest = url[scheme.end() :]
+        rest = re.split(r"[?#]", rest, maxsplit=1)[0]
+        authority, _, path = rest.partition("/")
+        if kind == "file":
+            return _local(f"/{path}")
+        host, port = _host_and_port(authority)
+        if not (port.isdigit() or not port):
+            # An unescaped slash in a password ends the authority early; what follows the last @ is
+            # the host, and nothing before it may be kept.
+            authority, _, path = rest.rpartition("@")[2].partition("/")
+            host, port = _host_and_port(authority)
+        if port and (kind not in _DEFAULT_PORTS or port == _DEFAULT_PORTS[kind]):
+            port = ""  # the port of an ssh server says nothing about the repository
+        return _join(f"{host}:{port}" if port else host, path)
     if scp := _SCP.match(url):
         inside = scp[1].strip("[]")  # [host:port] or an IPv6 address
         return _join(inside.partition(":")[0] if inside.count(":") == 1 else inside, scp[2])
     return _local(os.path.join(base, os.path.expanduser(url))) if url else ""
-
-
-def _from_url(scheme: str, rest: str) -> str:
-    rest = re.split(r"[?#]", rest, maxsplit=1)[0]
-    authority, _, path = rest.partition("/")
-    if scheme == "file":
-        return _local(f"/{path}")
-    host, port = _host_and_port(authority)
-    if not (port.isdigit() or not port):
-        # An unescaped slash in a password ends the authority early; what follows the last @ is
-        # the host, and nothing before it may be kept.
-        authority, _, path = rest.rpartition("@")[2].partition("/")
-        host, port = _host_and_port(authority)
-    if port and (scheme not in _DEFAULT_PORTS or port == _DEFAULT_PORTS[scheme]):
-        port = ""  # the port of an ssh server says nothing about the repository
-    return _join(f"{host}:{port}" if port else host, path)
 
 
 def _host_and_port(authority: str) -> tuple[str, str]:
@@ -138,7 +136,10 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Pro
     stamp = stamp_of(watched)
     ref = claimed = _ref(git_dir)
     if ref == _STUB:
-        ref, commit = _asked(root)
+        # In tables, which only git knows; nothing where it is older.
+        ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
+        head = ("rev-parse", "--verify", "--quiet", "HEAD")
+        commit = _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
     else:
         commit = _commit(git_dir, common_dir, ref)
     inode = inode_of(common_dir)
@@ -162,13 +163,6 @@ def _ref(git_dir: str) -> str:
     """Return the full name of the branch that HEAD points to, "" when it is detached."""
     head = read_first_line(os.path.join(git_dir, "HEAD"))
     return head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
-
-
-def _asked(root: str) -> tuple[str, str]:
-    """Return what `_ref` and `_commit` would, asked of git; nothing where it knows no tables."""
-    ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
-    head = ("rev-parse", "--verify", "--quiet", "HEAD")
-    return ref, _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
 
 
 def _commit(git_dir: str, common_dir: str, ref: str) -> str:

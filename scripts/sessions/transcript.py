@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from observer.importers.claude_records import Records
 from observer.importers.jsonl import Problems
-from observer.importers.shelf.claude_code import HookCalls
+from observer.importers.shelf.claude_code import HookCalls, Records
 
 Json = dict[str, Any]
 

@@ -162,13 +162,9 @@ def decoded(sample: Sample) -> list[Event]:
 
 @every_client
 def test_a_payload_becomes_its_events(client: str) -> None:
+    assert SAMPLES[client]
     for name, sample in SAMPLES[client].items():
         assert decoded(sample) == sample.becomes, name
-
-
-@every_client
-def test_every_client_has_samples(client: str) -> None:
-    assert SAMPLES[client]
 
 
 @every_client
@@ -201,69 +197,52 @@ def is_survived(sample: Sample) -> bool:
     return msgspec.json.decode(msgspec.json.encode(events), type=list[Event]) == events
 
 
-def _said(prompt: str) -> object:
-    return claude_code._prompt({"prompt": prompt})
-
-
 def test_only_reminders_before_the_words_are_taken_away() -> None:
+    """Also from a prompt of many blanks, in linear time."""
     quoted = "why does it say <system-reminder>x</system-reminder> here?"
-
-    assert _said(f"<system-reminder>y</system-reminder>\n{quoted}") == Prompt(text=quoted)
-    assert _said(quoted) == Prompt(text=quoted)
-
-
-def test_a_prompt_of_many_blanks_is_read_in_linear_time() -> None:
+    reminded = f"<system-reminder>y</system-reminder>\n{quoted}"
     blanks = " " * 200_000
-
-    assert _said(blanks) == Prompt(text=blanks)
+    for prompt, said in ((reminded, quoted), (quoted, quoted), (blanks, blanks)):
+        assert claude_code._prompt({"prompt": prompt}) == Prompt(text=said)
 
 
 @pytest.mark.parametrize(
-    ("env", "client", "session"),
+    ("variables", "client", "session"),
     [
-        pytest.param(
-            {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}, "claude-code", "s", id="claude-code"
-        ),
-        pytest.param({"CURSOR_AGENT": "1"}, "cursor", "", id="cursor"),
-        pytest.param(
-            {"CODEX_THREAD_ID": "s", "CODEX_SANDBOX": "seatbelt"}, "codex", "s", id="codex"
-        ),
-        pytest.param({"GEMINI_CLI": "1"}, "gemini", "", id="gemini"),
-        pytest.param({"QWEN_CODE": "1", "QWEN_CODE_SESSION_ID": "s"}, "qwen", "s", id="qwen"),
-        pytest.param({"QWEN_CODE": "1"}, "qwen", "", id="qwen-without-a-session"),
-        pytest.param(
-            {"COPILOT_CLI": "1", "COPILOT_AGENT_SESSION_ID": "s"}, "copilot", "s", id="copilot"
-        ),
-        pytest.param({"OPENCODE": "1", "AGENT": "1"}, "opencode", "", id="opencode"),
-        pytest.param({"KILO": "1", "OPENCODE": "1", "AGENT": "1"}, "kilo", "", id="kilo"),
-        pytest.param({"CLINE_NO_INTERACTIVE": "1"}, "cline", "", id="cline-cli"),
-        pytest.param({"CLINE_CONNECTOR_CLI_LAUNCH": "1"}, "cline", "", id="cline-headless"),
-        pytest.param({"CLINE_ACTIVE": "true"}, "cline", "", id="cline-editor"),
-        pytest.param({"PI_CODING_AGENT": "true"}, "pi", "", id="pi"),
-        pytest.param({"AI_AGENT": "robin", "AGENT": "1"}, "robin", "", id="named"),
-        pytest.param({"AI_AGENT": "1", "AGENT": "robin"}, "robin", "", id="named-by-the-other"),
-        pytest.param({"AGENT": "1"}, "", "", id="an-agent-without-a-name"),
+        ("CLAUDECODE=1 CLAUDE_CODE_SESSION_ID=s", "claude-code", "s"),
+        ("CURSOR_AGENT=1", "cursor", ""),
+        ("CODEX_THREAD_ID=s CODEX_SANDBOX=seatbelt", "codex", "s"),
+        ("GEMINI_CLI=1", "gemini", ""),
+        ("QWEN_CODE=1 QWEN_CODE_SESSION_ID=s", "qwen", "s"),
+        ("QWEN_CODE=1", "qwen", ""),
+        ("COPILOT_CLI=1 COPILOT_AGENT_SESSION_ID=s", "copilot", "s"),
+        ("OPENCODE=1 AGENT=1", "opencode", ""),
+        ("KILO=1 OPENCODE=1 AGENT=1", "kilo", ""),
+        ("CLINE_NO_INTERACTIVE=1", "cline", ""),
+        ("CLINE_CONNECTOR_CLI_LAUNCH=1", "cline", ""),
+        ("CLINE_ACTIVE=true", "cline", ""),
+        ("PI_CODING_AGENT=true", "pi", ""),
+        ("AI_AGENT=robin AGENT=1", "robin", ""),
+        ("AI_AGENT=1 AGENT=robin", "robin", ""),
+        ("AGENT=1", "", ""),
     ],
 )
 def test_an_agents_shell_is_known_by_its_variables(
-    env: dict[str, str], client: str, session: str
+    variables: str, client: str, session: str
 ) -> None:
+    env = dict(one.split("=") for one in variables.split())
     assert env.keys() & agent_variables()
     in_a_shell = {**env, "OBSERVER_SESSION": "zsh-77-1763715600"}
     assert attribute(in_a_shell) == Attribution(client, session, "agent")
 
 
 @pytest.mark.parametrize(
-    ("env", "client"),
-    [
-        pytest.param({"OBSERVER_SESSION": "zsh-77-1763715600"}, "zsh", id="recorded-shell"),
-        pytest.param({"AGENT": "", "OBSERVER_SESSION": "bash-7-1"}, "bash", id="empty-variable"),
-        pytest.param({"OBSERVER_SESSION": "cursor-7-1"}, "", id="no-shell"),
-        pytest.param({}, "", id="nothing"),
-    ],
+    ("session", "client"),
+    [("zsh-77-1763715600", "zsh"), ("bash-7-1", "bash"), ("cursor-7-1", ""), ("", "")],
 )
-def test_any_other_shell_is_a_persons(env: dict[str, str], client: str) -> None:
-    session = env.get("OBSERVER_SESSION", "")
+def test_any_other_shell_is_a_persons(session: str, client: str) -> None:
+    """An empty variable is like none."""
+    env = {"AGENT": "", "OBSERVER_SESSION": session}
     assert attribute(env) == Attribution(client, session, "person")
 
 

@@ -60,14 +60,10 @@ def commit(context: InstallContext) -> None:
 
 
 def test_new_git_gets_one_section_for_each_event(new_git: InstallContext) -> None:
+    """A command stands before its event: else every commit in between would fail."""
     make(install("git", new_git), new_git)
     events = git(new_git, "config", "--global", "--get-regexp", r"^hook\..*\.event$")
     assert [line.split()[1] for line in events.splitlines()] == EVENTS
-
-
-def test_a_command_stands_before_its_event(new_git: InstallContext) -> None:
-    """The other way round every commit in between would fail."""
-    make(install("git", new_git), new_git)
     names = [line.split("=")[0] for line in git(new_git, "config", "--global", "-l").splitlines()]
     assert [name.rpartition(".")[2] for name in names] == ["command", "event"] * len(EVENTS)
 
@@ -201,29 +197,22 @@ def test_a_hook_that_was_there_still_runs_and_comes_back(repository: InstallCont
     assert not hook.with_name("post-commit.observer-orig").exists()
 
 
-def test_a_hook_that_was_switched_off_stays_off(repository: InstallContext) -> None:
-    hook = repository.folder / ".git/hooks/post-commit"
-    hook.write_text("#!/bin/sh\necho theirs >ran\n")
+def test_a_hook_that_was_switched_off_stays_off_and_uninstalling_leaves_no_other(
+    repository: InstallContext,
+) -> None:
+    """But one that took the place of ours."""
+    folder = repository.folder / ".git/hooks"
+    hook = folder / "post-commit"
+    put(hook, "#!/bin/sh\necho theirs >ran\n")
     hook.chmod(0o644)
+    before = sorted(path.name for path in folder.iterdir())
     make(install("git", repository), repository)
     commit(repository)
     assert not (repository.folder / "ran").exists()
-
-
-def test_uninstalling_removes_the_hooks(repository: InstallContext) -> None:
-    folder = repository.folder / ".git/hooks"
-    before = sorted(path.name for path in folder.iterdir())
-    make(install("git", repository), repository)
+    (folder / "post-merge").write_text("#!/bin/sh\necho theirs\n")
     make(uninstall("git", repository), repository)
-    assert sorted(path.name for path in folder.iterdir()) == before
-
-
-def test_uninstalling_leaves_a_hook_that_took_the_place_of_ours(repository: InstallContext) -> None:
-    hook = repository.folder / ".git/hooks/post-commit"
-    make(install("git", repository), repository)
-    hook.write_text("#!/bin/sh\necho theirs\n")
-    make(uninstall("git", repository), repository)
-    assert hook.read_text() == "#!/bin/sh\necho theirs\n"
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*before, "post-merge"])
+    assert (folder / "post-merge").read_text() == "#!/bin/sh\necho theirs\n"
 
 
 @pytest.mark.measured
@@ -270,14 +259,12 @@ def test_a_folder_in_the_working_tree_is_left_alone(
     assert "|| true" in refused.value.hint
 
 
-def test_a_linked_hook_is_left_alone(repository: InstallContext) -> None:
-    (repository.folder / ".git/hooks/post-commit").symlink_to("../../hook.sh")
+def test_a_linked_hook_and_an_earlier_copy_are_left_alone(repository: InstallContext) -> None:
+    folder = repository.folder / ".git/hooks"
+    (folder / "post-commit").symlink_to("../../hook.sh")
     with pytest.raises(ConfigInvalid, match="symbolic link"):
         install("git", repository)
-
-
-def test_an_earlier_copy_is_never_overwritten(repository: InstallContext) -> None:
-    folder = repository.folder / ".git/hooks"
+    (folder / "post-commit").unlink()
     (folder / "post-commit").write_text("#!/bin/sh\n")
     (folder / "post-commit.observer-orig").write_text("#!/bin/sh\n# precious\n")
     with pytest.raises(ConfigInvalid, match="in the way"):
@@ -332,14 +319,6 @@ def forced(context: InstallContext) -> None:
     put(context.folder / ".git/hooks/post-commit", THEIRS)
 
 
-def switched_off(context: InstallContext) -> None:
-    (context.folder / ".git/hooks/post-commit").chmod(0o644)
-
-
-def removed(context: InstallContext) -> None:
-    (context.folder / ".git/hooks/post-commit").unlink()
-
-
 def pre_commit(context: InstallContext) -> None:
     hook = context.folder / ".git/hooks/post-commit"
     hook.rename(hook.with_name("post-commit.legacy"))
@@ -351,7 +330,16 @@ def husky(context: InstallContext) -> None:
     git(context, "config", "core.hooksPath", ".husky/_")
 
 
-@pytest.mark.parametrize("deed", [lefthook, forced, switched_off, removed])
+@pytest.mark.parametrize(
+    "deed",
+    [
+        lefthook,
+        forced,
+        lambda context: (context.folder / ".git/hooks/post-commit").chmod(0o644),
+        lambda context: (context.folder / ".git/hooks/post-commit").unlink(),
+    ],
+    ids=["lefthook", "forced", "switched off", "removed"],
+)
 def test_a_hook_that_was_put_out_of_use_is_named_and_comes_back(
     installed: InstallContext, deed: Callable[[InstallContext], None]
 ) -> None:
@@ -428,16 +416,13 @@ def test_uninstalling_removes_the_hooks_that_a_manager_moved_or_left_behind(
     assert missing_hooks(installed, ()) == []
 
 
-def test_a_repository_without_our_hooks_is_left_alone(installed: InstallContext) -> None:
-    make(uninstall("git", installed), installed)
-    put(installed.folder / ".git/hooks/post-commit", THEIRS)
-    assert missing_hooks(installed, ()) == []
-
-
-def test_a_machine_without_git_has_no_silent_hooks(
+def test_a_repository_without_our_hooks_or_a_machine_without_git_misses_none(
     installed: InstallContext, tmp_path: Path
 ) -> None:
+    forced(installed)
     assert missing_hooks(replace(installed, environ={"PATH": str(tmp_path)}), ()) == []
+    make(uninstall("git", installed), installed)
+    assert missing_hooks(installed, ()) == []
 
 
 def test_configured_hooks_are_missed_when_one_is_gone(new_git: InstallContext) -> None:

@@ -49,41 +49,25 @@ def make(plan: InstallPlan, context: InstallContext) -> list[Path]:
     return perform(plan, context.home, at_ms=1)
 
 
+@pytest.mark.measured
 @every_target
-def test_a_plan_touches_nothing(name: str, context: InstallContext, files: Files) -> None:
-    given(context, FACTS[name].needed)
+def test_what_others_have_stays_and_comes_back_to_the_byte(
+    name: str, context: InstallContext, files: Files
+) -> None:
+    """A plan touches nothing, a second run and an uninstallation of nothing change nothing."""
+    given(context, FACTS[name].files)
+    before = files()
+    assert not uninstall(name, context).is_change
     plan = install(name, context)
     assert plan.is_change
     assert diff(plan.edits)
-    assert files() == FACTS[name].needed
-    assert not context.home.root.exists()
-
-
-@every_target
-def test_a_second_run_changes_nothing(name: str, context: InstallContext) -> None:
-    given(context, FACTS[name].files)
-    make(install(name, context), context)
-    again = install(name, context)
-    assert not again.is_change
-    assert diff(again.edits) == ""
-
-
-@every_target
-def test_what_others_have_stays(name: str, context: InstallContext, files: Files) -> None:
-    given(context, FACTS[name].files)
-    make(install(name, context), context)
+    assert (files(), context.home.root.exists()) == (before, False)
+    make(plan, context)
     text = b"\n".join(files().values()).decode("utf-8", "replace")
     assert [mark for mark in FACTS[name].stays if mark not in text] == []
     assert (context.observer if name in MCP_ONLY else str(context.home.hooks)) in text
-
-
-@every_target
-def test_uninstalling_leaves_others_files_to_the_byte(
-    name: str, context: InstallContext, files: Files
-) -> None:
-    given(context, FACTS[name].files)
-    before = files()
-    make(install(name, context), context)
+    again = install(name, context)
+    assert (again.is_change, diff(again.edits)) == (False, "")
     make(uninstall(name, context), context)
     assert files() == before
 
@@ -107,50 +91,31 @@ def folders(context: InstallContext) -> set[Path]:
 
 @every_target
 def test_uninstalling_removes_the_files_and_folders_that_we_made(
-    name: str, context: InstallContext, files: Files
+    name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
-    given(context, FACTS[name].needed)
+    """Also of a home whose path needs quoting."""
+    moved = replace(context, home=Home(tmp_path / "ana's other home"))
+    given(moved, FACTS[name].needed)
     context.user_home.mkdir(exist_ok=True)
-    before = folders(context)
-    make(install(name, context), context)
+    before = folders(moved)
+    make(install(name, moved), moved)
     assert files() != FACTS[name].needed
-    make(uninstall(name, context), context)
-    assert (files(), folders(context)) == (FACTS[name].needed, before)
+    assert not install(name, moved).is_change
+    make(uninstall(name, moved), moved)
+    assert (files(), folders(moved)) == (FACTS[name].needed, before)
 
 
-def test_a_folder_that_is_somebody_elses_stays(context: InstallContext) -> None:
+def test_a_folder_with_something_of_others_stays(context: InstallContext) -> None:
     there = context.user_home / ".claude"
     there.mkdir(parents=True)
     make(install("claude-code", context), context)
     make(uninstall("claude-code", context), context)
     assert there.is_dir()
-
-
-def test_a_folder_that_we_made_stays_with_what_others_put_there(context: InstallContext) -> None:
+    there.rmdir()
     make(install("claude-code", context), context)
-    mine = context.user_home / ".claude" / "notes"
-    mine.mkdir()
+    (there / "notes").mkdir()
     make(uninstall("claude-code", context), context)
-    assert mine.is_dir()
-
-
-def test_a_folder_that_was_made_anew_is_not_ours(context: InstallContext) -> None:
-    make(install("claude-code", context), context)
-    there = context.user_home / ".claude"
-    there.rename(there.with_name("old"))
-    there.mkdir()
-    for path in there.with_name("old").iterdir():
-        path.rename(there / path.name)
-    make(uninstall("claude-code", context), context)
-    assert there.is_dir()
-
-
-@every_target
-def test_uninstalling_what_is_not_installed_changes_nothing(
-    name: str, context: InstallContext, files: Files
-) -> None:
-    given(context, FACTS[name].files)
-    assert not uninstall(name, context).is_change
+    assert (there / "notes").is_dir()
 
 
 @every_target
@@ -163,18 +128,6 @@ def test_a_file_that_does_not_parse_is_refused_by_name(
         install(name, context)
     assert refused.value.hint
     assert files() == {path: content}
-
-
-@every_target
-def test_a_home_whose_path_needs_quoting_works(
-    name: str, context: InstallContext, tmp_path: Path, files: Files
-) -> None:
-    moved = replace(context, home=Home(tmp_path / "ana's other home"))
-    given(context, FACTS[name].needed)
-    make(install(name, moved), moved)
-    assert not install(name, moved).is_change
-    make(uninstall(name, moved), moved)
-    assert files() == FACTS[name].needed
 
 
 @every_target
@@ -217,17 +170,12 @@ def test_a_machine_without_the_command_is_shown(
 # --- our own scripts -----------------------------------------------------------------------------
 
 
-def test_the_scripts_are_installed_and_can_be_run(context: InstallContext) -> None:
+def test_an_upgrade_refreshes_our_scripts_and_leaves_old_ones(context: InstallContext) -> None:
     make(install("fish", context), context)
-    post = context.home.hooks / "post"
-    assert post.stat().st_mode & 0o777 == 0o700
     assert (context.home.hooks / "shell" / "observer.fish").exists()
     assert (context.home.spool / "new").is_dir()
-
-
-def test_an_upgrade_refreshes_them_and_leaves_old_ones(context: InstallContext) -> None:
-    make(install("fish", context), context)
     post = context.home.hooks / "post"
+    assert post.stat().st_mode & 0o777 == 0o700
     shipped = post.read_bytes()
     post.write_bytes(b"#!/bin/sh\n# an older version\n")
     post.chmod(0o600)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -48,15 +49,12 @@ def handlers(groups: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 @every_client
 def test_a_session_starts_with_the_context(client: str, groups: Groups) -> None:
-    post, context = handlers(groups(client)["SessionStart"])
+    """Qwen Code runs one handler of those with one name."""
+    events = groups(client)
+    post, context = handlers(events["SessionStart"])
     assert post["command"].endswith(f"/hooks/post {client} SessionStart")
     assert context["command"].endswith(f"/hooks/context {client}")
-
-
-@every_client
-def test_no_client_takes_two_handlers_for_one(client: str, groups: Groups) -> None:
-    """Qwen Code runs one handler of those with one name."""
-    for found in groups(client).values():
+    for found in events.values():
         names = [one.get("name", one["command"]) for one in handlers(found)]
         assert len(names) == len(set(names))
 
@@ -90,9 +88,11 @@ def test_what_asks_in_the_foreground_matches_commands_alone(client: str, groups:
 @pytest.mark.parametrize(
     ("client", "variable", "files"),
     [
+        pytest.param("claude-code", "CLAUDE_CONFIG_DIR", {"settings.json", ".claude.json"}, id="c"),
         pytest.param("codex", "CODEX_HOME", {"hooks.json", "config.toml"}, id="codex"),
         pytest.param("gemini", "GEMINI_CLI_HOME", {".gemini/settings.json"}, id="gemini"),
         pytest.param("qwen", "QWEN_HOME", {"settings.json"}, id="qwen"),
+        pytest.param("zsh", "ZDOTDIR", {".zshrc"}, id="zsh"),
     ],
 )
 def test_a_variable_moves_the_settings(
@@ -119,11 +119,20 @@ OURS_IN_CODEX = [
 ]
 
 
+def problem(client: str, context: InstallContext) -> str:
+    try:
+        clients()[client].check_hooks(context)
+    except ConfigInvalid as error:
+        return f"{error.message}; {error.hint}"
+    return ""
+
+
 @pytest.mark.parametrize(
     ("trusted", "found"),
     [
-        pytest.param([], "10 of 10 hooks are not trusted", id="new"),
-        pytest.param(OURS_IN_CODEX[1:], "1 of 10 hooks are not trusted", id="one"),
+        pytest.param([], "10 of 10 hooks are not trusted.*/hooks", id="new"),
+        pytest.param(OURS_IN_CODEX[1:], "1 of 10 hooks are not trusted.*/hooks", id="one"),
+        pytest.param(OURS_IN_CODEX, r"\Z", id="all"),
     ],
 )
 def test_hooks_that_codex_skips_are_found(
@@ -132,9 +141,7 @@ def test_hooks_that_codex_skips_are_found(
     put("codex")
     with (context.user_home / ".codex" / "config.toml").open("a") as file:
         file.write(state(context, *trusted))
-    with pytest.raises(ConfigInvalid, match=found) as untrusted:
-        clients()["codex"].check_hooks(context)
-    assert "/hooks" in untrusted.value.hint
+    assert re.match(found, problem("codex", context))
 
 
 SOMEBODYS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}'
@@ -151,7 +158,7 @@ ELSEWHERE = '[hooks.state."/elsewhere/hooks.json:stop:0:0"]\ntrusted_hash = "a"\
 def test_what_codex_trusts_of_ours_goes_with_the_hooks(
     others: str, kept: list[str], context: InstallContext, put: Run, drop: Run
 ) -> None:
-    """So does the trust in a place where no hook stands any more; everything else stays."""
+    """Everything else stays; a table that Codex made for our hooks alone goes too."""
     folder = context.user_home / ".codex"
     folder.mkdir(parents=True)
     if others:
@@ -161,45 +168,26 @@ def test_what_codex_trusts_of_ours_goes_with_the_hooks(
     put("codex")
     with (folder / "config.toml").open("a") as file:
         ours = [one for one in OURS_IN_CODEX if one not in kept]
-        file.write(state(context, *ours, "stop:7:0", *(["stop:1:0"] if kept else [])))
+        file.write(state(context, *ours, *(["stop:1:0"] if kept else [])))
     drop("codex")
     assert (folder / "config.toml").read_text() == theirs
-
-
-def test_a_table_that_codex_made_for_our_hooks_alone_goes_too(
-    context: InstallContext, put: Run, drop: Run
-) -> None:
-    file = context.user_home / ".codex" / "config.toml"
+    (folder / "config.toml").unlink()
     put("codex")
-    file.write_text("\n[hooks.state]\n" + state(context, *OURS_IN_CODEX) + file.read_text())
+    written = (folder / "config.toml").read_text()
+    ours = [*ours, "stop:1:0"] if kept else ours
+    (folder / "config.toml").write_text("\n[hooks.state]\n" + state(context, *ours) + written)
     drop("codex")
-    assert not file.exists()
+    assert not (folder / "config.toml").exists()
 
 
 def test_a_text_that_only_looks_like_trust_is_not_cut(
     context: InstallContext, put: Run, drop: Run
 ) -> None:
-    file = context.user_home / ".codex" / "config.toml"
     put("codex")
     row = state(context, "stop:0:0")
-    file.write_text(f"note = '''{row}'''\n{row}")
+    (context.user_home / ".codex" / "config.toml").write_text(f"note = '''{row}'''\n{row}")
     with pytest.raises(ConfigInvalid, match=r"hooks\.state"):
         drop("codex")
-
-
-def problem(client: str, context: InstallContext) -> str:
-    try:
-        clients()[client].check_hooks(context)
-    except ConfigInvalid as error:
-        return error.message
-    return ""
-
-
-def test_hooks_that_codex_runs_are_well(context: InstallContext, put: Run) -> None:
-    put("codex")
-    with (context.user_home / ".codex" / "config.toml").open("a") as file:
-        file.write(state(context, *OURS_IN_CODEX))
-    assert problem("codex", context) == ""
 
 
 @pytest.mark.parametrize(
@@ -221,9 +209,7 @@ def test_hooks_that_are_switched_off_are_found(
     (context.user_home / path).parent.mkdir(parents=True)
     (context.user_home / path).write_text(text)
     put(client)
-    with pytest.raises(ConfigInvalid, match="switched off") as off:
-        clients()[client].check_hooks(context)
-    assert str(context.user_home / path) in off.value.message
+    assert re.search(f"switched off.*{re.escape(path)}", problem(client, context))
 
 
 @pytest.mark.parametrize("client", ["claude-code", "qwen", "gemini", "cursor"])
@@ -238,6 +224,4 @@ def test_a_configuration_of_codex_that_does_not_parse_is_named(
 ) -> None:
     put("codex")
     (context.user_home / ".codex" / "config.toml").write_text("[features\n")
-    with pytest.raises(ConfigInvalid, match=r"\.codex") as broken:
-        clients()["codex"].check_hooks(context)
-    assert broken.value.hint
+    assert re.search(r"\.codex: .*; correct", problem("codex", context))

@@ -71,12 +71,9 @@ def test_a_client_of_another_package_stands_behind_ours() -> None:
     assert [*clients()] == [*sorted(ours), "quill"]
 
 
-def test_it_cannot_replace_one_of_ours() -> None:
-    assert clients()["cursor"].installer is not None
-
-
 def test_what_cannot_be_loaded_is_left_out_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    clients()
+    """So is what would replace one of ours."""
+    assert clients()["cursor"].installer is not None
     warned = [record.getMessage() for record in caplog.records]
     assert [name in text for name, text in zip(("cursor", "gone", "TEXT"), warned, strict=True)]
 
@@ -87,12 +84,9 @@ def test_its_events_are_decoded() -> None:
     assert (event.client, event.body.text) == ("quill", "Why is the sky blue?")  # type: ignore[union-attr]
 
 
-def test_it_is_installed_by_its_name(context: InstallContext) -> None:
+def test_it_is_installed_by_its_name_and_its_toolset_can_be_chosen(context: InstallContext) -> None:
     assert "quill" in installable()
     assert install("quill", context).notes == ("nothing to do",)
-
-
-def test_a_toolset_of_another_package_can_be_chosen() -> None:
     assert toolsets()["quills"].guide == "Use it for quills."
 
 

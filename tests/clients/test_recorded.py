@@ -110,18 +110,11 @@ def test_a_search_of_the_memory_is_kept_without_its_answer(client: str, stored: 
 
 @every_client
 def test_context_tools_and_a_reminder_have_reached_the_model(client: str) -> None:
+    """Of the version that the table of clients names; nothing of a machine is in a recording."""
     assert RECORDED[client]["context"]
     assert RECORDED[client]["reminder"] is (client not in FAILURELESS)
     assert RECORDED[client]["search"] is (client not in WITHOUT_MCP)
-
-
-@every_client
-def test_a_recording_is_of_the_version_that_the_table_of_clients_names(client: str) -> None:
     assert RECORDED[client]["version"] == clients()[client].tried
-
-
-@every_client
-def test_nothing_of_a_machine_is_in_a_recording(client: str) -> None:
     files = (path for path in (DATA / "sessions" / client).rglob("*") if path.is_file())
     text = json.dumps(RECORDED[client]) + "".join(path.read_text() for path in files)
     assert not re.search(r"(?<![\w<])/(?:root|tmp|var|opt|work|Users|home/(?!ana/))", text)

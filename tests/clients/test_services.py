@@ -15,10 +15,9 @@ import pytest
 
 from observer.clients.client import Client
 from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Snippet, snippets
-from observer.clients.installers import evidence, install, perform, uninstall
+from observer.clients.installers import LABEL, evidence, install, perform, uninstall
+from observer.clients.parts import Snippet, snippets
 from observer.clients.registry import clients
-from observer.clients.services import LABEL
 from observer.core.errors import BadInput, ConfigInvalid, Undecodable
 from observer.core.paths import Home
 from observer.ingest.decode import decode
@@ -43,8 +42,10 @@ def test_a_file_is_written_and_taken_away(
     put(name, context)
     assert [*files()] == [path]
     assert not install(name, context).is_change
-    perform(uninstall(name, context), context.home, at_ms=2)
-    assert files() == {}
+    plan = uninstall(name, context)
+    assert plan.notes[0].startswith("Stop it as well: ")
+    perform(plan, context.home, at_ms=2)
+    assert (files(), uninstall(name, context).notes) == ({}, ())
 
 
 @each
@@ -69,12 +70,6 @@ def test_another_homes_file_stays(
     assert not uninstall(name, other).is_change
     moved = replace(context, observer="/elsewhere/observer")
     assert uninstall(name, moved).is_change
-
-
-@each
-def test_a_repository_has_no_service(
-    context: InstallContext, tmp_path: Path, name: str, path: str
-) -> None:
     with pytest.raises(BadInput, match=f"{name} has no settings for one repository"):
         install(name, replace(context, project=tmp_path))
 
@@ -197,16 +192,14 @@ def test_nothing_is_found_on_a_bare_machine(client: Client, bare: InstallContext
     assert evidence(client, bare) == ""
 
 
-@pytest.mark.parametrize("name", QUILL.programs)
-def test_a_command_in_the_path_is_found(name: str, bare: InstallContext, tmp_path: Path) -> None:
-    path = program(tmp_path / "bin", name)
-    assert evidence(QUILL, bare) == str(path)
-
-
-@pytest.mark.parametrize("folder", QUILL.folders)
-def test_a_folder_in_the_home_is_found(folder: str, bare: InstallContext) -> None:
+@pytest.mark.parametrize(("name", "folder"), [*zip(QUILL.programs, QUILL.folders, strict=True)])
+def test_a_folder_in_the_home_and_before_it_a_command_in_the_path_is_found(
+    name: str, folder: str, bare: InstallContext, tmp_path: Path
+) -> None:
     (bare.user_home / folder).mkdir(parents=True)
     assert evidence(QUILL, bare) == str(bare.user_home / folder)
+    path = program(tmp_path / "bin", name)
+    assert evidence(QUILL, bare) == str(path)
 
 
 def test_a_command_of_the_working_folder_is_not_found(

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -73,28 +72,20 @@ def test_after_uninstalling_the_shell_records_no_more(
     assert session_of(shell, context) == ""
 
 
-def test_a_block_is_replaced_where_it_stands(context: InstallContext, put: Run) -> None:
-    rc = context.user_home / ".bashrc"
-    rc.write_text("one\n# >>> observer >>>\nold\n# <<< observer <<<\ntwo\n")
-    put("bash")
-    lines = rc.read_text().splitlines()
-    assert (lines[0], lines[1], lines[-1]) == ("one", "# >>> observer >>>", "two")
-    assert "old" not in lines
-
-
-def test_a_second_block_is_removed(context: InstallContext, put: Run) -> None:
-    rc = context.user_home / ".bashrc"
-    put("bash")
-    rc.write_text(rc.read_text() * 2)
-    put("bash")
-    assert rc.read_text().count(">>>") == 2
-
-
-def test_a_last_line_without_an_end_gets_one(context: InstallContext, put: Run) -> None:
+def test_a_block_is_replaced_where_it_stands_and_a_second_one_removed(
+    context: InstallContext, put: Run
+) -> None:
+    """A last line without an end gets one."""
     rc = context.user_home / ".bashrc"
     rc.write_text("alias x=y")
     put("bash")
     assert rc.read_text().startswith("alias x=y\n# >>> observer >>>\n")
+    rc.write_text("one\n" + "# >>> observer >>>\nold\n# <<< observer <<<\ntwo\n" * 2)
+    put("bash")
+    assert rc.read_text().count(">>>") == 2
+    lines = rc.read_text().splitlines()
+    assert (lines[0], lines[1], lines[-2:]) == ("one", "# >>> observer >>>", ["two", "two"])
+    assert "old" not in lines
 
 
 def test_a_begun_block_never_swallows_what_follows(context: InstallContext) -> None:
@@ -112,12 +103,6 @@ def test_a_block_of_another_home_stays_and_that_is_said(
     plan = uninstall("bash", spaced)
     assert not plan.is_change
     assert "another home" in plan.notes[0]
-
-
-def test_zdotdir_is_where_zsh_looks(context: InstallContext, tmp_path: Path) -> None:
-    moved = replace(context, environ={**context.environ, "ZDOTDIR": str(tmp_path / "z")})
-    perform(install("zsh", moved), moved.home, at_ms=1)
-    assert (tmp_path / "z" / ".zshrc").exists()
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,9 @@ def test_a_command_that_was_sent_to_the_background_says_so(response: Json, outpu
 
 
 Row = tuple[str, dict[str, Any], str, str]
+SWAPPED = {"old_string": "a", "new_string": "b"}
+DELETED = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"
+EDITOR = "str_replace_editor"
 ROWS: dict[str, list[Row]] = {
     "claude-code": [
         ("View", {"file_path": "a.py"}, "file-read", "a.py"),
@@ -151,21 +154,11 @@ ROWS: dict[str, list[Row]] = {
         ("GrepTool", {"pattern": "total"}, "search", "total"),
         ("LS", {"path": "/p"}, "search", "/p"),
         ("dispatch_agent", {"prompt": "look"}, "delegation", "look"),
-        ("NotebookRead", {"notebook_path": "a.ipynb"}, "file-read", "a.ipynb"),
-        (
-            "NotebookEditCell",
-            {"notebook_path": "a.ipynb", "new_source": "x"},
-            "file-write",
-            "a.ipynb",
-        ),
+        ("NotebookRead", {"notebook_path": "a.nb"}, "file-read", "a.nb"),
+        ("NotebookEditCell", {"notebook_path": "a.nb", "new_source": "x"}, "file-write", "a.nb"),
         ("mcp__acp__Bash", {"command": "make"}, "command", "make"),
         ("mcp__acp__Read", {"file_path": "a.py"}, "file-read", "a.py"),
-        (
-            "mcp__acp__Edit",
-            {"file_path": "a.py", "old_string": "a", "new_string": "b"},
-            "file-write",
-            "a.py",
-        ),
+        ("mcp__acp__Edit", {"file_path": "a.py", **SWAPPED}, "file-write", "a.py"),
         ("TodoWrite", {"todos": []}, "tool-use", "TodoWrite"),
         ("mcp__tracker__search", {"query": "x"}, "tool-use", "mcp__tracker__search"),
     ],
@@ -185,31 +178,11 @@ ROWS: dict[str, list[Row]] = {
     ],
     "qwen": [("read_many_files", {"paths": ["a.py"]}, "file-read", "a.py")],
     "copilot": [
-        ("str_replace_editor", {"command": "view", "path": "a.py"}, "file-read", "a.py"),
-        (
-            "str_replace_editor",
-            {"command": "create", "path": "a.py", "file_text": "x"},
-            "file-write",
-            "a.py",
-        ),
-        (
-            "str_replace_editor",
-            {"command": "str_replace", "path": "a.py", "old_str": "a", "new_str": "b"},
-            "file-write",
-            "a.py",
-        ),
-        (
-            "str_replace_editor",
-            {"command": "insert", "path": "a.py", "insert_line": 1, "new_str": "b"},
-            "file-write",
-            "a.py",
-        ),
-        (
-            "str_replace_editor",
-            {"command": "undo_edit", "path": "a.py"},
-            "tool-use",
-            "str_replace_editor",
-        ),
+        (EDITOR, {"command": "view", "path": "a.py"}, "file-read", "a.py"),
+        (EDITOR, {"command": "create", "path": "a.py", "file_text": "x"}, "file-write", "a.py"),
+        (EDITOR, {"command": "str_replace", "path": "a.py", "new_str": "b"}, "file-write", "a.py"),
+        (EDITOR, {"command": "insert", "path": "a.py", "new_str": "b"}, "file-write", "a.py"),
+        (EDITOR, {"command": "undo_edit", "path": "a.py"}, "tool-use", EDITOR),
         ("web_search", {"query": "x"}, "search", "x"),
         ("report_intent", {"intent": "x"}, "tool-use", "report_intent"),
     ],
@@ -217,19 +190,9 @@ ROWS: dict[str, list[Row]] = {
         ("Glob", {"glob_pattern": "*.py", "target_directory": "/p"}, "search", "*.py"),
         ("LS", {"target_directory": "/p"}, "search", "/p"),
         ("SemanticSearch", {"query": "where"}, "search", "where"),
-        (
-            "StrReplace",
-            {"path": "a.py", "old_string": "a", "new_string": "b"},
-            "file-write",
-            "a.py",
-        ),
+        ("StrReplace", {"path": "a.py", **SWAPPED}, "file-write", "a.py"),
         ("Write", {"path": "a.py", "contents": "b"}, "file-write", "a.py"),
-        (
-            "ApplyPatch",
-            {"patch": "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"},
-            "file-write",
-            "a.py",
-        ),
+        ("ApplyPatch", {"patch": DELETED}, "file-write", "a.py"),
         ("TodoWrite", {"todos": []}, "tool-use", "TodoWrite"),
     ],
     "droid": [
@@ -316,7 +279,7 @@ CASES = [
                  SymbolChanges(changed=("Pay",)), id="all"),
     pytest.param({"old_string": "absent", "new_string": "x"}, {"originalFile": OLD}, None,
                  id="not-there"),
-    pytest.param({"old_string": "a", "new_string": "b"}, {"originalFile": None}, None,
+    pytest.param({**SWAPPED}, {"originalFile": None}, None,
                  id="no-original"),
     pytest.param({"old_string": "", "new_string": ""}, {"originalFile": OLD}, None, id="nothing"),
 ]  # fmt: skip
@@ -359,7 +322,7 @@ def test_a_file_written_over_an_unknown_text_says_nothing() -> None:
 
 
 def test_a_file_of_no_language_has_no_symbols() -> None:
-    given = {"file_path": "notes.xyz", "old_string": "a", "new_string": "b"}
+    given = {"file_path": "notes.xyz", **SWAPPED}
     assert edit(given, {"originalFile": "a"}) is None
 
 

@@ -32,7 +32,6 @@ from observer.core.value import TokenUsage
 from observer.importers.jsonl import Problems
 from observer.importers.shelf.codex import find, read
 from tests.importers.conftest import Memories
-from tests.support import json_of
 
 BEGUN_MS = 1_780_000_000_000
 PATCH = "*** Begin Patch\n*** Update File: cart.py\n@@\n-total = 1\n+total = 2\n*** End Patch"
@@ -105,10 +104,35 @@ class Rollout:
         self.at_ms += 1000
         self.hook("SessionEnd", reason="other")
 
+    def item(self, **payload: Any) -> None:
+        self.line("response_item", **payload)
+
+    def called(
+        self, name: str, given: object, answer: object, *, call: str = "c", **fields: str
+    ) -> None:
+        """A call of a function, and its answer."""
+        asked = {"name": name, "arguments": json.dumps(given), **fields}
+        self.item(type="function_call", call_id=call, **asked)
+        self.item(type="function_call_output", call_id=call, output=answer)
+
     def write(self, folder: Path) -> Path:
         path = folder / "rollout-s1.jsonl"
         path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in self.lines))
         return path
+
+    def events(self) -> list[Event]:
+        """What is imported of it."""
+        return events_in(self.write(Path(self.cwd).parents[1]))
+
+    def bodies(self, *kinds: type) -> list[Any]:
+        """What happened between its start and its end, of some kinds or of all."""
+        found = [one.body for one in self.events()]
+        return [one for one in found if isinstance(one, kinds)] if kinds else found[1:-1]
+
+
+@pytest.fixture
+def made(shop: Path) -> Rollout:
+    return Rollout(shop)
 
 
 @pytest.fixture
@@ -146,26 +170,21 @@ def test_an_import_says_what_the_hooks_say(
     assert live.kinds() == before
 
 
-def test_a_command_has_the_exit_code_of_its_rollout(rollout: Rollout, tmp_path: Path) -> None:
-    commands = [one.body for one in events_in(rollout.write(tmp_path))]
-    assert [one.exit_code for one in commands if isinstance(one, Command)] == [1, 0]
-
-
-def test_an_event_has_the_time_folder_and_branch_of_its_line(
-    rollout: Rollout, tmp_path: Path
-) -> None:
-    _, prompt, *_, end = events_in(rollout.write(tmp_path))
+def test_an_event_has_what_its_line_says(rollout: Rollout) -> None:
+    """Its time, folder and branch; a command its exit code, a patch its files."""
+    _, prompt, *_, end = rollout.events()
     assert isinstance(prompt.body, Prompt)
     assert (prompt.at_ms, prompt.cwd, prompt.branch) == (BEGUN_MS + 10_000, rollout.cwd, "main")
     assert isinstance(end.body, SessionEnd)
+    assert [one.exit_code for one in rollout.bodies(Command)] == [1, 0]
+    assert [one.path for one in rollout.bodies(FileWrite)] == ["cart.py"]
 
 
-def test_a_command_that_went_on_is_one(shop: Path, tmp_path: Path) -> None:
-    made = Rollout(shop)
+def test_a_command_that_went_on_is_one(made: Rollout) -> None:
     begun = "Wall time: 9 seconds\nProcess running with session ID 77\nOutput:\nhalf\n"
     made.shell("make all", begun, printed("whole\n", 2))
     made.shell("make more", begun)
-    found = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
+    found = made.bodies(Command)
     assert [(one.command, one.output, one.exit_code, one.failed) for one in found] == [
         ("make all", "half\nwhole", 2, True),
         ("make more", "half", None, None),
@@ -174,27 +193,24 @@ def test_a_command_that_went_on_is_one(shop: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("code", "known"), [(3, 3), (-1, None)])
 def test_a_command_that_nobody_waited_for_ends_with_its_item(
-    shop: Path, tmp_path: Path, code: int, known: int | None
+    made: Rollout, code: int, known: int | None
 ) -> None:
     """Newer rollouts have an item of each command; one that the client ended has a code of -1."""
-    made = Rollout(shop)
     made.shell("make", "Wall time: 9 seconds\nProcess running with session ID 77\nOutput:\nhalf\n")
     item = {"type": "CommandExecution", "id": "c2", "aggregated_output": "half\nwhole\n"}
     made.line("event_msg", type="item_completed", item={**item, "exit_code": code})
     made.line("event_msg", type="item_completed", item={**item, "id": "c9", "exit_code": 0})
-    found = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
+    found = made.bodies(Command)
     assert [(one.output, one.exit_code) for one in found] == [("half\nwhole", known)]
 
 
-def test_a_command_that_may_still_run_is_left_to_a_later_import(shop: Path, tmp_path: Path) -> None:
-    made = Rollout(shop)
-    minutes_ago = (time.time_ns() // 1_000_000) - 5 * 60_000
-    made.at_ms = minutes_ago
+def test_a_command_that_may_still_run_is_left_to_a_later_import(made: Rollout) -> None:
+    made.at_ms = (time.time_ns() // 1_000_000) - 5 * 60_000
     made.shell("make", "Wall time: 9 seconds\nProcess running with session ID 77\nOutput:\nhalf\n")
-    assert not [one for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
+    assert made.bodies(Command) == []
 
 
-def test_a_fork_leaves_out_what_it_copied(shop: Path, tmp_path: Path) -> None:
+def test_a_fork_leaves_out_what_it_copied(made: Rollout) -> None:
     """Copies have the time of the fork, but a turn says when it was started."""
 
     def count(written: int) -> None:
@@ -202,41 +218,37 @@ def test_a_fork_leaves_out_what_it_copied(shop: Path, tmp_path: Path) -> None:
             "event_msg", type="token_count", info={"total_token_usage": {"output_tokens": written}}
         )
 
-    made = Rollout(shop)
     made.lines = made.lines[:1]
-    made.line("session_meta", id="s0", cwd=f"{shop}/other", git={"branch": "other"})
+    made.line("session_meta", id="s0", cwd=f"{made.cwd}/other", git={"branch": "other"})
     made.line("event_msg", type="task_started", turn_id="t0", started_at=BEGUN_MS // 1000 - 90)
-    made.line("turn_context", turn_id="t0", cwd=f"{shop}/other", model="m0")
+    made.line("turn_context", turn_id="t0", cwd=f"{made.cwd}/other", model="m0")
     made.line("event_msg", type="user_message", message="of the session before")
     count(70)
     made.line("event_msg", type="task_complete", last_agent_message="so it was")
     made.at_ms += 10_000
     made.line("event_msg", type="task_started", turn_id="t2", started_at=made.at_ms // 1000)
-    made.line("turn_context", turn_id="t2", cwd=str(shop), model="m1")
+    made.line("turn_context", turn_id="t2", cwd=made.cwd, model="m1")
     made.prompt("and here?")
     count(75)
     made.end("It is not.")
-    start, prompt, *_, reply, _ = events_in(made.write(tmp_path))
+    start, prompt, *_, reply, _ = made.events()
     assert isinstance(start.body, SessionStart)
-    assert (start.body.model, start.cwd, start.branch) == ("m1", str(shop), "main")
+    assert (start.body.model, start.cwd, start.branch) == ("m1", made.cwd, "main")
     assert prompt.body == Prompt(text="and here?")
     assert reply.body == Reply(text="It is not.", usage=TokenUsage(output=5))
 
 
-def test_a_rollout_that_went_on_has_a_new_end(rollout: Rollout, tmp_path: Path) -> None:
-    before = events_in(rollout.write(tmp_path))
+def test_a_rollout_that_went_on_has_a_new_end(rollout: Rollout) -> None:
+    before = rollout.events()
     rollout.end("Now it is done.")
-    after = events_in(rollout.write(tmp_path))
+    after = rollout.events()
     assert [event.id for event in before[:-1]] == [event.id for event in after[: len(before) - 1]]
     assert before[-1].id != after[-1].id
 
 
-def test_what_is_typed_into_an_unknown_command_is_none(shop: Path, tmp_path: Path) -> None:
-    made = Rollout(shop)
-    item = {"call_id": "c", "name": "write_stdin", "arguments": '{"session_id": 5}'}
-    made.line("response_item", type="function_call", **item)
-    made.line("response_item", type="function_call_output", call_id="c", output=printed("x", 0))
-    assert not [one for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)]
+def test_what_is_typed_into_an_unknown_command_is_none(made: Rollout) -> None:
+    made.called("write_stdin", {"session_id": 5}, printed("x", 0))
+    assert made.bodies(Command) == []
 
 
 PATCHED = "Success. Updated the following files:\nM cart.py\n"
@@ -258,13 +270,10 @@ BLOCKS = [{"type": "input_text", "text": printed("1 failed", 1)}]
     ],
 )
 def test_a_shell_of_any_version_runs_a_command(
-    shop: Path, tmp_path: Path, name: str, given: object, answer: object, code: int | None
+    made: Rollout, name: str, given: object, answer: object, code: int | None
 ) -> None:
-    made = Rollout(shop)
-    call = {"call_id": "c", "name": name, "arguments": json.dumps(given)}
-    made.line("response_item", type="function_call", **call)
-    made.line("response_item", type="function_call_output", call_id="c", output=answer)
-    _, command, _ = [event.body for event in events_in(made.write(tmp_path))]
+    made.called(name, given, answer)
+    _, command, _ = [event.body for event in made.events()]
     assert isinstance(command, Command)
     assert (command.command, command.exit_code) == ("make all", code)
     assert "1 failed" in command.output
@@ -282,27 +291,23 @@ def test_a_shell_of_any_version_runs_a_command(
 )
 @pytest.mark.parametrize(("answer", "error"), [(OLD_DONE, False), (OLD_RED, True)])
 def test_a_patch_that_a_shell_applied_is_an_edit(
-    shop: Path, tmp_path: Path, given: object, answer: str, *, error: bool
+    made: Rollout, given: object, answer: str, *, error: bool
 ) -> None:
-    made = Rollout(shop)
-    call = {"call_id": "c", "name": "shell", "arguments": json.dumps(given)}
-    made.line("response_item", type="function_call", **call)
-    made.line("response_item", type="function_call_output", call_id="c", output=answer)
-    _, write, _ = [event.body for event in events_in(made.write(tmp_path))]
+    made.called("shell", given, answer)
+    _, write, _ = [event.body for event in made.events()]
     assert isinstance(write, FileWrite)
     assert (write.path, bool(write.error)) == ("cart.py", error)
 
 
-def test_older_rollouts_have_other_tools(shop: Path, tmp_path: Path) -> None:
-    made = Rollout(shop)
+def test_older_rollouts_have_other_tools(made: Rollout) -> None:
     action = {"type": "exec", "command": ["bash", "-lc", "pwd"]}
-    made.line("response_item", type="local_shell_call", call_id="c1", action=action)
-    made.line("response_item", type="function_call_output", call_id="c1", output=OLD_DONE)
+    made.item(type="local_shell_call", call_id="c1", action=action)
+    made.item(type="function_call_output", call_id="c1", output=OLD_DONE)
     query = {"type": "search", "query": "how to round"}
-    made.line("response_item", type="web_search_call", id="w1", action=query)
-    made.line("response_item", type="web_search_call", id="w2", action={"type": "open_page"})
+    made.item(type="web_search_call", id="w1", action=query)
+    made.item(type="web_search_call", id="w2", action={"type": "open_page"})
     page = {"type": "find_in_page", "url": "https://e.org", "pattern": "cent"}
-    made.line("response_item", type="web_search_call", id="w3", action=page)
+    made.item(type="web_search_call", id="w3", action=page)
     for number, (name, asked) in enumerate(
         (
             ("read_file", {"file_path": "/p/a.py"}),
@@ -311,11 +316,8 @@ def test_older_rollouts_have_other_tools(shop: Path, tmp_path: Path) -> None:
             ("spawn_agent", {"message": "look", "agent_type": "explorer"}),
         )
     ):
-        call = {"call_id": f"n{number}", "name": name, "arguments": json.dumps(asked)}
-        made.line("response_item", type="function_call", **call)
-        made.line("response_item", type="function_call_output", call_id=f"n{number}", output="a")
-    found = [event.body for event in events_in(made.write(tmp_path))][1:-1]
-    assert found == [
+        made.called(name, asked, "a", call=f"n{number}")
+    assert made.bodies() == [
         Command(command="pwd", output=PATCHED.strip(), exit_code=0, failed=False),
         Search(query="how to round", where="web", tool="web_search"),
         Search(query="https://e.org cent", where="web", tool="open_page"),
@@ -338,42 +340,33 @@ def test_older_rollouts_have_other_tools(shop: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_patch_went_as_its_answer_says_in_any_version(
-    shop: Path, tmp_path: Path, answer: str, *, failed: bool
+    made: Rollout, answer: str, *, failed: bool
 ) -> None:
-    made = Rollout(shop)
-    call = {"call_id": "c", "name": "apply_patch", "arguments": json.dumps({"input": PATCH})}
-    made.line("response_item", type="function_call", **call)
-    made.line("response_item", type="function_call_output", call_id="c", output=answer)
-    (write,) = [one.body for one in events_in(made.write(tmp_path)) if "cart" in repr(one.body)]
+    made.called("apply_patch", {"input": PATCH}, answer)
+    (write,) = [one.body for one in made.events() if "cart" in repr(one.body)]
     assert isinstance(write, FileWrite)
     assert (write.path, bool(write.error)) == ("cart.py", failed)
 
 
 @pytest.mark.parametrize("success", [False, True])
-def test_the_end_of_a_patch_says_more_than_its_answer(
-    shop: Path, tmp_path: Path, *, success: bool
-) -> None:
-    made = Rollout(shop)
+def test_the_end_of_a_patch_says_more_than_its_answer(made: Rollout, *, success: bool) -> None:
     call = {"call_id": "c", "name": "apply_patch", "input": PATCH}
-    made.line("response_item", type="custom_tool_call", **call)
+    made.item(type="custom_tool_call", **call)
     made.line("event_msg", type="patch_apply_end", call_id="c", success=success)
-    made.line("response_item", type="custom_tool_call_output", call_id="c", output="done?")
-    (write,) = [one.body for one in events_in(made.write(tmp_path)) if "cart" in repr(one.body)]
+    made.item(type="custom_tool_call_output", call_id="c", output="done?")
+    (write,) = [one.body for one in made.events() if "cart" in repr(one.body)]
     assert isinstance(write, FileWrite)
     assert bool(write.error) is not success
 
 
-def test_a_command_and_a_patch_count_in_the_folder_they_name(shop: Path, tmp_path: Path) -> None:
-    made = Rollout(shop)
+def test_a_command_and_a_patch_count_in_the_folder_they_name(made: Rollout) -> None:
     given = {"cmd": f"cd web && apply_patch <<'EOF'\n{PATCH}\nEOF", "workdir": "/other"}
     for call, asked in (("c1", given), ("c2", {"cmd": "make", "workdir": "/other"})):
-        row = {"call_id": call, "name": "exec_command", "arguments": json.dumps(asked)}
-        made.line("response_item", type="function_call", **row)
-        made.line("response_item", type="function_call_output", call_id=call, output=OLD_DONE)
-    _, write, command, end = events_in(made.write(tmp_path))
+        made.called("exec_command", asked, OLD_DONE, call=call)
+    _, write, command, end = made.events()
     assert (getattr(write.body, "path", ""), write.cwd) == ("cart.py", "/other/web")
     assert (getattr(command.body, "command", ""), command.cwd) == ("make", "/other")
-    assert end.cwd == str(shop)
+    assert end.cwd == made.cwd
 
 
 @pytest.mark.parametrize(
@@ -390,42 +383,32 @@ def test_a_command_and_a_patch_count_in_the_folder_they_name(shop: Path, tmp_pat
     ],
 )
 def test_a_command_that_never_ended_says_why(
-    shop: Path, tmp_path: Path, answer: str, *, failed: bool | None, interrupted: bool
+    made: Rollout, answer: str, *, failed: bool | None, interrupted: bool
 ) -> None:
-    made = Rollout(shop)
     made.shell("make", answer)
-    (found,) = [
-        one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Command)
-    ]
+    (found,) = made.bodies(Command)
     assert (found.failed, found.interrupted, found.exit_code) == (failed, interrupted, None)
     assert found.output in answer
 
 
-def test_a_tool_that_failed_has_failed(shop: Path, tmp_path: Path) -> None:
-    made = Rollout(shop)
+def test_a_tool_that_failed_has_failed(made: Rollout) -> None:
     errors = ({"Ok": {"isError": True}}, {"Err": "no server"}, {"Ok": {"content": []}})
     for number, result in enumerate(errors):
         row = {"call_id": f"c{number}", "name": "find", "arguments": "{}"}
-        made.line("response_item", type="function_call", **row)
+        made.item(type="function_call", **row)
         made.line("event_msg", type="mcp_tool_call_end", call_id=f"c{number}", result=result)
-        made.line("response_item", type="function_call_output", call_id=f"c{number}", output="x")
-    row = {"call_id": "c9", "name": "read_file", "arguments": '{"file_path": "/p/a.py"}'}
-    made.line("response_item", type="function_call", **row)
+        made.item(type="function_call_output", call_id=f"c{number}", output="x")
     gone = "failed to read file: No such file or directory"
-    made.line("response_item", type="function_call_output", call_id="c9", output=gone)
-    found = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, ToolUse)]
-    assert [bool(one.failed) for one in found] == [True, True, False, True]
+    made.called("read_file", {"file_path": "/p/a.py"}, gone, call="c9")
+    assert [bool(one.failed) for one in made.bodies(ToolUse)] == [True, True, False, True]
 
 
 def said(role: str, text: str) -> dict[str, Any]:
     return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
 
 
-def test_a_rollout_without_events_of_prompts_has_those_of_its_messages(
-    shop: Path, tmp_path: Path
-) -> None:
+def test_a_rollout_without_events_of_prompts_has_those_of_its_messages(made: Rollout) -> None:
     """And without ends of turns the last words of each; not of one that was broken off."""
-    made = Rollout(shop)
     made.lines = made.lines[:1]
     texts = ("# AGENTS.md instructions for /p", "<environment_context>x", "<user_instructions>x")
     rows = [
@@ -438,9 +421,9 @@ def test_a_rollout_without_events_of_prompts_has_those_of_its_messages(
     ]
     for row in rows:
         made.at_ms += 1000
-        made.line("response_item", **row)
+        made.item(**row)
     made.line("event_msg", type="turn_aborted", reason="interrupted")
-    found = [one.body for one in events_in(made.write(tmp_path))]
+    found = [one.body for one in made.events()]
     assert isinstance(found[0], SessionStart)
     assert found[1:-1] == [Prompt(text="why?"), Reply(text="It rounds."), Prompt(text="and here?")]
 
@@ -448,58 +431,40 @@ def test_a_rollout_without_events_of_prompts_has_those_of_its_messages(
 @pytest.mark.parametrize(
     "sort", [{"source": {"subagent": {"thread_spawn": {}}}}, {"thread_source": "subagent"}]
 )
-def test_what_a_sub_agent_is_given_no_person_has_asked(
-    shop: Path, tmp_path: Path, sort: dict[str, Any]
-) -> None:
+def test_what_a_sub_agent_is_given_no_person_has_asked(made: Rollout, sort: dict[str, Any]) -> None:
     """The agent that started it has said it by a call. What it says last stands in messages."""
-    made = Rollout(shop)
     made.lines[0]["payload"] |= sort
     made.prompt("look for the cent")
-    made.line("response_item", **said("assistant", "It is in cart.py."))
+    made.item(**said("assistant", "It is in cart.py."))
     made.line("event_msg", type="task_complete")
-    start, *found, _ = [one.body for one in events_in(made.write(tmp_path))]
+    start, *found, _ = [one.body for one in made.events()]
     assert start == SessionStart(source="subagent", model="m1")
     assert found == [Reply(text="It is in cart.py.")]
 
 
-def test_what_an_editor_puts_before_a_prompt_is_left_out(shop: Path, tmp_path: Path) -> None:
-    made = Rollout(shop)
+def test_what_an_editor_puts_before_a_prompt_is_left_out(made: Rollout) -> None:
     made.prompt(
         "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nwhy?"
     )
     made.line("event_msg", type="user_message", message="<user_instructions>x</user_instructions>")
-    assert [one.body for one in events_in(made.write(tmp_path))][1:-1] == [Prompt(text="why?")]
+    assert made.bodies() == [Prompt(text="why?")]
 
 
 @pytest.mark.parametrize("space", ["collaboration", "multi_agent_v1", "functions"])
-def test_tools_in_a_namespace_of_the_clients_are_its_own(
-    shop: Path, tmp_path: Path, space: str
-) -> None:
-    made = Rollout(shop)
-    given = json.dumps({"message": "look", "agent_type": "explorer"})
-    call = {"call_id": "c", "namespace": space, "name": "spawn_agent", "arguments": given}
-    made.line("response_item", type="function_call", **call)
-    made.line("response_item", type="function_call_output", call_id="c", output="a")
-    found = [one.body for one in events_in(made.write(tmp_path))][1:-1]
-    assert found == [Delegation(task="look", agent="explorer", result="a")]
+def test_tools_in_a_namespace_of_the_clients_are_its_own(made: Rollout, space: str) -> None:
+    asked = {"message": "look", "agent_type": "explorer"}
+    made.called("spawn_agent", asked, "a", namespace=space)
+    assert made.bodies() == [Delegation(task="look", agent="explorer", result="a")]
 
 
-def test_newer_rollouts_name_items_and_servers(shop: Path, tmp_path: Path) -> None:
-    made = Rollout(shop)
+def test_newer_rollouts_name_items_and_servers(made: Rollout) -> None:
     made.line("event_msg", type="task_started", turn_id="t2")
     item = {"type": "UserMessage", "content": [{"type": "text", "text": "look it up"}]}
     made.line("event_msg", type="item_completed", item=item)
-    call = {"call_id": "c", "namespace": "mcp__tracker", "name": "find", "arguments": "{}"}
-    made.line("response_item", type="function_call", **call)
-    made.line("response_item", type="function_call_output", call_id="c", output="[]")
-    _, prompt, tool, _ = events_in(made.write(tmp_path))
+    made.called("find", {}, "[]", namespace="mcp__tracker")
+    _, prompt, tool, _ = made.events()
     assert (prompt.body, prompt.turn) == (Prompt(text="look it up"), "t2")
     assert getattr(tool.body, "tool", "") == "mcp__tracker__find"
-
-
-def test_a_patch_is_an_edit_of_each_file(rollout: Rollout, tmp_path: Path) -> None:
-    found = [one.body for one in events_in(rollout.write(tmp_path))]
-    assert [one.path for one in found if isinstance(one, FileWrite)] == ["cart.py"]
 
 
 def test_of_copies_the_longest_counts_and_other_files_are_counted(
@@ -528,24 +493,8 @@ def test_no_input_ends_an_import(tmp_path: Path, parts: list[bytes | int]) -> No
     assert kinds[1:3] == [Prompt, Command]
 
 
-_JSON = json_of(names=st.sampled_from(["type", "name", "text", "cmd"]))
-
-
-@given(st.data())
-def test_no_value_of_a_field_ends_an_import(tmp_path: Path, data: st.DataObject) -> None:
-    made = Rollout(tmp_path)
-    made.prompt("why?")
-    made.shell("make", printed("x", 1))
-    made.end("so")
-    for _ in range(4):
-        payload = data.draw(st.sampled_from(made.lines))["payload"]
-        payload[data.draw(st.sampled_from(sorted(payload)))] = data.draw(_JSON)
-    assert len(events_in(made.write(tmp_path))) <= 9
-
-
-def test_a_reply_has_the_tokens_of_its_turn(shop: Path, tmp_path: Path) -> None:
+def test_a_reply_has_the_tokens_of_its_turn(made: Rollout) -> None:
     """A rollout counts those of the whole session, what was cached among what was read."""
-    made = Rollout(shop)
 
     def count(given: int, cached: int, written: int) -> None:
         names = ("input_tokens", "cached_input_tokens", "output_tokens")
@@ -559,7 +508,7 @@ def test_a_reply_has_the_tokens_of_its_turn(shop: Path, tmp_path: Path) -> None:
     count(1300, 1020, 29)
     made.end("So do the invoices.")
     made.end("That is all.")
-    replies = [one.body for one in events_in(made.write(tmp_path)) if isinstance(one.body, Reply)]
+    replies = made.bodies(Reply)
     assert [reply.usage for reply in replies] == [
         TokenUsage(input=180, output=9, cache_read=120),
         TokenUsage(input=100, output=20, cache_read=900),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
 from observer.importers.codex_calls import calls_in, patch_of_changes
-from tests.importers.test_codex import PATCH, Rollout, events_in
+from tests.importers.test_codex import PATCH, Rollout
 
 MAKE = 'const r = await tools.exec_command({"cmd":"make","workdir":"/w"}); text(r.output);'
 HEAD = "Script completed\nWall time 0.2 seconds\nOutput:\n"
@@ -47,13 +47,13 @@ HEAD = "Script completed\nWall time 0.2 seconds\nOutput:\n"
 def test_of_a_script_what_is_written_out_is_known(
     script: str, found: list[tuple[str, dict[str, Any]]]
 ) -> None:
-    assert [(one.name, one.given) for one in calls_in(script)] == found
+    assert calls_in(script) == found
 
 
 @given(st.text(alphabet="tools.x({\"'`[]}),:;\\$nu1 \n", max_size=60))
 def test_any_text_is_a_script(text: str) -> None:
     for script in (f"tools.x({text}", f"const a = {text}; tools.x(a)"):
-        assert all(one.given for one in calls_in(script))
+        assert all(given for _, given in calls_in(script))
 
 
 class Scripted(Rollout):
@@ -62,20 +62,21 @@ class Scripted(Rollout):
     def script(self, source: str, *said: str, call: str = "x1") -> None:
         self.at_ms += 1000
         asked = {"type": "custom_tool_call", "call_id": call, "name": "exec", "input": source}
-        self.line("response_item", **asked)
+        self.item(**asked)
         self.answer(call, *said)
 
     def answer(self, call: str, *said: str) -> None:
         parts = [{"type": "input_text", "text": one} for one in said]
         kind = "custom_tool_call_output"
-        self.line("response_item", type=kind, call_id=call, output=parts)
+        self.item(type=kind, call_id=call, output=parts)
 
-    def item(self, **item: Any) -> None:
+    def done(self, **item: Any) -> None:
         self.line("event_msg", type="item_completed", item=item)
 
 
-def found_in(made: Rollout, folder: Path) -> list[Any]:
-    return [event.body for event in events_in(made.write(folder))][1:-1]
+@pytest.fixture
+def made(shop: Path) -> Scripted:
+    return Scripted(shop)
 
 
 RESULT = json.dumps({"chunk_id": "a", "exit_code": 2, "output": "no rule"})
@@ -94,17 +95,15 @@ RESULT = json.dumps({"chunk_id": "a", "exit_code": 2, "output": "no rule"})
     ],
 )
 def test_a_script_with_one_command_is_that_command(
-    shop: Path, tmp_path: Path, said: tuple[str, ...], command: Command
+    made: Scripted, said: tuple[str, ...], command: Command
 ) -> None:
-    made = Scripted(shop)
     made.script(MAKE, *said)
-    (event,) = events_in(made.write(tmp_path))[1:-1]
+    (event,) = made.events()[1:-1]
     assert event.body == command
     assert event.cwd == "/w"
 
 
-def test_a_script_that_goes_on_is_one_call(shop: Path, tmp_path: Path) -> None:
-    made = Scripted(shop)
+def test_a_script_that_goes_on_is_one_call(made: Scripted) -> None:
     made.script(MAKE, "Script running with cell ID 28\nWall time 10.0 seconds\nOutput:\n", "half\n")
     wait = {
         "type": "function_call",
@@ -112,24 +111,23 @@ def test_a_script_that_goes_on_is_one_call(shop: Path, tmp_path: Path) -> None:
         "name": "wait",
         "arguments": '{"cell_id": "28"}',
     }
-    made.line("response_item", **wait)
-    made.line("response_item", type="function_call_output", call_id="w1", output=f"{HEAD}whole")
+    made.item(**wait)
+    made.item(type="function_call_output", call_id="w1", output=f"{HEAD}whole")
     made.script(MAKE, "Script running with cell ID 29\nOutput:\nbegun", call="x2")
-    first, second = found_in(made, tmp_path)
+    first, second = made.bodies()
     assert first == Command(command="make", output="half\nwhole")
     assert second == Command(command="make", output="begun")
 
 
-def test_a_script_of_several_calls_is_each_of_them(shop: Path, tmp_path: Path) -> None:
+def test_a_script_of_several_calls_is_each_of_them(made: Scripted) -> None:
     """Which of them printed what is not known."""
-    made = Scripted(shop)
     source = (
         f"await tools.apply_patch({json.dumps(PATCH)});\n{MAKE}\n"
         'await tools.view_image({path: "a.png"}); tools.write_stdin({session_id: 7});'
         'await tools.web__run({search_query: [{q: "round"}]}); tools.update_plan({plan: []});'
     )
     made.script(source, HEAD, "so")
-    patch, command, image, search, plan = found_in(made, tmp_path)
+    patch, command, image, search, plan = made.bodies()
     assert isinstance(patch, FileWrite)
     assert (patch.path, patch.error) == ("cart.py", "")
     assert command == Command(command="make")
@@ -138,14 +136,13 @@ def test_a_script_of_several_calls_is_each_of_them(shop: Path, tmp_path: Path) -
     assert isinstance(plan, ToolUse)
 
 
-def test_items_say_what_a_script_did(shop: Path, tmp_path: Path) -> None:
+def test_items_say_what_a_script_did(made: Scripted) -> None:
     """Whatever it was written like; they may come after its answer."""
-    made = Scripted(shop)
     ran = {"type": "CommandExecution", "command": ["/bin/zsh", "-lc", "make all"]}
     change = {"type": "update", "unified_diff": "@@ -1 +1 @@\n-total = 1\n+total = 2\n"}
-    made.item(**ran, id="exec-1", cwd="file:///the%20till", exit_code=2, aggregated_output="no")
+    made.done(**ran, id="exec-1", cwd="file:///the%20till", exit_code=2, aggregated_output="no")
     made.script(f"for (const c of all) {{ run(c) }}; {MAKE}", HEAD, "?")
-    made.item(type="FileChange", id="exec-2", changes={"/p/cart.py": change}, status="completed")
+    made.done(type="FileChange", id="exec-2", changes={"/p/cart.py": change}, status="completed")
     gone = {"/p/cart.py": {"type": "delete", "content": "x"}}
     made.line(
         "event_msg",
@@ -155,7 +152,7 @@ def test_items_say_what_a_script_did(shop: Path, tmp_path: Path) -> None:
         success=False,
         stderr="no",
     )
-    first, write, failed = events_in(made.write(tmp_path))[1:-1]
+    first, write, failed = made.events()[1:-1]
     assert first.body == Command(command="make all", output="no", exit_code=2, failed=True)
     assert first.cwd == "/the till"
     assert isinstance(write.body, FileWrite)
@@ -164,10 +161,9 @@ def test_items_say_what_a_script_did(shop: Path, tmp_path: Path) -> None:
     assert (failed.body.operation, failed.body.error != "") == ("delete", True)
 
 
-def test_a_script_that_calls_nothing_is_a_tool(shop: Path, tmp_path: Path) -> None:
-    made = Scripted(shop)
+def test_a_script_that_calls_nothing_is_a_tool(made: Scripted) -> None:
     made.script("text(ALL_TOOLS.length)", HEAD, "9")
-    (tool,) = found_in(made, tmp_path)
+    (tool,) = made.bodies()
     assert isinstance(tool, ToolUse)
     assert (tool.tool, tool.output) == ("exec", "9")
 
@@ -198,14 +194,13 @@ def test_changes_of_files_are_a_patch() -> None:
     ],
 )
 def test_a_tool_that_a_script_calls_is_the_call_that_hooks_report(
-    shop: Path, tmp_path: Path, source: str
+    made: Scripted, source: str
 ) -> None:
-    made = Scripted(shop)
     found = {"content": [{"type": "text", "text": "the mill"}]}
     asked = {"server": "notes", "tool": "find", "arguments": {"query": "mill"}, "result": found}
-    made.item(type="McpToolCall", id="exec-1", status="completed", **asked)
+    made.done(type="McpToolCall", id="exec-1", status="completed", **asked)
     made.script(source, HEAD, "the mill")
-    (event,) = events_in(made.write(tmp_path))[1:-1]
+    (event,) = made.events()[1:-1]
     assert isinstance(event.body, ToolUse)
     assert event.body.tool == "mcp__notes__find"
     assert "exec-1" in event.dedup

@@ -33,11 +33,14 @@ def listing(path: Path) -> dict[str, bytes]:
     return {one.name: one.read_bytes() for one in path.parent.glob(f"{path.name}*")}
 
 
-def test_rows_are_read_by_their_columns(path: Path) -> None:
+def test_rows_are_read_by_their_columns_without_a_file_beside_them(path: Path) -> None:
+    before = listing(path)
     with opened(path, Problems()) as database:
         assert database
         assert next(database.rows("note")) == {"id": 1, "text": "first", "size": 0.5}
         assert list(database.rows("unheard of")) == []
+    assert rows(path) == ["first", "second"]
+    assert listing(path) == before
 
 
 def test_a_database_in_use_is_read_as_it_is_and_left_alone(path: Path) -> None:
@@ -67,12 +70,6 @@ def test_a_database_in_use_is_copied_once_while_it_stays_as_it_is(
         copies.mkdir()
         writer.execute("INSERT INTO note VALUES (4, 'fourth', 1)")
         assert rows(path) == ["first", "second", "third", "fourth"]
-
-
-def test_a_finished_database_is_read_without_a_file_beside_it(path: Path) -> None:
-    before = listing(path)
-    assert rows(path) == ["first", "second"]
-    assert listing(path) == before
 
 
 def test_a_program_beside_the_data_does_not_run(path: Path) -> None:

@@ -62,6 +62,10 @@ def test_a_session_is_read_while_it_goes_on_and_at_its_end(watched: Watched, sho
     assert watched.due(last + 2 * MINUTE) == []
     assert watched.due(last + IDLE) == ["s1"]
     assert watched.due(last + 9 * IDLE) == []
+    played.at_ms = last + 9 * IDLE
+    played.prompt("and then?")
+    last = watched.write(played)
+    assert watched.due(last + 1) == watched.due(last + MINUTE) == ["s1"]
 
 
 def test_only_what_has_changed_is_looked_at(watched: Watched, shop: Path) -> None:
@@ -124,19 +128,3 @@ def test_a_file_that_is_cut_packed_replaced_or_gone_changes_nothing(
     change(watched.folder / "s1.jsonl")
     take(last + 10 * IDLE)
     assert known.items() == before
-
-
-def test_hooks_that_report_later_store_nothing_twice(
-    watched: Watched, memory: Memories, shop: Path
-) -> None:
-    """The daemon may have been busy for longer than the minute that is left to the hooks."""
-    known, live = memory("followed"), memory("live")
-    played = fixed_bug(shop)
-    last = watched.write(played)
-    due = watched.follower.look(last + 9 * IDLE).new
-    known.pipeline.ingest(events_of(watched.source, due, Settings(), Problems()))
-    played.spool(known.spool)
-    played.spool(live.spool)
-    known.live()
-    live.live()
-    assert sorted(known.kinds()) == sorted(live.kinds())

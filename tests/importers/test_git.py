@@ -48,21 +48,17 @@ def test_a_commit_becomes_an_event(shop: Path, git: Git) -> None:
     assert (event.body.hash, event.body.subject, event.body.action) == (head, "c0", "import")
 
 
-def test_a_second_import_tells_the_same(shop: Path) -> None:
+def test_a_second_import_and_clones_of_one_remote_tell_the_same_and_forks_do_not(
+    shop: Path, git: Git
+) -> None:
     assert list(commits(str(shop))) == list(commits(str(shop)))
     assert len(set(ids(shop))) == 3 == count_commits(str(shop))
-
-
-def test_clones_of_one_remote_tell_the_same_ids(shop: Path, git: Git) -> None:
-    for name in ("one", "two"):
-        git(shop.parent, "clone", "-q", str(shop), name)
-    assert ids(shop.parent / "one") == ids(shop.parent / "two")
-
-
-def test_forks_tell_ids_of_their_own(shop: Path, git: Git) -> None:
-    git(shop.parent, "clone", "-q", str(shop), "fork")
-    git(shop.parent / "fork", "remote", "set-url", "origin", "https://host/bo/shop")
-    assert not set(ids(shop)) & set(ids(shop.parent / "fork"))
+    one, two, fork = (shop.parent / name for name in ("one", "two", "fork"))
+    for folder in (one, two, fork):
+        git(shop.parent, "clone", "-q", str(shop), folder.name)
+    assert ids(one) == ids(two)
+    git(fork, "remote", "set-url", "origin", "https://host/bo/shop")
+    assert not set(ids(shop)) & set(ids(fork))
 
 
 def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -101,18 +102,14 @@ def test_a_repository_without_commits(user: Path, git: Git) -> None:
     assert (place.git, place.branch, place.commit, place.root_commit) == (True, "main", "", "")
 
 
-def test_a_detached_head_has_no_branch(shop: Path, git: Git) -> None:
-    git(shop, "checkout", "-q", "--detach")
-    assert (detect_place(str(shop)).branch, detect_place(str(shop)).commit) == (
-        "",
-        git(shop, "rev-parse", "HEAD"),
-    )
-
-
-def test_packed_refs_are_read(shop: Path, git: Git) -> None:
+def test_packed_refs_are_read_and_a_detached_head_has_no_branch(shop: Path, git: Git) -> None:
     git(shop, "branch", "xmain")
     git(shop, "pack-refs", "--all", "--prune")
-    assert detect_place(str(shop)).commit == git(shop, "rev-parse", "HEAD")
+    head = git(shop, "rev-parse", "HEAD")
+    assert detect_place(str(shop)).commit == head
+    git(shop, "checkout", "-q", "--detach")
+    place = detect_place(str(shop))
+    assert (place.branch, place.commit) == ("", head)
 
 
 @pytest.fixture
@@ -262,17 +259,13 @@ def test_a_plain_folder_renamed_keeps_its_identity(user: Path) -> None:
     assert after.roots == (str(user / "jottings"),)
 
 
-def test_a_plain_copy_is_another_project(user: Path) -> None:
+def test_a_plain_copy_is_another_project_and_a_new_folder_not_the_deleted_one(user: Path) -> None:
+    """The file system gives the new folder the old inode number."""
     (user / "notes").mkdir()
     project = known(user / "notes")
     shutil.copytree(user / "notes", user / "copy")
     assert not same(project, user / "copy")
-
-
-def test_a_new_folder_is_not_the_deleted_one(user: Path) -> None:
-    """The file system gives the new folder the old inode number."""
-    (user / "notes").mkdir()
-    project = known(user / "notes")
+    shutil.rmtree(user / "copy")
     (user / "notes").rmdir()
     (user / "other").mkdir()
     assert not same(project, user / "other")
@@ -296,16 +289,12 @@ def test_a_marker_makes_a_project(user: Path, marker: str) -> None:
     assert (place.root, place.git, place.marker) == (str(user / "app"), False, marker)
 
 
-def test_the_nearest_marker_counts(user: Path) -> None:
+def test_the_nearest_marker_counts_and_an_unmarked_folder_is_itself(user: Path) -> None:
     (user / "app/web/src").mkdir(parents=True)
+    assert detect_place(str(user / "app/web/src")).root == str(user / "app/web/src")
     (user / "app/Makefile").touch()
     (user / "app/web/package.json").touch()
     assert detect_place(str(user / "app/web/src")).root == str(user / "app/web")
-
-
-def test_an_unmarked_folder_is_itself(user: Path) -> None:
-    (user / "a/b").mkdir(parents=True)
-    assert detect_place(str(user / "a/b")).root == str(user / "a/b")
 
 
 def test_a_missing_folder_without_evidence_is_nowhere(user: Path) -> None:
@@ -339,16 +328,13 @@ def test_the_settings_of_a_client_are_no_project(user: Path, git: Git) -> None:
     assert detect_place(str(user / ".config/nvim")).git
 
 
-def test_where_the_kernel_tells_no_generation_an_inode_has_none(
+@pytest.mark.skipif(sys.platform != "linux", reason="procfs is Linux")
+def test_where_the_kernel_or_file_system_tells_no_generation_an_inode_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert inode_of("/proc").count(":") == 1
     monkeypatch.setattr(sys, "platform", "darwin")
     assert inode_of(str(tmp_path)).count(":") == 1
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="procfs is Linux")
-def test_a_file_system_without_generations_still_has_inodes() -> None:
-    assert inode_of("/proc").count(":") == 1
 
 
 # --- hostile -------------------------------------------------------------------------------------
@@ -369,9 +355,12 @@ def test_a_broken_gitfile_is_a_marker(user: Path, content: str) -> None:
     assert detect_place(str(user / "app")).root == str(user / "app")
 
 
-def test_a_pipe_for_a_ref_holds_nobody_up(shop: Path) -> None:
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir], ids=["pipe", "folder"])
+def test_a_pipe_or_a_folder_for_a_ref_holds_nobody_up(
+    shop: Path, make: Callable[[Path], object]
+) -> None:
     (shop / ".git/refs/heads/main").unlink()
-    os.mkfifo(shop / ".git/refs/heads/main")
+    make(shop / ".git/refs/heads/main")
     assert detect_place(str(shop)).commit == ""
 
 
@@ -381,12 +370,6 @@ def test_a_pipe_in_a_repository_holds_nobody_up(shop: Path, git: Git, name: str)
     (shop / ".git" / name).unlink(missing_ok=True)
     os.mkfifo(shop / ".git" / name)
     assert detect_place(str(shop)).root == str(shop)
-
-
-def test_a_folder_for_a_ref_is_survived(shop: Path) -> None:
-    (shop / ".git/refs/heads/main").unlink()
-    (shop / ".git/refs/heads/main").mkdir()
-    assert detect_place(str(shop)).commit == ""
 
 
 def test_a_loop_of_links_is_survived(user: Path) -> None:

@@ -174,13 +174,9 @@ def test_the_deepest_surrounding_project_wins() -> None:
     ],
 )
 def test_nothing_new_is_the_same_object(place: Place) -> None:
-    project = known(SHOP)
+    project, around = known(SHOP), known(NOTES)
     assert update_project(project, place) is project
-
-
-def test_a_subfolder_tells_nothing_of_its_project() -> None:
-    project = known(NOTES)
-    assert update_project(project, Place(root="/h/notes/a", inode="1:31")) is project
+    assert update_project(around, Place(root="/h/notes/a", inode="1:31")) is around
 
 
 def test_a_clone_adds_its_evidence() -> None:
@@ -209,12 +205,9 @@ def test_a_name_taken_back_is_not_an_earlier_one() -> None:
     assert (back.name, back.earlier_names) == ("shop", ("store",))
 
 
-def test_a_move_without_rename_keeps_the_name() -> None:
+def test_a_move_without_rename_or_a_removed_worktree_renames_nothing() -> None:
     after = update_project(known(SHOP), moved(SHOP, "/x/shop"), gone=frozenset({"/h/shop"}))
     assert (after.name, after.earlier_names, after.roots) == ("shop", (), ("/x/shop",))
-
-
-def test_a_removed_worktree_renames_nothing() -> None:
     worktree = replace(SHOP, root="/h/shop-fix")
     project = update_project(known(SHOP), worktree)
     after = update_project(project, SHOP, gone=frozenset({"/h/shop-fix"}))
@@ -238,10 +231,9 @@ def test_a_found_project_follows_from_root_and_time() -> None:
     assert known(SHOP).uuid != new_project(moved(SHOP, "/x"), id=2, at_ms=AT).uuid
     assert known(SHOP).uuid[14] == "7"
     assert known(SHOP).created_ms == AT
-
-
-def test_only_the_first_remote_is_identity() -> None:
+    # Only the first remote is identity, and a main work tree is known that was never visited.
     assert known(replace(SHOP, remotes=("a/b", "c/d"))).remotes == ("a/b",)
+    assert folders_of(known(replace(SHOP, root="/h/fix"))) == ("/h/fix", "/h/shop")
 
 
 @pytest.mark.parametrize(
@@ -260,10 +252,6 @@ def test_only_the_first_remote_is_identity() -> None:
 )
 def test_the_name_is_the_main_folder(place: Place, name: str) -> None:
     assert place_name(place) == name
-
-
-def test_folders_include_a_main_work_tree_never_visited() -> None:
-    assert folders_of(known(replace(SHOP, root="/h/fix"))) == ("/h/fix", "/h/shop")
 
 
 TOKEN = "ghp_" + "x" * 36
@@ -347,25 +335,20 @@ def test_any_text_has_a_name_or_none(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "folder",
+    ("folder", "here"),
     [
-        r"C:\Users\ana\mill",
-        "c:/Users/ana/mill/",
-        "/mnt/c/Users/ana/mill",
-        "/c/Users/ana/mill",
-        "/cygdrive/c/Users/ana/mill",
+        (r"C:\Users\ana\mill", "/mnt/c/Users/ana/mill"),
+        ("c:/Users/ana/mill/", "/mnt/c/Users/ana/mill"),
+        ("/mnt/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
+        ("/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
+        ("/cygdrive/c/Users/ana/mill", "/mnt/c/Users/ana/mill"),
+        (r"\\wsl$\Ubuntu\home\ana\mill", "/home/ana/mill"),
+        (r"\\wsl.localhost\Debian\home\ana\mill", "/home/ana/mill"),
+        ("//wsl.localhost/Debian/home/ana/mill", "/home/ana/mill"),
     ],
 )
-def test_a_folder_of_windows_has_one_spelling(folder: str) -> None:
-    assert local_spelling(folder) == "/mnt/c/Users/ana/mill"
-
-
-@pytest.mark.parametrize(
-    "folder", [r"\\wsl$\Ubuntu\home\ana\mill", r"\\wsl.localhost\Debian\home\ana\mill"]
-)
-def test_a_folder_of_wsl_that_windows_names_is_spelled_as_there(folder: str) -> None:
-    assert local_spelling(folder.replace("\\", "/")) == "/home/ana/mill"
-    assert local_spelling(folder) == "/home/ana/mill"
+def test_a_folder_of_windows_or_of_wsl_has_one_spelling(folder: str, here: str) -> None:
+    assert local_spelling(folder) == here
 
 
 @pytest.mark.parametrize(

@@ -93,26 +93,26 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
     done: list[tuple[FileEdit, int | None]] = []
     at_work = backups
     try:
-        others = [edit for edit in changes if edit.before is not None and not edit.is_ours]
-        kept = [_back_up(edit, backups, at_ms) for edit in others]
+        kept = []
+        for edit in changes:
+            if edit.before is not None and not edit.is_ours:
+                name = copy_name(edit.path, edit.after)
+                kept.append(make_private(backups) / f"{at_ms}-{digest(edit.before)}-{name}")
+                _write(kept[-1], edit.before, 0o600)
         for edit in changes:
             at_work = edit.path
             done.append((edit, mode_of(edit.path)))
             _write(edit.path, edit.after, edit.mode)
     except OSError as error:
-        _take_back(done)
+        for one, mode in reversed(done):
+            with contextlib.suppress(OSError):  # the first failure is the one to report
+                _write(one.path, one.before, mode)
         do = remedy(error, "make the file and its folder writable")
         raise ConfigInvalid(
             f"{at_work} cannot be written: {error.strerror}",
             hint=f"nothing was changed; {do}, then repeat",
         ) from error
     return kept
-
-
-def _take_back(done: Sequence[tuple[FileEdit, int | None]]) -> None:
-    for edit, mode in reversed(done):
-        with contextlib.suppress(OSError):  # the first failure is the one to report
-            _write(edit.path, edit.before, mode)
 
 
 def _shown(edit: FileEdit) -> str:
@@ -214,13 +214,11 @@ def _former(path: Path, content: bytes, backups: Path) -> Iterator[bytes]:
 
 
 def _entries(content: bytes | None, ours: Collection[bytes]) -> Counter[bytes]:
-    lines = ((line.strip(b" \t\r,")) for line in (content or b"").split(b"\n"))
+    lines = (line.strip(b" \t\r,") for line in (content or b"").split(b"\n"))
     return Counter(line for line in lines if any(one in line for one in ours))
 
 
 # --- folders that an installation made in somebody else's home, which a removal takes away -------
-#
-# A folder is known by its inode too: one of the same name that somebody made since is not ours.
 
 
 def missing_folders(edits: Iterable[FileEdit]) -> list[Path]:
@@ -232,43 +230,27 @@ def missing_folders(edits: Iterable[FileEdit]) -> list[Path]:
 
 def keep_made(home: Home, folders: Sequence[Path]) -> None:
     """Record folders that were made; those of the home itself go with the home."""
-    made = {str(path): _identity(path) for path in folders if not path.is_relative_to(home.root)}
+    made = {str(path): "" for path in folders if not path.is_relative_to(home.root)}
     if made:
-        _keep(home, _made(home) | made)
+        replace_file(home.made_folders, msgspec.json.encode(_made(home) | made))
 
 
 def remove_made(home: Home, edits: Iterable[FileEdit]) -> None:
     """Remove the folders of deleted files that an installation made and that are empty."""
-    made = before = _made(home)
+    made = _made(home)
     gone = {
         folder for edit in edits if edit.after is None for folder in edit.path.resolve().parents
     }
     for folder in sorted(gone, reverse=True):
-        if str(folder) in made and _is_removed(folder, made[str(folder)]):
-            made = {path: known for path, known in made.items() if path != str(folder)}
-    if made != before:
-        _keep(home, made)
-
-
-def _is_removed(folder: Path, known: str) -> bool:
-    with contextlib.suppress(OSError):  # it is not empty, not ours to remove, or gone
-        if _identity(folder) == known:
-            folder.rmdir()
-            return True
-    return False
-
-
-def _identity(folder: Path) -> str:
-    status = folder.lstat()
-    return f"{status.st_dev}:{status.st_ino}"
+        if str(folder) in made:
+            with contextlib.suppress(OSError):  # it is not empty, not ours to remove, or gone
+                folder.rmdir()
+                del made[str(folder)]
+                replace_file(home.made_folders, msgspec.json.encode(made))
 
 
 def _made(home: Home) -> dict[str, str]:
-    """Return the folders, each with what it is known by; none where the record is unreadable."""
+    """Return the folders as keys; none where the record is unreadable."""
     with contextlib.suppress(OSError, msgspec.DecodeError):
         return decode_json(read_plain(home.made_folders), dict[str, str])
     return {}
-
-
-def _keep(home: Home, made: dict[str, str]) -> None:
-    replace_file(home.made_folders, msgspec.json.encode(made))

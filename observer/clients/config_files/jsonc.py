@@ -100,7 +100,23 @@ def remove(text: str, path: Path) -> str:
     while len(path) > 1 and len(at(text, path[:-1])) == 1:
         path = path[:-1]
     around = _find(text, path[:-1])
-    return _without(text, around.value if around else _space(text, 0), path[-1])
+    key = path[-1]
+    members = list(_members(text, (around.value if around else _space(text, 0))))
+    place = max(number for number, member in enumerate(members) if member.key == key)
+    member = members[place]
+    end = member.end
+    before = text[: member.start]
+    if _has_comma(text, end):
+        end = _space(text, end) + 1
+    elif place:
+        # The last one takes the comma before it along; what stands between them stays.
+        comma = _space(text, members[place - 1].end)
+        before = text[:comma] + text[comma + 1 : member.start]
+    rest = text[end:]
+    if before.rstrip(" \t").endswith("\n") and rest.lstrip(" \t").startswith("\n"):
+        # Of the two line feeds the second stays: the first may be what ends a comment.
+        return before.rstrip(" \t")[:-1] + rest
+    return before.rstrip(" \t") + rest if rest[:1] in {"]", "}"} else before + rest.lstrip(" ")
 
 
 # --- places in the text --------------------------------------------------------------------------
@@ -184,25 +200,6 @@ def _insert(text: str, start: int, key: str | int, value: object) -> str:
     end = members[-1].end
     comma = "" if _has_comma(text, end) else ","
     return text[:end] + comma + text[end:last] + line + "\n" + outer + text[close:]
-
-
-def _without(text: str, start: int, key: str | int) -> str:
-    members = list(_members(text, start))
-    place = max(number for number, member in enumerate(members) if member.key == key)
-    member = members[place]
-    end = member.end
-    before = text[: member.start]
-    if _has_comma(text, end):
-        end = _space(text, end) + 1
-    elif place:
-        # The last one takes the comma before it along; what stands between them stays.
-        comma = _space(text, members[place - 1].end)
-        before = text[:comma] + text[comma + 1 : member.start]
-    rest = text[end:]
-    if before.rstrip(" \t").endswith("\n") and rest.lstrip(" \t").startswith("\n"):
-        # Of the two line feeds the second stays: the first may be what ends a comment.
-        return before.rstrip(" \t")[:-1] + rest
-    return before.rstrip(" \t") + rest if rest[:1] in {"]", "}"} else before + rest.lstrip(" ")
 
 
 def _has_comma(text: str, end: int) -> bool:

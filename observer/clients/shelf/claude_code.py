@@ -2,12 +2,15 @@
 
 Key of a session is `session_id`; `agent_id` marks what a sub-agent did. Success and failure of a
 tool are two events. Source: the client's hook reference, 2.1.240, and its SDK's types, 0.3.330.
+
+Devin CLI has the same hooks without a folder, which stands in `DEVIN_PROJECT_DIR`. Source: the
+client's documentation for 3000.10; no payload was recorded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,15 +19,22 @@ import msgspec
 
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
-from observer.clients.client import Client, prompt_sample
+from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of
+from observer.clients.parts import (
+    ConfigFile,
+    OurHooks,
+    Servers,
+    check_switch,
+    installer_of,
+    placed,
+    seconds,
+)
 from observer.clients.payload import joined, text
-from observer.core.events import AnyBody, Custom, Prompt
+from observer.core.events import AnyBody, Custom, Event, Prompt
 
-NAME = "claude-code"
+NAME, DEVIN = "claude-code", "devin"
 
 NOISE: Mapping[str, str] = {
     "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
@@ -56,31 +66,17 @@ _OWN_WORDS = re.compile(
 _REMINDERS = re.compile(r"\A(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=\S)", re.DOTALL)
 """What the client puts before the words of a person; only there, or blanks take quadratic time."""
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "Bash": tools.command,
-    "PowerShell": tools.command,
-    "Write": tools.write,
-    "Edit": tools.edit,
-    "MultiEdit": tools.edit,
-    "NotebookEdit": tools.edit,
-    "Read": tools.read,
-    "Glob": tools.find,
-    "LS": tools.find,
-    "Grep": tools.grep,
-    "WebFetch": tools.fetch,
-    "WebSearch": tools.ask_web,
-    "Agent": tools.delegate,
-    "Task": tools.delegate,
-    # Names of versions before 1.0.
-    "View": tools.read,
-    "Replace": tools.write,
-    "GlobTool": tools.find,
-    "GrepTool": tools.grep,
-    "dispatch_agent": tools.delegate,
-    "ReadNotebook": tools.read,
-    "NotebookRead": tools.read,
-    "NotebookEditCell": tools.edit,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="Bash PowerShell",
+    write="Write Replace",
+    edit="Edit MultiEdit NotebookEdit NotebookEditCell",
+    read="Read View ReadNotebook NotebookRead",
+    find="Glob LS GlobTool",
+    grep="Grep GrepTool",
+    fetch="WebFetch",
+    ask_web="WebSearch",
+    delegate="Agent Task dispatch_agent",
+)
 
 _EDITORS = "mcp__acp__"
 """How the tools are called that an editor runs for the client, by the Agent Client Protocol."""
@@ -92,7 +88,7 @@ def _host(envelope: Envelope, payload: Object) -> str:
     if "CURSOR_VERSION" in envelope.env or "cursor_version" in payload:
         return "cursor"
     if "DEVIN_PROJECT_DIR" in envelope.env:
-        return "devin"
+        return DEVIN
     if "COPILOT_CLI" in envelope.env and "CLAUDECODE" not in envelope.env:
         return "copilot"
     if "sessionId" in payload:
@@ -104,11 +100,6 @@ def _prompt(payload: Object) -> AnyBody | None:
     said = _REMINDERS.sub("", text(payload, "prompt"), count=1)
     is_synthetic = text(payload, "source") in SYNTHETIC or _OWN_WORDS.match(said) is not None
     return None if is_synthetic else Prompt(text=said)
-
-
-def _stop_failure(payload: Object) -> AnyBody:
-    said = joined(text(payload, "error"), text(payload, "error_details"))
-    return Custom(name=f"{NAME}:StopFailure", text=said)
 
 
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
@@ -126,7 +117,13 @@ _DIALECT = Dialect(
     client=NAME,
     tools=TOOLS,
     noise=NOISE,
-    readers={"UserPromptSubmit": _prompt, "StopFailure": _stop_failure},
+    readers={
+        "UserPromptSubmit": _prompt,
+        "StopFailure": lambda payload: Custom(
+            name=f"{NAME}:StopFailure",
+            text=joined(text(payload, "error"), text(payload, "error_details")),
+        ),
+    },
     correct=_correct,
     session_variable="CLAUDE_CODE_SESSION_ID",
 )
@@ -138,23 +135,16 @@ _DIALECT = Dialect(
 # be over before the client goes on, or goes away (`claude -p` kills background hooks at its end).
 HOOKS = OurHooks(
     client=NAME,
-    reporting={
-        "SessionStart": {"timeout": 10},
-        "UserPromptSubmit": {"timeout": 5},
-        "PostToolUse": {"async": True, "timeout": 30},
-        "PostToolUseFailure": {"timeout": 5},
-        "Stop": {"timeout": 5},
-        "SubagentStop": {"timeout": 5},
-        "PostCompact": {"timeout": 5},
-        "SessionEnd": {"timeout": 5},
-    },
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit", 5)
+    | {"PostToolUse": {"async": True, "timeout": 30}}
+    | seconds("PostToolUseFailure Stop SubagentStop PostCompact SessionEnd", 5),
     # In the foreground, to be in time.
     recalling={
         "PreToolUse": {"matcher": "Bash|Edit|MultiEdit|Write"},
         "PostToolUse": {"matcher": "Bash"},
         "PostToolUseFailure": {"matcher": "Bash"},
     },
-    asking={"timeout": 5},
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
 
@@ -187,6 +177,45 @@ def _install(context: InstallContext) -> InstallPlan:
     return replace(plan, notes=(*plan.notes, note)) if context.project else plan
 
 
+# --- Devin CLI -----------------------------------------------------------------------------------
+
+_DEVIN = Dialect(
+    client=DEVIN,
+    tools=tools.by_name(
+        command="exec",
+        read="read",
+        write="write",
+        edit="edit",
+        grep="grep",
+        find="glob",
+        delegate="run_subagent",
+    ),
+    noise={
+        "PreToolUse": "PostToolUse repeats the input and knows the end",
+        "PermissionRequest": "the answer is what happens next",
+    },
+    aliases={"PostCompaction": "PostCompact"},
+)
+
+# An event that the installed version does not know voids all hooks, so only the documented ones are
+# registered.
+DEVIN_HOOKS = OurHooks(
+    client=DEVIN,
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit PostToolUse PostCompaction Stop SessionEnd", 5),
+    matchers={"PostToolUse": ".*"},
+)
+
+
+def _read_devin(envelope: Envelope, payload: Object) -> Iterator[Event]:
+    project = envelope.env.get("DEVIN_PROJECT_DIR")
+    for event in _DEVIN.read(envelope, payload):
+        placed = msgspec.structs.replace(event, cwd=project or "", roots=(project or "",))
+        yield placed if project else event
+
+
+_devin_settings = placed("XDG_CONFIG_HOME", ".config", "devin/config.json")
+
 CLIENTS = (
     Client(
         name=NAME,
@@ -205,5 +234,20 @@ CLIENTS = (
         resume="claude --resume {}",
         has_plugin=True,
         context_file="CONTEXT.claude-code.md",
+    ),
+    Client(
+        name=DEVIN,
+        read=_read_devin,
+        installer=installer_of(
+            ConfigFile(_devin_settings, [DEVIN_HOOKS, Servers()]), notes=["Restart Devin CLI."]
+        ),
+        programs=("devin",),
+        folders=(".config/devin",),
+        sample=prompt_sample("UserPromptSubmit"),
+        marker_variables=("DEVIN_PROJECT_DIR",),
+        resume="devin --resume {}",
+        reports_twice=True,  # it runs the hooks that a repository has for Claude Code
+        context_file="CONTEXT.devin.json",
+        wrap_context=context_output,
     ),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
@@ -22,9 +22,8 @@ from observer.clients.client import Client, HookSample
 from observer.clients.config_files.context import InstallContext, command
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, installer_of
+from observer.clients.parts import ConfigFile, Servers, installer_of, placed
 from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
 from observer.core.errors import ConfigInvalid
 from observer.core.events import (
@@ -94,14 +93,9 @@ def _is_sub_agent(payload: Object) -> bool:
     return bool(text(payload, "parent_agent_id"))
 
 
-def _start(payload: Object) -> Bodies:
+def _start(source: str, payload: Object) -> Bodies:
     if not _is_sub_agent(payload):
-        yield SessionStart(source="startup")
-
-
-def _resume(payload: Object) -> Bodies:
-    if not _is_sub_agent(payload):
-        yield SessionStart(source="resume")
+        yield SessionStart(source=source)
 
 
 def _complete(payload: Object) -> Bodies:
@@ -114,7 +108,8 @@ def _tool(payload: Object) -> Bodies:
     if call.tool == "run_commands":
         yield from _commands(call)
     elif call.tool == "read_files":
-        yield _read_files(call)
+        paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
+        yield tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool)
     else:
         yield from tools.effects(call, TOOLS)
 
@@ -173,11 +168,6 @@ def _commands(call: tools.ToolCall) -> Bodies:
         )
 
 
-def _read_files(call: tools.ToolCall) -> AnyBody:
-    paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
-    return tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool)
-
-
 def _editor(call: tools.ToolCall) -> FileWrite:
     """Return what the CLI's only editing tool did; without an old text it wrote the whole file."""
     if text(call.given, "old_text"):
@@ -208,27 +198,25 @@ def _replace_in_file(call: tools.ToolCall) -> FileWrite:
     return FileWrite(path=path, operation="edit", edits=edits, tool=call.tool, error=call.error)
 
 
-TOOLS: Mapping[str, tools.Maker] = {
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    grep="search_codebase search_files",
+    fetch="fetch_web_content web_fetch",
+    delegate="spawn_agent",
+    read="read_file",
+    write="write_to_file",
+    find="list_files list_code_definition_names",
+    ask_web="web_search",
+) | {
     "editor": _editor,
-    "search_codebase": tools.grep,
-    "fetch_web_content": tools.fetch,
-    "spawn_agent": tools.delegate,
     "execute_command": _execute_command,
-    "read_file": tools.read,
-    "write_to_file": tools.write,
     "replace_in_file": _replace_in_file,
     "apply_diff": _replace_in_file,
-    "search_files": tools.grep,
-    "list_files": tools.find,
-    "list_code_definition_names": tools.find,
-    "web_fetch": tools.fetch,
-    "web_search": tools.ask_web,
 }
 """Tools of the CLI, then those of the extension."""
 
 _READERS: Mapping[str, Callable[[Object], Bodies]] = {
-    "TaskStart": _start,
-    "TaskResume": _resume,
+    "TaskStart": partial(_start, "startup"),
+    "TaskResume": partial(_start, "resume"),
     "UserPromptSubmit": lambda payload: (
         Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
     ),
@@ -260,7 +248,9 @@ class _Executable(NamedTuple):
             ConfigInvalid: it is wanted, and there is a hook of somebody else for the event.
         """
         path = context.place("CLINE_DIR", ".cline") / "hooks" / self.event
-        before, script = read_file(path), self._script(context)
+        program = shlex.quote(str(context.home.hooks / "cline"))
+        script = f"{_OURS}[ ! -x {program} ] || exec {program} {self.event}\n".encode()
+        before = read_file(path)
         if not is_wanted:
             return FileEdit(path=path, before=before, after=None if before == script else before)
         if before is not None and not before.startswith(_OURS.encode()):
@@ -272,13 +262,8 @@ class _Executable(NamedTuple):
             )
         return FileEdit(path=path, before=before, after=script, mode=0o755)
 
-    def _script(self, context: InstallContext) -> bytes:
-        script = shlex.quote(str(context.home.hooks / "cline"))
-        return f"{_OURS}[ ! -x {script} ] || exec {script} {self.event}\n".encode()
 
-
-def _servers(context: InstallContext) -> Path:
-    return context.place("CLINE_DIR", ".cline") / "data" / "settings" / "cline_mcp_settings.json"
+_servers = placed("CLINE_DIR", ".cline", "data/settings/cline_mcp_settings.json")
 
 
 def _flat(entry: Any) -> Any:  # noqa: ANN401 - what stands in a foreign file

@@ -6,10 +6,9 @@ how it went is read from that. Files are edited by patches. Source: payloads of 
 
 from __future__ import annotations
 
-import contextlib
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from pprint import pformat
@@ -23,18 +22,21 @@ from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.config_files.json_entries import (
+from observer.clients.parts import (
     SERVER,
-    Change,
+    ConfigFile,
+    OurHooks,
     edit_text,
+    installer_of,
     is_own_server,
+    our_handlers,
+    placed,
+    seconds,
     server_entry,
 )
-from observer.clients.envelope import Object
-from observer.clients.parts import ConfigFile, OurHooks, handlers, installer_of, our_handlers
 from observer.clients.payload import flag, text
 from observer.core.errors import ConfigInvalid
-from observer.core.events import AnyBody, Prompt
+from observer.core.events import Prompt
 
 NAME = "codex"
 
@@ -46,45 +48,39 @@ NOISE: Mapping[str, str] = {
 }
 """Events of which nothing is kept, and why."""
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "Bash": tools.command,
-    "read_file": tools.read,
-    "list_dir": tools.find,
-    "grep_files": tools.grep,
-    "view_image": tools.read,
-    "web_search": tools.ask_web,
-    "open_page": tools.fetch,
-    "spawn_agent": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="Bash",
+    read="read_file view_image",
+    find="list_dir",
+    grep="grep_files",
+    ask_web="web_search",
+    fetch="open_page",
+    delegate="spawn_agent",
+)
 
 
 _EDITORS = re.compile(
     r"\A# Context from my IDE setup:\n.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE
 )
+"""What an editor puts before a prompt: what is open in it."""
 _PATCHED = ("Exit code: 0\n", "Success. ")
 """How the answers of patches begin that were applied."""
 
 
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
-    return msgspec.structs.replace(call, failed=_failed(call))
-
-
-def _prompt(payload: Object) -> AnyBody:
-    """Return what the person asked; an editor puts what is open in it before."""
-    return Prompt(text=_EDITORS.sub("", text(payload, "prompt")))
-
-
-def _failed(call: tools.ToolCall) -> bool | None:
+    failed = flag(call.response, "isError") if isinstance(call.response, dict) else None
     if call.tool in tools.PATCHES and call.response is not None:
-        return not tools.said(call).startswith(_PATCHED)
-    return flag(call.response, "isError") if isinstance(call.response, dict) else None
+        failed = not tools.said(call).startswith(_PATCHED)
+    return msgspec.structs.replace(call, failed=failed)
 
 
 _DIALECT = Dialect(
     client=NAME,
     tools=TOOLS,
     noise=NOISE,
-    readers={"UserPromptSubmit": _prompt},
+    readers={
+        "UserPromptSubmit": lambda payload: Prompt(text=_EDITORS.sub("", text(payload, "prompt")))
+    },
     correct=_correct,
     turn="turn_id",
 )
@@ -98,25 +94,22 @@ _DIALECT = Dialect(
 HOOKS = OurHooks(
     client=NAME,
     # Seconds; at the end of a session it waits 3 at most.
-    reporting={
-        "SessionStart": {"timeout": 10},
-        "UserPromptSubmit": {"timeout": 5},
-        "PostToolUse": {"timeout": 5},
-        "Stop": {"timeout": 5},
-        "SubagentStop": {"timeout": 5},
-        "PostCompact": {"timeout": 5},
-        "SessionEnd": {"timeout": 3},
-    },
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit PostToolUse Stop SubagentStop PostCompact", 5)
+    | seconds("SessionEnd", 3),
     recalling={
         "PreToolUse": {"matcher": "^(Bash|apply_patch)$"},
         "PostToolUse": {"matcher": "^Bash$"},
     },
-    asking={"timeout": 5},
 )
 
 
 class _Settings:
-    """`config.toml`: our MCP server, and the trust in our hooks."""
+    """`config.toml`: a table `mcp_servers.observer`, our MCP server, and the trust in our hooks.
+
+    The table is put behind everything else, and taken out line by line: comments, order and layout
+    stay. A change that would change anything else as well is refused.
+    """
 
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
         """Plan that the server is in it, or that neither is any longer."""
@@ -126,15 +119,117 @@ class _Settings:
                 return put_server(text, context)
             return drop_server(_without_trust(text, context), context)
 
-        return edit_toml(_settings(context), change)
+        return edit_text(
+            _settings(context),
+            change,
+            check=load,
+            is_left_over=lambda after: not after.strip(),
+        )
 
 
-def _hooks(context: InstallContext) -> Path:
-    return context.place("CODEX_HOME", ".codex") / "hooks.json"
+_hooks = placed("CODEX_HOME", ".codex", "hooks.json")
+_settings = placed("CODEX_HOME", ".codex", "config.toml")
+_SERVERS = "mcp_servers"
+_LF = "\n"
+_HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 
 
-def _settings(context: InstallContext) -> Path:
-    return context.place("CODEX_HOME", ".codex") / "config.toml"
+def put_server(text: str, context: InstallContext) -> str:
+    """Return the text with our MCP server registered.
+
+    Raises:
+        ConfigInvalid: another server has our name.
+        ValueError: the table cannot be added or changed without changing something else.
+    """
+    before = load(text)
+    present = _server(before)
+    wanted = server_entry(present, context)
+    if wanted == present:
+        return text
+    import tomlkit  # noqa: PLC0415 - 10 ms, of an installation only
+
+    if present is None:
+        after = f"{text and text + _LF}{tomlkit.dumps({_SERVERS: {SERVER: wanted}})}"
+    else:
+        document: Any = tomlkit.parse(text)
+        table = document[_SERVERS][SERVER]
+        for key in present.keys() - wanted.keys():
+            del table[key]
+        for key in (key for key in wanted if wanted[key] != present.get(key)):
+            table[key] = wanted[key]
+        after = tomlkit.dumps(document)
+    return _checked(after, before | {_SERVERS: _table(before, _SERVERS) | {SERVER: wanted}})
+
+
+def drop_server(text: str, context: InstallContext) -> str:
+    """Return the text without our MCP server; another's with our name, or another home's, stays.
+
+    Raises:
+        ValueError: the table cannot be removed without changing something else.
+    """
+    before = load(text)
+    if not is_own_server(_server(before), context):
+        return text
+    text = _without(text, lambda header: _server(header) is not None)
+    others = {name: one for name, one in _table(before, _SERVERS).items() if name != SERVER}
+    return _checked(text, before | {_SERVERS: others})
+
+
+def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign file
+    return _table(document, _SERVERS).get(SERVER)
+
+
+def _checked(text: str, expected: dict[str, Any], table: str = f"{_SERVERS}.{SERVER}") -> str:
+    """Return the text if it says what is expected; where a table is empty there need be none."""
+    empty: dict[str, Any] = {_SERVERS: {}, "hooks": {}}
+    with suppress(ValueError):
+        if pformat(empty | load(text)) == pformat(empty | expected):  # `nan` equals itself as text
+            return text
+    raise ValueError(f"the table {table} cannot be changed without changing others")
+
+
+def load(text: str) -> dict[str, Any]:
+    """Return the tables of a text.
+
+    Raises:
+        ValueError: it is not TOML, or nested beyond the interpreter's limit.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ValueError("not valid TOML: nested too deep") from error
+
+
+def _without(text: str, is_wanted: Callable[[dict[str, Any]], bool]) -> str:
+    """Return a text without tables, of which `is_wanted` sees what their header alone makes.
+
+    A blank line goes with each; comments behind it are of what follows.
+    """
+    headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
+    ends = [*(found.start() for found in headers[1:]), len(text)]
+    spans = []
+    for found, end in zip(headers, ends, strict=True):
+        if is_wanted(_header(found[0])):
+            lines = text[found.start() : end].split(_LF)
+            while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
+                lines.pop()
+            spans.append((found.start(), min(found.start() + len(_LF.join(lines)) + 1, end)))
+    for start, end in reversed(spans):
+        above, below = text[:start], text[end:]
+        if above.endswith(_LF) and (not below or below.startswith(_LF) or above.endswith("\n\n")):
+            above = above[:-1]  # the line feed that was put before it
+        text = above + below
+    return text
+
+
+def _header(line: str) -> dict[str, Any]:
+    """Return what a line with the name of a table makes; nothing for any other line."""
+    try:
+        return tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return {}
 
 
 # --- whether it runs our hooks -------------------------------------------------------------------
@@ -174,49 +269,27 @@ def _check_hooks(context: InstallContext) -> None:
 
 
 def _without_trust(text: str, context: InstallContext) -> str:
-    """Return `config.toml` without the trust in our hooks, and in what is no longer there.
-
-    `hooks.json` is the one from which our hooks are still to be taken.
+    """Return `config.toml` without the trust in our hooks, which `hooks.json` still has.
 
     Raises:
         ValueError: one of the files has another shape.
     """
-    hooks = _hooks(context)
-    before = (read_file(hooks) or b"").decode()
-    ours = {key for one in our_handlers(before, context) for key in _keys(hooks, *one)}
-    if not ours:
-        return text
-    after = HOOKS.drop(before, context)
-    left = {
-        key for event, group, at, _ in handlers(after) for key in _keys(hooks, event, group, at)
-    }
-    config = load(text)
+    hooks, config = _hooks(context), load(text)
+    ours = our_handlers((read_file(hooks) or b"").decode(), context)
+    dead = {key for one in ours for key in _keys(hooks, *one)}
     trusted = _table(_table(config, "hooks"), "state")
-    files = (f"{hooks}:", f"{hooks.resolve()}:")
-    dead = {key for key in trusted if key in ours or (key.startswith(files) and key not in left)}
+    if trusted.keys().isdisjoint(dead):
+        return text
 
     def is_dead(header: dict[str, Any]) -> bool:
         state = _table(header, "hooks").get("state")
         # Without any row the table itself is one that Codex made for them.
         return isinstance(state, dict) and (state or trusted).keys() <= dead
 
-    if not dead:
-        return text
-    kept = without(text, is_dead)
-    with suppress(ValueError):
-        if _without_rows(load(kept), dead) == _without_rows(config, dead):
-            return kept
-    raise ValueError("the tables hooks.state cannot be removed without changing others")
-
-
-def _without_rows(config: dict[str, Any], dead: set[str]) -> dict[str, Any]:
-    """Return what a configuration says but for rows of `hooks.state`, and tables left empty."""
-    hooks = _table(config, "hooks")
-    state = {key: row for key, row in _table(hooks, "state").items() if key not in dead}
-    others = {name: one for name, one in hooks.items() if name != "state"}
-    hooks = others | ({"state": state} if state else {})
-    rest = {name: one for name, one in config.items() if name != "hooks"}
-    return rest | ({"hooks": hooks} if hooks else {})
+    left = {key: row for key, row in trusted.items() if key not in dead}
+    others = {name: one for name, one in _table(config, "hooks").items() if name != "state"}
+    expected = config | {"hooks": others | ({"state": left} if left else {})}
+    return _checked(_without(text, is_dead), expected, "hooks.state")
 
 
 def _keys(path: Path, event: str, group: int, handler: int) -> set[str]:
@@ -254,132 +327,3 @@ CLIENTS = (
         context_file="CONTEXT.codex.md",
     ),
 )
-
-
-# --- our MCP server in its configuration in TOML: a table `mcp_servers.observer` ------------------
-#
-# The table is put behind everything else, and taken out line by line: comments, order and layout
-# stay. A change that would change anything else as well is refused.
-
-_SERVERS = "mcp_servers"
-_LF = "\n"
-_HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
-
-
-def edit_toml(path: Path, change: Change) -> FileEdit:
-    """Plan a change of a TOML file's text; a file that is left empty goes.
-
-    Raises:
-        ConfigInvalid: the file is not TOML, or the change failed; names the file.
-    """
-    return edit_text(path, change, check=load, is_left_over=lambda after: not after.strip())
-
-
-def put_server(text: str, context: InstallContext) -> str:
-    """Return the text with our MCP server registered.
-
-    Raises:
-        ConfigInvalid: another server has our name.
-        ValueError: the table cannot be added or changed without changing something else.
-    """
-    before = load(text)
-    present = _server(before)
-    wanted = server_entry(present, context)
-    if wanted == present:
-        return text
-    import tomlkit  # noqa: PLC0415 - 10 ms, of an installation only
-
-    if present is None:
-        after = f"{text and text + _LF}{tomlkit.dumps({_SERVERS: {SERVER: wanted}})}"
-    else:
-        document: Any = tomlkit.parse(text)
-        table = document[_SERVERS][SERVER]
-        for key in present.keys() - wanted.keys():
-            del table[key]
-        for key in (key for key in wanted if wanted[key] != present.get(key)):
-            table[key] = wanted[key]
-        after = tomlkit.dumps(document)
-    return _checked(after, before | {_SERVERS: _servers(before) | {SERVER: wanted}})
-
-
-def drop_server(text: str, context: InstallContext) -> str:
-    """Return the text without our MCP server; another's with our name, or another home's, stays.
-
-    Raises:
-        ValueError: the table cannot be removed without changing something else.
-    """
-    before = load(text)
-    if not is_own_server(_server(before), context):
-        return text
-    text = without(text, lambda header: _server(header) is not None)
-    others = {name: one for name, one in _servers(before).items() if name != SERVER}
-    return _checked(text, before | {_SERVERS: others})
-
-
-def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign file
-    return _servers(document).get(SERVER)
-
-
-def _servers(document: dict[str, Any]) -> dict[str, Any]:
-    tables = document.get(_SERVERS)
-    return tables if isinstance(tables, dict) else {}
-
-
-def _checked(text: str, expected: dict[str, Any]) -> str:
-    """Return the text if it says what is expected."""
-    with contextlib.suppress(ValueError):
-        if _comparable(load(text)) == _comparable(expected):
-            return text
-    raise ValueError(f"the table {_SERVERS}.{SERVER} cannot be changed without changing others")
-
-
-def _comparable(document: dict[str, Any]) -> str:
-    document = {_SERVERS: {}} | document  # without servers there need not be a table for them
-    return pformat(document)  # `nan` equals itself as text
-
-
-def load(text: str) -> dict[str, Any]:
-    """Return the tables of a text.
-
-    Raises:
-        ValueError: it is not TOML, or nested beyond the interpreter's limit.
-    """
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"not valid TOML: {error}") from error
-    except RecursionError as error:
-        raise ValueError("not valid TOML: nested too deep") from error
-
-
-def without(text: str, is_wanted: Callable[[dict[str, Any]], bool]) -> str:
-    """Return a text without tables, of which `is_wanted` sees what their header alone makes.
-
-    A blank line goes with each; comments behind it belong to what follows.
-    """
-    for start, end in reversed(list(_tables(text, is_wanted))):
-        above, below = text[:start], text[end:]
-        if above.endswith(_LF) and (not below or below.startswith(_LF) or above.endswith("\n\n")):
-            above = above[:-1]  # the line feed that was put before it
-        text = above + below
-    return text
-
-
-def _tables(text: str, is_wanted: Callable[[dict[str, Any]], bool]) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of tables."""
-    headers = [found for found in _HEADER.finditer(text) if _header(found[0])]
-    ends = [*(found.start() for found in headers[1:]), len(text)]
-    for found, end in zip(headers, ends, strict=True):
-        if is_wanted(_header(found[0])):
-            lines = text[found.start() : end].split(_LF)
-            while not lines[-1].strip() or lines[-1].lstrip().startswith("#"):
-                lines.pop()
-            yield found.start(), min(found.start() + len(_LF.join(lines)) + 1, end)
-
-
-def _header(line: str) -> dict[str, Any]:
-    """Return what a line with the name of a table makes; nothing for any other line."""
-    try:
-        return tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return {}

@@ -4,11 +4,16 @@ Names of fields and events are in snake_case and Claude Code's where the hook is
 `SessionStart`, in camelCase and Copilot's own where it is registered as `sessionStart`. A command
 that fails is a success whose text ends with its exit code; a call has no id, and the end of a turn
 no words. Source: payloads of 1.0.102 in both forms; the client's hook reference.
+
+VS Code: its agent runs the hooks of Copilot CLI and of Claude Code. The fields are Claude Code's,
+but for those that name session and event; the arguments of tools are in camelCase. Source: the
+client's documentation, of 2026-10-14; no payload was recorded.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -19,13 +24,12 @@ from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, command
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, installer_of, scripts
+from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed, scripts
 from observer.clients.payload import inner, text
 from observer.core.events import Delegation, Event
 
-NAME = "copilot"
+NAME, VSCODE = "copilot", "vscode"
 
 NOISE: Mapping[str, str] = {
     "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
@@ -38,42 +42,26 @@ NOISE: Mapping[str, str] = {
 
 def _editor(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
     """Return what the one editing tool of older versions did, by the command that it was given."""
-    return _COMMANDS.get(text(call.given, "command"), tools.other)(call)
+    name = text(call.given, "command")
+    return TOOLS.get("edit" if name == "str_replace" else name, tools.other)(call)
 
 
-_COMMANDS: Mapping[str, tools.Maker] = {
-    "view": tools.read,
-    "create": tools.write,
-    "str_replace": tools.edit,
-    "insert": tools.edit,
-}
-
-TOOLS: Mapping[str, tools.Maker] = {
-    "bash": tools.command,
-    "powershell": tools.command,
-    "view": tools.read,
-    "create": tools.write,
-    "edit": tools.edit,
-    "insert": tools.edit,
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="bash powershell Bash",
+    read="view Read",
+    write="create Write",
+    edit="edit insert Edit",
+    grep="grep rg Grep",
+    find="glob Glob",
+    fetch="web_fetch WebFetch",
+    ask_web="web_search",
+    delegate="task Agent",
+) | {
     "str_replace_editor": _editor,
-    "grep": tools.grep,
-    "rg": tools.grep,
-    "glob": tools.find,
-    "web_fetch": tools.fetch,
-    "web_search": tools.ask_web,
-    "task": tools.delegate,
-    "Bash": tools.command,
-    "Read": tools.read,
-    "Write": tools.write,
-    "Edit": tools.edit,
-    "Grep": tools.grep,
-    "Glob": tools.find,
-    "WebFetch": tools.fetch,
-    "Agent": tools.delegate,
 }
 """Its own names, and those it has for hooks in Claude Code's form."""
 
-_EVENTS = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
+_OWN_NAMES = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
 _FIELDS = {
     "sessionId": "session_id",
     "toolName": "tool_name",
@@ -98,18 +86,9 @@ _CREATED = "Created file "
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the event it reports, or into none."""
     given: dict[str, Json] = {_FIELDS.get(name, name): value for name, value in payload.items()}
-    given["hook_event_name"] = _event_name(envelope, payload)
-    return _DIALECT.read(envelope, given)
-
-
-def _host(_: Envelope, payload: Object) -> str:
-    """Return who ran the hook: VS Code runs these hooks as well, and names event and session so."""
-    return "vscode" if "sessionId" in payload and "hookEventName" in payload else NAME
-
-
-def _event_name(envelope: Envelope, payload: Object) -> str:
     name = text(payload, "hook_event_name", "hookName") or envelope.event
-    return _EVENTS.get(name, name[:1].upper() + name[1:])
+    given["hook_event_name"] = _OWN_NAMES.get(name, name[:1].upper() + name[1:])
+    return _DIALECT.read(envelope, given)
 
 
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
@@ -135,32 +114,40 @@ _DIALECT = Dialect(
 )
 
 
-# --- how it is installed -------------------------------------------------------------------------
+VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="run_in_terminal",
+    read="read_file",
+    write="create_file",
+    edit="replace_string_in_file",
+    grep="grep_search semantic_search",
+    find="file_search list_dir",
+    delegate="runSubagent",
+)
+_VSCODE = Dialect(
+    client=VSCODE,
+    tools=VSCODE_TOOLS,
+    noise={"PreToolUse": "PostToolUse repeats the input and knows the end"},
+)
+
+
+# --- how they are installed -----------------------------------------------------------------------
 
 # Seconds. Nothing is asked before a tool call: a hook that fails there, and be it that the script
 # is gone, denies the call.
-_TIMEOUTS = {
-    "SessionStart": 10,
-    "UserPromptSubmit": 5,
-    "PostToolUse": 5,
-    "PostToolUseFailure": 5,
-    "SubagentStop": 5,
-    "PreCompact": 5,
-    "Stop": 5,
-    "SessionEnd": 5,
-}
+_EVENTS = (
+    *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStop"),
+    *("PreCompact", "Stop", "SessionEnd"),
+)
 
 
 def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
-    def entry(line: str, timeout: int) -> dict[str, object]:
-        return {"type": "command", "bash": line, "timeoutSec": timeout}
-
-    wanted: dict[str, list[object]] = {
-        event: [entry(line, timeout) for line in scripts(NAME, event, context)]
-        for event, timeout in _TIMEOUTS.items()
-    }
+    wanted: dict[str, list[object]] = {}
+    for event in _EVENTS:
+        entry = {"type": "command", "timeoutSec": 10 if event == "SessionStart" else 5}
+        wanted[event] = [{**entry, "bash": line} for line in scripts(NAME, event, context)]
     recall = command(context.home, "recall", NAME, "PostToolUse")
-    wanted["PostToolUse"].append({"matcher": "Bash", **entry(recall, 5)})
+    asks = {"type": "command", "bash": recall, "timeoutSec": 5, "matcher": "Bash"}
+    wanted["PostToolUse"].append(asks)
     return wanted
 
 
@@ -170,23 +157,29 @@ def _format_reminder(text: str, event: str) -> bytes:
     return orjson.dumps({"additionalContext": text, "hookSpecificOutput": inner})
 
 
-def _folder(context: InstallContext) -> Path:
-    return context.place("COPILOT_HOME", ".copilot")
+def _vscode_servers(context: InstallContext) -> Path:
+    is_mac = sys.platform == "darwin"
+    on_mac = context.user_home / "Library" / "Application Support"
+    folder = on_mac if is_mac else context.place("XDG_CONFIG_HOME", ".config")
+    return folder / "Code" / "User" / "mcp.json"
 
 
 CLIENTS = (
     Client(
         name=NAME,
         read=read,
-        host=_host,
+        # VS Code runs these hooks as well, and names event and session so.
+        host=lambda _, payload: (
+            VSCODE if "sessionId" in payload and "hookEventName" in payload else NAME
+        ),
         installer=installer_of(
             ConfigFile(
-                lambda context: _folder(context) / "hooks" / "observer.json",
+                placed("COPILOT_HOME", ".copilot", "hooks/observer.json"),
                 [HookEntries(_wanted, key="bash", version=1)],
                 leftovers=({}, {"version": 1}),
             ),
             ConfigFile(
-                lambda context: _folder(context) / "mcp-config.json",
+                placed("COPILOT_HOME", ".copilot", "mcp-config.json"),
                 [Servers(extra={"type": "local", "tools": ["*"]})],
             ),
             notes=["Restart Copilot CLI; it reads its hooks when it starts."],
@@ -202,5 +195,16 @@ CLIENTS = (
         context_file="CONTEXT.copilot.json",
         wrap_context=lambda text: _format_reminder(text, "SessionStart"),
         format_reminder=_format_reminder,
+    ),
+    Client(
+        name=VSCODE,
+        read=_VSCODE.read,
+        installer=installer_of(
+            ConfigFile(_vscode_servers, [Servers(("servers",), {"type": "stdio"})]),
+            notes=["VS Code runs the hooks of Copilot CLI: observer install copilot"],
+        ),
+        programs=("code",),
+        folders=(".config/Code", "Library/Application Support/Code"),
+        reports_twice=True,  # it runs the hooks of Copilot CLI and of Claude Code
     ),
 )

@@ -17,9 +17,16 @@ from observer.clients import tools
 from observer.clients.claude_events import key_of
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, Options, installer_of, scripts
+from observer.clients.parts import (
+    ConfigFile,
+    HookEntries,
+    Options,
+    Servers,
+    installer_of,
+    scripts,
+    seconds,
+)
 from observer.clients.payload import (
     event_of,
     flag,
@@ -60,23 +67,18 @@ NOISE: Mapping[str, str] = {
 }
 """Events of which nothing is kept, and why."""
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "Shell": tools.command,
-    "Read": tools.read,
-    "Write": tools.write,
-    "Edit": tools.edit,
-    "StrReplace": tools.edit,
-    "MultiEdit": tools.edit,
-    "EditNotebook": tools.edit,
-    "Delete": tools.delete,
-    "Grep": tools.grep,
-    "SemanticSearch": tools.grep,
-    "Glob": tools.find,
-    "LS": tools.find,
-    "WebFetch": tools.fetch,
-    "WebSearch": tools.ask_web,
-    "Task": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="Shell",
+    read="Read",
+    write="Write",
+    edit="Edit StrReplace MultiEdit EditNotebook",
+    delete="Delete",
+    grep="Grep SemanticSearch",
+    find="Glob LS",
+    fetch="WebFetch",
+    ask_web="WebSearch",
+    delegate="Task",
+)
 
 Bodies: TypeAlias = Iterable[AnyBody]
 
@@ -91,7 +93,8 @@ _BY_A_PERSON = frozenset({"beforeSubmitPrompt", "afterTabFileEdit"})
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one hook call into the events it reports."""
-    name = _event_name(text(payload, "hook_event_name") or envelope.event)
+    name = text(payload, "hook_event_name") or envelope.event
+    name = _CLAUDE_NAMES.get(name, name[:1].lower() + name[1:])
     if name in NOISE:
         return ()
     reader = _READERS.get(name)
@@ -103,13 +106,12 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     return (_event(envelope, payload, name=name, body=body) for body in bodies)
 
 
-def _event_name(name: str) -> str:
-    """Return Cursor's name for an event, also where a hook made for Claude Code names it."""
-    return _CLAUDE_NAMES.get(name, name[:1].lower() + name[1:])
-
-
 def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> Event:
-    session, turn = _session(envelope, payload, body), text(payload, "generation_id")
+    # A delegation is part of the conversation that delegates, whichever of the two reports it.
+    parent = text(payload, "parent_conversation_id") if isinstance(body, Delegation) else ""
+    session = parent or text(payload, "conversation_id", "session_id")
+    session = session or envelope.env.get("CURSOR_CONVERSATION_ID", "") or envelope.stand_in_session
+    turn = text(payload, "generation_id")
     roots = words(payload, "workspace_roots") or tuple(
         filter(None, [envelope.env.get("CURSOR_PROJECT_DIR")])
     )
@@ -120,17 +122,6 @@ def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> 
         roots=roots,
         dedup=key_of(session, payload, body, turn),
         author="person" if name in _BY_A_PERSON else "agent",
-    )
-
-
-def _session(envelope: Envelope, payload: Object, body: AnyBody) -> str:
-    # A delegation is part of the conversation that delegates, whichever of the two reports it.
-    parent = text(payload, "parent_conversation_id") if isinstance(body, Delegation) else ""
-    return (
-        parent
-        or text(payload, "conversation_id", "session_id")
-        or envelope.env.get("CURSOR_CONVERSATION_ID", "")
-        or envelope.stand_in_session
     )
 
 
@@ -149,12 +140,9 @@ def _prompt(payload: Object) -> Bodies:
 
 def _after_shell(payload: Object) -> Bodies:
     # Neither exit code nor folder: only the output shows how it went.
-    call = tools.ToolCall(
-        tool="Shell",
-        given={"command": text(payload, "command")},
-        response=payload.get("output"),
-        duration_ms=span_ms(payload, "duration"),
-    )
+    given, output = {"command": text(payload, "command")}, payload.get("output")
+    duration_ms = span_ms(payload, "duration")
+    call = tools.ToolCall(tool="Shell", given=given, response=output, duration_ms=duration_ms)
     yield tools.command(call)
 
 
@@ -240,19 +228,12 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
 
 # One event name that the installed version does not know voids the whole file without a word, so
 # only those are registered that every version with session hooks has.
-_EVENTS: Mapping[str, Options] = {
-    "sessionStart": {"timeout": 10},
-    "beforeSubmitPrompt": {"timeout": 5},
-    "afterShellExecution": {"timeout": 5},
-    "afterMCPExecution": {"timeout": 5},
-    "afterFileEdit": {"timeout": 5},
-    "postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5},
-    "postToolUseFailure": {"timeout": 5},
-    "subagentStop": {"timeout": 5},
-    "afterAgentResponse": {"timeout": 5},
-    "stop": {"timeout": 5},
-    "sessionEnd": {"timeout": 5},
-}
+_EVENTS: Mapping[str, Options] = (
+    seconds("sessionStart", 10)
+    | seconds("beforeSubmitPrompt afterShellExecution afterMCPExecution afterFileEdit", 5)
+    | {"postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5}}
+    | seconds("postToolUseFailure subagentStop afterAgentResponse stop sessionEnd", 5)
+)
 """Timeouts in seconds. `postToolUse` only for what no `after…` event reports; those report more."""
 _RECALLING = ("postToolUse", "postToolUseFailure")
 """Nothing before an action: those hooks permit or deny it, and a permission is the person's."""

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from observer.clients import claude_events, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Json, Object
-from observer.clients.parts import ConfigFile, OurHooks, installer_of
+from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, placed, seconds
 from observer.clients.payload import flag, inner, number, parsed, rows, text
 from observer.core.events import AnyBody, Intent
 from observer.core.text import uncoloured
@@ -30,19 +29,17 @@ NOISE: Mapping[str, str] = {
 """Events of which nothing is kept, and why."""
 
 _SHELL = "Execute"
-TOOLS: Mapping[str, tools.Maker] = {
-    _SHELL: tools.command,
-    "Create": tools.write,
-    "Edit": tools.edit,
-    "MultiEdit": tools.edit,
-    "Read": tools.read,
-    "LS": tools.find,
-    "Glob": tools.find,
-    "Grep": tools.grep,
-    "FetchUrl": tools.fetch,
-    "WebSearch": tools.ask_web,
-    "Task": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command=_SHELL,
+    write="Create",
+    edit="Edit MultiEdit",
+    read="Read",
+    find="LS Glob",
+    grep="Grep",
+    fetch="FetchUrl",
+    ask_web="WebSearch",
+    delegate="Task",
+)
 
 _WRITING = frozenset({"Create", "Edit", "MultiEdit"})
 _END = re.compile(r"\n*\[Process exited with code (\d{1,9})\]\s*\Z")
@@ -60,7 +57,15 @@ def _intent(payload: Object) -> AnyBody | None:
 def _correct(call: tools.ToolCall) -> tools.ToolCall:
     said = call.response if isinstance(call.response, str) else ""
     if call.tool == _SHELL:
-        return _ended(call, uncoloured(said))
+        shown = uncoloured(said)
+        end = _END.search(shown)
+        printed = shown[: end.start()] if end else shown
+        return replace(
+            call,
+            response="" if printed == _SILENT else printed,
+            exit_code=int(end[1]) if end else None,
+            failed=None,
+        )
     answer = parsed(said) if call.tool in _WRITING else None
     if not isinstance(answer, dict):
         return call
@@ -68,17 +73,6 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
         return replace(call, failed=True, error=text(answer, "error", "message") or said)
     kind = "create" if call.tool == "Create" else "update"
     return replace(call, response={"type": kind, "structuredPatch": list(_hunks(answer))})
-
-
-def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
-    end = _END.search(said)
-    printed = said[: end.start()] if end else said
-    return replace(
-        call,
-        response="" if printed == _SILENT else printed,
-        exit_code=int(end[1]) if end else None,
-        failed=None,
-    )
 
 
 def _hunks(answer: Object) -> Iterator[Json]:
@@ -106,18 +100,10 @@ _DIALECT = Dialect(
 # Seconds.
 HOOKS = OurHooks(
     client=NAME,
-    reporting={
-        "SessionStart": {"timeout": 10},
-        "UserPromptSubmit": {"timeout": 5},
-        "PreToolUse": {"timeout": 5},  # all that it reports of a command that fails
-        "PostToolUse": {"timeout": 5},
-        "Stop": {"timeout": 5},
-        "SubagentStop": {"timeout": 5},
-        "PreCompact": {"timeout": 5},
-        "SessionEnd": {"timeout": 5},
-    },
+    # PreToolUse is all that it reports of a command that fails.
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit PreToolUse PostToolUse Stop SubagentStop PreCompact SessionEnd", 5),
     recalling={"PostToolUse": {"matcher": "Execute"}},
-    asking={"timeout": 5},
     matchers={"PreToolUse": "Execute", "PostToolUse": "*"},
 )
 
@@ -126,9 +112,9 @@ CLIENTS = (
         name=NAME,
         read=_DIALECT.read,
         installer=installer_of(
-            ConfigFile(lambda context: context.user_home / ".factory" / "settings.json", [HOOKS]),
+            ConfigFile(placed("", ".factory", "settings.json"), [HOOKS]),
             ConfigFile(
-                lambda context: context.user_home / ".factory" / "mcp.json",
+                placed("", ".factory", "mcp.json"),
                 [Servers(extra={"type": "stdio", "disabled": False})],
             ),
             notes=["Restart Droid; it reads its settings when it starts."],

@@ -9,17 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from observer.clients import tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, context_output, prompt_sample
-from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
-from observer.clients.envelope import Json, Object
-from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of
+from observer.clients.envelope import Object
+from observer.clients.parts import (
+    ConfigFile,
+    OurHooks,
+    Servers,
+    check_switch,
+    installer_of,
+    placed,
+    seconds,
+)
 from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
 from observer.core.events import AnyBody, Prompt, Reply
 
@@ -55,25 +60,18 @@ def _reply(payload: Object) -> AnyBody:
 # texts before and after.
 
 _SHELL = "run_shell_command"
-TOOLS: Mapping[str, tools.Maker] = {
-    _SHELL: tools.command,
-    "write_file": tools.write,
-    "replace": tools.edit,
-    "edit": tools.edit,
-    "read_file": tools.read,
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="run_shell_command",
+    write="write_file",
+    edit="replace edit",
+    read="read_file",
+    find="glob list_directory",
+    grep="grep_search search_file_content",
+    fetch="web_fetch",
+    ask_web="google_web_search web_search",
+    delegate="invoke_agent agent task delegate_to_agent codebase_investigator",
+) | {
     "read_many_files": lambda call: tools.read(_listed(call)),
-    "glob": tools.find,
-    "list_directory": tools.find,
-    "grep_search": tools.grep,
-    "search_file_content": tools.grep,
-    "web_fetch": tools.fetch,
-    "google_web_search": tools.ask_web,
-    "web_search": tools.ask_web,
-    "invoke_agent": tools.delegate,
-    "agent": tools.delegate,
-    "task": tools.delegate,
-    "delegate_to_agent": tools.delegate,
-    "codebase_investigator": tools.delegate,
 }
 
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
@@ -98,7 +96,18 @@ def correct(call: tools.ToolCall) -> tools.ToolCall:
         return call
     display = inner(answer, "returnDisplay")
     if "fileDiff" in display:
-        return replace(call, response=_change(display, shown))
+        # What a file was and how it changed, in the form of Claude Code's answers.
+        is_new = flag(display, "isNewFile")
+        if is_new is None:
+            is_new = shown.startswith("Successfully created")
+        return replace(
+            call,
+            response={
+                "type": "create" if is_new else "update",
+                "originalFile": text(display, "originalContent"),
+                "structuredPatch": tools.unified_hunks(text(display, "fileDiff")),
+            },
+        )
     return replace(call, response=shown)
 
 
@@ -141,18 +150,6 @@ def _printed(said: str) -> str:
     return joined(*(stream for stream in (first, second) if stream != "(empty)"))
 
 
-def _change(display: Object, shown: str) -> dict[str, Json]:
-    """Return what a file was and how it changed, in the form of Claude Code's answers."""
-    is_new = flag(display, "isNewFile")
-    if is_new is None:
-        is_new = shown.startswith("Successfully created")
-    return {
-        "type": "create" if is_new else "update",
-        "originalFile": text(display, "originalContent"),
-        "structuredPatch": tools.unified_hunks(text(display, "fileDiff")),
-    }
-
-
 _DIALECT = Dialect(
     client=NAME,
     tools=TOOLS,
@@ -166,28 +163,18 @@ _DIALECT = Dialect(
 
 # --- how it is installed -------------------------------------------------------------------------
 
-# Milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
-_LONG = {"timeout": 10_000}
-_SHORT = {"timeout": 5_000}
-
 HOOKS = OurHooks(
     client=NAME,
-    reporting={
-        "SessionStart": _LONG,
-        "BeforeAgent": _SHORT,
-        "AfterTool": _SHORT,
-        "AfterAgent": _SHORT,
-        "SessionEnd": _SHORT,
-    },
+    # It counts milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
+    reporting=seconds("SessionStart", 10_000)
+    | seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
     recalling={"AfterTool": {"matcher": _SHELL}},
-    asking=_SHORT,
+    asking={"timeout": 5_000},
     matchers={"AfterTool": ".*"},
 )
 
 
-def _settings(context: InstallContext) -> Path:
-    return context.place("GEMINI_CLI_HOME", ".") / ".gemini" / "settings.json"
-
+_settings = placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
 
 CLIENTS = (
     Client(

@@ -42,12 +42,24 @@ _PATHS_ONLY = "0"
 
 def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     """Turn one hook call into its event; rebases are reported once, by post-rewrite."""
-    body = _READERS.get(envelope.event, _unknown)(envelope)
-    return () if body is None else (_event(envelope, body),)
+    if reader := _READERS.get(envelope.event):
+        body = reader(envelope)
+    else:
+        said = (" ".join(envelope.args), envelope.payload.decode("utf-8", "replace"))
+        body = Custom(name=f"{NAME}:{envelope.event}", text="\n".join(filter(None, said)))
+    if body is not None:
+        yield _event(envelope, body)
 
 
 def _event(envelope: Envelope, body: AnyBody) -> Event:
-    who = attribute(envelope.env)
+    who, dedup = attribute(envelope.env), ""
+    if isinstance(body, Commit):
+        dedup = f"commit:{body.hash}"
+    if isinstance(body, Rewrite):
+        dedup = "rewrite:{}:{}".format(*body.pairs[-1])
+    since = envelope.env.get("git.was", "")
+    if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
+        since = _moved(envelope)[0]
     return Event(
         id=envelope.id,
         at_ms=envelope.at_ms,
@@ -58,20 +70,11 @@ def _event(envelope: Envelope, body: AnyBody) -> Event:
         roots=(envelope.cwd,) if envelope.cwd else (),
         host=envelope.host,
         route=f"{envelope.client}/{envelope.event}",
-        dedup=_dedup(body),
+        dedup=dedup,
         author=who.author,
         branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
-        since=_since(envelope),
+        since=since if _HASH.match(since) else "",
     )
-
-
-def _dedup(body: AnyBody) -> str:
-    if isinstance(body, Commit):
-        return f"commit:{body.hash}"
-    if isinstance(body, Rewrite):
-        old, new = body.pairs[-1]
-        return f"rewrite:{old}:{new}"
-    return ""
 
 
 def _post_commit(envelope: Envelope) -> AnyBody | None:
@@ -79,11 +82,6 @@ def _post_commit(envelope: Envelope) -> AnyBody | None:
     if doing == _REBASE:
         return None
     return Commit(hash=_head(envelope), action=_ACTIONS.get(doing, "commit"))
-
-
-def _post_merge(envelope: Envelope) -> AnyBody | None:
-    # `merge --squash` changes files only; the commit that follows reports itself.
-    return None if envelope.args[:1] == _SQUASHED else Commit(hash=_head(envelope), action="merge")
 
 
 def _post_checkout(envelope: Envelope) -> AnyBody | None:
@@ -113,13 +111,6 @@ def _moved(envelope: Envelope) -> tuple[str, str, str]:
     return old, new, flag
 
 
-def _since(envelope: Envelope) -> str:
-    since = envelope.env.get("git.was", "")
-    if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
-        since = _moved(envelope)[0]
-    return since if _HASH.match(since) else ""
-
-
 def _head(envelope: Envelope) -> str:
     head = envelope.env.get("git.head", "")
     if not _HASH.match(head):
@@ -127,15 +118,13 @@ def _head(envelope: Envelope) -> str:
     return head
 
 
-def _unknown(envelope: Envelope) -> AnyBody:
-    said = (" ".join(envelope.args), envelope.payload.decode("utf-8", "replace"))
-    return Custom(name=f"{NAME}:{envelope.event}", text="\n".join(filter(None, said)))
-
-
 _READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
     "post-commit": _post_commit,
     "post-applypatch": _post_commit,
-    "post-merge": _post_merge,
+    # `merge --squash` changes files only; the commit that follows reports itself.
+    "post-merge": lambda envelope: (
+        None if envelope.args[:1] == _SQUASHED else Commit(hash=_head(envelope), action="merge")
+    ),
     "post-checkout": _post_checkout,
     "post-rewrite": _post_rewrite,
 }
@@ -190,16 +179,6 @@ def _wanted(context: InstallContext) -> Sections:
     }
 
 
-def _is_in(context: InstallContext, path: Path) -> bool:
-    """Return True if a configuration file has sections that run our `post`.
-
-    Raises:
-        ConfigInvalid: the file is not a git configuration.
-    """
-    present = _sections(context, path) if path.exists() else {}
-    return any(_runs(pairs, _post(context)) for pairs in present.values())
-
-
 def _edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
     """Plan that a configuration file has these sections, and no others that run our `post`.
 
@@ -208,12 +187,16 @@ def _edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
     """
     before = read_file(path)
     post = _post(context)
+    present = _sections(context, path) if path.exists() else {}
+    touched = [name for name in present if name in sections or _runs(present[name], post)]
+    changed = [
+        name
+        for name in touched
+        if tuple(pair for pair in present[name] if pair[0] in _OUR_KEYS) != sections.get(name)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "config"
         copy.write_bytes(before or b"")
-        present = _sections(context, copy, shown_as=path)
-        touched = [name for name in present if name in sections or _runs(present[name], post)]
-        changed = [name for name in touched if not _is_as_wanted(present, sections, name)]
         for name in changed:
             _ask(context, "config", "-f", str(copy), "--remove-section", name)
         for name, pairs in sections.items():
@@ -236,21 +219,10 @@ def _runs(pairs: Pairs, post: str) -> bool:
     return any(key == "command" and post in value for key, value in pairs)
 
 
-def _is_as_wanted(present: Sections, sections: Sections, name: str) -> bool:
-    ours = tuple((key, value) for key, value in present[name] if key in _OUR_KEYS)
-    return ours == sections.get(name)
-
-
-def _sections(context: InstallContext, path: Path, *, shown_as: Path | None = None) -> Sections:
+def _sections(context: InstallContext, path: Path) -> Sections:
     """Return our sections of a file. git prints keys in lower case, and sections in order."""
-    try:
-        listed = _ask(context, "config", "-f", str(path), "--list", "-z")
-    except ConfigInvalid as error:
-        raise ConfigInvalid(
-            error.message.replace(str(path), str(shown_as or path)), hint=error.hint
-        ) from error
     found: dict[str, list[tuple[str, str]]] = {}
-    for entry in listed.split("\0"):
+    for entry in _ask(context, "config", "-f", str(path), "--list", "-z").split("\0"):
         key, _, value = entry.partition("\n")
         if key.startswith(_OURS):
             section, _, name = key.rpartition(".")
@@ -314,8 +286,11 @@ def _uninstall(context: InstallContext) -> InstallPlan:
         shared = _ask(context, *SHARED_FOLDER, folder=root)
         # Where git looks for hooks now, and where it did before a manager sent it elsewhere.
         folders = {_hooks_folder(context, root).resolve(), Path(shared, "hooks").resolve()}
-        ours = (path for folder in sorted(folders) for path in our_hooks(folder))
-        edits += [edit for path in ours for edit in _removal(path)]
+        for path in (path for folder in sorted(folders) for path in our_hooks(folder)):
+            kept = path.with_name(path.name + _KEPT)  # what was there before comes back
+            back, mode = read_file(kept), mode_of(kept)
+            edits.append(FileEdit(path=path, before=read_file(path), after=back, mode=mode))
+            edits.append(FileEdit(path=kept, before=back, after=None))
     return InstallPlan(edits=tuple(edits))
 
 
@@ -372,8 +347,26 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
         ConfigInvalid: something that must not be touched is in the way.
     """
     folder = _hooks_folder(context, root)
-    if _is_shared(context, folder, root=root):
-        return _join_shared(context, folder)
+    # In the working tree it is committed, or made by a tool.
+    git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
+    inside = folder.resolve().is_relative_to(root.resolve())
+    if inside and not folder.resolve().is_relative_to(Path(git_folder).resolve()):
+        # husky makes its `_` anew at each install, and runs the files beside it.
+        owner = folder.parent if folder.name == "_" else folder
+        lines = {event: command(context.home, "post", NAME, event) for event in EVENTS}
+        missing = [
+            event
+            for event, line in lines.items()
+            if line.encode() not in (read_file(owner / event) or b"")
+        ]
+        if missing:
+            first, *others = missing
+            too = f", and likewise to {', '.join(others)}" if others else ""
+            raise ConfigInvalid(
+                f"core.hooksPath is {folder}, in the working tree",
+                hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
+            )
+        return InstallPlan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
     script = (shipped() / "git" / "hook").read_text(encoding="utf-8")
     script = script.replace("@POST@", shlex.quote(str(context.home.hooks / "post")))
     edits = []
@@ -387,33 +380,6 @@ def install_files(context: InstallContext, root: Path) -> InstallPlan:
             "This git has hooks only in repositories: repeat in each one, or use git 2.54.",
         ),
     )
-
-
-def _is_shared(context: InstallContext, folder: Path, *, root: Path) -> bool:
-    """Return True if a hooks folder is in the working tree: it is committed, or made by a tool."""
-    git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
-    inside = folder.resolve().is_relative_to(root.resolve())
-    return inside and not folder.resolve().is_relative_to(Path(git_folder).resolve())
-
-
-def _join_shared(context: InstallContext, folder: Path) -> InstallPlan:
-    """Leave a hooks folder to its owner, who has to call ours; refuse it while that is not so."""
-    # husky makes its `_` anew at each install, and runs the files beside it.
-    owner = folder.parent if folder.name == "_" else folder
-    lines = {event: command(context.home, "post", NAME, event) for event in EVENTS}
-    missing = [
-        event
-        for event, line in lines.items()
-        if line.encode() not in (read_file(owner / event) or b"")
-    ]
-    if missing:
-        first, *others = missing
-        too = f", and likewise to {', '.join(others)}" if others else ""
-        raise ConfigInvalid(
-            f"core.hooksPath is {folder}, in the working tree",
-            hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
-        )
-    return InstallPlan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
 
 
 def _placement(path: Path, script: bytes) -> list[FileEdit]:
@@ -430,22 +396,12 @@ def _placement(path: Path, script: bytes) -> list[FileEdit]:
     if _is_our_hook(read_file(path.with_name(path.name + _LEGACY))):
         return []
     kept = path.with_name(path.name + _KEPT)
-    if read_file(kept) not in (
-        None,
-        before,
-    ):  # a manager may have put the same script back over ours
+    earlier = read_file(kept)
+    if earlier not in (None, before):  # a manager may have put the same script back over ours
         raise ConfigInvalid(
             f"{kept} is in the way", hint=f"it was {path} once: put it back or remove it"
         )
-    return [FileEdit(path=kept, before=read_file(kept), after=before, mode=mode_of(path)), ours]
-
-
-def _removal(path: Path) -> list[FileEdit]:
-    """Plan the removal of our hook, and the return of the one that was there before."""
-    kept = path.with_name(path.name + _KEPT)
-    earlier = read_file(kept)
-    back = FileEdit(path=path, before=read_file(path), after=earlier, mode=mode_of(kept))
-    return [back, FileEdit(path=kept, before=earlier, after=None)]
+    return [FileEdit(path=kept, before=earlier, after=before, mode=mode_of(path)), ours]
 
 
 def our_hooks(folder: Path) -> list[Path]:
@@ -490,30 +446,29 @@ def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[M
     except NotFound:
         return []
     path = configuration(context)
-    is_configured = _is_in(context, path)
+    present = _sections(context, path) if path.exists() else {}
+    is_configured = any(_runs(pairs, _post(context)) for pairs in present.values())
     if is_configured and version(context) >= CONFIGURED_SINCE:
-        plan = _edit(context, path, _wanted(context))
-        return (
-            [MissingHooks(f"{path} lacks some, or has older ones", _REPEAT)]
-            if plan.is_change
-            else []
-        )
-    found = [_in_repository(context, Path(folder)) for folder in _folders(context, git_folders)]
+        is_older = _edit(context, path, _wanted(context)).is_change
+        lacking = MissingHooks(f"{path} lacks some, or has older ones", _REPEAT)
+        return [lacking] if is_older else []
+    here: list[str] = []
+    with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
+        here.append(_ask(context, *SHARED_FOLDER, folder=context.folder))
+    folders = map(Path, dict.fromkeys((*here, *git_folders)))
+    found = [_in_repository(context, folder) for folder in folders]
     if is_configured:
         hint = "use git 2.54, or install them in each repository: observer install git"
         found.append(MissingHooks(f"this git does not run those of {path}", hint))
     return [each for each in found if each]
 
 
-def _folders(context: InstallContext, git_folders: Iterable[str]) -> list[str]:
-    here: list[str] = []
-    with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
-        here.append(_ask(context, *SHARED_FOLDER, folder=context.folder))
-    return list(dict.fromkeys((*here, *git_folders)))
-
-
 def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None:
-    if not _was_installed(context, folder / "hooks"):
+    ours = str(context.home.hooks / "post")
+    scripts = (os.fsdecode(script.read_bytes()) for script in our_hooks(folder / "hooks"))
+    posts = (shlex.split(named[1])[0] for text in scripts if (named := _POST.search(text)))
+    # One of this home, or of a home that is gone.
+    if not any(post == ours or not Path(post).exists() for post in posts):
         return None
     root = folder.parent if folder.name == ".git" else folder
     try:
@@ -526,19 +481,6 @@ def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None
     return MissingHooks(
         f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}"
     )
-
-
-def _was_installed(context: InstallContext, hooks: Path) -> bool:
-    """Return True if a hook of this home lies there, or of one that is gone."""
-    ours = str(context.home.hooks / "post")
-    posts = [_post_of(script) for script in our_hooks(hooks)]
-    return any(post == ours or not Path(post).exists() for post in posts if post)
-
-
-def _post_of(script: Path) -> str:
-    """Return what a hook of ours runs, "" if that was taken out."""
-    named = _POST.search(os.fsdecode(script.read_bytes()))
-    return shlex.split(named[1])[0] if named else ""
 
 
 CLIENTS = (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from observer.clients import generic
 from observer.clients.client import Client
-from observer.clients.config_files.json_entries import Servers
-from observer.clients.parts import ConfigFile, installer_of
+from observer.clients.parts import ConfigFile, Servers, installer_of, placed
 
 CLIENTS = (
     # What its hooks are given is documented nowhere.
@@ -14,7 +13,7 @@ CLIENTS = (
         read=generic.read,
         installer=installer_of(
             ConfigFile(
-                lambda context: context.user_home / ".gemini" / "config" / "mcp_config.json",
+                placed("", ".gemini", "config/mcp_config.json"),
                 [Servers()],
             )
         ),
@@ -28,9 +27,7 @@ CLIENTS = (
         read=generic.read,
         installer=installer_of(
             ConfigFile(
-                lambda context: (
-                    context.place("XDG_CONFIG_HOME", ".config") / "zed" / "settings.json"
-                ),
+                placed("XDG_CONFIG_HOME", ".config", "zed/settings.json"),
                 [Servers(("context_servers",))],
             ),
             notes=[
@@ -46,11 +43,7 @@ CLIENTS = (
         installer=installer_of(
             # As its source says; its editors read such files beside `config.yaml`, which is YAML.
             ConfigFile(
-                lambda context: (
-                    context.place("CONTINUE_GLOBAL_DIR", ".continue")
-                    / "mcpServers"
-                    / "observer.json"
-                ),
+                placed("CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/observer.json"),
                 [Servers()],
             ),
             notes=["Its command, cn, reads config.yaml alone: see observer mcp list --snippets."],

@@ -24,9 +24,8 @@ from observer.clients.client import Client, Installer, prompt_sample
 from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.config_files.json_entries import Servers, merge
-from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import ConfigFile, HookEntries, runs_ours, scripts
+from observer.clients.envelope import Envelope, Object
+from observer.clients.parts import ConfigFile, HookEntries, Servers, merge, runs_ours, scripts
 from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
 from observer.core.events import (
     AnyBody,
@@ -119,10 +118,6 @@ def _stop(payload: Object) -> Bodies:
     yield Reply(text=text(payload, "assistant_response"))
 
 
-def _tool(payload: Object) -> Bodies:
-    yield from _effects(_tool_call(payload))
-
-
 def _before_tool(payload: Object) -> Bodies:
     call = _tool_call(payload)
     for body in _effects(call):
@@ -146,41 +141,7 @@ def _after_tool(payload: Object) -> Bodies:
 def _tool_call(payload: Object) -> tools.ToolCall:
     """Return the tool call of a payload with what its result says."""
     call = tools.ToolCall(tool=text(payload, "tool_name"), given=inner(payload, "tool_input"))
-    return _finished(call, payload.get("tool_response"))
-
-
-_V1: Readers = {
-    "SessionStart": _session_start,
-    "AgentSpawn": _session_start,
-    "SessionEnd": lambda payload: (SessionEnd(reason=text(payload, "reason")),),
-    "UserPromptSubmit": _prompt,
-    "PreToolUse": _before_tool,
-    "PostToolUse": _after_tool,
-    "Stop": _stop,
-}
-# Hooks taken over from the earlier harness may be called under its names.
-_READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}
-_CLI_READERS: Readers = {
-    "agentSpawn": _spawn,
-    "userPromptSubmit": _prompt,
-    "postToolUse": _tool,
-    "stop": _stop,
-}
-
-
-# --- tools ---------------------------------------------------------------------------------------
-#
-# The same tool has one name and several shapes of arguments. Results are prose in the IDE and
-# `{exit_status, stdout, stderr}` in the CLI.
-
-_EXIT = "\n\nExit Code: "
-_OUTPUT = "Output:\n"
-_DONE = ("Created the ", "Replaced text in ", "Appended the text to ")
-_PATTERNS = {"Search": "code", "Directory": "files"}
-
-
-def _finished(call: tools.ToolCall, response: Json) -> tools.ToolCall:
-    """Add to a call what its result says, be it prose or `{success, result}`."""
+    response = payload.get("tool_response")
     if not isinstance(response, dict):
         return _finished_in_prose(call, prose(response))
     success = flag(response, "success")
@@ -197,6 +158,36 @@ def _finished(call: tools.ToolCall, response: Json) -> tools.ToolCall:
         error=prose(result) if failed else "",
         failed=read_result.failed if failed is None else failed,
     )
+
+
+_V1: Readers = {
+    "SessionStart": _session_start,
+    "AgentSpawn": _session_start,
+    "SessionEnd": lambda payload: (SessionEnd(reason=text(payload, "reason")),),
+    "UserPromptSubmit": _prompt,
+    "PreToolUse": _before_tool,
+    "PostToolUse": _after_tool,
+    "Stop": _stop,
+}
+# Hooks taken over from the earlier harness may be called under its names.
+_READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}
+_CLI_READERS: Readers = {
+    "agentSpawn": _spawn,
+    "userPromptSubmit": _prompt,
+    "postToolUse": lambda payload: _effects(_tool_call(payload)),
+    "stop": _stop,
+}
+
+
+# --- tools ---------------------------------------------------------------------------------------
+#
+# The same tool has one name and several shapes of arguments. Results are prose in the IDE and
+# `{exit_status, stdout, stderr}` in the CLI.
+
+_EXIT = "\n\nExit Code: "
+_OUTPUT = "Output:\n"
+_DONE = ("Created the ", "Replaced text in ", "Appended the text to ")
+_PATTERNS = {"Search": "code", "Directory": "files"}
 
 
 def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
@@ -216,7 +207,8 @@ def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
     if operations:
         yield from _operations(call, operations)
     elif call.tool.startswith("subagent_") or call.tool == "invoke_sub_agent":
-        yield tools.delegate(_named_agent(call))
+        name = call.tool.removeprefix("subagent_") if call.tool.startswith("subagent_") else ""
+        yield tools.delegate(structs.replace(call, given={"agent": name, **call.given}))
     else:
         yield tools.make(call, TOOLS)
 
@@ -228,62 +220,40 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
     read = [given for given in operations if text(given, "mode") not in _PATTERNS]
     if read:
         paths = (text(given, "path") for given in read)
-        lines = _lines(read[0]) if len(read) == 1 else ""
+        one = read[0] if len(read) == 1 else {}
+        lines = tools.span(number(one, "start_line"), number(one, "end_line"))
         yield FileRead(paths=tuple(filter(None, paths)), lines=lines, tool=call.tool)
     for given in operations:
         if text(given, "mode") in _PATTERNS:
-            yield _search(call, given)
-
-
-def _search(call: tools.ToolCall, given: Object) -> Search:
-    pattern, path = text(given, "pattern"), text(given, "path")
-    return Search(
-        query=pattern or path,
-        where="code" if text(given, "mode") == "Search" else "files",
-        path=path if pattern else "",
-        output=prose(call.response),
-        tool=call.tool,
-    )
-
-
-def _lines(given: Object) -> str:
-    first, last = number(given, "start_line"), number(given, "end_line")
-    if first is None and last is None:
-        return ""
-    return f"{first or 1}-{'' if last is None else last}"
-
-
-def _named_agent(call: tools.ToolCall) -> tools.ToolCall:
-    name = call.tool.removeprefix("subagent_") if call.tool.startswith("subagent_") else ""
-    return structs.replace(call, given={"agent": name, **call.given})
+            pattern, path = text(given, "pattern"), text(given, "path")
+            yield Search(
+                query=pattern or path,
+                where="code" if text(given, "mode") == "Search" else "files",
+                path=path if pattern else "",
+                output=prose(call.response),
+                tool=call.tool,
+            )
 
 
 def _fs_write(call: tools.ToolCall) -> FileWrite:
     """Read the CLI's `command` argument; the IDE's tool of this name has none and writes."""
-    match text(call.given, "command"):
-        case "create":
-            return structs.replace(tools.write(call), operation="create")
-        case "append":
-            return tools.append(call)
-        case "str_replace" | "insert":
-            return tools.edit(call)
-        case _:
-            return tools.write(call)
+    makers = {"append": tools.append, "str_replace": tools.edit, "insert": tools.edit}
+    name = text(call.given, "command")
+    write = makers.get(name, tools.write)(call)
+    return structs.replace(write, operation="create") if name == "create" else write
 
 
 _READS = frozenset({"fs_read", "read"})
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "fs_read": tools.read,
-    "read": tools.read,
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    read="fs_read read",
+    edit="str_replace",
+    append="fs_append",
+    delete="delete_file",
+    command="execute_bash execute_pwsh shell",
+) | {
     "fs_write": _fs_write,
     "write": _fs_write,
-    "str_replace": tools.edit,
-    "fs_append": tools.append,
-    "delete_file": tools.delete,
-    "execute_bash": tools.command,
-    "execute_pwsh": tools.command,
-    "shell": tools.command,
 }
 
 
@@ -294,14 +264,8 @@ TOOLS: Mapping[str, tools.Maker] = {
 # own, and every agent the user has gets the hooks too: else its sessions would go unseen. An event
 # that both formats report is one event in the store.
 
-# Seconds. SessionEnd is missing from older versions, which may refuse a file that names it.
-_TRIGGERS = {
-    "SessionStart": 10,
-    "UserPromptSubmit": 5,
-    "PreToolUse": 5,
-    "PostToolUse": 10,
-    "Stop": 10,
-}
+# SessionEnd is missing from older versions, which may refuse a file that names it.
+_TRIGGERS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
 _AGENT_EVENTS = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
 _AGENT_TIMEOUT_MS = 5000
 _AGENT: dict[str, object] = {
@@ -349,7 +313,7 @@ def _hook(context: InstallContext, name: str, trigger: str, script: str) -> dict
     matcher = {"matcher": ".*"} if trigger.endswith("ToolUse") else {}
     action = {"type": "command", "command": line}
     common = {"name": name, "trigger": trigger, **matcher}
-    return {**common, "action": action, "timeout": _TRIGGERS[trigger]}
+    return {**common, "action": action, "timeout": 10}  # seconds
 
 
 def _is_our_hook(context: InstallContext, entry: object) -> bool:

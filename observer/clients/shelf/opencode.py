@@ -10,7 +10,7 @@ Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9; the types of the plugin API
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -22,9 +22,8 @@ from observer.clients.config_files import jsonc
 from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.config_files.json_entries import Servers, edit_json
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import PlugIn, installer_of
+from observer.clients.parts import Servers, edit_json, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
 from observer.core.events import (
     AnyBody,
@@ -38,18 +37,16 @@ from observer.core.events import (
     SessionStart,
 )
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "bash": tools.command,
-    "read": tools.read,
-    "write": tools.write,
-    "edit": tools.edit,
-    "multiedit": tools.edit,
-    "grep": tools.grep,
-    "glob": tools.find,
-    "list": tools.find,
-    "webfetch": tools.fetch,
-    "websearch": tools.ask_web,
-    "codesearch": tools.ask_web,
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="bash",
+    read="read",
+    write="write",
+    edit="edit multiedit",
+    grep="grep",
+    find="glob list",
+    fetch="webfetch",
+    ask_web="websearch codesearch",
+) | {
     "task": lambda call: tools.delegate(_undescribed(call)),
 }
 
@@ -64,35 +61,25 @@ _RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one call of the plugin into the events that it reports."""
-    for body in _bodies(envelope, payload):
-        yield _event(envelope, payload, body)
-
-
-def _bodies(envelope: Envelope, payload: Object) -> Iterator[AnyBody]:
+    bodies: Iterable[AnyBody]
     if read_call := _CALLS.get(envelope.event):
-        yield from tools.effects(read_call(payload), TOOLS, patches={"patch"})
+        bodies = tools.effects(read_call(payload), TOOLS, patches={"patch"})
     else:
         reader = _READERS.get(envelope.event)
-        yield reader(payload) if reader else _other(envelope, payload)
-
-
-def _event(envelope: Envelope, payload: Object, body: AnyBody) -> Event:
-    session = _session(payload)
-    is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
-    call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
-    owner = text(payload, "parentID") if is_childs_prompt else session
-    cwd = text(payload, "directory")
-    return structs.replace(
-        event_of(envelope, body, client=envelope.client, session=owner, cwd=cwd),
-        turn=text(inner(inner(payload, "output"), "message"), "id"),
-        dedup=f"tool:{session}:{call}:after" if call else "",
-    )
-
-
-def _session(payload: Object) -> str:
-    properties = inner(payload, "properties")
-    named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
-    return named or text(inner(properties, "info"), "id")
+        bodies = (reader(payload) if reader else _other(envelope, payload),)
+    for body in bodies:
+        properties = inner(payload, "properties")
+        named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
+        session = named or text(inner(properties, "info"), "id")
+        is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
+        call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
+        owner = text(payload, "parentID") if is_childs_prompt else session
+        cwd = text(payload, "directory")
+        yield structs.replace(
+            event_of(envelope, body, client=envelope.client, session=owner, cwd=cwd),
+            turn=text(inner(inner(payload, "output"), "message"), "id"),
+            dedup=f"tool:{session}:{call}:after" if call else "",
+        )
 
 
 def _part(payload: Object) -> Object:
@@ -235,12 +222,10 @@ def _client(name: str, schema: str, tried: str, *markers: str) -> Client:
         name=name,
         read=read,
         installer=installer_of(
-            PlugIn(
+            plug_in(
                 name,
                 Path(__file__).with_suffix(".js"),
-                lambda context: (
-                    context.place("XDG_CONFIG_HOME", ".config") / name / "plugins" / "observer.js"
-                ),
+                placed("XDG_CONFIG_HOME", ".config", f"{name}/plugins/observer.js"),
             ),
             _Settings(name, schema, has_comments=True),
             _Settings(name, schema, has_comments=False),

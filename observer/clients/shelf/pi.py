@@ -14,10 +14,8 @@ from msgspec import structs
 
 from observer.clients import tools
 from observer.clients.client import Client, HookSample, plain_text
-from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, PlugIn, installer_of
+from observer.clients.parts import ConfigFile, Servers, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
 from observer.core.events import (
     AnyBody,
@@ -32,16 +30,15 @@ from observer.core.events import (
 
 NAME = "pi"
 
-TOOLS: Mapping[str, tools.Maker] = {
-    "bash": tools.command,
-    "read": tools.read,
-    "write": tools.write,
-    "edit": tools.edit,
-    "grep": tools.grep,
-    "find": tools.find,
-    "ls": tools.find,
-    "subagent": tools.delegate,
-}
+TOOLS: Mapping[str, tools.Maker] = tools.by_name(
+    command="bash",
+    read="read",
+    write="write",
+    edit="edit",
+    grep="grep",
+    find="find ls",
+    delegate="subagent",
+)
 
 _RELOAD = "reload"
 """Why a session ends and starts in which only the extensions are loaded anew."""
@@ -52,10 +49,11 @@ _CUT = re.compile(r"\s*Command (?:aborted|timed out after [\d.]{1,20} seconds)\s
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn one call of the extension into the event that it reports, or into none."""
     event, session = inner(payload, "event"), text(payload, "sessionId")
-    reader = _READERS.get(envelope.event, _unknown)
     if text(event, "reason") == _RELOAD:
         return
-    body = reader(event)
+    reader, name = _READERS.get(envelope.event), f"{NAME}:{text(event, 'type')}"
+    unknown = Custom(name=name, text=rest(event, beside=frozenset({"type"})))
+    body = reader(event) if reader else unknown
     call = text(event, "toolCallId")
     yield structs.replace(
         event_of(envelope, body, client=NAME, session=session, cwd=text(payload, "cwd")),
@@ -87,12 +85,6 @@ def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
     return call if call.failed else structs.replace(call, exit_code=0)
 
 
-def _unknown(event: Object) -> AnyBody:
-    return Custom(
-        name=f"{NAME}:{text(event, 'type')}", text=rest(event, beside=frozenset({"type"}))
-    )
-
-
 _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
     "session_start": lambda event: SessionStart(source=text(event, "reason")),
     "before_agent_start": lambda event: Prompt(text=text(event, "prompt")),
@@ -108,22 +100,18 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
 # --- how it is installed -------------------------------------------------------------------------
 
 
-def _folder(context: InstallContext) -> Path:
-    return context.place("PI_CODING_AGENT_DIR", ".pi/agent")
-
-
 CLIENTS = (
     Client(
         name=NAME,
         read=read,
         installer=installer_of(
-            PlugIn(
+            plug_in(
                 NAME,
                 Path(__file__).with_suffix(".js"),
-                lambda context: _folder(context) / "extensions" / "observer.js",
+                placed("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/observer.js"),
             ),
             # Versions before 1.6 do not read it.
-            ConfigFile(lambda context: _folder(context) / "mcp.json", [Servers()]),
+            ConfigFile(placed("PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json"), [Servers()]),
             notes=["Restart Pi; it loads extensions when it starts."],
         ),
         programs=("pi",),

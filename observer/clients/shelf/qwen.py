@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
-from observer.clients.config_files.context import InstallContext
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Object
-from observer.clients.parts import ConfigFile, OurHooks, check_switch, installer_of
+from observer.clients.parts import (
+    ConfigFile,
+    OurHooks,
+    Servers,
+    check_switch,
+    installer_of,
+    placed,
+    seconds,
+)
 from observer.clients.payload import text
 from observer.clients.shelf import gemini
 from observer.core.events import AnyBody, Prompt
@@ -52,34 +57,21 @@ _DIALECT = Dialect(
 
 # --- how it is installed -------------------------------------------------------------------------
 
-# Seconds. No names: two handlers with one name are one to Qwen Code.
-_LONG = {"timeout": 10}
-_SHORT = {"timeout": 5}
-
+# No names: two handlers with one name are one to Qwen Code.
 HOOKS = OurHooks(
     client=NAME,
-    reporting={
-        "SessionStart": _LONG,
-        "UserPromptSubmit": _SHORT,
-        "PostToolUse": _SHORT,
-        "PostToolUseFailure": _SHORT,
-        "Stop": _SHORT,
-        "SubagentStop": _SHORT,
-        "PostCompact": _SHORT,
-        "SessionEnd": _SHORT,
-    },
+    reporting=seconds("SessionStart", 10)
+    | seconds("UserPromptSubmit PostToolUse PostToolUseFailure Stop", 5)
+    | seconds("SubagentStop PostCompact SessionEnd", 5),
     recalling={
         "PostToolUse": {"matcher": "run_shell_command"},
         "PostToolUseFailure": {"matcher": "run_shell_command"},
     },
-    asking=_SHORT,
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
 
 
-def _settings(context: InstallContext) -> Path:
-    return context.place("QWEN_HOME", ".qwen") / "settings.json"
-
+_settings = placed("QWEN_HOME", ".qwen", "settings.json")
 
 CLIENTS = (
     Client(

@@ -12,13 +12,15 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from observer.clients.client import Client, Installer
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import PathOf
-from observer.clients.payload import number, span_ms
+from observer.clients.parts import PathOf, placed
+from observer.clients.payload import event_of, number, span_ms
 from observer.core.errors import ConfigInvalid, Undecodable
 from observer.core.events import Command, Event
 
@@ -32,44 +34,25 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
     record = envelope.payload.decode("utf-8", "replace")
     if not record.endswith(_LAST):
         raise Undecodable(f"a torn {envelope.client} record: it does not end with a dot")
-    fields = dict(_split(line) for line in record.removesuffix(_LAST).split("\0"))
-    command = _command(fields)
-    if not command or command[0].isspace():
-        return ()
-    return (_event(envelope, fields, command),)
-
-
-def _split(line: str) -> tuple[str, str]:
-    name, _, value = line.partition("=")
-    return name, value
-
-
-def _command(fields: dict[str, str]) -> str:
+    parts = (line.partition("=") for line in record.removesuffix(_LAST).split("\0"))
+    fields = {name: value for name, _, value in parts}
     # bash repeats the last line of its history when that did not take the command: the recorder
     # then sends `unseen`, since a repeat looks like a secret that was kept out.
     history = _HISTORY.match(fields.get("history", ""))
-    return (history[1] if history else fields.get("text", "")).rstrip("\n")
-
-
-def _event(envelope: Envelope, fields: dict[str, str], command: str) -> Event:
+    command = (history[1] if history else fields.get("text", "")).rstrip("\n")
+    if not command or command[0].isspace():
+        return
     exit_code = number(fields, "exit")
-    return Event(
-        id=envelope.id,
-        at_ms=envelope.at_ms,
-        client=envelope.client,
-        body=Command(
-            command=command,
-            exit_code=exit_code,
-            failed=None if exit_code is None else exit_code != 0,
-            interrupted=exit_code == _INTERRUPTED,
-            duration_ms=span_ms(fields, "duration_ms"),
-        ),
-        session=envelope.id.rpartition("@")[0] or envelope.stand_in_session,
-        cwd=fields.get("cwd", "") or envelope.cwd,
-        host=envelope.host,
-        route=f"{envelope.client}/{envelope.event}",
-        author="person",
+    body = Command(
+        command=command,
+        exit_code=exit_code,
+        failed=None if exit_code is None else exit_code != 0,
+        interrupted=exit_code == _INTERRUPTED,
+        duration_ms=span_ms(fields, "duration_ms"),
     )
+    session, cwd = envelope.id.rpartition("@")[0], fields.get("cwd", "")
+    event = event_of(envelope, body, client=envelope.client, session=session, cwd=cwd)
+    yield replace(event, author="person")
 
 
 # --- how they are installed ----------------------------------------------------------------------
@@ -99,7 +82,12 @@ def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
     found = _BLOCK.search(read_file(file) or b"")
     has_ctrl_r = bool(found and _script("ctrl-r", shell, context) in found[0])
     is_wanted = has_ctrl_r if context.ctrl_r is None else context.ctrl_r
-    edit = _edit(file, _block(shell, context, ctrl_r=is_wanted))
+    line = b"test -r %b; and source %b" if shell == "fish" else b"[ ! -r %b ] || . %b"
+    names = ("observer", "ctrl-r") if is_wanted else ("observer",)
+    scripts = (_script(name, shell, context) for name in names)
+    edit = _edit(
+        file, b"\n".join((_BEGIN, *(line % (script, script) for script in scripts), _END, b""))
+    )
     notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
     if not is_wanted:
         notes.append(f"Find commands with Ctrl-R: observer install {shell} --ctrl-r")
@@ -141,13 +129,6 @@ def _edit(path: Path, block: bytes) -> FileEdit:
     return FileEdit(path=path, before=before, after=after)
 
 
-def _block(shell: str, context: InstallContext, *, ctrl_r: bool) -> bytes:
-    line = b"test -r %b; and source %b" if shell == "fish" else b"[ ! -r %b ] || . %b"
-    names = ("observer", "ctrl-r") if ctrl_r else ("observer",)
-    scripts = (_script(name, shell, context) for name in names)
-    return b"\n".join((_BEGIN, *(line % (script, script) for script in scripts), _END, b""))
-
-
 def _script(name: str, shell: str, context: InstallContext) -> bytes:
     """Return the path of one of our scripts for a shell, quoted for it."""
     path = str(context.home.hooks / "shell" / f"{name}.{shell}")
@@ -184,14 +165,12 @@ def _client(name: str, tried: str, start_up: str, path: PathOf) -> Client:
 
 
 CLIENTS = (
-    _client("bash", "5.2.15", ".bashrc", lambda context: context.user_home / ".bashrc"),
-    _client("zsh", "5.9", ".zshrc", lambda context: context.place("ZDOTDIR", ".") / ".zshrc"),
+    _client("bash", "5.2.15", ".bashrc", placed("", ".", ".bashrc")),
+    _client("zsh", "5.9", ".zshrc", placed("ZDOTDIR", ".", ".zshrc")),
     _client(
         "fish",
         "3.6.0",
         ".config/fish",
-        lambda context: (
-            context.place("XDG_CONFIG_HOME", ".config") / "fish" / "conf.d" / "observer.fish"
-        ),
+        placed("XDG_CONFIG_HOME", ".config", "fish/conf.d/observer.fish"),
     ),
 )

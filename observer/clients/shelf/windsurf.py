@@ -7,16 +7,14 @@ said of how a command ended. Source: the client's hook reference; no payload was
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from observer.clients import tools
 from observer.clients.client import Client, HookSample
 from observer.clients.config_files.context import InstallContext, command
-from observer.clients.config_files.json_entries import Servers
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import ConfigFile, HookEntries, installer_of
+from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed
 from observer.clients.payload import event_of, inner, rest, rows, text
 from observer.core.events import AnyBody, Command, Custom, Event, FileRead, FileWrite, Prompt, Reply
 
@@ -47,11 +45,6 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     yield replace(event, turn=text(payload, "execution_id"))
 
 
-def _wrote(given: Object) -> AnyBody:
-    edits = tuple(map(tools.replacement, rows(given, "edits")))
-    return FileWrite(path=text(given, "file_path"), operation="edit", edits=edits)
-
-
 def _used(given: Object) -> AnyBody:
     server, tool = text(given, "mcp_server_name"), text(given, "mcp_tool_name")
     call = tools.ToolCall(
@@ -65,7 +58,11 @@ def _used(given: Object) -> AnyBody:
 _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
     "pre_user_prompt": lambda given: Prompt(text=text(given, "user_prompt")),
     "post_read_code": lambda given: FileRead(paths=(text(given, "file_path"),)),
-    "post_write_code": _wrote,
+    "post_write_code": lambda given: FileWrite(
+        path=text(given, "file_path"),
+        operation="edit",
+        edits=tuple(map(tools.replacement, rows(given, "edits"))),
+    ),
     "post_run_command": lambda given: Command(command=text(given, "command_line")),
     "post_mcp_tool_use": _used,
     "post_cascade_response": lambda given: Reply(text=text(given, "response")),
@@ -74,6 +71,7 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
 
 # --- how it is installed -------------------------------------------------------------------------
 
+_FOLDER = ".codeium/windsurf"
 _EVENTS = (
     *("pre_user_prompt", "post_read_code", "post_write_code", "post_run_command"),
     *("post_mcp_tool_use", "post_cascade_response"),
@@ -85,21 +83,17 @@ def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
     return {event: [{"command": line, "show_output": False}] for event, line in lines.items()}
 
 
-def _folder(context: InstallContext) -> Path:
-    return context.user_home / ".codeium" / "windsurf"
-
-
 CLIENTS = (
     Client(
         name=NAME,
         read=read,
         installer=installer_of(
-            ConfigFile(lambda context: _folder(context) / "hooks.json", [HookEntries(_wanted)]),
-            ConfigFile(lambda context: _folder(context) / "mcp_config.json", [Servers()]),
+            ConfigFile(placed("", _FOLDER, "hooks.json"), [HookEntries(_wanted)]),
+            ConfigFile(placed("", _FOLDER, "mcp_config.json"), [Servers()]),
             notes=["Restart Windsurf."],
         ),
         programs=("windsurf",),
-        folders=(".codeium/windsurf",),
+        folders=(_FOLDER,),
         sample=HookSample(  # the folder is that of the hook's process
             "pre_user_prompt",
             '{"agent_action_name": "pre_user_prompt", "trajectory_id": "@SESSION@",'

@@ -9,33 +9,202 @@ was asked has no duration.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Set as AbstractSet
+from contextlib import ExitStack, suppress
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, Any, NamedTuple
 
 from observer.clients.envelope import Json, Object
-from observer.clients.payload import inner, number, text
+from observer.clients.payload import inner, number, rows, text
 from observer.clients.shelf.claude_code import HOOKS
 from observer.core import json_text
 from observer.core.config import Settings
 from observer.core.events import Event
-from observer.importers.claude_records import (
-    KINDS,
-    Head,
-    Record,
-    Records,
-    Row,
-    blocks,
-    is_hook,
-    prompt_of,
-    typed_prompt,
+from observer.importers.jsonl import (
+    Line,
+    Problems,
+    lines,
+    opened,
+    parse,
+    time_of,
 )
-from observer.importers.jsonl import Problems, files_below, last_ms, lines, parse, time_of
-from observer.importers.records import HookCall, events_of_calls, words_of
+from observer.importers.records import HookCall, Opening, events_of_calls, find_sessions, words_of
+from observer.importers.records import records as lines_of
 from observer.importers.source import FoundSession, SessionSource
+
+# --- the records of a session's transcripts, by time and each once, and what their parts say ------
+#
+# A first pass notes where each record lies; the records are parsed again one by one as they are
+# asked for, so that a session of any size needs little memory.
+
+Record = Mapping[str, Any]
+"""One record of a transcript; of its fields nothing is certain."""
+
+KINDS = frozenset({"assistant", "progress", "queue-operation", "system", "user"})
+"""Types of records that say what happened; the others are the client's bookkeeping."""
+
+_CLIENTS_COMMANDS = frozenset(
+    """
+    /add-dir /agents /bug /clear /compact /config /context /cost /doctor /exit /export /extra-usage
+    /fast /feedback /help /hooks /ide /login /logout /mcp /memory /model /output-style /permissions
+    /plan /plugin /privacy-settings /quit /release-notes /rename /resume /rewind /skills /stats
+    /status /statusline /tasks /terminal-setup /theme /todos /upgrade /usage /vim
+    """.split()  # noqa: SIM905 - as all word lists are written here
+)
+"""Commands that the client answers itself, without a hook."""
+_OWN = re.compile(
+    r"\s*(?:<(?:task-notification|agent-notification|system-reminder|local-command-|bash-input"
+    r"|bash-stdout|bash-stderr|command-name|command-message|user-prompt-submit-hook)"
+    r"|\[Request interrupted by user|Caveat: |\{\"task_id\":)"
+)
+_NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+
+
+class Head(NamedTuple):
+    """Where a record lies, and what has to be known of it before its turn.
+
+    `key` is the same in every copy of the record; `agent` is the sub-agent that it is of.
+    """
+
+    at_ms: int
+    file: int
+    offset: int
+    kind: str
+    operation: str
+    agent: str
+    key: str
+
+
+class Row(NamedTuple):
+    """A record with its head."""
+
+    head: Head
+    record: Record
+
+    @property
+    def at_ms(self) -> int:
+        """The record's time in UTC milliseconds."""
+        return self.head.at_ms
+
+
+class Records:
+    """The records of one session, however many files hold it.
+
+    Args:
+        paths: its transcripts, those of its sub-agents included.
+        session: its id; records of other sessions in the same files are left out.
+        known: ids of records that belong to the session that this one was forked from.
+        problems: counts what cannot be read.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[Path],
+        session: str,
+        *,
+        problems: Problems,
+        known: AbstractSet[str] = frozenset(),
+    ) -> None:
+        self._paths = sorted(paths)
+        heads: dict[str, Head] = {}
+        for file, path in enumerate(self._paths):
+            last_ms: int | None = None
+            for line in lines(path, problems):
+                record = parse(line, path, problems)
+                if record is None or not is_of(record, session) or text(record, "uuid") in known:
+                    continue
+                kind, said_ms = text(record, "type"), time_of(record)
+                at_ms = last_ms = last_ms if said_ms is None else said_ms
+                name = text(record, "uuid").encode(errors="replace") or line.data.strip()
+                key = hashlib.blake2b(name, digest_size=12).hexdigest()
+                if kind in KINDS and at_ms is not None:
+                    agent = text(record, "agentId") if record.get("isSidechain") else ""
+                    operation = text(record, "operation")
+                    head = Head(at_ms, file, line.offset, kind, operation, agent, key)
+                    heads.setdefault(key, head)
+        self.heads: Sequence[Head] = sorted(heads.values())
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the records by time; one that says none has that of the one before it."""
+        return self.of(self.heads)
+
+    def folder(self) -> tuple[str, str]:
+        """Return the first folder and branch that a record names; a first record has neither."""
+        first = next((row.record for row in self if text(row.record, "cwd")), {})
+        return text(first, "cwd"), text(first, "gitBranch")
+
+    def of(self, heads: Iterable[Head]) -> Iterator[Row]:
+        """Yield some of the records."""
+        with ExitStack() as stack:
+            files: dict[int, IO[bytes]] = {}
+            for head in heads:
+                if head.file not in files:
+                    files[head.file] = stack.enter_context(opened(self._paths[head.file]))
+                files[head.file].seek(head.offset)
+                data = files[head.file].readline()
+                line = Line(head.offset, 0, data, is_whole=True)
+                record = parse(line, self._paths[head.file], Problems())
+                if record is not None:  # it was changed between the two passes
+                    yield Row(head, record)
+
+
+def is_of(record: Record, session: str) -> bool:
+    """Return True if a record belongs to a session and was not copied from the one before it."""
+    return record.get("sessionId", session) == session and not record.get("forkedFrom")
+
+
+def blocks(record: Record) -> list[Mapping[str, Json]]:
+    """Return the content blocks of a message; a plain text is one block."""
+    message = inner(record, "message")
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return list(rows(message, "content"))
+
+
+def prompt_of(record: Record) -> str | None:
+    """Return what the person typed, or None if the record is not a prompt."""
+    # A turn that came through a channel is marked as the client's own, but for where it is from.
+    is_own = bool(record.get("isMeta")) and not text(inner(record, "origin"), "kind")
+    if is_own or record.get("isCompactSummary") or record.get("isSidechain"):
+        return None
+    parts = blocks(record)
+    if any(part.get("type") == "tool_result" for part in parts):
+        return None
+    said = "\n".join(
+        text(part, "text")
+        for part in parts
+        if part.get("type") == "text" and not text(part, "text").startswith("<ide_")
+    )
+    if found := _NAME.search(said[:400]):
+        name = found[1].strip()
+        name = name if name.startswith("/") else f"/{name}"
+        if name in _CLIENTS_COMMANDS:
+            return None
+        given = _ARGUMENTS.search(said)
+        return f"{name} {given[1].strip() if given else ''}".strip()
+    return typed_prompt(said)
+
+
+def typed_prompt(said: str) -> str | None:
+    """Return a text, or None if the client wrote it, or answers it itself."""
+    words = said.split(maxsplit=1)
+    return None if not words or words[0] in _CLIENTS_COMMANDS or _OWN.match(said) else said
+
+
+def is_hook(record: Record, event: str) -> bool:
+    """Return True if a record reports that a hook of this event ran."""
+    data = inner(record, "data")
+    return data.get("type") == "hook_progress" and data.get("hookEvent") == event
+
+
+# --- the hook calls that they tell of -------------------------------------------------------------
 
 _SAME_START_MS = 5_000
 """Two reports of a session's start within this time are one."""
@@ -182,15 +351,6 @@ class HookCalls:
             trigger = text(inner(row.record, "compactMetadata"), "trigger") or "auto"
             yield self._call(row, "PreCompact", {"trigger": trigger, "custom_instructions": ""})
 
-    def _triggers(self) -> dict[str, str]:
-        """Return what began each compaction, by the id of the record that the summary follows."""
-        found = self._records.of(head for head in self._records.heads if head.kind == "system")
-        rows = (row.record for row in found if row.record.get("subtype") == "compact_boundary")
-        return {
-            text(record, "uuid"): text(inner(record, "compactMetadata"), "trigger")
-            for record in rows
-        }
-
     def _assistant(self, row: Row) -> Iterator[HookCall]:
         agent, message = _agent_of(row), inner(row.record, "message")
         yield from self._agent_began(row, agent)
@@ -217,7 +377,14 @@ class HookCalls:
         record, agent = row.record, _agent_of(row)
         yield from self._agent_began(row, agent)
         if record.get("isCompactSummary"):
-            trigger = self._triggers().get(text(record, "parentUuid"), "auto")
+            found = self._records.of(head for head in self._records.heads if head.kind == "system")
+            rows = (row.record for row in found if row.record.get("subtype") == "compact_boundary")
+            trigger = (
+                {
+                    text(record, "uuid"): text(inner(record, "compactMetadata"), "trigger")
+                    for record in rows
+                }
+            ).get(text(record, "parentUuid"), "auto")
             summary = words_of(inner(record, "message").get("content"))
             fields: Object = {"trigger": trigger, "compact_summary": summary}
             yield self._call(row, "PostCompact", fields)
@@ -273,11 +440,13 @@ class HookCalls:
             self._early[text(block, "tool_use_id")] = (row, answer, block, agent)
             return
         asked_ms = answer.at_ms - call.at_ms
+        decision = inner(answer.record, "permissionDecision")
+        was_asked = text(decision, "source").startswith("user")  # the person
         common: dict[str, Json] = {
             "tool_name": call.name,
             "tool_input": call.given,
             "tool_use_id": call.id,
-            **({} if _was_person_asked(answer.record) else {"duration_ms": max(asked_ms, 0)}),
+            **({} if was_asked else {"duration_ms": max(asked_ms, 0)}),
             **agent,
         }
         if block.get("is_error"):
@@ -344,10 +513,6 @@ def _type_of(call: _Call) -> str:
     return text(given, "subagent_type") or _DEFAULT_AGENT
 
 
-def _was_person_asked(record: Record) -> bool:
-    return text(inner(record, "permissionDecision"), "source").startswith("user")
-
-
 def _source(record: Record) -> str:
     """Return why a session started, as the name of its hook says: ``SessionStart:clear``."""
     return text(inner(record, "data"), "hookName").partition(":")[2]
@@ -356,105 +521,57 @@ def _source(record: Record) -> str:
 # --- the sessions below a folder ------------------------------------------------------------------
 
 _AGENT = "agent-"
-_GLANCED = 40
-"""Lines at the beginning of a file that are looked at; bookkeeping comes first."""
-
-
-class _Glance(NamedTuple):
-    """What the first lines of a file and its last ones say."""
-
-    session: str
-    folder: str
-    first_ms: int
-    last_ms: int
-    first_id: str
 
 
 def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
-    """Return the sessions in files, and in all files below folders."""
-    files: dict[str, list[tuple[Path, _Glance]]] = defaultdict(list)
-    for path in dict.fromkeys(each for one in paths for each in files_below(one)):
-        if glance := _glance(path, problems):
-            files[glance.session].append((path, glance))
-    found = {name: _session(name, group) for name, group in files.items()}
-    return list(_with_forks(found, files))
+    """Return the sessions in files, and in all files below folders.
+
+    One that begins with the records of others, as a fork does, has their files before it.
+    """
+    alike: dict[str, set[str]] = defaultdict(set)
+
+    def opening(_: Path, found: Iterable[Object]) -> Opening | None:
+        session = folder = first = ""
+        begun_ms = 0
+        for record in found:
+            session = session or text(record, "sessionId")
+            folder = folder or text(record, "cwd")
+            if text(record, "type") in KINDS:
+                begun_ms = begun_ms or time_of(record) or 0
+                first = first or text(record, "uuid")
+            if session and folder and begun_ms and first:
+                break
+        alike[first].add(session)
+        return Opening(session, folder, begun_ms) if session and begun_ms else None
+
+    found = {one.id: one for one in find_sessions(opening, paths, problems)}
+    before: dict[str, list[Path]] = defaultdict(list)
+    for first, names in alike.items():
+        # Whoever forks goes on in the fork: the file that was written first is the original.
+        in_order = sorted((found[name].last_ms, name) for name in names & found.keys() if first)
+        for place, (_, name) in enumerate(in_order):
+            before[name] += [path for _, other in in_order[:place] for path in found[other].paths]
+    return [one._replace(before=tuple(before[one.id])) for one in found.values()]
 
 
 def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterator[Event]:
     """Yield the events of a session; those of a turn's end may come after later ones."""
-    known = frozenset(_ids(found.before))
+    known = frozenset(
+        text(record, "uuid") for path in found.before for record in lines_of(path, Problems())
+    )
     records = Records(found.paths, found.id, problems=problems, known=known)
     project, _ = records.folder()
-    calls = HookCalls(records, found.id, _agent_types(found.paths))
-    reported = (call for call in calls if call.event in HOOKS.reporting)
-    yield from events_of_calls("claude-code", reported, found, settings, problems, project=project)
-
-
-def _glance(path: Path, problems: Problems) -> _Glance | None:
-    session = folder = first_id = ""
-    first_ms = 0
-    for line in lines(path, Problems()):
-        record = parse(line, path, Problems()) or {}
-        session = session or text(record, "sessionId")
-        folder = folder or text(record, "cwd")
-        if text(record, "type") in KINDS:
-            first_ms = first_ms or time_of(record) or 0
-            first_id = first_id or text(record, "uuid")
-        if (session and folder and first_ms and first_id) or line.number >= _GLANCED:
-            break
-    if not (session and first_ms):
-        problems.add("file without a session", path)
-        return None
-    return _Glance(session, folder, first_ms, max(last_ms(path), first_ms), first_id)
-
-
-def _session(name: str, group: Sequence[tuple[Path, _Glance]]) -> FoundSession:
-    main = min(group, key=lambda one: (one[0].name.startswith(_AGENT), one[1].first_ms))[1]
-    return FoundSession(
-        id=name,
-        paths=tuple(path for path, _ in group),
-        folder=main.folder,
-        first_ms=min(glance.first_ms for _, glance in group),
-        last_ms=max(glance.last_ms for _, glance in group),
-        size_bytes=sum(path.stat().st_size for path, _ in group),
-    )
-
-
-def _with_forks(
-    found: dict[str, FoundSession], files: dict[str, list[tuple[Path, _Glance]]]
-) -> Iterator[FoundSession]:
-    """Yield the sessions, those that begin with the records of others with their files."""
-    alike: dict[str, list[str]] = defaultdict(list)
-    for name, group in files.items():
-        for first in {glance.first_id for _, glance in group if glance.first_id}:
-            alike[first].append(name)
-    before: dict[str, list[Path]] = defaultdict(list)
-    for names in alike.values():
-        # Whoever forks goes on in the fork: the file that was written first is the original.
-        in_order = sorted(names, key=lambda name: (found[name].last_ms, name))
-        for place, name in enumerate(in_order):
-            before[name] += [path for other in in_order[:place] for path in found[other].paths]
-    for name, session in found.items():
-        yield session._replace(before=tuple(before[name]))
-
-
-def _ids(paths: Iterable[Path]) -> Iterator[str]:
-    for path in paths:
-        for line in lines(path, Problems()):
-            yield text(parse(line, path, Problems()) or {}, "uuid")
-
-
-def _agent_types(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the types of sub-agents by their ids, which files beside their transcripts say."""
     types: dict[str, str] = {}
-    for path in paths:
+    for path in found.paths:
         if path.name.startswith(_AGENT):
             agent = path.name.partition(".")[0].removeprefix(_AGENT)
             with suppress(OSError, ValueError, RecursionError):
                 said = json_text.load(path.with_name(f"{_AGENT}{agent}.meta.json").read_bytes())
                 if isinstance(said, dict) and (sort := text(said, "agentType")):
                     types[agent] = sort
-    return types
+    calls = HookCalls(records, found.id, types)
+    reported = (call for call in calls if call.event in HOOKS.reporting)
+    yield from events_of_calls("claude-code", reported, found, settings, problems, project=project)
 
 
 SOURCES = (

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
@@ -18,11 +17,10 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
-    read_session,
+    source_of,
     words_of,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession
 
 _ENDING = ".messages.json"
 _WRAPPED = re.compile(r"\A<user_input[^>]*>(.*)</user_input>\s*\Z", re.DOTALL)
@@ -84,32 +82,24 @@ class _Calls(RecordCalls):
             return
         for part in parts:
             if text(part, "type") == "tool_result":
-                yield self._done(at_ms, part)
+                call, content = text(part, "tool_use_id"), part.get("content")
+                done: dict[str, Json] = {
+                    "id": call,
+                    "name": text(part, "name"),
+                    "input": dict(self.asked_of.pop(call, ("", {}))[1]),
+                    "output": dict(inner(part, "content")) or content,
+                }
+                if part.get("is_error") is True:
+                    done["error"] = prose(content)
+                yield self.call(at_ms, "PostToolUse", {"tool_result": done}, call)
         is_own = text(inner(record, "metadata"), "displayRole") == "system" or _OWN.match(said)
         if said.strip() and not is_own:
             wrapped = _WRAPPED.match(said)
             yield from self.prompt(at_ms, wrapped[1] if wrapped else said, key)
 
-    def _done(self, at_ms: int, result: Object) -> HookCall:
-        call, content = text(result, "tool_use_id"), result.get("content")
-        done: dict[str, Json] = {
-            "id": call,
-            "name": text(result, "name"),
-            "input": dict(self.asked_of.pop(call, ("", {}))[1]),
-            "output": dict(inner(result, "content")) or content,
-        }
-        if result.get("is_error") is True:
-            done["error"] = prose(content)
-        return self.call(at_ms, "PostToolUse", {"tool_result": done}, call)
-
 
 SOURCES = (
-    SessionSource(
-        "cline",
-        ".cline",
-        "CLINE_DIR",
-        "data/sessions",
-        find=partial(find_sessions, _opening, endings=(_ENDING,)),
-        read=partial(read_session, "cline", _Calls),
+    source_of(
+        "cline", (".cline", "CLINE_DIR", "data/sessions"), _opening, _Calls, endings=(_ENDING,)
     ),
 )

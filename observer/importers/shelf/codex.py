@@ -188,7 +188,9 @@ class RolloutCalls:
             yield self._call(at_ms, "PostCompact", {}, f"{at_ms}")
         else:
             self._note(kind, said)
-            yield from self._changed(at_ms, said)
+            call, success = text(said, "call_id", "id"), success_of(said)
+            if inner(said, "changes") and success is not None and call not in self._known:
+                yield self._scripts.changed(at_ms, said, success=success)
 
     def _note(self, kind: str, payload: Object) -> None:
         if kind == "task_started":
@@ -199,12 +201,6 @@ class RolloutCalls:
             self._total = inner(inner(payload, "info"), "total_token_usage") or self._total
         elif (success := success_of(payload)) is not None:
             self._ends[text(payload, "call_id", "id")] = success
-
-    def _changed(self, at_ms: int, item: Object) -> Iterator[HookCall]:
-        """Yield a patch that no call has asked for, but a script."""
-        call, success = text(item, "call_id", "id"), success_of(item)
-        if inner(item, "changes") and success is not None and call not in self._known:
-            yield self._scripts.changed(at_ms, item, success=success)
 
     def _asked(self, at_ms: int, said: str) -> Iterator[HookCall]:
         if not _OWN.match(said) and not self._is_sub_agent:
@@ -217,7 +213,14 @@ class RolloutCalls:
         self._said = None
 
     def _stop(self, at_ms: int, said: str) -> HookCall:
-        fields: Object = {"last_assistant_message": said, "usage": self._usage()}
+        # What was used since the last turn; its input includes what was cached.
+        given, cached, written = (
+            (number(self._total, name) or 0) - (number(self._counted, name) or 0)
+            for name in ("input_tokens", "cached_input_tokens", "output_tokens")
+        )
+        self._counted = self._total
+        usage: Json = {"input": given - cached, "output": written, "cache_read": cached}
+        fields: Object = {"last_assistant_message": said, "usage": usage}
         return self._call(at_ms, "Stop", fields, f"{at_ms}")
 
     def _stopped(self) -> Iterator[HookCall]:
@@ -226,30 +229,14 @@ class RolloutCalls:
             yield self._stop(*self._said)
         self._said = None
 
-    def _message(self, at_ms: int, item: Object) -> Iterator[HookCall]:
-        role, said = text(item, "role"), words_of(item.get("content"))
-        if role == "user" and said.strip() and "prompt" not in self._has:
-            yield from self._asked(at_ms, said)
-        elif role == "assistant" and said.strip():
-            self._said = at_ms, said
-
-    def _usage(self) -> Json:
-        """Return what was used since the last turn; its input includes what was cached."""
-        spent = {
-            name: (number(self._total, name) or 0) - (number(self._counted, name) or 0)
-            for name in ("input_tokens", "cached_input_tokens", "output_tokens")
-        }
-        self._counted = self._total
-        return {
-            "input": spent["input_tokens"] - spent["cached_input_tokens"],
-            "output": spent["output_tokens"],
-            "cache_read": spent["cached_input_tokens"],
-        }
-
     def _item(self, at_ms: int, payload: Object) -> Iterator[HookCall]:
         kind, call = text(payload, "type"), text(payload, "call_id", "id")
         if kind == "message":
-            yield from self._message(at_ms, payload)
+            role, said = text(payload, "role"), words_of(payload.get("content"))
+            if role == "user" and said.strip() and "prompt" not in self._has:
+                yield from self._asked(at_ms, said)
+            elif role == "assistant" and said.strip():
+                self._said = at_ms, said
         elif kind in _CALLS:
             self._calls[call] = _asked(kind, payload)
             self._known.add(call)
@@ -360,21 +347,13 @@ _MARKS = {
 }
 
 
-class Step(NamedTuple):
-    """A step of a session: its time, its type, and what it says."""
-
-    at_ms: int
-    kind: str
-    payload: Object
-
-
-def steps(path: Path, problems: Problems) -> Iterator[Step]:
-    """Yield the steps of a rollout, the session itself first."""
+def steps(path: Path, problems: Problems) -> Iterator[tuple[int, str, Object]]:
+    """Yield the steps of a rollout: their times, their types, and what they say."""
     for line in lines(path, problems):
         record = parse(line, path, problems) or {}
         at_ms = time_of(record)
         if at_ms is not None:
-            yield Step(at_ms, text(record, "type"), inner(record, "payload"))
+            yield at_ms, text(record, "type"), inner(record, "payload")
 
 
 def events_in(path: Path) -> frozenset[str]:
@@ -414,12 +393,11 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
 
 def _session(path: Path) -> FoundSession | None:
     """Return the session whose first record a file begins with."""
-    first = next(steps(path, Problems()), None)
-    payload = first.payload if first else {}
+    nothing: tuple[int, str, Object] = (0, "", {})
+    first_ms, kind, payload = next(steps(path, Problems()), nothing)
     name = text(payload, "id", "session_id")
-    if first is None or first.kind != META or not name:
+    if kind != META or not name:
         return None
-    first_ms = first.at_ms
     return FoundSession(
         id=name,
         paths=(path,),

@@ -7,16 +7,14 @@ The client has a schema of these events, which it does not promise; seen in vers
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, rows, text
 from observer.importers.jsonl import Problems, time_of
-from observer.importers.records import HookCall, Opening, RecordCalls, find_sessions, read_session
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.records import HookCall, Opening, RecordCalls, source_of
+from observer.importers.source import FoundSession
 
 _AROUND = re.compile(r"<(current_datetime|reminder)>.*?</\1>\s*", re.DOTALL)
 """What the client puts around a prompt."""
@@ -32,18 +30,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
     return None
 
 
-find = partial(find_sessions, _opening)
-
-
-class _Row(NamedTuple):
-    """A record: its time, id and data, and the sub-agent that it is of."""
-
-    at_ms: int
-    key: str
-    data: Object
-    agent: str
-
-
 class _Calls(RecordCalls):
     def __init__(self, found: FoundSession, problems: Problems) -> None:
         super().__init__(found, problems)
@@ -54,100 +40,67 @@ class _Calls(RecordCalls):
         return text(inner(record, "data"), "selectedModel", "model")
 
     def read(self, at_ms: int, record: Object) -> Iterator[HookCall]:
-        readers: Mapping[str, Callable[[_Row], Iterator[HookCall]]] = {
-            "session.start": self._begun,
-            "session.resume": self._resumed,
-            "session.context_changed": self._begun,
-            "session.compaction_complete": self._compacted,
-            "user.message": self._asked,
-            "assistant.message": self._answered,
-            "abort": self._aborted,
-            "tool.execution_start": self._called,
-            "tool.execution_complete": self._done,
-            "subagent.started": self._handed_over,
-            "subagent.completed": self._came_back,
-            "subagent.failed": self._came_back,
-        }
-        reader, data = readers.get(text(record, "type")), inner(record, "data")
-        if reader is not None:
-            agent = text(record, "agentId") or text(data, "parentToolCallId")
-            yield from reader(_Row(at_ms, text(record, "id"), data, agent))
-
-    def _begun(self, row: _Row) -> Iterator[HookCall]:
-        context = inner(row.data, "context") or row.data
-        self.folder = text(context, "cwd") or self.folder
-        self.branch = text(context, "branch") or self.branch
-        yield from ()
-
-    def _resumed(self, row: _Row) -> Iterator[HookCall]:
-        yield from self._begun(row)
-        yield self.call(row.at_ms, "SessionStart", {"source": "resume"}, row.key)
-
-    def _compacted(self, row: _Row) -> Iterator[HookCall]:
-        if row.data.get("success") is not False:
-            summary = f"<summary>{text(row.data, 'summaryContent')}</summary>"
-            trigger = text(row.data, "trigger")
-            fields: Object = {"trigger": trigger, "compact_summary": summary}
-            yield self.call(row.at_ms, "PostCompact", fields, row.key)
-
-    def _asked(self, row: _Row) -> Iterator[HookCall]:
-        is_own = row.agent or row.data.get("source") or row.data.get("isAutopilotContinuation")
-        said = text(row.data, "content") or _AROUND.sub("", text(row.data, "transformedContent"))
-        if not is_own and said.strip():
-            yield from self.prompt(row.at_ms, said, row.key)
-
-    def _answered(self, row: _Row) -> Iterator[HookCall]:
-        said = text(row.data, "content")
-        for call in rows(row.data, "toolRequests"):
-            asked = (text(call, "name"), inner(call, "arguments"))
-            self.asked_of.setdefault(text(call, "toolCallId"), asked)
-        if not row.agent:
-            self.say(row.at_ms, said, row.key)
-        elif said:
-            self._handed_back[row.agent] = said
-        yield from ()
-
-    def _aborted(self, row: _Row) -> Iterator[HookCall]:
-        if not row.agent:
+        kind, key, data = text(record, "type"), text(record, "id"), inner(record, "data")
+        agent = text(record, "agentId") or text(data, "parentToolCallId")
+        self._note(at_ms, kind, key, data, agent)
+        if kind == "abort" and not agent:
             self.interrupt()
-        yield from ()
+        elif kind == "session.resume":
+            yield self.call(at_ms, "SessionStart", {"source": "resume"}, key)
+        elif kind == "session.compaction_complete" and data.get("success") is not False:
+            summary = f"<summary>{text(data, 'summaryContent')}</summary>"
+            fields: Object = {"trigger": text(data, "trigger"), "compact_summary": summary}
+            yield self.call(at_ms, "PostCompact", fields, key)
+        elif kind == "user.message":
+            is_own = agent or data.get("source") or data.get("isAutopilotContinuation")
+            said = text(data, "content") or _AROUND.sub("", text(data, "transformedContent"))
+            if not is_own and said.strip():
+                yield from self.prompt(at_ms, said, key)
+        elif kind == "tool.execution_complete":
+            yield from self._done(at_ms, data, agent)
+        elif kind in {"subagent.completed", "subagent.failed"}:
+            agent = agent or text(data, "toolCallId")
+            said = self._handed_back.pop(agent, "") or text(data, "error")
+            name = text(data, "agentName")
+            fields = {"agent_id": agent, "agent_type": name, "response": said}
+            yield self.call(at_ms, "SubagentStop", fields, key)
 
-    def _called(self, row: _Row) -> Iterator[HookCall]:
-        given = inner(row.data, "arguments")
-        self.asked_of[text(row.data, "toolCallId")] = (text(row.data, "toolName"), given)
-        yield from ()
+    def _note(self, at_ms: int, kind: str, key: str, data: Object, agent: str) -> None:
+        """Keep what later records need: where it is, what was said, asked, and handed over."""
+        if kind in {"session.start", "session.resume", "session.context_changed"}:
+            context = inner(data, "context") or data
+            self.folder = text(context, "cwd") or self.folder
+            self.branch = text(context, "branch") or self.branch
+        elif kind == "assistant.message":
+            for call in rows(data, "toolRequests"):
+                asked = (text(call, "name"), inner(call, "arguments"))
+                self.asked_of.setdefault(text(call, "toolCallId"), asked)
+            said = text(data, "content")
+            if not agent:
+                self.say(at_ms, said, key)
+            elif said:
+                self._handed_back[agent] = said
+        elif kind == "tool.execution_start":
+            given = inner(data, "arguments")
+            self.asked_of[text(data, "toolCallId")] = (text(data, "toolName"), given)
+        elif kind == "subagent.started":
+            self._agents[agent or text(data, "toolCallId")] = text(data, "agentName")
 
-    def _done(self, row: _Row) -> Iterator[HookCall]:
-        call = text(row.data, "toolCallId")
-        error = inner(row.data, "error")
+    def _done(self, at_ms: int, data: Object, agent: str) -> Iterator[HookCall]:
+        call, error = text(data, "toolCallId"), inner(data, "error")
         if call not in self.asked_of or text(error, "code") in _REFUSED:
             return
         name, given = self.asked_of.pop(call)
         fields: dict[str, Json] = {"tool_name": name, "tool_input": dict(given)}
-        if row.agent:
-            fields |= {"agent_id": row.agent, "agent_type": self._agents.get(row.agent, "")}
-        if row.data.get("success") is False:
+        if agent:
+            fields |= {"agent_id": agent, "agent_type": self._agents.get(agent, "")}
+        if data.get("success") is False:
             failed: Object = {**fields, "error": text(error, "message")}
-            yield self.call(row.at_ms, "PostToolUseFailure", failed, call)
+            yield self.call(at_ms, "PostToolUseFailure", failed, call)
             return
-        said = text(inner(row.data, "result"), "content")
+        said = text(inner(data, "result"), "content")
         fields["tool_result"] = {"result_type": "success", "text_result_for_llm": said}
-        yield self.call(row.at_ms, "PostToolUse", fields, call)
-
-    def _handed_over(self, row: _Row) -> Iterator[HookCall]:
-        agent = row.agent or text(row.data, "toolCallId")
-        self._agents[agent] = text(row.data, "agentName")
-        yield from ()
-
-    def _came_back(self, row: _Row) -> Iterator[HookCall]:
-        agent = row.agent or text(row.data, "toolCallId")
-        said = self._handed_back.pop(agent, "") or text(row.data, "error")
-        name = text(row.data, "agentName")
-        fields: Object = {"agent_id": agent, "agent_type": name, "response": said}
-        yield self.call(row.at_ms, "SubagentStop", fields, row.key)
+        yield self.call(at_ms, "PostToolUse", fields, call)
 
 
-read = partial(read_session, "copilot", _Calls)
-SOURCES = (
-    SessionSource("copilot", ".copilot", "COPILOT_HOME", "session-state", find=find, read=read),
-)
+SOURCES = (source_of("copilot", (".copilot", "COPILOT_HOME", "session-state"), _opening, _Calls),)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
@@ -17,12 +16,10 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
     first_ms,
-    read_session,
+    source_of,
     words_of,
 )
-from observer.importers.source import SessionSource
 
 _SHELL = "Execute"
 _FAILED = re.compile(r"Error: Command failed \(exit code: (\d{1,9})\)\n")
@@ -37,9 +34,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
     if text(head, "type") != "session_start" or not session or at_ms is None:
         return None
     return Opening(session, text(head, "cwd"), at_ms)
-
-
-find = partial(find_sessions, _opening)
 
 
 class _Calls(RecordCalls):
@@ -80,5 +74,4 @@ class _Calls(RecordCalls):
             yield self.call(at_ms, "PostToolUse", {**fields, "tool_response": said}, call)
 
 
-read = partial(read_session, "droid", _Calls)
-SOURCES = (SessionSource("droid", ".factory", "", "sessions", find=find, read=read),)
+SOURCES = (source_of("droid", (".factory", "", "sessions"), _opening, _Calls),)

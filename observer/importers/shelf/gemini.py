@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -23,18 +22,17 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
-    read_session,
     records,
+    source_of,
     words_of,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession
 
 _CHATS = "chats"
 _SESSION = "session-"
 _ROOT = ".project_root"
 _OBJECT = ".json"
-_ENDINGS = (*SUFFIXES, _OBJECT)
+
 _AGENT = "subagent"
 _WORKSPACE = re.compile(r"Workspace Directories:\**\n\s*- (/[^\n]+)")
 _OWN = re.compile(r"\s*(?:<session_context>|<state_snapshot>|[/?][\w:-]*(?:\s|\Z))")
@@ -53,14 +51,6 @@ def _opening(path: Path, _: Iterable[Object]) -> Opening | None:
     if head.get("kind") == _AGENT:
         session = path.parent.name
     return Opening(session, _folder(path, known), begun_ms)
-
-
-find = partial(
-    find_sessions,
-    _opening,
-    endings=_ENDINGS,
-    is_one=lambda file: _CHATS in file.parts or file.name.startswith(_SESSION),
-)
 
 
 def _folder(path: Path, known: Sequence[Object]) -> str:
@@ -116,7 +106,10 @@ class _Calls(RecordCalls):
                 yield from self._done(at_ms, call)
             if not self._agent:
                 self.say(at_ms, words_of(record.get("content")), key)
-                self.spend(key, _spent(inner(record, "tokens")))
+                tokens = inner(record, "tokens")
+                given, cached = number(tokens, "input") or 0, number(tokens, "cached") or 0
+                written = (number(tokens, "output") or 0) + (number(tokens, "thoughts") or 0)
+                self.spend(key, {"input": given - cached, "output": written, "cache_read": cached})
         elif kind == "user" and key not in self._seen and not self._agent:
             said = words_of(record.get("content"))
             if said.strip() and not _OWN.match(said):
@@ -134,7 +127,11 @@ class _Calls(RecordCalls):
         response = inner(next(answers, {}), "response")
         shown = call.get("resultDisplay")
         said: dict[str, Json] = {"llmContent": response.get("output"), "returnDisplay": shown}
-        if error := text(response, "error") or _unsaid(call, response):
+        if error := text(response, "error") or (
+            ""
+            if text(call, "status") != "error"
+            else text(response, "output") or prose(call.get("resultDisplay")) or "failed"
+        ):
             said["error"] = {"message": error}
         fields: dict[str, Json] = {
             "tool_name": text(call, "name"),
@@ -152,19 +149,13 @@ class _Calls(RecordCalls):
         return "AfterAgent", {"prompt_response": words, "usage": dict(usage)}
 
 
-def _unsaid(call: Object, response: Object) -> str:
-    """Return why a call failed of which only its state says that it did; "" if it did not."""
-    if text(call, "status") != "error":
-        return ""
-    return text(response, "output") or prose(call.get("resultDisplay")) or "failed"
-
-
-def _spent(tokens: Object) -> dict[str, int]:
-    """Return what was used; what is read includes what was cached."""
-    given, cached = number(tokens, "input") or 0, number(tokens, "cached") or 0
-    written = (number(tokens, "output") or 0) + (number(tokens, "thoughts") or 0)
-    return {"input": given - cached, "output": written, "cache_read": cached}
-
-
-read = partial(read_session, "gemini", _Calls)
-SOURCES = (SessionSource("gemini", ".", "GEMINI_CLI_HOME", ".gemini/tmp", find=find, read=read),)
+SOURCES = (
+    source_of(
+        "gemini",
+        (".", "GEMINI_CLI_HOME", ".gemini/tmp"),
+        _opening,
+        _Calls,
+        endings=(*SUFFIXES, _OBJECT),
+        is_one=lambda file: _CHATS in file.parts or file.name.startswith(_SESSION),
+    ),
+)

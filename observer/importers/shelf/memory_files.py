@@ -67,7 +67,8 @@ def find(paths: Sequence[Path], problems: Problems) -> list[FoundSession]:
     slugs = {_SLUG.sub("-", str(path)): str(path) for path in paths}
     policies = Policies()
     for path in dict.fromkeys(paths):
-        base = path if path.is_dir() else _base_of(path)
+        around = "" if path.is_dir() else work_tree_of(path.name, str(path.parent))
+        base = path if path.is_dir() else Path(around or path.parent)
         policy = policies.of(detect_place(str(base)))
         if policy.problem:
             problems.add("work tree whose policy cannot be read", base)
@@ -96,9 +97,10 @@ def read(found: FoundSession, settings: Settings, problems: Problems) -> Iterato
     is_auto = is_inside(found.id, f"{home}/.claude/projects")
     is_of_person = not found.folder and not is_auto
     below = home if is_auto else found.folder or home
+    parts = path.relative_to(below).parts
     body = Remember(
         content=content,
-        title=_title(path, below),
+        title="/".join(parts if len(parts) <= TITLE_PARTS else parts[-2:]),
         type=TYPE,
         key=_key(found.id),
         scope="personal" if is_of_person else "project",
@@ -118,7 +120,9 @@ def changes(
     places = [folder for folder in folders if folder.is_dir()]
     files = find(places, Problems())
     current = {one.id: list(read(one, settings, Problems())) for one in files}
-    notes = {note.key: note for note in _notes(reader, settings)}
+    of_all = Filters(kinds=("note",), types=(TYPE,), owner=owner(settings))
+    kept_notes = reader.recent(of_all, limit=MOST_NOTES)
+    notes = {note.key: note for note in kept_notes if note.key.startswith(_KEY)}
     events = [
         event
         for name, read_now in current.items()
@@ -135,11 +139,6 @@ def changes(
             for one in gone
         ),
     ]
-
-
-def _notes(reader: StoreReader, settings: Settings) -> list[Item]:
-    of_all = Filters(kinds=("note",), types=(TYPE,), owner=owner(settings))
-    return [note for note in reader.recent(of_all, limit=MOST_NOTES) if note.key.startswith(_KEY)]
 
 
 def _says(note: Item | None, event: Event) -> bool:
@@ -173,34 +172,20 @@ def _key(path: str) -> str:
     return _KEY + blake2b(path.encode(errors="replace"), digest_size=16).hexdigest()
 
 
-def _title(path: Path, below: str) -> str:
-    parts = path.relative_to(below).parts
-    return "/".join(parts if len(parts) <= TITLE_PARTS else parts[-2:])
-
-
-def _base_of(path: Path) -> Path:
-    """Return the folder that a single file is looked at in."""
-    return Path(work_tree_of(path.name, str(path.parent)) or path.parent)
-
-
 def _files(path: Path, base: Path, problems: Problems) -> Iterator[Path]:
     if path != base:
         yield path
         return
     try:
         # In a folder of somebody else's making nothing is certain, not even that it ends.
-        found = list(islice(_matching(base), MOST_FILES + 1))
+        below = (file for pattern in PATTERNS for file in sorted(base.glob(pattern)))
+        found = list(islice(filter(Path.is_file, below), MOST_FILES + 1))
     except OSError as error:
         problems.add(f"unreadable folder ({error.strerror})", base)
         return
     if len(found) > MOST_FILES:
         problems.add(f"memory files beyond {MOST_FILES}", base)
     yield from found[:MOST_FILES]
-
-
-def _matching(base: Path) -> Iterator[Path]:
-    for pattern in PATTERNS:
-        yield from (file for file in sorted(base.glob(pattern)) if file.is_file())
 
 
 def _content(path: Path, problems: Problems) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from observer.clients.envelope import Json, Object
 from observer.clients.payload import inner, number, rows, text
-from observer.importers.database import Database, opened
+from observer.importers.database import opened
 from observer.importers.jsonl import Problems, files_below, time_of
 from observer.importers.records import HookCall, RecordCalls, read_session
 from observer.importers.source import FoundSession, SessionSource
@@ -61,22 +61,19 @@ class _Calls(RecordCalls):
     def records(self, path: Path, problems: Problems) -> Iterator[Object]:
         with opened(path, problems) as database:
             if database is not None:
-                yield from self._rows(database)
-
-    def _rows(self, database: Database) -> Iterator[Object]:
-        for session in database.rows("session", id=self.session):
-            self._parent = text(session, "parent_id")
-        parts: dict[str, list[Json]] = defaultdict(list)
-        for row in database.rows("part", session_id=self.session):
-            part: dict[str, Json] = {**inner(row, "data"), "id": row.get("id")}
-            parts[text(row, "message_id")].append(part)
-        found = database.rows("message", session_id=self.session)
-        for row in sorted(
-            found, key=lambda row: (time_of(row, "time_created") or 0, text(row, "id"))
-        ):
-            name = text(row, "id")
-            said: dict[str, Json] = {**inner(row, "data"), "id": name}
-            yield {"at": row.get("time_created"), "message": said, "parts": parts[name]}
+                for session in database.rows("session", id=self.session):
+                    self._parent = text(session, "parent_id")
+                parts: dict[str, list[Json]] = defaultdict(list)
+                for row in database.rows("part", session_id=self.session):
+                    part: dict[str, Json] = {**inner(row, "data"), "id": row.get("id")}
+                    parts[text(row, "message_id")].append(part)
+                found = database.rows("message", session_id=self.session)
+                for row in sorted(
+                    found, key=lambda row: (time_of(row, "time_created") or 0, text(row, "id"))
+                ):
+                    name = text(row, "id")
+                    said: dict[str, Json] = {**inner(row, "data"), "id": name}
+                    yield {"at": row.get("time_created"), "message": said, "parts": parts[name]}
 
     def time_of(self, record: Object) -> int | None:
         return time_of(record, "at")
@@ -98,33 +95,27 @@ class _Calls(RecordCalls):
             return  # a copy, in a session that was forked from another
         if text(message, "role") == "user":
             if any(text(part, "type") in {"text", "file"} for part in parts):
-                yield from self._asked(at_ms, message, parts)
+                yield from self.stopped()
+                who: Object = {"sessionID": self.session, "agent": message.get("agent")}
+                what: Object = {"message": dict(message), "parts": [dict(part) for part in parts]}
+                asked: Object = {"input": dict(who), "output": dict(what), "parentID": self._parent}
+                yield self.call(at_ms, "chat.message", asked, text(message, "id"))
             return
         for part in parts:
             if text(part, "type") == "tool":
-                yield from self._done(at_ms, part)
+                state, call = inner(part, "state"), text(part, "callID")
+                ended_ms = time_of(inner(state, "time"), "end") or at_ms
+                if text(state, "status") == "error":
+                    failed: Json = {"sessionID": self.session, "part": dict(part)}
+                    yield self.call(ended_ms, "tool.error", {"properties": failed}, call)
+                elif text(state, "status") == "completed":
+                    given: dict[str, Json] = {"tool": part.get("tool"), "sessionID": self.session}
+                    given |= {"callID": call, "args": dict(inner(state, "input"))}
+                    output = {name: state.get(name) for name in ("title", "output", "metadata")}
+                    fields: Object = {"input": given, "output": output}
+                    yield self.call(ended_ms, "tool.execute.after", fields, call)
         done_ms = time_of(inner(message, "time"), "completed") or at_ms
         yield from self._said_in(done_ms, message, parts)
-
-    def _asked(self, at_ms: int, message: Object, parts: list[Object]) -> Iterator[HookCall]:
-        yield from self.stopped()
-        given: Object = {"sessionID": self.session, "agent": message.get("agent")}
-        output: Object = {"message": dict(message), "parts": [dict(part) for part in parts]}
-        fields: Object = {"input": dict(given), "output": dict(output), "parentID": self._parent}
-        yield self.call(at_ms, "chat.message", fields, text(message, "id"))
-
-    def _done(self, at_ms: int, part: Object) -> Iterator[HookCall]:
-        state, call = inner(part, "state"), text(part, "callID")
-        ended_ms = time_of(inner(state, "time"), "end") or at_ms
-        if text(state, "status") == "error":
-            failed: Json = {"sessionID": self.session, "part": dict(part)}
-            yield self.call(ended_ms, "tool.error", {"properties": failed}, call)
-        elif text(state, "status") == "completed":
-            given: dict[str, Json] = {"tool": part.get("tool"), "sessionID": self.session}
-            given |= {"callID": call, "args": dict(inner(state, "input"))}
-            output = {name: state.get(name) for name in ("title", "output", "metadata")}
-            fields: Object = {"input": given, "output": output}
-            yield self.call(ended_ms, "tool.execute.after", fields, call)
 
     def _said_in(self, at_ms: int, message: Object, parts: list[Object]) -> Iterator[HookCall]:
         """Yield an error or a summary; what is said otherwise may be the turn's reply."""

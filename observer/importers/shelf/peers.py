@@ -8,6 +8,7 @@ What was deleted in the other memory meanwhile stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -41,7 +42,6 @@ from observer.search.owners import AGENT, check_owner
 from observer.search.owners import owner as owner_named
 
 MOST_BYTES = 256 << 20
-_SQLITE = b"SQLite format 3\0"
 
 
 class Kept(NamedTuple):
@@ -62,7 +62,8 @@ class Kept(NamedTuple):
 
 
 _Reader = Callable[[Path, Problems], Iterator[Kept]]
-_EventsOf = Callable[[Path, Problems, Settings, str], Iterator[tuple[str, Event]]]
+_Events = Iterator[tuple[str, Event]]
+_EventsOf = Callable[[str, Path, Problems, Settings, str], _Events]
 """Yields the events of a store with the projects that they name; those are in the last folder."""
 
 
@@ -72,7 +73,7 @@ def mem0(path: Path, problems: Problems) -> Iterator[Kept]:
     Each has the time at which it was made, and comes once more with that of its last change.
     Deleted ones are left out.
     """
-    if _is_database(path):
+    if path.suffix == ".db":
         current: dict[str, Object] = {}
         with opened(path, problems) as database:
             for row in database.rows("history") if database else ():
@@ -200,17 +201,9 @@ def _listed(path: Path, problems: Problems, *names: str) -> list[Object]:
     return []
 
 
-def _is_database(path: Path) -> bool:
-    try:
-        with opened_file(path) as file:
-            return file.read(len(_SQLITE)) == _SQLITE
-    except (OSError, EOFError, UnexpectedFile):
-        return False
-
-
 def _kept_events(
-    name: str, reader: _Reader, path: Path, problems: Problems, settings: Settings, cwd: str
-) -> Iterator[tuple[str, Event]]:
+    reader: _Reader, name: str, path: Path, problems: Problems, settings: Settings, cwd: str
+) -> _Events:
     """Yield memories as notes, each with the project that it names."""
     for one in reader(path, problems):
         body = Remember(
@@ -238,11 +231,10 @@ _LAYERS = ("past", "state", "rule")
 
 
 def _memex_events(
-    path: Path, problems: Problems, settings: Settings, _cwd: str
-) -> Iterator[tuple[str, Event]]:
+    _name: str, path: Path, problems: Problems, settings: Settings, _cwd: str
+) -> _Events:
     """Yield the notes of a database, as they are there now."""
-    for row, at_ms in _notes(path, problems):
-        layer = text(row, "layer")
+    for row, at_ms, layer in _notes(path, problems):
         body = Remember(
             content=text(row, "content"),
             title=text(row, "title"),
@@ -261,16 +253,16 @@ def _memex_events(
         yield "", replace(made, author="person") if is_persons else made
 
 
-def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int]]:
-    """Yield the notes with the time when each was written."""
+def _notes(path: Path, problems: Problems) -> Iterator[tuple[Object, int, str]]:
+    """Yield the notes with the time when each was written, and their layers."""
     with opened(path, problems) as database:
         for row in database.rows("notes") if database else ():
             times = (moment_ms(row.get(name)) for name in ("authored_at", "created_at"))
-            at_ms = next(filter(None, times), None)
+            at_ms, layer = next(filter(None, times), None), text(row, "layer")
             if at_ms is None:
                 problems.add("note without a time", path)
-            elif text(row, "layer") in _LAYERS and text(row, "content").strip():
-                yield row, at_ms
+            elif layer in _LAYERS and text(row, "content").strip():
+                yield row, at_ms, layer
 
 
 # --- claude-mem and kiro-memory -------------------------------------------------------------------
@@ -302,43 +294,27 @@ _TABLES = {
 }
 
 
-class _Sessions:
-    """The sessions of a database, by the names that its other tables call them by."""
-
-    def __init__(self, name: str, database: Database) -> None:
-        self._name = name
-        clients = _TABLES[name].clients
-        self._known: dict[str, tuple[str, str, str]] = {}
-        for row in database.rows(_TABLES[name].sessions):
-            client = clients.get(text(row, "platform_source"), name)
-            known = (client, text(row, "content_session_id"), text(row, "project"))
-            for called in (text(row, "content_session_id"), text(row, "memory_session_id")):
-                self._known[called] = known
-
-    def origin(self, row: Object, cwd: str) -> Origin:
-        """Return where a row is from."""
-        client, session, _ = self._known.get(_session(row), (self._name, _session(row), ""))
-        return Origin(self._name, client, session, cwd)
-
-    def project(self, row: Object) -> str:
-        """Return the name of the project of a row."""
-        return text(row, "project") or self._known.get(_session(row), ("", "", ""))[2]
+def _sessions(name: str, database: Database) -> dict[str, tuple[str, str, str]]:
+    """Return client, id and project of sessions by the names that other tables call them by."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for row in database.rows(_TABLES[name].sessions):
+        client = _TABLES[name].clients.get(text(row, "platform_source"), name)
+        session = text(row, "content_session_id")
+        for called in (session, text(row, "memory_session_id")):
+            found[called] = (client, session, text(row, "project"))
+    return found
 
 
-def _session(row: Object) -> str:
-    return text(row, "content_session_id", "memory_session_id", "session_id")
-
-
-def _table_events(
-    name: str, path: Path, problems: Problems, _: Settings, cwd: str
-) -> Iterator[tuple[str, Event]]:
+def _table_events(name: str, path: Path, problems: Problems, _: Settings, cwd: str) -> _Events:
     """Yield what was said, observed and summed up, with the names of its projects."""
     with opened(path, problems) as database:
         if database is None:
             return
-        sessions = _Sessions(name, database)
+        sessions = _sessions(name, database)
         tables = {
-            _TABLES[name].prompts: _prompt,
+            _TABLES[name].prompts: lambda row: (
+                Prompt(text=said) if (said := text(row, "prompt_text")).strip() else None
+            ),
             "observations": _observation,
             _TABLES[name].summaries: _summary,
         }
@@ -349,13 +325,10 @@ def _table_events(
                 if at_ms is None:
                     problems.add(f"row of {table} without a time", path)
                 elif body is not None:
-                    origin = sessions.origin(row, cwd)
-                    yield sessions.project(row), event_of(origin, body, at_ms)
-
-
-def _prompt(row: Object) -> Prompt | None:
-    said = text(row, "prompt_text")
-    return Prompt(text=said) if said.strip() else None
+                    called = text(row, "content_session_id", "memory_session_id", "session_id")
+                    client, session, project = sessions.get(called, (name, called, ""))
+                    origin = Origin(name, client, session, cwd)
+                    yield text(row, "project") or project, event_of(origin, body, at_ms)
 
 
 def _observation(row: Object) -> Custom | Remember | None:
@@ -392,17 +365,19 @@ def _parted(row: Object, name: str) -> tuple[str, ...]:
 
 
 def _json(given: str) -> Json:
-    try:
-        return parsed(given) if given else None
-    except RecursionError:
-        return None
+    with suppress(RecursionError):
+        return parsed(given)
+    return None
 
 
 # --- what they have in common --------------------------------------------------------------------
 
 
 def _find(
-    events_of: _EventsOf, pattern: str, paths: Sequence[Path], problems: Problems
+    events_of: Callable[[Path, Problems, Settings, str], _Events],
+    pattern: str,
+    paths: Sequence[Path],
+    problems: Problems,
 ) -> list[FoundSession]:
     """Return what stores have, by project."""
     found = []
@@ -417,7 +392,10 @@ def _find(
 
 
 def _read(
-    events_of: _EventsOf, found: FoundSession, settings: Settings, _: Problems
+    events_of: Callable[[Path, Problems, Settings, str], _Events],
+    found: FoundSession,
+    settings: Settings,
+    _: Problems,
 ) -> Iterator[Event]:
     cwd = found.folder if found.folder.startswith("/") else ""
     for project, event in events_of(found.paths[0], Problems(), settings, cwd):
@@ -426,38 +404,22 @@ def _read(
 
 
 def _source(
-    name: str, place: tuple[str, str, str], events_of: _EventsOf, pattern: str
+    name: str, variable: str, file: str, events_of: _EventsOf, pattern: str
 ) -> SessionSource:
+    of_name = partial(events_of, name)
     return SessionSource(
         name,
-        *place,
-        find=partial(_find, events_of, pattern),
-        read=partial(_read, events_of),
+        *(f".{name}", variable, file),
+        find=partial(_find, of_name, pattern),
+        read=partial(_read, of_name),
         is_of_sessions=False,
     )
 
 
 SOURCES = (
-    _source(
-        "mem0", (".mem0", "MEM0_DIR", "history.db"), partial(_kept_events, "mem0", mem0), "*.json"
-    ),
-    _source(
-        "agentmemory",
-        (".agentmemory", "", "standalone.json"),
-        partial(_kept_events, "agentmemory", agentmemory),
-        "*.json",
-    ),
-    _source(MEMEX, (".memex", "", "memex.db"), _memex_events, "*.db"),
-    _source(
-        "claude-mem",
-        (".claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db"),
-        partial(_table_events, "claude-mem"),
-        "*.db",
-    ),
-    _source(
-        "kiro-memory",
-        (".kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db"),
-        partial(_table_events, "kiro-memory"),
-        "*.db",
-    ),
+    _source("mem0", "MEM0_DIR", "history.db", partial(_kept_events, mem0), "*.json"),
+    _source("agentmemory", "", "standalone.json", partial(_kept_events, agentmemory), "*.json"),
+    _source(MEMEX, "", "memex.db", _memex_events, "*.db"),
+    _source("claude-mem", "CLAUDE_MEM_DATA_DIR", "claude-mem.db", _table_events, "*.db"),
+    _source("kiro-memory", "KIRO_MEMORY_DATA_DIR", "kiro-memory.db", _table_events, "*.db"),
 )

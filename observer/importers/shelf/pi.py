@@ -7,7 +7,6 @@ begins with copies of its records, which are older than itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
@@ -17,11 +16,9 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
-    read_session,
+    source_of,
     words_of,
 )
-from observer.importers.source import SessionSource
 
 _COUNTS = {
     "input": "input",
@@ -37,9 +34,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
     if text(head, "type") != "session" or not session or at_ms is None:
         return None
     return Opening(session, text(head, "cwd"), at_ms)
-
-
-find = partial(find_sessions, _opening)
 
 
 class _Calls(RecordCalls):
@@ -83,7 +77,4 @@ class _Calls(RecordCalls):
         return "agent_end", {"text": words, "usage": dict(usage)}
 
 
-read = partial(read_session, "pi", _Calls)
-SOURCES = (
-    SessionSource("pi", ".pi/agent", "PI_CODING_AGENT_DIR", "sessions", find=find, read=read),
-)
+SOURCES = (source_of("pi", (".pi/agent", "PI_CODING_AGENT_DIR", "sessions"), _opening, _Calls),)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 
 from observer.clients.envelope import Json, Object
@@ -17,13 +16,12 @@ from observer.importers.records import (
     HookCall,
     Opening,
     RecordCalls,
-    find_sessions,
     first_ms,
     first_said,
-    read_session,
+    source_of,
     words_of,
 )
-from observer.importers.source import FoundSession, SessionSource
+from observer.importers.source import FoundSession
 
 _RELAY = "tool_call"
 """The tool that calls one which was loaded."""
@@ -39,9 +37,6 @@ def _opening(_: Path, found: Iterable[Object]) -> Opening | None:
     if not session or at_ms is None or not is_chat:
         return None
     return Opening(session, first_said(known, "cwd"), at_ms)
-
-
-find = partial(find_sessions, _opening)
 
 
 class _Calls(RecordCalls):
@@ -68,7 +63,11 @@ class _Calls(RecordCalls):
         elif kind == "tool_result":
             yield from self._results(at_ms, record)
         elif text(record, "subtype") == "chat_compression":
-            yield self._compaction(at_ms, record, key)
+            history = list(rows(inner(record, "systemPayload"), "compressedHistory"))
+            said = words_of(history[0].get("parts")) if history else ""
+            found = _SUMMARY.search(said)
+            summary = f"<summary>{found[2] if found else said}</summary>"
+            yield self.call(at_ms, "PostCompact", {"compact_summary": summary}, key)
 
     def _answer(self, at_ms: int, record: Object, key: str) -> None:
         message = inner(record, "message")
@@ -99,13 +98,5 @@ class _Calls(RecordCalls):
                 said: Json = {"llmContent": response.get("output"), "returnDisplay": shown}
                 yield self.call(at_ms, "PostToolUse", {**fields, "tool_response": said}, call)
 
-    def _compaction(self, at_ms: int, record: Object, key: str) -> HookCall:
-        history = list(rows(inner(record, "systemPayload"), "compressedHistory"))
-        said = words_of(history[0].get("parts")) if history else ""
-        found = _SUMMARY.search(said)
-        summary = f"<summary>{found[2] if found else said}</summary>"
-        return self.call(at_ms, "PostCompact", {"compact_summary": summary}, key)
 
-
-read = partial(read_session, "qwen", _Calls)
-SOURCES = (SessionSource("qwen", ".qwen", "QWEN_HOME", "projects", find=find, read=read),)
+SOURCES = (source_of("qwen", (".qwen", "QWEN_HOME", "projects"), _opening, _Calls),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -117,13 +117,6 @@ def _ms(seconds: bytes) -> int | None:
     return at_ms if at_ms <= LAST_MS else None
 
 
-HISTORIES: Mapping[str, Callable[[Path, Problems], Iterator[Typed]]] = {
-    "bash": bash,
-    "zsh": zsh,
-    "fish": fish,
-}
-
-
 # --- the database of Atuin, with folder, exit code, duration and session --------------------------
 
 
@@ -163,11 +156,6 @@ def _known(row: Object, name: str) -> int | None:
 
 # --- the histories that are on a machine, and their commands as events ----------------------------
 
-_PLACES = {
-    "bash": ("", "", ".bash_history"),
-    "zsh": ("", "ZDOTDIR", ".zsh_history"),
-    "fish": (".local/share", "XDG_DATA_HOME", "fish/fish_history"),
-}
 _Reader = Callable[[Path, Problems], Iterator[Typed]]
 
 
@@ -198,27 +186,23 @@ def _read(
             continue
         name = f"typed\0{second or client}\0{one.command}\0{seen[second, one.command]}"
         at_ms = written_ms if one.at_ms is None else one.at_ms
-        yield _event(client, one, at_ms, blake2b(name.encode(), digest_size=16).hexdigest())
-
-
-def _event(client: str, one: Typed, at_ms: int, digest: str) -> Event:
-    return Event(
-        id=f"import-{digest}",
-        at_ms=at_ms,
-        client=client,
-        body=Command(
-            command=one.command,
-            exit_code=one.exit_code,
-            failed=None if one.exit_code is None else one.exit_code != 0,
-            duration_ms=one.duration_ms,
-        ),
-        session=one.session,
-        cwd=one.cwd,
-        host=one.host,
-        route=import_route(client),
-        author="person",
-        branch="",  # what is checked out now says nothing of then
-    )
+        yield Event(
+            id=f"import-{blake2b(name.encode(), digest_size=16).hexdigest()}",
+            at_ms=at_ms,
+            client=client,
+            body=Command(
+                command=one.command,
+                exit_code=one.exit_code,
+                failed=None if one.exit_code is None else one.exit_code != 0,
+                duration_ms=one.duration_ms,
+            ),
+            session=one.session,
+            cwd=one.cwd,
+            host=one.host,
+            route=import_route(client),
+            author="person",
+            branch="",  # what is checked out now says nothing of then
+        )
 
 
 def _written_ms(path: Path) -> int:
@@ -237,5 +221,7 @@ def _source(name: str, place: tuple[str, str, str], reader: _Reader) -> SessionS
 
 SOURCES = (
     _source("atuin", (".local/share", "XDG_DATA_HOME", "atuin/history.db"), atuin),
-    *(_source(name, place, HISTORIES[name]) for name, place in _PLACES.items()),
+    _source("bash", ("", "", ".bash_history"), bash),
+    _source("zsh", ("", "ZDOTDIR", ".zsh_history"), zsh),
+    _source("fish", (".local/share", "XDG_DATA_HOME", "fish/fish_history"), fish),
 )

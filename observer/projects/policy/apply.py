@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -82,13 +83,8 @@ class Exclusion:
 
     def beside(self, files: tuple[FileChange, ...], root: str) -> tuple[FileChange, ...]:
         """Return the files of a commit that are in none of them, and were not."""
-        if not self.folders:
-            return files
-        return tuple(
-            file
-            for file in files
-            if not any(self.holds(f"{root}/{path}") for path in (file.path, file.old_path) if path)
-        )
+        hides = (lambda path: self.holds(f"{root}/{path}")) if self.folders else None
+        return _shown(files, hides)
 
     def holds(self, path: str) -> bool:
         """Return True if a file really lies in one of the folders, or is one."""
@@ -130,7 +126,10 @@ def apply_policy(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str
         return event
     if policy.problem:
         return None
-    if policy.is_open and all(_is_plainly_in(root, path) for path in _files(_action(body))):
+    if policy.is_open and all(
+        bool(root) and path.startswith(f"{root}/") and ".." not in path
+        for path in _files(_action(body))
+    ):
         return event  # nearly every event: what follows would cost each of them
     left = _left(body, _View(event.cwd or root, policy, policy_of))
     if left is body:
@@ -145,13 +144,16 @@ def is_captured(body: AnyBody) -> bool:
 
 def unexcluded_files(files: tuple[FileChange, ...], policy: Policy) -> tuple[FileChange, ...]:
     """Return the files of a commit that are not excluded, and were not."""
-    if not policy.exclude:
+    return _shown(files, policy.excludes if policy.exclude else None)
+
+
+def _shown(
+    files: tuple[FileChange, ...], hides: Callable[[str], bool] | None
+) -> tuple[FileChange, ...]:
+    if hides is None:
         return files
-    return tuple(
-        file
-        for file in files
-        if not any(policy.excludes(path) for path in (file.path, file.old_path) if path)
-    )
+    names = ((file, (file.path, file.old_path)) for file in files)
+    return tuple(file for file, paths in names if not any(map(hides, filter(None, paths))))
 
 
 class _View:
@@ -168,7 +170,10 @@ class _View:
         named = os.path.normpath(os.path.join(self._here, path))
         if self._is_inside(named) and not self.policy.exclude:
             return False
-        return any(map(self._hides, _names(named)))
+        names = {named}
+        with suppress(ValueError):  # NUL or lone surrogates: no file
+            names.add(os.path.realpath(named))
+        return any(map(self._hides, names))
 
     def hides_word(self, word: str) -> bool:
         """Return True if a word names something excluded here, from this folder or the root."""
@@ -196,14 +201,6 @@ class _View:
         return is_below and policy.excludes(path[len(root) :], is_folder=True)
 
 
-def _names(path: str) -> tuple[str, ...]:
-    """Return a path, and where it really leads."""
-    try:
-        return path, os.path.realpath(path)
-    except ValueError:  # NUL or lone surrogates: no file
-        return (path,)
-
-
 def _left(body: AnyBody, view: _View) -> AnyBody | None:
     if not isinstance(body, Intent):
         return _left_of(body, view)
@@ -227,11 +224,6 @@ def _left_of(body: AnyBody, view: _View) -> AnyBody | None:
 
 def _action(body: AnyBody) -> AnyBody:
     return body.of if isinstance(body, Intent) else body
-
-
-def _is_plainly_in(root: str, path: str) -> bool:
-    """Return True if a path is in a work tree, as far as can be said without a look at it."""
-    return bool(root) and path.startswith(f"{root}/") and ".." not in path
 
 
 def _files(body: AnyBody) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import tomllib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import translate
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from threading import Lock
 from typing import Annotated, Any, Literal
 
@@ -67,30 +67,22 @@ class PathPattern:
             names: the parts of a path relative to the root.
             is_folder: whether the path itself may be a folder.
         """
-        return _matches(self._folder if is_folder else self._file, names)
-
-
-def _matches(steps: Sequence[_Match | None], names: Sequence[str]) -> bool:
-    """Return True if the steps match all names; goes back to the last `**` at most."""
-    at = step = 0
-    resume: tuple[int, int] | None = None
-    while at < len(names):
-        match = steps[step] if step < len(steps) else _never
-        if match is None:
-            step += 1
-            resume = (at, step)
-        elif match(names[at]):
-            at, step = at + 1, step + 1
-        elif resume:
-            at, step = resume[0] + 1, resume[1]
-            resume = (at, step)
-        else:
-            return False
-    return all(match is None for match in steps[step:])
-
-
-def _never(name: str) -> None:
-    del name
+        steps = self._folder if is_folder else self._file
+        at = step = 0
+        resume: tuple[int, int] | None = None
+        while at < len(names):
+            match = steps[step] if step < len(steps) else (lambda _: None)
+            if match is None:
+                step += 1
+                resume = (at, step)
+            elif match(names[at]):
+                at, step = at + 1, step + 1
+            elif resume:
+                at, step = resume[0] + 1, resume[1]
+                resume = (at, step)
+            else:
+                return False
+        return all(match is None for match in steps[step:])
 
 
 def _problem_with(text: str, names: Sequence[str]) -> str:
@@ -175,7 +167,7 @@ class PolicyProblem(Value):
         )
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What is in force in one work tree; the empty one restricts nothing.
 
     Where there is a `problem` nothing is recorded of the work tree at all: what the file was meant
@@ -213,28 +205,17 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the first pattern that excludes a path, "" if none does."""
         if not self.exclude or len(path) > PATH_CHARACTERS:
             return ""
-        known = self._known.get((path, is_folder))
-        if known is None:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            known = self._known[path, is_folder] = self._matching(path, is_folder=is_folder)
-        return known
+        return _excluding(self.exclude, path, is_folder)
 
-    def _matching(self, path: str, *, is_folder: bool) -> str:
-        names = [name for name in path.split("/") if name not in {"", "."}]
-        for text, pattern in self._patterns:
-            if pattern.matches(names, is_folder=is_folder):
-                return text
-        return ""
 
-    @cached_property
-    def _known(self) -> dict[tuple[str, bool], str]:
-        """Answers that were given: outputs name the same files again and again."""
-        return {}
+@lru_cache(maxsize=MOST_KNOWN)  # outputs name the same files again and again
+def _excluding(patterns: tuple[str, ...], path: str, is_folder: bool) -> str:  # noqa: FBT001 - a key
+    names = [name for name in path.split("/") if name not in {"", "."}]
+    found = (one for one in patterns if _pattern(one).matches(names, is_folder=is_folder))
+    return next(found, "")
 
-    @cached_property
-    def _patterns(self) -> Sequence[tuple[str, PathPattern]]:
-        return [(text, PathPattern(text)) for text in self.exclude]
+
+_pattern = lru_cache(maxsize=1024)(PathPattern)
 
 
 def parse_policy(data: bytes, root: str) -> Policy:
@@ -266,7 +247,9 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
     try:
         written = msgspec.convert(values, _Written)
     except msgspec.ValidationError as error:
-        key = _named_in(str(error), values)
+        unknown = [key for key in values if key not in _EXPECTED]
+        at = _KEY.search(str(error))
+        key = at[1] if at else unknown[0]
         if expected := _EXPECTED.get(key):
             found, hint = f"{key} must be {expected}", f"correct {key}"
         else:
@@ -295,13 +278,6 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
         name=written.name,
         sharing=written.sharing,
     )
-
-
-def _named_in(message: str, values: dict[str, Any]) -> str:
-    """Return the key that a problem is about; what the file holds besides is not repeated."""
-    unknown = [key for key in values if key not in _EXPECTED]
-    at = _KEY.search(message)
-    return at[1] if at else unknown[0]
 
 
 def _shown(text: str) -> str:
@@ -377,12 +353,8 @@ class Policies:
             project.id
             for project in projects
             if not any(is_inside(here, root) for root in project.roots)
-            and any(map(self._is_unshared, project.roots))
+            and any(one.problem or one.sharing == "none" for one in map(self.at, project.roots))
         )
-
-    def _is_unshared(self, root: str) -> bool:
-        policy = self.at(root)
-        return policy.problem is not None or policy.sharing == "none"
 
     def roots(self) -> list[str]:
         """Return the folders in which a policy was found when it was last looked for."""

@@ -128,6 +128,7 @@ values = json_of(scalars, st.text(max_size=4), most=12)
 objects = st.dictionaries(st.text(max_size=4), values, max_size=4)
 layouts = st.sampled_from([0, 1, 2, 4, -1])
 NOISE = ["/* c */", "// c\n", " ", "\n", "\t"]
+noises = st.lists(st.sampled_from(NOISE), max_size=5)
 
 
 def written(value: object, indent: int, noise: list[str]) -> str:
@@ -139,7 +140,7 @@ def written(value: object, indent: int, noise: list[str]) -> str:
     return "".join(part + (noise[n % len(noise)] if n % 2 else "") for n, part in enumerate(parts))
 
 
-@given(objects, layouts, st.lists(st.sampled_from(NOISE), max_size=5), st.text(max_size=4), values)
+@given(objects, layouts, noises, st.text(max_size=4), values)
 def test_put_changes_one_member_and_remove_takes_it_back(
     value: dict[str, object], indent: int, noise: list[str], key: str, new: object
 ) -> None:
@@ -165,14 +166,6 @@ def test_lists_grow_and_shrink_by_one(value: list[object], indent: int, place: i
     assert (jsonc.at(jsonc.remove(text, ("a", place)), ("a",)) or []) == kept
 
 
-@pytest.mark.parametrize(
-    ("text", "has_comment"),
-    [
-        pytest.param(COMMENTED, True, id="comments"),
-        pytest.param('{"a": 1 /* one */}', True, id="within-a-line"),
-        pytest.param('{"url": "http://host/*no comment*/",}', False, id="address-in-a-string"),
-        pytest.param("", False, id="empty"),
-    ],
-)
-def test_an_address_in_a_string_is_no_comment(text: str, *, has_comment: bool) -> None:
-    assert jsonc.has_comment(text) is has_comment
+def test_an_address_in_a_string_is_no_comment() -> None:
+    assert all(map(jsonc.has_comment, (COMMENTED, '{"a": 1 /* one */}')))
+    assert not any(map(jsonc.has_comment, ('{"url": "http://host/*no comment*/",}', "")))

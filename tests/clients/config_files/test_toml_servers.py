@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from observer.clients.config_files.context import InstallContext
-from observer.clients.shelf.codex import drop_server, edit_toml, put_server
+from observer.clients.installers import install
+from observer.clients.shelf.codex import drop_server, put_server
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 
@@ -64,13 +65,12 @@ def test_the_server_of_another_home_stays(context: InstallContext) -> None:
         pytest.param(f"a = {'[' * 20_000}", "nested too deep", id="deep"),
     ],
 )
-def test_what_cannot_be_changed_is_refused(
-    text: str, reason: str, context: InstallContext, tmp_path: Path
-) -> None:
-    path = tmp_path / "config.toml"
+def test_what_cannot_be_changed_is_refused(text: str, reason: str, context: InstallContext) -> None:
+    path = context.user_home / ".codex" / "config.toml"
+    path.parent.mkdir(parents=True)
     path.write_text(text)
     with pytest.raises(ConfigInvalid, match=rf"config\.toml: .*{reason}") as refused:
-        edit_toml(path, lambda text: put_server(text, context))
+        install("codex", context)
     assert refused.value.hint
     assert path.read_text() == text
 

@@ -37,7 +37,6 @@ from observer.projects.policy.apply import Exclusion
 from observer.projects.policy.policies import (
     KINDS,
     MOST_BYTES,
-    MOST_KNOWN,
     MOST_PATTERNS,
     MOST_ROOTS,
     PathPattern,
@@ -60,13 +59,9 @@ def problem(root: Path) -> str:
     return str(Policies().at(str(root)).problem)
 
 
-def test_without_a_file_nothing_is_restricted(root: Path) -> None:
-    assert Policies().at(str(root)).exclude == ()
-    assert Policies().at("").exclude == ()
-
-
 def test_a_change_counts_at_once_and_an_unchanged_file_is_not_read_again(root: Path) -> None:
     policies = Policies()
+    assert policies.at(str(root)).exclude == policies.at("").exclude == ()
     write(root, 'exclude = ["a"]')
     first = policies.at(str(root))
     assert policies.at(str(root)) is first
@@ -85,10 +80,8 @@ def test_a_linked_work_tree_without_one_has_that_of_the_main_one(root: Path) -> 
     assert (policy.root, policy.exclude) == (str(linked), ("/a",))
     write(linked, "")
     assert Policies().of(place).exclude == ()
-
-
-def test_a_linked_work_tree_of_one_without_a_policy_has_none(root: Path) -> None:
-    place = Place(root=str(root / "linked"), common_dir=f"{root}/.git")
+    for each in (root, linked):
+        (each / FILE).unlink()
     assert Policies().of(place).root == ""
 
 
@@ -119,10 +112,7 @@ def test_a_file_that_may_not_be_read_is_said(root: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(os, "open", denied)
     assert "cannot be read: Permission denied" in problem(root)
-
-
-def test_a_root_that_may_not_be_entered_is_said(tmp_path: Path) -> None:
-    assert "cannot be read: File name too long" in problem(tmp_path / ("a" * 300))
+    assert "cannot be read: File name too long" in problem(root / ("a" * 300))
 
 
 def test_only_so_many_are_remembered(tmp_path: Path) -> None:
@@ -152,15 +142,13 @@ def test_every_key_is_read() -> None:
     assert (policy.retention_days, policy.name, policy.sharing) == (90, "acme-shop", "none")
     assert policy.excluding("/src/secrets/key") == "secrets/"
     assert not policy.excludes("src/main.py")
+    assert not policy.excludes("secrets/" * 4096)  # no file can have such a path
 
 
-def test_an_empty_file_restricts_nothing() -> None:
+def test_an_empty_file_restricts_nothing_and_every_kind_may_be_left_out() -> None:
     policy = parse_policy(b"", "/r")
     assert (policy.problem, policy.exclude, policy.sharing) == (None, (), "all")
     assert not policy.excludes("x")
-
-
-def test_every_kind_may_be_left_out() -> None:
     assert parse_policy(f"never = {list(KINDS)}".encode(), "/r").never == set(KINDS)
 
 
@@ -202,18 +190,6 @@ def test_what_is_wrong_is_said_with_its_line(text: bytes, line: int, found: str)
 def test_any_bytes_are_survived(data: bytes) -> None:
     policy = parse_policy(data, "/r")
     assert policy.problem is None or policy.problem.found
-
-
-def test_a_path_that_no_file_can_have_is_not_looked_for() -> None:
-    assert not parse_policy(WHOLE, "/r").excludes("secrets/" * 4096)
-
-
-def test_answers_are_remembered_up_to_a_limit() -> None:
-    policy = parse_policy(WHOLE, "/r")
-    for number in range(MOST_KNOWN + 1):
-        assert policy.excludes(f"{number}.pem")
-        assert policy.excludes(f"{number}.pem")
-    assert len(policy._known) == 1
 
 
 PATTERNS = [
@@ -346,12 +322,7 @@ def test_the_names_of_a_folder_do_not_matter(shop: Path, name: str, folder: str)
 @pytest.mark.parametrize("path", ["private.md", "open/private", "\0", "/"])
 def test_what_is_beside_it_is_not_covered(shop: Path, path: str) -> None:
     assert not covers(Exclusion([str(shop / "private")]), FileWrite(path=path), shop)
-
-
-def test_without_excluded_folders_everything_is_recorded(shop: Path) -> None:
-    files = (FileChange(path="private/key"),)
     assert not covers(Exclusion([]), FileWrite(path="private/key"), shop)
-    assert Exclusion([]).beside(files, str(shop)) == files
 
 
 def test_of_a_commit_the_files_beside_it_are_left(shop: Path) -> None:
@@ -359,6 +330,7 @@ def test_of_a_commit_the_files_beside_it_are_left(shop: Path) -> None:
     files = (FileChange(path="private/key"), FileChange(path="open.md"), moved)
     exclusion = Exclusion([str(shop / "private")])
     assert exclusion.beside(files, str(shop)) == (FileChange(path="open.md"),)
+    assert Exclusion([]).beside(files, str(shop)) == files
 
 
 RULES = b'exclude = ["/secrets/", "*.pem"]'
@@ -439,6 +411,9 @@ def test_all_is_left_of_what_is_not(ruled: Path, body: AnyBody) -> None:
 
 
 def test_a_folder_is_named_from_where_the_client_is(ruled: Path) -> None:
+    """Files of a prompt are left out one by one."""
+    body = Prompt(text="look", files=("secrets/key", "src/main.py"))
+    assert left(ruled, body) == Prompt(text="look", files=("src/main.py",))
     assert left(ruled, Command(command="cat ../secrets/key"), cwd="/src") is None
     assert left(ruled, Command(command="cat secrets/key"), b'exclude=["src/a"]', cwd="/src")
 
@@ -461,11 +436,6 @@ def test_outputs_lose_the_lines_and_diffs_of_excluded_files(ruled: Path) -> None
         found = left(ruled, body, cwd="/src")
         assert isinstance(found, type(body))
         assert found.output == kept
-
-
-def test_files_of_a_prompt_are_left_out_one_by_one(ruled: Path) -> None:
-    body = Prompt(text="look", files=("secrets/key", "src/main.py"))
-    assert left(ruled, body) == Prompt(text="look", files=("src/main.py",))
 
 
 def test_a_call_that_is_left_out_keeps_its_place_before_its_result(ruled: Path) -> None:
@@ -493,16 +463,13 @@ def test_kinds_that_are_never_recorded(ruled: Path) -> None:
     assert left(ruled, FileWrite(path="src/main.py"), rules)
 
 
-def test_nothing_is_recorded_under_a_policy_that_cannot_be_used(ruled: Path) -> None:
+def test_under_a_policy_that_cannot_be_used_only_what_is_shown_on_purpose_is_kept(
+    ruled: Path,
+) -> None:
     assert left(ruled, Reply(text="done"), b"exclude = 1") is None
     assert left(ruled, SessionStart(), b"exclude = 1") is None
-
-
-@pytest.mark.parametrize(
-    "body", [Remember(content="x"), Triage(signal=1, status="new", type="stale_state")]
-)
-def test_what_is_shown_on_purpose_is_kept_whatever_the_policy(ruled: Path, body: AnyBody) -> None:
-    assert left(ruled, body, b"exclude = 1") is body
+    for body in (Remember(content="x"), Triage(signal=1, status="new", type="stale_state")):
+        assert left(ruled, body, b"exclude = 1") is body
 
 
 def test_files_of_commits_are_left_out_under_both_names() -> None:
