@@ -24,7 +24,7 @@ from observer.commands import command_line
 from observer.core.model import Item, Session, iso
 from observer.core.text import counted, one_line
 from observer.observations.drafts import FAILED, TITLE
-from observer.search.standing_checks import is_check, standing_checks
+from observer.search.code_history import is_check, standing_checks
 
 NAME_CHARS = 60
 ERROR = "error: "

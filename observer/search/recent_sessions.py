@@ -11,6 +11,7 @@ import math
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -162,13 +163,23 @@ class RecentSessions:
         of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
         alone = {past.session.id for past in self.all if not past.session.parent}
         found = self._reader.recent(of, limit=TURNS)
-        ended = {turn.id for turn in found if _is_answered(turn) or turns.committed_in(turn)}
+        replies = {turn.id: turns.reply_of(turn) for turn in found}
+        long = {turn.id for turn in found if len(replies[turn.id]) >= SUBSTANCE}
+        committed = {turn.id for turn in found if turns.committed_in(turn)}
+        answered = {number for number, reply in replies.items() if reply and not announces(reply)}
+        ended = long | committed | answered
         done = {turn.title for turn in found if turn.files_modified and turn.id in ended}
+
+        def is_news(turn: Item) -> bool:
+            asked = turn.narrative.partition(ASKED)[2] or turn.title
+            # A request that is a number goes on with another's.
+            says = turn.id in long - committed and any(map(str.isalpha, asked))
+            return bool(turn.files_modified) or (says and turn.title not in done)
+
         news = [
             turn
             for turn in found
-            if turn.session_id in alone and (turn.files_modified or turn.title not in done)
-            if _is_worth_listing(turn)
+            if turn.session_id in alone and turn.category != QUESTION and is_news(turn)
         ]
         yield from [turn for turn in news if turn.id in ended] or news
 
@@ -232,8 +243,11 @@ class RecentSessions:
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
+        commits_ms: list[int] = []  # when sessions began that committed since
         for past in self.all:
-            if past.session.last_ms >= oldest_ms and not self._was_left_out(past, last):
+            is_left_out = past is not last and max(commits_ms, default=0) > past.session.last_ms
+            commits_ms += [past.session.started_ms] if past.state.commits else []
+            if past.session.last_ms >= oldest_ms and not is_left_out:
                 for path in session_commits.written_files(past.state):
                     written.setdefault(path, past)
         asked = tuple(written)[:MOST_ASKED]
@@ -257,13 +271,6 @@ class RecentSessions:
                 groups.setdefault(key, one).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
 
-    def _was_left_out(self, past: PastSession, last: PastSession) -> bool:
-        """Return True if a session made a commit that began after this one was over."""
-        later = self.all[: self.all.index(past)] if past is not last else ()
-        return any(
-            one.state.commits and one.session.started_ms > past.session.last_ms for one in later
-        )
-
     def steps(self, last: PastSession) -> Iterator[str]:
         """Yield what the to-do lists and the plan of the session to resume still have to do.
 
@@ -283,20 +290,6 @@ class RecentSessions:
 
 def _sayings(turn: Item) -> set[str]:
     return {turn.title, turns.answer_of(turn)} - {""}
-
-
-def _is_answered(turn: Item) -> bool:
-    """Return True if a turn ended with more than an announcement."""
-    reply = turns.reply_of(turn)
-    return len(reply) >= SUBSTANCE or (bool(reply) and not announces(reply))
-
-
-def _is_worth_listing(turn: Item) -> bool:
-    """Return True if a turn is news; a request that is a number goes on with another's."""
-    asked = turn.narrative.partition(ASKED)[2] or turn.title
-    is_said = len(turns.reply_of(turn)) >= SUBSTANCE and any(map(str.isalpha, asked))
-    is_news = bool(turn.files_modified) or (is_said and not turns.committed_in(turn))
-    return is_news and turn.category != QUESTION
 
 
 class CommandForm(msgspec.Struct, frozen=True):
@@ -319,7 +312,8 @@ def likely_files(reader: StoreReader, project_id: int) -> list[str]:
     for item in reader.recent(work, limit=LATEST):
         read = item.type == "summary"
         paths = {*item.files_read} - {*item.files_modified} if read else item.files_modified
-        for path in filter(_is_of_work, paths):
+        inside = [path for path in paths if not path.startswith(("/", "../", "~"))]
+        for path in (path for path in inside if posixpath.basename(path) not in _COMMON):
             weights[path] += math.exp2(-age / HALF_LIFE) * _COUNTS[item.type]
         age += item.type == "turn"
     # Sorted by name first, so that equal weights keep their order from one session to the next.
@@ -364,20 +358,15 @@ def working_forms(reader: StoreReader, project_id: int) -> dict[CommandForm, Ite
     Of each form that fails one is there.
     """
     filters = Filters(project_id=project_id, types=("fix",), categories=(ALTERNATIVE,))
-    fixes = reader.recent(filters, limit=FORMS)
-    known = [(_form_of(fix), fix) for fix in fixes]
-    met = [(form, fix) for form, fix in known if form and form.times > 1]
+    met = []
+    for fix in reader.recent(filters, limit=FORMS):
+        with suppress(msgspec.DecodeError):
+            form = decode_json(fix.metadata or "{}", CommandForm)
+            met += [(form, fix)] if form.times > 1 else []
     best: dict[str, tuple[CommandForm, Item]] = {}
     for form, fix in sorted(met, key=lambda each: (each[0].times, each[1].id), reverse=True):
         best.setdefault(form.failed, (form, fix))
     return dict(best.values())
-
-
-def _form_of(item: Item) -> CommandForm | None:
-    try:
-        return decode_json(item.metadata, CommandForm) if item.metadata else None
-    except msgspec.DecodeError:
-        return None
 
 
 def dense(paths: Sequence[str], among: Iterable[str] = ()) -> str:
@@ -405,11 +394,6 @@ def _short_names(paths: Collection[str]) -> dict[str, str]:
         path: "/".join(path.split("/")[-2 if shared[posixpath.basename(path)] > 1 else -1 :])
         for path in paths
     }
-
-
-def _is_of_work(path: str) -> bool:
-    is_inside = not path.startswith(("/", "../", "~"))
-    return is_inside and posixpath.basename(path) not in _COMMON
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ from observer.core.clock import now_ms
 from observer.core.moment import day
 from observer.core.paths import home
 from observer.core.value import TokenUsage
-from observer.search.dates import day_start_ms
+from observer.search.query import day_start_ms
 from observer.store.spent import Spent
 from observer.tools.questions import explained, given
 from observer.web.given import given_since, uses

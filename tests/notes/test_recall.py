@@ -11,8 +11,8 @@ import pytest
 from observer.core.errors import BadInput
 from observer.core.model import Item
 from observer.index import Index
+from observer.notes.note_reader import FlashbackSettings
 from observer.notes.notes import Notes
-from observer.notes.similar import FlashbackSettings
 from observer.notes.values import Note
 from observer.search.context import CARD_TOKENS, Pack, TokenCosts
 from observer.search.handles import SearchOptions

@@ -16,8 +16,8 @@ from observer.observations.project_state import (
     ProjectState,
 )
 from observer.search import reminder
+from observer.search.code_history import is_check, standing_checks
 from observer.search.reminder import NOTHING, dead_end
-from observer.search.standing_checks import is_check, standing_checks
 from observer.store.database import SqliteStore
 
 ORIGIN = ItemOrigin(seq=7, event="e7", at_ms=1)

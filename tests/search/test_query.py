@@ -16,7 +16,6 @@ from observer.core.errors import BadInput
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.search.candidates import Sources
-from observer.search.dates import dated, day_start_ms
 from observer.search.find import NOTHING_HELD, SearchHits, search
 from observer.search.query import (
     MAX_CHARS,
@@ -24,6 +23,8 @@ from observer.search.query import (
     MAX_SHAPES,
     MAX_TERMS,
     MAX_WORD,
+    dated,
+    day_start_ms,
     parse,
     parts,
     plan,
