@@ -1,12 +1,11 @@
-"""Reads of notes: lists, histories, links, claims, similar notes, approved rules.
+"""Reads of notes: lists, histories, links, claims, approved rules, notes near each other.
 
 Personal notes of other owners do not exist here, and nothing crosses projects: a note knows those
 of its own project and those that belong to none.
 
-Notes that are near another one, and flashbacks: near notes from elsewhere.
-
 Nearness combines vectors and words. Vectors alone take related notes for duplicates, words alone
-miss paraphrases; and a model that knows no word of a text must not hide a copy of it.
+miss paraphrases; and a model that knows no word of a text must not hide a copy of it. Flashbacks
+are near notes from elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from observer.core.filters import HIDE, RECORDED_KINDS, Filters, is_visible
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id
 from observer.core.note_file import Claim
 from observer.core.value import Value
-from observer.index import ListRequest, View
+from observer.index import ListRequest
 from observer.notes.values import Connections, NoteLink, Similar, Version, signal_id
 from observer.observations import note_reducer, note_syntax
 from observer.search.candidates import Sources
@@ -63,19 +62,25 @@ def near_notes(sources: Sources, item: Item, filters: Filters) -> tuple[Similar,
     """
     text = _text(item)
     vector = _vector(sources, item, text)
-    places = _places(sources.view, text, ListRequest(sources.view.mask(filters), LOOKED_AT), vector)
+    view, wanted = sources.view, [ListRequest(sources.view.mask(filters), LOOKED_AT)]
+    spelled = view.codes(list(dict.fromkeys(_WORD.findall(text))))
+    codes = np.array(list(dict.fromkeys(chain.from_iterable(spelled))), np.uint32)
+    best = view.by_words(view.rarest(codes, RAREST), wanted)
+    if vector is not None:
+        best += view.by_vector(vector, wanted)
+    places = np.unique(np.concatenate([each.places for each in best]))
     if not len(places):
         return ()
-    cosines = np.zeros(len(places)) if vector is None else sources.view.cosines(places, vector)
-    ids = sources.view.ids(places).tolist()
+    cosines = np.zeros(len(places)) if vector is None else view.cosines(places, vector)
+    ids = view.ids(places).tolist()
     meanings = dict(zip(ids, cosines.clip(0, 1).tolist(), strict=True))
-    words = _words(text)
-    found = [
-        Similar(item=other, meaning=meanings[other.id], words=_shared(words, other))
-        for other in sources.reader.items(ids)
-        if other.id != item.id and filters.admits(other)
-    ]
-    near = (one for one in found if max(one.nearness, one.score) >= LEAST_NEAR)
+    words, near = _words(text), []
+    for other in sources.reader.items(ids):
+        if other.id != item.id and filters.admits(other):
+            others = _words(_text(other))
+            shared = len(words & others) / max(1, len(words | others))
+            near.append(Similar(item=other, meaning=meanings[other.id], words=shared))
+    near = [one for one in near if one.score >= LEAST_NEAR]
     return tuple(sorted(near, key=lambda one: (-one.nearness, one.item.id)))
 
 
@@ -88,23 +93,6 @@ def _vector(sources: Sources, item: Item, text: str) -> NDArray[np.float32] | No
     view = sources.view
     _, vectors = view.meanings(view.mask(Filters(owner=item.owner), np.array([item.id])))
     return vectors[0] if len(vectors) else sources.encode(text)
-
-
-def _shared(words: set[str], other: Item) -> float:
-    """Return the share of different words that both have."""
-    others = _words(_text(other))
-    return len(words & others) / max(1, len(words | others))
-
-
-def _places(
-    view: View, text: str, wanted: ListRequest, vector: NDArray[np.float32] | None
-) -> NDArray[np.int64]:
-    words = list(dict.fromkeys(_WORD.findall(text)))
-    codes = np.array(list(dict.fromkeys(chain.from_iterable(view.codes(words)))), np.uint32)
-    best = view.by_words(view.rarest(codes, RAREST), [wanted])
-    if vector is not None:
-        best += view.by_vector(vector, [wanted])
-    return np.unique(np.concatenate([each.places for each in best]))
 
 
 def _words(text: str) -> set[str]:
@@ -156,19 +144,19 @@ def flashbacks(
     (best,) = view.by_vector(vector, [ListRequest(view.mask(older), FLASHBACK_CANDIDATES)])
     cosines = zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True)
     near = {number: cosine for number, cosine in cosines if cosine > 1 - wanted.distance**2 / 2}
+    folder = anchor.category.partition("/")[0]
     found = [
         Flashback(item=item, days=(now_ms - item.created_ms) // DAY_MS, match=near[item.id])
         for item in sources.reader.items(list(near))
-        if older.admits(item) and item.id != anchor.id and is_elsewhere(item, anchor)
+        if older.admits(item)
+        and item.id != anchor.id
+        and (
+            item.project_id != anchor.project_id
+            or not folder
+            or item.category.partition("/")[0] != folder
+        )
     ]
     return tuple(found[: wanted.limit])
-
-
-def is_elsewhere(item: Item, anchor: Item) -> bool:
-    """Return True if a note is of another project or top folder, or of no folder."""
-    folder = item.category.partition("/")[0]
-    same = folder != "" and folder == anchor.category.partition("/")[0]
-    return item.project_id != anchor.project_id or not same
 
 
 CANDIDATES = 5
@@ -282,9 +270,15 @@ class NoteReader:
         """
         item = self.get(handle)
         with self._store.read() as reader:
-            links = (link for link in item.links if link.kind != FORMERLY)
-            out = tuple(self._connection(reader, item, link) for link in links)
-            return Connections(out=out, back=self._back(reader, item))
+            out = []
+            for link in item.links:
+                if link.kind != FORMERLY:
+                    named = self._called(reader, link.title, item) if not link.target else None
+                    target = reader.item(link.target) if link.target else named
+                    seen = target if target and self._may_see(target) else None
+                    title = seen.title if seen else link.title
+                    out.append(NoteLink(kind=link.kind, title=title, item=seen))
+            return Connections(out=tuple(out), back=self._back(reader, item))
 
     def called(self, title: str, *, project_id: int | None) -> Item | None:
         """Return the note of a title: of a project or of none, else of any project."""
@@ -345,7 +339,10 @@ class NoteReader:
                 for item in reader.recent(place, limit=LARGEST_ID)
                 if item.approval == "approved" and not self._has_expired(item)
             ]
-        replaced = {target for item in approved for target in _superseded_by(item)}
+        replaced: set[int] = set()
+        for item in approved:
+            said = {link.target for link in item.links if link.kind == "supersedes"}
+            replaced |= said & {one.target for one in item.validity if one.reason == "supersedes"}
         known = [item for item in reversed(approved) if item.id not in replaced]
         standing = [item for item in known if given.get(item.id) != HIDE]
         kept, left = [], most_chars
@@ -390,11 +387,6 @@ class NoteReader:
                 return []
         return [hit.item for hit in found]
 
-    def _connection(self, reader: StoreReader, item: Item, link: Link) -> NoteLink:
-        target = reader.item(link.target) if link.target else self._called(reader, link.title, item)
-        seen = target if target and self._may_see(target) else None
-        return NoteLink(kind=link.kind, title=seen.title if seen else link.title, item=seen)
-
     def _called(self, reader: StoreReader, title: str, of: Item) -> Item | None:
         """Return the note that a title means in a note; `#12` means the note of that id."""
         if number := Link(kind="", title=title).leads_to:
@@ -412,7 +404,7 @@ class NoteReader:
         by_id = reader.linked_to([item.id])
         named = {source.id: source for source in reader.items([source for source, _ in by_id])}
         found = [
-            NoteLink(kind=link.kind, title=named[source].title, item=named[source])
+            (link.kind, named[source])
             for source, link in by_id
             if source in named and self._may_see(named[source])
         ]
@@ -422,8 +414,9 @@ class NoteReader:
             for source in reader.naming(name, place, limit=BACKLINKS):
                 meant = self._called(reader, name, source)
                 if meant and meant.id == item.id != source.id:
-                    found.append(NoteLink(kind="wiki", title=source.title, item=source))
-        return tuple(sorted(found, key=_newest_first))
+                    found.append(("wiki", source))
+        found.sort(key=lambda pair: (-pair[1].created_ms, -pair[1].id))
+        return tuple(NoteLink(kind=kind, title=one.title, item=one) for kind, one in found)
 
     def _may_see(self, item: Item) -> bool:
         return is_visible(item, self._owner)
@@ -464,14 +457,3 @@ def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:
                 )
             )
     return tuple(found)
-
-
-def _superseded_by(item: Item) -> set[int]:
-    """Return what a note supersedes on purpose, and still does."""
-    said = {link.target for link in item.links if link.kind == "supersedes"}
-    return said & {each.target for each in item.validity if each.reason == "supersedes"}
-
-
-def _newest_first(connection: NoteLink) -> tuple[int, int]:
-    item = connection.item
-    return (-item.created_ms, -item.id) if item else (0, 0)
