@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.core.model import Item, ItemChange
+from observer.core.model import ItemChange
 from observer.core.value import Value, decode_json
 from observer.index.arrays import Arrays, SavedArrays
 from observer.index.tokens import COLUMNS, SEPARATOR, Codes
@@ -170,10 +170,9 @@ class Segment:
             self._to_embed = int(np.count_nonzero(is_wanted))
         return self._to_embed
 
-    def embedded(self, model: str) -> int:
-        """Count the living rows that have a vector of a model, be it only the beginning of one."""
-        if model != self.model:
-            return 0
+    @property
+    def embedded(self) -> int:
+        """How many of the living rows have a vector, be it only the beginning of one."""
         if self._embedded is None:
             self._embedded = int(np.count_nonzero(self.has_vector & self.alive))
         return self._embedded
@@ -304,7 +303,6 @@ def mean_length(segments: Sequence[Segment]) -> float:
 
 
 NO_SESSION = -1
-_EMPTY = array("I", [SEPARATOR] * COLUMNS)
 
 
 class FileFacts(Value):
@@ -335,7 +333,11 @@ def segment(
     """
     newest = {change.id: change for change in changes}
     ordered = [newest[item_id] for item_id in sorted(newest)]
-    streams = [_stream(one, codes, pause) for one in ordered]
+    streams = []
+    for one in ordered:
+        pause()
+        empty = array("I", [SEPARATOR] * COLUMNS)
+        streams.append(codes.of_item(one.item) if one.item else empty)
     starts = np.cumsum([0, *map(len, streams)], dtype=np.int64)
     mean_length = mean_length or float(starts[-1]) / len(ordered) - COLUMNS
     tokens = np.frombuffer(b"".join(streams), np.uint32)
@@ -348,31 +350,28 @@ def segment(
     return _segment(arrays, FileFacts(last_change=changes[-1].change, model=model), mean_length)
 
 
-def _stream(change: ItemChange, codes: Codes, pause: Callable[[], None]) -> array[int]:
-    pause()
-    return codes.of_item(change.item) if change.item else _EMPTY
-
-
-def merged(
-    segments: Sequence[Segment], *, model: str, dimensions: int, mean_length: float
-) -> Segment:
-    """Return the rows of several segments that are not buried, as one segment.
-
-    Vectors of another model than this one are left behind.
-    """
+def merged(segments: Sequence[Segment], *, mean_length: float) -> Segment:
+    """Return the rows of several segments of one model that are not buried, as one segment."""
     kept = [np.flatnonzero(~each.buried) for each in segments]
     order = np.argsort(joined([each.ids[rows] for each, rows in zip(segments, kept, strict=True)]))
     whole = {}
     for name in ("ids", "living", "session", "created", *ATTRIBUTES):
         taken = [each.arrays[name][rows] for each, rows in zip(segments, kept, strict=True)]
         whole[name] = joined(taken)[order]
-    own = [
-        _own_vectors(each, rows, model, dimensions)
-        for each, rows in zip(segments, kept, strict=True)
-    ]
-    whole["vectors"] = joined(own)[order]
-    whole["starts"], whole["tokens"] = _streams(segments, kept, order)
-    facts = FileFacts(last_change=segments[-1].last_change, model=model)
+    vectors, begins, lengths, offset = [], [], [], 0
+    for each, rows in zip(segments, kept, strict=True):
+        have = each.has_vector[rows]
+        found = np.zeros((len(rows), each.vectors.shape[1]), np.int8)
+        found[have] = each.vectors[each.places[rows[have]]]
+        vectors.append(found)
+        begins.append(each.starts[rows] + offset)
+        lengths.append(widths(each.starts)[rows])
+        offset += len(each.tokens)
+    whole["vectors"] = joined(vectors)[order]
+    tokens = joined([each.tokens for each in segments])
+    of_rows = joined(begins)[order], joined(lengths)[order]
+    whole["starts"], whole["tokens"] = gathered(tokens, *of_rows)
+    facts = FileFacts(last_change=segments[-1].last_change, model=segments[-1].model)
     return _segment(whole, facts, mean_length)
 
 
@@ -403,7 +402,12 @@ def _segment(arrays: dict[str, NDArray[Any]], facts: FileFacts, mean_length: flo
 
 def _attributes(changes: Sequence[ItemChange]) -> dict[str, NDArray[Any]]:
     items = [change.item for change in changes]
-    rows = [_codes_of(item) if item else (0,) * len(ATTRIBUTES) for item in items]
+    rows = []
+    for item in items:
+        owner = attribute(f"owner {item.owner}") if item and item.scope == "personal" else NOBODY
+        texts = (item.kind, item.type, item.category, item.branch) if item else ("",) * 4
+        project = (item.project_id or 0) if item else 0
+        rows.append((project, *map(attribute, texts), owner))
     table = np.array(rows, dtype=np.uint32).T
     sessions = [NO_SESSION if not i or i.session_id is None else i.session_id for i in items]
     return {
@@ -415,12 +419,6 @@ def _attributes(changes: Sequence[ItemChange]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _codes_of(item: Item) -> tuple[int, ...]:
-    owner = attribute(f"owner {item.owner}") if item.scope == "personal" else NOBODY
-    texts = (item.kind, item.type, item.category, item.branch)
-    return (item.project_id or 0, *map(attribute, texts), owner)
-
-
 def _vectors(vectors: Sequence[bytes | None], dimensions: int) -> NDArray[np.int8]:
     blank = bytes(dimensions)
     # A shorter one is the beginning of a vector whose rest is still to come.
@@ -429,30 +427,6 @@ def _vectors(vectors: Sequence[bytes | None], dimensions: int) -> NDArray[np.int
         for vector in vectors
     )
     return np.frombuffer(b"".join(is_ours), np.int8).reshape(len(vectors), dimensions)
-
-
-def _own_vectors(
-    one: Segment, rows: NDArray[np.int64], model: str, dimensions: int
-) -> NDArray[np.int8]:
-    found = np.zeros((len(rows), dimensions), np.int8)
-    if one.model == model:
-        have = one.has_vector[rows]
-        found[have] = one.vectors[one.places[rows[have]]]
-    return found
-
-
-def _streams(
-    segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]], order: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Return the streams of the rows kept, in a new order."""
-    begins, lengths, offset = [], [], 0
-    for each, rows in zip(segments, kept, strict=True):
-        begins.append(each.starts[rows] + offset)
-        lengths.append(widths(each.starts)[rows])
-        offset += len(each.tokens)
-    return gathered(
-        joined([each.tokens for each in segments]), joined(begins)[order], joined(lengths)[order]
-    )
 
 
 def gathered(

@@ -281,20 +281,16 @@ Part = tuple[Segment, slice, NDArray[np.int64]]
 
 
 class View:
-    """All segments, as they are while the index is lent.
+    """All segments, whose vectors are of one model, as they are while the index is lent.
 
     Args:
-        model: the model whose vectors count; empty for none.
         is_complete: whether all that is stored is in it.
     """
 
-    def __init__(
-        self, segments: Sequence[Segment], codes: Codes, *, model: str, is_complete: bool
-    ) -> None:
+    def __init__(self, segments: Sequence[Segment], codes: Codes, *, is_complete: bool) -> None:
         self.is_complete = is_complete
         self._segments = segments
         self._codes = codes
-        self.model = model
         # What one question needs several times: of its words, and of the rows it looks at.
         self._asked: QueryTerms | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
@@ -309,7 +305,7 @@ class View:
     def embedded(self) -> float:
         """Which share of the items has a vector; 1 if there are none. Records need no vector."""
         alive = sum(each.to_embed for each in self._segments)
-        embedded = sum(each.embedded(self.model) for each in self._segments)
+        embedded = sum(each.embedded for each in self._segments)
         return embedded / alive if alive else 1.0
 
     def codes(self, words: Sequence[str]) -> list[tuple[int, ...]]:
@@ -388,7 +384,7 @@ class View:
         vectors = np.zeros((len(places), dimensions), np.int8)
         lengths = np.zeros(len(places), np.float32)
         for each, asked, rows in self._parted(places):
-            if each.model == self.model and len(each.vectors):
+            if len(each.vectors):
                 lengths[asked] = each.norms[rows]
                 # In a fifth of the time of brackets; what has no vector gets any at first.
                 each.vectors.take(each.places[rows], axis=0, out=vectors[asked], mode="clip")
@@ -399,11 +395,10 @@ class View:
         """Return the items that a mask lets through and that have a vector, and unit vectors."""
         ids, found = [np.zeros(0, np.int64)], []
         for base, each in self._parts():
-            if each.model == self.model:
-                rows = np.flatnonzero(mask[base : base + each.size] & each.has_vector)
-                ids.append(each.ids[rows])
-                lengths = each.norms[rows, np.newaxis]
-                found.append(each.vectors[each.places[rows]].astype(np.float32) / lengths)
+            rows = np.flatnonzero(mask[base : base + each.size] & each.has_vector)
+            ids.append(each.ids[rows])
+            lengths = each.norms[rows, np.newaxis]
+            found.append(each.vectors[each.places[rows]].astype(np.float32) / lengths)
         vectors = np.concatenate(found) if found else np.zeros((0, 1), np.float32)
         return np.concatenate(ids), vectors
 
@@ -464,7 +459,7 @@ class View:
     def _alike(self, query: QuerySigns, mask: Mask, count: int) -> Places:
         """Return about `count` rows of a mask, in ascending order, with most signs the query's."""
         if np.count_nonzero(mask) <= self.size // SPARSE:
-            have = [each.has_vector & (each.model == self.model) for each in self._segments]
+            have = [each.has_vector for each in self._segments]
             places = np.flatnonzero(mask & np.concatenate([np.zeros(0, np.bool_), *have]))
             return self._nearest(places, distances, query, count)
         agreement = self._agreement(query)
@@ -476,13 +471,12 @@ class View:
         found = np.zeros(self.size, np.uint16)
         most = WORD_BITS * len(query.signs)
         for base, each in self._parts():
-            if each.model == self.model:
-                alike = most - distances(each.signs, query)
-                of_segment = found[base : base + each.size]
-                if len(alike) == each.size:
-                    of_segment[:] = alike
-                else:
-                    of_segment[each.has_vector] = alike
+            alike = most - distances(each.signs, query)
+            of_segment = found[base : base + each.size]
+            if len(alike) == each.size:  # quicker than by brackets
+                of_segment[:] = alike
+            else:
+                of_segment[each.has_vector] = alike
         return found
 
     def _nearest(self, places: Places, compare: Compare, query: QuerySigns, limit: int) -> Places:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import orjson
@@ -29,7 +30,6 @@ from observer.notes.values import (
     Changes,
     EventWriter,
     Note,
-    NoteScope,
     Record,
     Remembered,
     check,
@@ -37,11 +37,8 @@ from observer.notes.values import (
     check_forget,
     check_kept_here,
     check_rule,
-    is_known,
-    is_near,
     metadata_text,
     project_of,
-    scope_of,
 )
 from observer.observations.drafts import content_hash
 from observer.observations.note_reducer import (
@@ -55,7 +52,7 @@ from observer.observations.note_reducer import (
 )
 from observer.redaction.redact import redact_text
 from observer.search.candidates import Sources
-from observer.search.handles import LARGEST_ID, SearchOptions, named
+from observer.search.handles import LARGEST_ID, SearchOptions, around, named
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
 
@@ -237,11 +234,13 @@ class Notes(NoteReader):
         body = self._body(note)
         with self._store.read() as reader:
             projects = reader.projects()
-            if project and not is_known(projects, project):
+            # A folder that is there, where a note is the first that is heard of it.
+            is_there = project and Path(project).is_absolute() and Path(project).is_dir()
+            if project and is_there and not around(projects, project):
                 folder, project = project, None
             chosen = named(projects, project).id if project else None
             place = project_of(note, chosen, projects, folder)
-            self._check_links(reader, body.links, NoteScope(place, body.owner), author)
+            self._check_links(reader, body.links, (place, body.owner), author)
             there = _replaced(reader, body, place)
             if there and body.key:
                 check_rule(there, author)
@@ -384,7 +383,7 @@ class Notes(NoteReader):
             added = Reference(kind=note_type(kind), item=self._exact(reader, target))
             if added.item == item.id:
                 raise BadInput(f"note {item.id} would lead to itself", hint="name another item")
-            self._check_links(reader, [added], scope_of(item), author)
+            self._check_links(reader, [added], (item.project_id, item.owner), author)
         links = (*references_of(item), added)
         return self._changed(item, Revise(item=item.id, links=links), author)
 
@@ -429,20 +428,28 @@ class Notes(NoteReader):
         )
 
     def _check_links(
-        self, reader: StoreReader, links: Sequence[Reference], place: NoteScope, author: Author
+        self,
+        reader: StoreReader,
+        links: Sequence[Reference],
+        place: tuple[int | None, str],
+        author: Author,
     ) -> None:
-        """Refuse links to what this owner or this project knows nothing of.
+        """Refuse links to what this owner or this project, a note's `place`, knows nothing of.
 
         What a note supersedes must be of its own place: nobody's own note demotes what all share.
         """
         for each in links:
             target = reader.item(each.item)
-            if target is None or not self._may_see(target) or not is_near(target, place):
+            if (
+                target is None
+                or not self._may_see(target)
+                or (place[0] is not None and target.project_id not in {None, place[0]})
+            ):
                 raise NotFound(f"no item {each.item} to link to", hint="search for it first")
             if each.kind != "supersedes":
                 continue
             check_rule(target, author)
-            if place != scope_of(target):
+            if place != (target.project_id, target.owner):
                 raise BadInput(
                     f"item {each.item} belongs elsewhere, so this note cannot supersede it",
                     hint="remember it in the same scope, or link it by another kind",

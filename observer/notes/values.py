@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Container, Iterable, Sequence
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from observer.core.clock import LAST_MS
 from observer.core.errors import (
@@ -205,29 +204,6 @@ class EventWriter:
             for body in bodies
         ]
         return self._record(events, project_id)[0]
-
-
-class NoteScope(NamedTuple):
-    """Where a note belongs: a project or none, and whose it is alone."""
-
-    project_id: int | None
-    owner: str
-
-
-def scope_of(item: Item) -> NoteScope:
-    """Return where an item belongs."""
-    return NoteScope(item.project_id, item.owner)
-
-
-def is_near(item: Item, place: NoteScope) -> bool:
-    """Return True if a note of that scope may refer to an item."""
-    return place.project_id is None or item.project_id in {None, place.project_id}
-
-
-def is_known(projects: Sequence[Project], folder: str) -> bool:
-    """Return True unless a folder is there, and a note in it is the first that is heard of it."""
-    is_there = Path(folder).is_absolute() and Path(folder).is_dir()
-    return not is_there or around(projects, folder) is not None
 
 
 def project_of(

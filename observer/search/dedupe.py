@@ -48,7 +48,8 @@ class Deduplicator:
     def take(self, hit: Hit) -> None:
         """Keep a hit, or add its id to `alike` of the kept hit that says the same."""
         item = hit.item
-        new, others = _ItemWords(item), self._by_title.setdefault(_title(item), [])
+        title = item.type, item.title.casefold()
+        new, others = _ItemWords(item), self._by_title.setdefault(title, [])
         same = next((other.item.id for other in others if new.is_like(other)), None)
         if same is None or item.type in NEVER_DUPLICATES:
             others.append(new)
@@ -102,10 +103,6 @@ def _split(text: str, words: re.Pattern[str], only: str) -> list[str]:
     return text.translate(only).split() if text.isascii() else words.findall(text)
 
 
-def _title(item: Item) -> _Title:
-    return item.type, item.title.casefold()
-
-
 SHORT = 4
 """Fewer words say too little to be recognised inside of another text."""
 
@@ -136,7 +133,11 @@ class Repeats:
             for part, key in ((part, _key(part)) for part in parts)
             if key != title
         ]
-        kept = [(part, is_said) for part, is_said in said if not is_said or _is_short(part)]
+        kept = [
+            (part, is_said)
+            for part, is_said in said
+            if not is_said or len(_split(part, _WORDS, _WORDS_ONLY)) < SHORT
+        ]
         if all(is_said for _, is_said in kept):
             return ""
         # Without one end of a quotation what others wrote would look like our own words.
@@ -157,7 +158,3 @@ def _stands_in(shown: str, text: str, key: str) -> bool:
 def _key(text: str) -> str:
     """Return the words of a text, whatever stands between them."""
     return " ".join(_split(text.casefold(), _WORDS, _WORDS_ONLY))
-
-
-def _is_short(text: str) -> bool:
-    return len(_split(text, _WORDS, _WORDS_ONLY)) < SHORT

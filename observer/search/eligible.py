@@ -8,12 +8,12 @@ validity is shown beside it, and its score is lower.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from observer.core.events import Commit
-from observer.core.model import Item, Reason, Recorded, Validity, seq_of
+from observer.core.model import Item, Reason, Validity, seq_of
 from observer.observations.prompt_injection import suspicion
 from observer.search.rank import Hit
 from observer.store.items import Work
@@ -84,14 +84,13 @@ def made_here(reader: StoreReader, commits: Sequence[Item]) -> frozenset[int]:
     author proves nothing: anybody may write any name into a commit that is pulled.
     """
     seqs = {seq_of(commit.id): commit.id for commit in commits}
-    return frozenset(seqs[one.seq] for one in reader.logged(seqs) if _is_made(one))
-
-
-def _is_made(recorded: Recorded) -> bool:
-    event = recorded.event
-    is_seen = bool(event.session) or event.route.startswith(_HOOKS)
-    is_own = isinstance(event.body, Commit) and event.body.action in _OWN
-    return is_seen and is_own
+    return frozenset(
+        seqs[one.seq]
+        for one in reader.logged(seqs)
+        if (one.event.session or one.event.route.startswith(_HOOKS))
+        and isinstance(one.event.body, Commit)
+        and one.event.body.action in _OWN
+    )
 
 
 FACTORS: dict[Reason, float] = {
@@ -154,28 +153,22 @@ def outranked(hits: Iterable[Hit]) -> list[Hit]:
         newer = [scores[each] for each in successors([hit.item]) if each in scores]
         if newer and hit.item.session_id:
             ends[hit.item.session_id] = min(ends.get(hit.item.session_id, 1.0), max(newer) - STEP)
-    return [msgspec.structs.replace(hit, score=_ended(hit, scores, ends)) for hit in offered]
-
-
-def _ended(hit: Hit, scores: Mapping[int, float], ends: Mapping[int, float]) -> float:
-    score = scores[hit.item.id]
-    if hit.item.kind != "summary":
-        return score
-    return max(0.0, min(score, ends.get(hit.item.session_id or 0, score)))
+    for hit in offered:
+        if hit.item.kind == "summary":
+            score = scores[hit.item.id]
+            scores[hit.item.id] = max(0.0, min(score, ends.get(hit.item.session_id or 0, score)))
+    return [msgspec.structs.replace(hit, score=scores[hit.item.id]) for hit in offered]
 
 
 def capped(offered: Mapping[int, tuple[float, Item]]) -> dict[int, float]:
     """Return the scores of items, of those superseded or amended less than of what did so."""
     return {
         item_id: min(
-            [score, *(max(0.0, offered[each][0] - STEP) for each in _above(item, offered))]
+            [score]
+            + [max(0.0, offered[each][0] - STEP) for each in successors([item]) if each in offered]
         )
         for item_id, (score, item) in offered.items()
     }
-
-
-def _above(item: Item, offered: Collection[int]) -> list[int]:
-    return [target for target in successors([item]) if target in offered]
 
 
 def together(hits: Sequence[Hit], others: Iterable[Hit], nearness: Nearness) -> list[Hit]:

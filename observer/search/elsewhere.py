@@ -50,7 +50,7 @@ class _SampleView(View):
         rows = segment(
             changes, codes, model=found.model, dimensions=found.dimensions, mean_length=0
         )
-        super().__init__([rows], codes, model=found.model, is_complete=True)
+        super().__init__([rows], codes, is_complete=True)
         self._found = found
 
     def _words(self, query: Query) -> QueryTerms:

@@ -103,7 +103,7 @@ def _query(view: View, *words: str) -> NDArray[np.uint32]:
 
 
 def _view(codes: Codes, *segments: Segment) -> View:
-    return View(segments, codes, model=MODEL, is_complete=True)
+    return View(segments, codes, is_complete=True)
 
 
 def _found(

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,18 +18,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from msgspec.structs import replace
 
-from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
 from observer.core.value import Value
-from observer.index.arrays import MARK, CorruptFile, SavedArrays, load, release, save
+from observer.index.arrays import MARK, CorruptFile, load, release, save
 from observer.index.segment import (
     LENGTH_SHARE,
     SATURATION,
     WEIGHTS,
     Segment,
-    facts_of,
     gathered,
-    loaded,
     merged,
     segment,
 )
@@ -171,7 +167,7 @@ def test_merged_is_the_same_as_made_at_once(
 ) -> None:
     changes = history(an_item, a_vector, steps)
     parts = parted(changes, codes, size)
-    one = merged(parts, model=MODEL, dimensions=DIMENSIONS, mean_length=5.0)
+    one = merged(parts, mean_length=5.0)
     whole = made(changes, codes, mean_length=5.0)
     assert (one.last_change, one.model, one.words) == (len(steps), MODEL, whole.words)
     assert set(one.arrays) == set(whole.arrays)
@@ -180,77 +176,13 @@ def test_merged_is_the_same_as_made_at_once(
         assert np.array_equal(one.arrays[name], array), name
 
 
-@given(STEPS, st.integers(1, 5))
-def test_a_buried_row_is_never_found(
-    a_view: Make,
-    an_item: Make,
-    a_vector: Make,
-    codes: Codes,
-    found: Make,
-    near: Make,
-    steps: list[Any],
-    size: int,
-) -> None:
-    changes = history(an_item, a_vector, steps)
-    newest = {change.id: change for change in changes}
-    view = a_view(codes, *parted(changes, codes, size))
-    for word in WORDS:
-        holding = {
-            item_id
-            for item_id, change in newest.items()
-            if change.item and word in " ".join(_texts(change.item)).split()
-        }
-        assert set(found(view, word)) == holding
-    assert set(near(view, a_vector(0))) == {c.id for c in newest.values() if c.vector}
-
-
-def _texts(item: Item) -> list[str]:
-    lists = (*item.facts, *item.concepts, *item.files_modified)
-    return [item.title, item.subtitle, item.narrative, *lists]
-
-
-def test_a_deletion_survives_merging_and_saving(
-    a_view: Make, an_item: Make, codes: Codes, found: Make
-) -> None:
-    changes = [
-        ItemChange(change=1, id=4, item=an_item(1, "aa")),
-        ItemChange(change=2, id=8, item=an_item(2, "aa")),
-        ItemChange(change=3, id=4, item=None),
-    ]
-    one = merged(parted(changes, codes, 1), model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
-    kept = loaded(SavedArrays(msgspec.json.encode(facts_of(one)), one.arrays))
-    older = made(changes[:1], codes)
-    older.mark_deleted(kept.ids)
-    assert set(found(a_view(codes, older, kept), "aa")) == {8}
-
-
-def test_a_merger_leaves_vectors_of_other_models_behind(
-    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
-) -> None:
-    changes = [ItemChange(change=n, id=4 * n, item=an_item(n), vector=a_vector(n)) for n in (1, 2)]
-    parts = [made(changes[:1], codes, model="other"), made(changes[1:], codes)]
-    one = merged(parts, model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
-    assert set(near(a_view(codes, one), a_vector(1))) == {8}
-
-
-def test_vectors_of_another_model_do_not_count(
-    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
-) -> None:
-    change = ItemChange(change=1, id=4, item=an_item(1), vector=a_vector(1))
-    other = a_view(codes, made([change], codes, model="other"))
-    assert near(other, a_vector(1)) == {}
-    meaning = np.ones(DIMENSIONS, np.float32)
-    assert other.cosines(np.array([0]), meaning).tolist() == [0.0]
-    assert other.meanings(other.mask(Filters()))[0].tolist() == []
-
-
 def test_the_beginning_of_a_vector_is_compared_until_its_rest_is_there(
     a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
 ) -> None:
     whole = a_vector(1)
     change = ItemChange(change=1, id=4, item=an_item(1, "aa"), vector=whole[: DIMENSIONS // 2])
     one = made([change], codes)
-    assert (one.embedded(MODEL), one.whole(MODEL), one.embedded("other")) == (1, 0, 0)
+    assert (one.embedded, one.whole(MODEL)) == (1, 0)
     assert 0.5 < near(a_view(codes, one), whole)[4] < 0.9
     one = made([replace(change, vector=whole)], codes)
     assert (one.whole(MODEL), one.whole("other")) == (1, 0)

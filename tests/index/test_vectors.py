@@ -289,10 +289,6 @@ def test_only_rows_among_the_items_named_are_seen(
     assert one.ids[seen].tolist() == [each for each in among if each in {4, 12, 16}]
 
 
-def test_files_are_not_looked_at(an_item: Make, codes: Codes) -> None:
-    assert mask(rows(codes, an_item(1)), Filters(files=("a.ts",))).tolist() == [True]
-
-
 ROWS = 10 * SAMPLED
 LIMIT = 200
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.model import Item, Project, Session, SummaryFields, Validity
+from observer.core.model import Item, Project, Session, SummaryFields
 from observer.search.candidates import Sources
 from observer.search.context import (
     KNOWLEDGE_SHARE,
@@ -26,8 +26,6 @@ from observer.search.context import (
 from observer.search.dedupe import Repeats
 from observer.search.rank import has_signal
 from observer.store.database import SqliteStore
-
-from .conftest import stand
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]
@@ -198,15 +196,6 @@ def test_echoes_of_one_prompt_are_shown_once(filled: Filled, an_item: Make) -> N
     found = packed(filled(*echoes, a_summary(an_item, 9, request=text)))
     assert (len(found.entries) + len(found.summaries), found.left_out) == (1, 0)
     assert len(found.omitted) == 4
-
-
-def test_what_took_the_place_of_what_fits_is_shown(
-    filled: Filled, store: SqliteStore, an_item: Make
-) -> None:
-    old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 40, title="Tokens")
-    answered = Validity(reason="superseded", subject=str(new.id), target=new.id)
-    stand(store, {old.id: (answered,)})
-    assert ids(packed(filled(old, new))) == [new.id, old.id]
 
 
 WORD = st.sampled_from(["login", "cookie", "clock", "aaa", "bbb", "ccc"])

@@ -28,7 +28,7 @@ from observer.search.candidates import (
 from observer.search.eligible import is_stale, outranked, staleness_factor, together
 from observer.search.handles import located, meant, named, session_id
 from observer.search.query import plan
-from observer.search.rank import HALF_LIFE_MS, Hit, HitSignals, clamped, composite, fit, recency
+from observer.search.rank import HALF_LIFE_MS, Hit, HitSignals, composite, fit, recency
 from observer.search.snippet import held_whole, sentences, snippet
 from observer.store.database import SqliteStore
 
@@ -126,11 +126,6 @@ def test_an_item_of_now_and_here_is_worth_1() -> None:
 @pytest.mark.parametrize("type_", ["decision", "constraint", "heuristic", "rejected"])
 def test_knowledge_is_worth_three_times_as_much(type_: str) -> None:
     assert composite(ALL, type_=type_) == pytest.approx(3.0)
-
-
-@given(st.floats(0, 3))
-def test_scores_are_shown_between_0_and_1(score: float) -> None:
-    assert clamped(score) == min(score, 1)
 
 
 def _item(number: int = 1, *standing: Validity, stale_ms: int | None = None) -> Item:

@@ -114,12 +114,6 @@ def test_an_exact_error_text_comes_first(filled: Filled) -> None:
     assert titles(found)[0].startswith("TypeError: Cannot")
 
 
-def test_a_malformed_query_falls_back_to_words_and_says_so(filled: Filled) -> None:
-    found = run(filled(*CORPUS), "middleware AND (")
-    assert titles(found) == [CORPUS[1]]
-    assert found.notice.startswith("searched as plain words")
-
-
 @pytest.mark.parametrize("text", ["?!", "()", "..."])
 def test_a_text_without_words_finds_nothing_and_says_so(filled: Filled, text: str) -> None:
     found = run(filled(*CORPUS), text)
@@ -465,14 +459,6 @@ def test_a_file_is_found_under_its_new_name(
         ]
 
 
-def test_a_prompt_that_only_asks_stands_below_what_answers(filled: Filled, an_item: Make) -> None:
-    question = "What did we decide about the retry limit of uploads?"
-    answer = an_item(2, title="Uploads are tried 5 times", narrative="The retry limit is 5.")
-    asked = an_item(1, type="turn", category=QUESTION, title=question, narrative=question)
-    found = run(filled(asked, answer), question)
-    assert [hit.item.id for hit in found.hits] == [answer.id, asked.id]
-
-
 @pytest.fixture
 def worked(filled: Filled, an_item: Make) -> Sources:
     """Five reports on totals, and newer pieces of work of two sessions on something else."""
@@ -766,12 +752,16 @@ def test_words_that_only_records_hold_are_said_to_be_there(filled: Filled, an_it
 
 def test_what_is_near_in_meaning_stands_apart(filled: Filled) -> None:
     found = run(filled("banana", "apple", "cherry pie", meanings=True), "avocado cherry")
-    shown = render.hits(found.hits, lambda _: "", remarks=(found.notice,)).splitlines()
-    assert [line for line in shown if line.startswith("(") or line.endswith(":")] == [
-        f"({SOME_NEAR})",
-        "near in meaning:",
-        "with words of the query, and the newest work:",
-    ]
+    near, held = (
+        next(hit for hit in found.hits if bool(hit.signals.fts5) is has) for has in (False, True)
+    )
+    for hits in (found.hits, (near, held, near)):
+        shown = render.hits(hits, lambda _: "", remarks=(found.notice,)).splitlines()
+        assert [line for line in shown if line.startswith("(") or line.endswith(":")] == [
+            f"({SOME_NEAR})",
+            "near in meaning:",
+            "with words of the query, and the newest work:",
+        ]
 
 
 @pytest.mark.parametrize(("means", "nearest", "count"), [(1, 0.3, 3), (1, 0.15, 1), (0, 0.3, 1)])
@@ -781,15 +771,3 @@ def test_one_near_item_that_is_no_chance_stands_for_those_less_near(
     signals = (HitSignals(fts5=1), HitSignals(semantic=nearest), HitSignals(semantic=0.1))
     hits = [Hit(item=an_item(n), score=0.1, signals=each) for n, each in enumerate(signals)]
     assert len(answering(hits, means=bool(means))) == count
-
-
-def test_what_is_near_is_found_by_its_fit_and_shown_together(filled: Filled) -> None:
-    found = run(filled("banana", "apple", "cherry pie", meanings=True), "avocado cherry").hits
-    near, held = (
-        next(hit for hit in found if bool(hit.signals.fts5) is has) for has in (False, True)
-    )
-    shown = render.hits((near, held, near), lambda _: "").splitlines()
-    assert [line for line in shown if line.endswith(":")] == [
-        "near in meaning:",
-        "with words of the query, and the newest work:",
-    ]
