@@ -21,10 +21,10 @@ from observer.index import Index
 from observer.index.arrays import CorruptFile, load, save
 from observer.index.index import FORMAT, Files
 from observer.index.segment import FileFacts, Segment, merged, segment
-from observer.index.tokens import Codes
+
+from .conftest import Shown, a_vector, an_index, an_item, answers, codes, found
 
 Make = Callable[..., Any]
-Shown = Any
 WORDS = ("aa", "bb", "cc", "dd", "ee")
 
 pytestmark = pytest.mark.usefixtures("small")
@@ -38,10 +38,8 @@ def folder(tmp_path: Path) -> Path:
 class Scene:
     """A feed, a folder, and what is told of an index of them."""
 
-    def __init__(self, folder: Path, shown: Shown, make: dict[str, Make]) -> None:
+    def __init__(self, folder: Path, shown: Shown) -> None:
         self.folder, self.shown = folder, shown
-        self.an_index, self.answers = make["an_index"], make["answers"]
-        self._an_item, self._a_vector = make["an_item"], make["a_vector"]
 
     def fill(self, count: int, *, seed: int = 5) -> None:
         """Tell of new items, changed items and deletions, in no order but always the same."""
@@ -52,23 +50,20 @@ class Scene:
                 self.shown.delete(4 * seq)
                 continue
             title = " ".join(chance.choices(WORDS, k=3))
-            vector = self._a_vector(chance.randint(0, 99)) if chance.random() < 0.7 else None
-            self.shown.put(self._an_item(seq, title), vector=vector)
+            vector = a_vector(chance.randint(0, 99)) if chance.random() < 0.7 else None
+            self.shown.put(an_item(seq, title), vector=vector)
 
     def fresh(self, shown: Shown) -> Any:
         """Return what an index tells that is made of a whole feed at once."""
-        return self.answers(self.an_index(), shown)
+        return answers(an_index(), shown)
 
     def agrees(self, index: Index) -> bool:
-        return bool(self.answers(index, self.shown) == self.fresh(self.shown))
+        return bool(answers(index, self.shown) == self.fresh(self.shown))
 
 
 @pytest.fixture
-def scene(
-    folder: Path, shown: Shown, an_index: Make, answers: Make, an_item: Make, a_vector: Make
-) -> Scene:
-    make = {"an_index": an_index, "answers": answers, "an_item": an_item, "a_vector": a_vector}
-    return Scene(folder, shown, make)
+def scene(folder: Path, shown: Shown) -> Scene:
+    return Scene(folder, shown)
 
 
 STEPS = st.lists(
@@ -79,15 +74,9 @@ STEPS = st.lists(
 
 @given(STEPS, st.integers(1, 7))
 def test_changes_one_by_one_or_in_bulk_give_the_same_answers(
-    new_shown: Make,
-    an_index: Make,
-    an_item: Make,
-    a_vector: Make,
-    answers: Make,
-    steps: list[tuple[int, list[str], bool]],
-    pause: int,
+    steps: list[tuple[int, list[str], bool]], pause: int
 ) -> None:
-    shown, index = new_shown(), an_index()
+    shown, index = Shown(), an_index()
     for number, (seq, words, has_vector) in enumerate(steps):
         if words:
             shown.put(an_item(seq, " ".join(words)), vector=a_vector(seq) if has_vector else None)
@@ -103,7 +92,7 @@ def test_changes_one_by_one_or_in_bulk_give_the_same_answers(
 
 
 def test_segments_stay_few(scene: Scene) -> None:
-    index = scene.an_index()
+    index = an_index()
     for _ in range(300):
         scene.fill(1, seed=_)
         index.refresh(scene.shown)
@@ -112,12 +101,12 @@ def test_segments_stay_few(scene: Scene) -> None:
 
 
 def test_in_times_of_quiet_segments_become_fewer(scene: Scene) -> None:
-    index = _of_two_parts(scene.an_index(scene.folder), scene)
+    index = _of_two_parts(an_index(scene.folder), scene)
     assert len(index._segments) > 1
     index.tidy()
     assert len(index._segments) == 1
     assert scene.agrees(index)
-    assert scene.agrees(scene.an_index(scene.folder))
+    assert scene.agrees(an_index(scene.folder))
 
 
 def _of_two_parts(index: Index, scene: Scene) -> Index:
@@ -144,7 +133,7 @@ def _while_merging(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -
 def test_what_changes_during_a_merger_is_changed_after_it(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = scene.an_index()
+    index = an_index()
     scene.fill(20)
     index.refresh(scene.shown)
     seen = []
@@ -165,7 +154,7 @@ def test_what_changes_during_a_merger_is_changed_after_it(
 def test_a_merger_of_what_is_no_longer_there_is_dropped(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = scene.an_index()
+    index = an_index()
     scene.fill(20)
 
     def change() -> None:
@@ -182,7 +171,7 @@ def test_a_merger_of_what_is_no_longer_there_is_dropped(
 def test_after_a_merger_that_failed_the_next_one_does_all(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = _of_two_parts(scene.an_index(), scene)
+    index = _of_two_parts(an_index(), scene)
 
     def fail() -> None:
         raise MemoryError
@@ -196,19 +185,19 @@ def test_after_a_merger_that_failed_the_next_one_does_all(
 
 
 def test_an_index_that_was_closed_and_went_on_is_whole_on_the_disk(scene: Scene) -> None:
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     for count in (2, 60, 5, 12):
         scene.fill(count, seed=count)
         index.refresh(scene.shown)
         index.close()
     scene.shown.asked_after.clear()
-    found = scene.answers(scene.an_index(scene.folder), scene.shown)
+    found = answers(an_index(scene.folder), scene.shown)
     assert scene.shown.asked_after == []
     assert found == scene.fresh(scene.shown)
 
 
 def test_who_asks_does_not_wait_for_files(scene: Scene) -> None:
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     scene.fill(8)
     with index.view(scene.shown) as view:
         assert view.size == 8
@@ -216,17 +205,17 @@ def test_who_asks_does_not_wait_for_files(scene: Scene) -> None:
 
 
 def test_an_index_goes_on_after_it_was_closed(scene: Scene) -> None:
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     for round_ in range(6):
         scene.fill(25, seed=round_)
         index.refresh(scene.shown)
         index.close()
-        assert scene.agrees(scene.an_index(scene.folder, is_owner=False))
+        assert scene.agrees(an_index(scene.folder, is_owner=False))
     index.close()
 
 
 def test_an_index_without_anything_in_it_closes(scene: Scene) -> None:
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     index.close()
     index.refresh(scene.shown)
     index.close()
@@ -239,7 +228,7 @@ def test_nothing_but_the_index_stays_in_its_folder(scene: Scene) -> None:
     (scene.folder / ".half").touch()
     (scene.folder / "sub").mkdir()
     for round_ in range(4):
-        index = scene.an_index(scene.folder)
+        index = an_index(scene.folder)
         scene.fill(60, seed=round_)
         index.refresh(scene.shown)
         index.close()
@@ -250,7 +239,7 @@ def test_nothing_but_the_index_stays_in_its_folder(scene: Scene) -> None:
 @pytest.fixture
 def settled(scene: Scene) -> Path:
     scene.fill(120)
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     index.refresh(scene.shown)
     index.close()
     return scene.folder
@@ -293,15 +282,15 @@ def test_torn_or_foreign_files_are_made_again(
     for path in settled.glob(kind):
         before = path.read_bytes()
         harm(path)
-        assert scene.agrees(scene.an_index(settled, is_owner=False))
+        assert scene.agrees(an_index(settled, is_owner=False))
         path.write_bytes(before)
     for path in settled.glob(kind):
         harm(path)
-    owner = scene.an_index(settled)
+    owner = an_index(settled)
     assert scene.agrees(owner)
     owner.close()
     scene.shown.asked_after.clear()
-    scene.an_index(settled, is_owner=False).refresh(scene.shown)
+    an_index(settled, is_owner=False).refresh(scene.shown)
     assert scene.shown.asked_after == []
 
 
@@ -312,36 +301,34 @@ def test_files_of_another_format_or_numbering_are_made_again(
     listed = msgspec.json.decode((settled / "index.json").read_bytes())
     (settled / "index.json").write_bytes(msgspec.json.encode(listed | change))
     scene.shown.asked_after.clear()
-    assert scene.agrees(scene.an_index(settled))
+    assert scene.agrees(an_index(settled))
     assert scene.shown.asked_after[0] == 0
 
 
 def test_files_of_a_store_that_was_put_back_are_made_again(scene: Scene, settled: Path) -> None:
     earlier = scene.shown.upto(scene.shown.newest_change() - 1)
-    assert scene.answers(scene.an_index(settled), earlier) == scene.fresh(earlier)
+    assert answers(an_index(settled), earlier) == scene.fresh(earlier)
 
 
 def test_a_segment_without_all_its_arrays_is_made_again(scene: Scene, settled: Path) -> None:
     path = next(settled.glob("*.segment"))
     saved = load(path)
     save(path, FileFacts(last_change=1, model=""), {"ids": saved.arrays["ids"]})
-    assert scene.agrees(scene.an_index(settled))
+    assert scene.agrees(an_index(settled))
 
 
-def test_a_numbering_that_begins_anew_begins_the_index_anew(
-    scene: Scene, settled: Path, an_item: Make
-) -> None:
-    index = scene.an_index(settled)
+def test_a_numbering_that_begins_anew_begins_the_index_anew(scene: Scene, settled: Path) -> None:
+    index = an_index(settled)
     index.refresh(scene.shown)
     scene.shown.begin_anew("second")
     scene.shown.put(an_item(1, "aa"))
-    found = scene.answers(index, scene.shown)
+    found = answers(index, scene.shown)
     assert found == scene.fresh(scene.shown)
     assert found["words"]["aa"] == {4}
     scene.fill(80, seed=9)
     index.refresh(scene.shown)
     index.close()
-    assert scene.agrees(scene.an_index(settled))
+    assert scene.agrees(an_index(settled))
 
 
 def test_who_only_reads_writes_nothing(scene: Scene, settled: Path) -> None:
@@ -350,12 +337,12 @@ def test_who_only_reads_writes_nothing(scene: Scene, settled: Path) -> None:
 
     before = stamps()
     scene.fill(100, seed=8)
-    reader = scene.an_index(settled, is_owner=False)
+    reader = an_index(settled, is_owner=False)
     assert scene.agrees(reader)
     reader.close()
     assert stamps() == before
     nowhere = settled.parent / "nowhere"
-    other = scene.an_index(nowhere, is_owner=False)
+    other = an_index(nowhere, is_owner=False)
     assert scene.agrees(other)
     other.close()
     assert not nowhere.exists()
@@ -366,7 +353,7 @@ def test_a_folder_that_cannot_be_written_does_no_harm(
 ) -> None:
     (tmp_path / "file").touch()
     scene.fill(100)
-    index = scene.an_index(tmp_path / "file" / "index")
+    index = an_index(tmp_path / "file" / "index")
     assert scene.agrees(index)
     index.close()
     assert "cannot write the index" in caplog.text
@@ -374,12 +361,12 @@ def test_a_folder_that_cannot_be_written_does_no_harm(
 
 def test_vectors_of_another_model_never_count(scene: Scene) -> None:
     scene.fill(100)
-    index = scene.an_index(scene.folder)
-    assert scene.answers(index, scene.shown)["near"][1]
+    index = an_index(scene.folder)
+    assert answers(index, scene.shown)["near"][1]
     index.use("other", 64)
-    assert scene.answers(index, scene.shown)["near"] == {1: {}, 2: {}}
+    assert answers(index, scene.shown)["near"] == {1: {}, 2: {}}
     index.close()
-    assert scene.answers(scene.an_index(scene.folder, model="other"), scene.shown)["near"] == {
+    assert answers(an_index(scene.folder, model="other"), scene.shown)["near"] == {
         1: {},
         2: {},
     }
@@ -388,20 +375,20 @@ def test_vectors_of_another_model_never_count(scene: Scene) -> None:
 @pytest.mark.parametrize("more", [0, 5, 100])
 def test_a_model_that_comes_back_has_all_its_vectors(scene: Scene, more: int) -> None:
     scene.fill(100)
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     index.refresh(scene.shown)
     index.use("other", 16)
     scene.fill(more, seed=9)
     index.refresh(scene.shown)
     index.close()
-    assert scene.agrees(scene.an_index(scene.folder))
+    assert scene.agrees(an_index(scene.folder))
     index.use("0123456789ab", 64)
     assert scene.agrees(index)
 
 
-def test_a_view_of_very_much_says_what_it_lacks(scene: Scene, an_item: Make, found: Make) -> None:
+def test_a_view_of_very_much_says_what_it_lacks(scene: Scene) -> None:
     scene.shown.put(*(an_item(n, "aa") for n in range(1, 31)))
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     with index.view(scene.shown) as view:
         assert not view.is_complete
         assert set(found(view, "aa")) == {4 * n for n in range(1, 9)}
@@ -411,20 +398,18 @@ def test_a_view_of_very_much_says_what_it_lacks(scene: Scene, an_item: Make, fou
         assert len(found(view, "aa")) == 30
 
 
-def test_who_only_reads_waits_for_all_of_it(scene: Scene, an_item: Make, found: Make) -> None:
+def test_who_only_reads_waits_for_all_of_it(scene: Scene) -> None:
     scene.shown.put(*(an_item(n, "aa") for n in range(1, 31)))
-    with scene.an_index().view(scene.shown) as view:
+    with an_index().view(scene.shown) as view:
         assert view.is_complete
         assert len(found(view, "aa")) == 30
 
 
-def test_what_has_a_vector_of_the_model_is_counted(
-    scene: Scene, an_item: Make, a_vector: Make
-) -> None:
+def test_what_has_a_vector_of_the_model_is_counted(scene: Scene) -> None:
     scene.shown.put(*(an_item(n) for n in range(1, 6)))
     scene.shown.put(*(an_item(n) for n in range(3, 9)), vector=a_vector(1))
     scene.shown.delete(4 * 8)
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     index.refresh(scene.shown)
     assert (index.embedded(), index.to_embed()) == (5, 7)
     with index.view(scene.shown) as view:
@@ -433,21 +418,19 @@ def test_what_has_a_vector_of_the_model_is_counted(
     assert index.embedded() == 0
 
 
-def test_a_record_needs_no_vector(scene: Scene, an_item: Make, a_vector: Make) -> None:
-    with scene.an_index().view(scene.shown) as view:
+def test_a_record_needs_no_vector(scene: Scene) -> None:
+    with an_index().view(scene.shown) as view:
         assert view.embedded == 1, "of no items all have one"
     scene.shown.put(an_item(1, kind="record"))
     scene.shown.put(an_item(2), vector=a_vector(1))
-    with scene.an_index().view(scene.shown) as view:
+    with an_index().view(scene.shown) as view:
         assert view.embedded == 1
 
 
-def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(
-    scene: Scene, an_item: Make, found: Make
-) -> None:
+def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(scene: Scene) -> None:
     """Nobody who asks waits until somebody else has been answered."""
     scene.shown.put(an_item(1, "aa"), an_item(2, "aa bb"))
-    index = scene.an_index()
+    index = an_index()
     with index.view(scene.shown) as view:
         scene.shown.put(an_item(1, "bb"), an_item(3, "aa"))
         newer: list[set[int]] = []
@@ -465,13 +448,13 @@ def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(
 
 def test_threads_take_turns(scene: Scene) -> None:
     scene.fill(60)
-    index, failed, done = scene.an_index(), [], threading.Event()
-    expected = scene.answers(scene.an_index(), scene.shown)
+    index, failed, done = an_index(), [], threading.Event()
+    expected = answers(an_index(), scene.shown)
 
     def ask() -> None:
         while not done.is_set():
             try:
-                assert scene.answers(index, scene.shown) == expected
+                assert answers(index, scene.shown) == expected
             except BaseException as error:  # noqa: BLE001 - a thread tells nobody else
                 failed.append(error)
                 return
@@ -488,7 +471,7 @@ def test_threads_take_turns(scene: Scene) -> None:
     assert failed == []
 
 
-def test_a_name_is_of_one_segment_only(folder: Path, codes: Codes, an_item: Make) -> None:
+def test_a_name_is_of_one_segment_only(folder: Path) -> None:
     """Whatever stands at an address in memory where another segment stood."""
 
     def rows(number: int) -> Any:
@@ -511,14 +494,14 @@ def test_a_kill_at_any_moment_leaves_an_index_that_can_be_used(scene: Scene) -> 
         portions = [scene.shown.upto(number) for number in range(40 * round_ + 1, 40 * round_ + 41)]
         child = os.fork()
         if not child:
-            _write_for_ever(scene.an_index(scene.folder), portions)
+            _write_for_ever(an_index(scene.folder), portions)
         time.sleep(moments.uniform(0.005, 0.06))  # the random moment itself, not a wait
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        assert scene.answers(
-            scene.an_index(scene.folder, is_owner=False), portions[-1]
-        ) == scene.fresh(portions[-1])
-    owner = scene.an_index(scene.folder)
+        assert answers(an_index(scene.folder, is_owner=False), portions[-1]) == scene.fresh(
+            portions[-1]
+        )
+    owner = an_index(scene.folder)
     assert scene.agrees(owner)
 
 
@@ -534,7 +517,7 @@ def _write_for_ever(index: Index, portions: Sequence[Any]) -> None:
 
 
 def test_what_is_settled_need_not_be_in_memory(scene: Scene) -> None:
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     scene.fill(80)
     index.refresh(scene.shown)
     scene.shown.delete(scene.shown.newest()[0].id)
@@ -545,7 +528,7 @@ def test_what_is_settled_need_not_be_in_memory(scene: Scene) -> None:
 
 
 def test_what_rests_is_read_again_when_somebody_asks(scene: Scene) -> None:
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     scene.fill(80)
     index.refresh(scene.shown)
     index.close()
@@ -564,7 +547,7 @@ def test_what_cannot_be_mapped_again_stays_in_memory(
         raise CorruptFile(path.name)
 
     monkeypatch.setattr("observer.index.index.load", torn)
-    index = scene.an_index(scene.folder)
+    index = an_index(scene.folder)
     scene.fill(80)
     index.refresh(scene.shown)
     index.close()
@@ -572,7 +555,7 @@ def test_what_cannot_be_mapped_again_stays_in_memory(
 
 
 def test_what_is_new_is_not_merged_into_what_is_large(scene: Scene) -> None:
-    index = scene.an_index()
+    index = an_index()
     scene.fill(20)
     index.refresh(scene.shown)
     large = index._segments[0]
@@ -583,10 +566,10 @@ def test_what_is_new_is_not_merged_into_what_is_large(scene: Scene) -> None:
 
 
 @pytest.fixture
-def prepared(scene: Scene, an_item: Make) -> tuple[Index, Callable[..., Callable[[], None]]]:
+def prepared(scene: Scene) -> tuple[Index, Callable[..., Callable[[], None]]]:
     """Return an index of two items, and how it prepares what a change of them brings."""
     scene.shown.put(an_item(1, "aa"), an_item(2, "bb"))
-    index = scene.an_index()
+    index = an_index()
     index.refresh(scene.shown)
 
     def prepare(**options: Any) -> Callable[[], None]:
@@ -597,7 +580,7 @@ def prepared(scene: Scene, an_item: Make) -> tuple[Index, Callable[..., Callable
     return index, prepare
 
 
-def test_nobody_waits_for_what_was_prepared(prepared: Any, shown: Shown, found: Make) -> None:
+def test_nobody_waits_for_what_was_prepared(prepared: Any, shown: Shown) -> None:
     index, prepare = prepared
     pauses: list[None] = []
     take_up = prepare(pause=lambda: pauses.append(None))
@@ -610,9 +593,7 @@ def test_nobody_waits_for_what_was_prepared(prepared: Any, shown: Shown, found: 
     assert len(pauses) == 2
 
 
-def test_what_was_prepared_and_not_committed_leaves_no_trace(
-    prepared: Any, shown: Shown, found: Make
-) -> None:
+def test_what_was_prepared_and_not_committed_leaves_no_trace(prepared: Any, shown: Shown) -> None:
     index, prepare = prepared
     before = shown.upto(2)
     prepare()
@@ -620,9 +601,7 @@ def test_what_was_prepared_and_not_committed_leaves_no_trace(
         assert set(found(view, "aa")) == {4}
 
 
-def test_what_somebody_took_up_meanwhile_is_not_taken_up_twice(
-    scene: Scene, prepared: Any, found: Make
-) -> None:
+def test_what_somebody_took_up_meanwhile_is_not_taken_up_twice(scene: Scene, prepared: Any) -> None:
     index, prepare = prepared
     take_up = prepare()
     with index.view(scene.shown) as view:
@@ -635,9 +614,9 @@ def test_what_somebody_took_up_meanwhile_is_not_taken_up_twice(
 
 
 @pytest.mark.parametrize("how", ["nothing new", "very much new", "begun anew", "not begun"])
-def test_what_is_not_for_one_batch_is_not_prepared(scene: Scene, how: str, an_item: Make) -> None:
+def test_what_is_not_for_one_batch_is_not_prepared(scene: Scene, how: str) -> None:
     scene.shown.put(an_item(1, "aa"))
-    index = scene.an_index()
+    index = an_index()
     if how != "not begun":
         index.refresh(scene.shown)
     if how == "very much new":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from observer.search.candidates import (
     NAMED,
     OPEN,
     QueryWords,
-    Sources,
     distinctness,
     doubt_of,
     is_name,
@@ -32,7 +30,7 @@ from observer.search.rank import HALF_LIFE_MS, Hit, HitSignals, composite, fit, 
 from observer.search.snippet import held_whole, sentences, snippet
 from observer.store.database import SqliteStore
 
-Filled = Callable[..., Sources]
+from .conftest import Filled, an_item
 
 
 @pytest.mark.parametrize(
@@ -353,7 +351,7 @@ def test_a_session_that_nobody_knows_is_refused(sessions: SqliteStore, handle: s
 
 
 def test_the_session_of_an_item_is_meant_where_the_handle_is_an_items(
-    sessions: SqliteStore, an_item: Callable[..., Item]
+    sessions: SqliteStore,
 ) -> None:
     with sessions.write() as writer:
         writer.put_items([an_item(5, session_id=12)])
@@ -363,9 +361,7 @@ def test_the_session_of_an_item_is_meant_where_the_handle_is_an_items(
             session_id(reader, "20")
 
 
-def test_an_item_is_meant_by_its_id_or_the_beginning_of_its_uuid(
-    store: SqliteStore, an_item: Callable[..., Item]
-) -> None:
+def test_an_item_is_meant_by_its_id_or_the_beginning_of_its_uuid(store: SqliteStore) -> None:
     alike = [replace(an_item(seq), uuid=f"0123abcd-{seq}") for seq in (1, 2)]
     with store.write() as writer:
         writer.put_items(alike)

@@ -36,9 +36,8 @@ from observer.search.start import MOST_DIRTY, CardFact, StartRequest, start
 from observer.store.database import SqliteStore
 from tests.support import Git, pipeline_over
 
-from .conftest import stand
+from .conftest import NOW_MS, stand
 
-NOW_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000
 
 RED = Command(
