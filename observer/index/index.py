@@ -30,8 +30,16 @@ from observer.core.model import ItemChange
 from observer.core.paths import make_private, read_plain
 from observer.core.value import Value, decode_json
 from observer.index.arrays import CorruptFile, load, release, save
-from observer.index.segment import Segment, facts_of, loaded, mean_length, merged, segment
-from observer.index.tokens import Codes, Stem
+from observer.index.segment import (
+    Codes,
+    Segment,
+    Stem,
+    facts_of,
+    loaded,
+    mean_length,
+    merged,
+    segment,
+)
 from observer.index.view import View
 
 FORMAT = 2
@@ -184,7 +192,7 @@ class Index:
 
     Args:
         folder: where its files are.
-        stem: see `tokens.Stem`; always the same for one folder.
+        stem: see `segment.Stem`; always the same for one folder.
         is_owner: whether this process writes the files; one process at most.
     """
 

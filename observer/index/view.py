@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.index.arrays import release
 from observer.index.segment import (
+    COLUMNS,
     HALVES,
     LENGTH_SHARE,
     NOBODY,
     SATURATION,
+    SEPARATOR,
+    Codes,
     QueryTerms,
     Segment,
     attribute,
@@ -29,7 +32,6 @@ from observer.index.segment import (
     joined,
     mean_length,
 )
-from observer.index.tokens import COLUMNS, SEPARATOR, Codes
 from observer.index.vectors import (
     WORD_BITS,
     Packed,
@@ -317,7 +319,7 @@ class View:
         return self._words(query).counts
 
     def mask(self, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
-        """Return which rows count; see `masks.mask`."""
+        """Return which rows count; see `mask`."""
         return joined([mask(each, filters, among) for each in self._segments], np.bool_)
 
     def are(self, places: Places, filters: Filters) -> Mask:

@@ -31,6 +31,7 @@ from observer.observations import note_reducer, note_syntax
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
+from observer.search.rank import has_expired
 from observer.store.interface import Store
 from observer.store.items import Grouping
 from observer.store.reader import StoreReader
@@ -315,7 +316,7 @@ class NoteReader:
             if one.item.id not in linked
             and pair_id(item.id, one.item.id) not in judged
             and not is_superseded(one.item)
-            and not self._has_expired(one.item)
+            and not has_expired(one.item, self._now_ms())
             and one.item.narrative != item.narrative
         )
 
@@ -337,7 +338,7 @@ class NoteReader:
             approved = [
                 item
                 for item in reader.recent(place, limit=LARGEST_ID)
-                if item.approval == "approved" and not self._has_expired(item)
+                if item.approval == "approved" and not has_expired(item, self._now_ms())
             ]
         replaced: set[int] = set()
         for item in approved:
@@ -351,9 +352,6 @@ class NoteReader:
                 kept.append(item)
                 left -= size
         return kept, len(standing) - len(kept)
-
-    def _has_expired(self, item: Item) -> bool:
-        return item.expires_ms is not None and item.expires_ms <= self._now_ms()
 
     def _filters(self, reader: StoreReader, project: str | None, narrow: SearchOptions) -> Filters:
         filters = filters_of(reader, narrow, project=project, owner=self._owner)

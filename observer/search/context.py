@@ -21,12 +21,11 @@ from observer.core.model import Item, SummaryFields
 from observer.core.value import Value
 from observer.observations.summary import is_trivial
 from observer.search.candidates import Sources
-from observer.search.dedupe import Repeats, content
 from observer.search.find import SearchHits, search
 from observer.search.query import plan
 from observer.search.rank import Hit, HitSignals, is_knowledge
 from observer.search.recent_sessions import Uncommitted
-from observer.search.snippet import snippet
+from observer.search.snippet import Repeats, content, snippet
 from observer.search.start import (
     CardFact,
     ContextRequest,

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
-from observer.index.segment import QueryTerms, segment
-from observer.index.tokens import Codes
+from observer.index.segment import Codes, QueryTerms, segment
 from observer.index.view import LEAST_RARITY, Query, View
 from observer.search.candidates import Sources, candidates
 from observer.search.find import answering

@@ -38,27 +38,25 @@ from observer.search.candidates import (
     is_indexed,
     searched,
 )
-from observer.search.dedupe import Deduplicator
-from observer.search.eligible import (
-    EXPIRED,
-    Nearness,
-    has_expired,
-    outranked,
-    staleness_factor,
-    successors,
-    together,
-)
 from observer.search.query import NO_WORD, STOP_WORDS, QueryPlan, dated, parts, plan, quoted
 from observer.search.rank import (
+    EXPIRED,
     Hit,
     HitSignals,
+    Nearness,
     fit,
+    has_expired,
     has_signal,
     is_merely_near,
     order,
+    outranked,
     recency,
+    staleness_factor,
     stands_out,
+    successors,
+    together,
 )
+from observer.search.snippet import Deduplicator
 from observer.store.reader import StoreReader
 
 SHORTEST = 5

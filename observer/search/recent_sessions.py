@@ -39,7 +39,7 @@ from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, files_of, worth_showing
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
-from observer.search.eligible import is_stale
+from observer.search.rank import is_stale
 from observer.store.reader import StoreReader
 
 SESSIONS = 40

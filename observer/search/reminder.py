@@ -31,8 +31,8 @@ from observer.observations import project_state, session_state
 from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
 from observer.observations.project_state import Alternative, ProjectState
-from observer.search.eligible import is_harmless
 from observer.search.query import quoted
+from observer.search.rank import is_harmless
 from observer.store.reader import StoreReader
 
 LOOKED_AT = 20

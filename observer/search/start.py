@@ -24,28 +24,25 @@ from observer.observations.drafts import QUESTION
 from observer.observations.quoting import matter, opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.observations.session_state import last_reply
-from observer.search.dedupe import without_duplicates
-from observer.search.eligible import (
+from observer.search.rank import (
+    ASKING,
     ENDS,
     WITHHELD,
+    Hit,
+    HitSignals,
     capped,
+    clamped,
     clean,
+    composite,
     discarded,
     is_harmless,
+    is_knowledge,
     is_of_here,
     is_stale,
     made_here,
+    recency,
     staleness_factor,
     successors,
-)
-from observer.search.rank import (
-    ASKING,
-    Hit,
-    HitSignals,
-    clamped,
-    composite,
-    is_knowledge,
-    recency,
 )
 from observer.search.recent_sessions import (
     FailingCheck,
@@ -58,6 +55,7 @@ from observer.search.recent_sessions import (
     working_checks,
     working_forms,
 )
+from observer.search.snippet import without_duplicates
 from observer.store.reader import StoreReader
 
 MOST_RED, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 8, 3, 6, 3

@@ -15,8 +15,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange, item_id
 from observer.index import Index, ListRequest, View
 from observer.index.embed.lazy_model import packed
-from observer.index.segment import Segment
-from observer.index.tokens import Codes
+from observer.index.segment import Codes, Segment
 from observer.store.connection import stemmer
 
 MODEL, DIMENSIONS = "0123456789ab", 64

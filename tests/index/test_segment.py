@@ -25,12 +25,12 @@ from observer.index.segment import (
     LENGTH_SHARE,
     SATURATION,
     WEIGHTS,
+    Codes,
     Segment,
     gathered,
     merged,
     segment,
 )
-from observer.index.tokens import Codes
 from observer.index.view import LEAST_RARITY
 
 from .conftest import a_vector, a_view, an_item, codes, found, near, query

@@ -12,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import Item
-from observer.index.segment import WEIGHTS
-from observer.index.tokens import COLUMNS, SEPARATOR, WORD_CHARS, Codes, code, pieces, words_of
+from observer.index.segment import (
+    COLUMNS,
+    SEPARATOR,
+    WEIGHTS,
+    WORD_CHARS,
+    Codes,
+    code,
+    pieces,
+    words_of,
+)
 from observer.index.view import Occurrences
 from observer.store.connection import stemmer
 
@@ -93,7 +101,7 @@ def test_a_whole_word_comes_without_its_parts() -> None:
 
 
 def test_words_are_kept_at_hand_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("observer.index.tokens.MOST_KNOWN", 5)
+    monkeypatch.setattr("observer.index.segment.MOST_KNOWN", 5)
     asked: list[str] = []
 
     def stem(word: str) -> tuple[str, ...]:
@@ -108,7 +116,7 @@ def test_words_are_kept_at_hand_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_no_stem_has_the_code_of_the_separator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("observer.index.tokens.zlib.crc32", lambda _: 0)
+    monkeypatch.setattr("observer.index.segment.zlib.crc32", lambda _: 0)
     assert code("anything") != SEPARATOR
 
 

@@ -17,8 +17,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange, item_id
 from observer.index import ListRequest
 from observer.index.embed.lazy_model import packed
-from observer.index.segment import segment
-from observer.index.tokens import Codes
+from observer.index.segment import Codes, segment
 from observer.index.vectors import (
     AT_ONCE,
     NEIGHBOURS,

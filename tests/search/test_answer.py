@@ -23,8 +23,8 @@ from observer.search.context import (
     TokenCosts,
     pack,
 )
-from observer.search.dedupe import Repeats
 from observer.search.rank import has_signal
+from observer.search.snippet import Repeats
 from observer.store.database import SqliteStore
 
 from .conftest import HERE, NOW_MS, Filled, an_item, lent

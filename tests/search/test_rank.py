@@ -23,10 +23,20 @@ from observer.search.candidates import (
     is_name,
     trust,
 )
-from observer.search.eligible import is_stale, outranked, staleness_factor, together
 from observer.search.handles import located, meant, named, session_id
 from observer.search.query import plan
-from observer.search.rank import HALF_LIFE_MS, Hit, HitSignals, composite, fit, recency
+from observer.search.rank import (
+    HALF_LIFE_MS,
+    Hit,
+    HitSignals,
+    composite,
+    fit,
+    is_stale,
+    outranked,
+    recency,
+    staleness_factor,
+    together,
+)
 from observer.search.snippet import held_whole, sentences, snippet
 from observer.store.database import SqliteStore
 

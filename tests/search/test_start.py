@@ -16,7 +16,7 @@ from observer.observations import project_state, session_state
 from observer.observations.open_failures import OpenFailure
 from observer.observations.project_state import ProjectState
 from observer.observations.session_state import CommandState, FileState, SessionState
-from observer.search.eligible import WITHHELD
+from observer.search.rank import WITHHELD
 from observer.search.start import (
     CHECKS,
     FILES,
