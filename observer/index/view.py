@@ -214,11 +214,6 @@ class TopK(NamedTuple):
     scores: NDArray[Any]
 
 
-def has_room(found: TopK, wanted: ListRequest) -> bool:
-    """Return True if fewer rows were found than are wanted."""
-    return len(found.places) < wanted.limit
-
-
 def reached(scores: NDArray[Any], mask: Mask, count: int) -> float:
     """Return a score that about `count` rows reach, judged by a sample; 0 for any score."""
     step = max(1, len(scores) // SAMPLED)
@@ -334,7 +329,7 @@ class View:
         is_rare = words.rarities > LEAST_RARITY
         self._score(words.taken(np.flatnonzero(is_rare)), scores)
         found = [highest(scores, each) for each in wanted]
-        is_open = any(map(has_room, found, wanted))
+        is_open = any(len(one.places) < each.limit for one, each in zip(found, wanted, strict=True))
         if is_open and not is_rare.all():
             self._score(words.taken(np.flatnonzero(~is_rare)), scores)
             found = [highest(scores, each) for each in wanted]
@@ -353,10 +348,6 @@ class View:
         """Return where the words of a query stand in some rows, given in ascending order."""
         return Occurrences(self._tokens(places), query)
 
-    def lengths(self, places: Places) -> NDArray[np.int64]:
-        """Return how many words some rows have, given in ascending order."""
-        return self._of(places, lambda each: each.lengths)
-
     def relevance(
         self,
         places: Places,
@@ -365,7 +356,9 @@ class View:
         length_share: float = LENGTH_SHARE,
     ) -> NDArray[np.float32]:
         """Return the BM25 of some rows from what the words weigh in them: rows by words."""
-        against = damping(self.lengths(places), mean_length(self._segments), length_share)
+        against = damping(
+            self._of(places, lambda each: each.lengths), mean_length(self._segments), length_share
+        )
         shares = weights / (weights + against[:, np.newaxis])
         return (shares @ self._words(query).rarities * (SATURATION + 1)).astype(np.float32)
 

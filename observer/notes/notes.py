@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 import orjson
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from observer.core.errors import BadInput, CapturedUserOnly, NotFound, RuleUserOnly
 from observer.core.events import AnyBody, Approve, Forget, Reference, Remember, Revise, Undo
@@ -311,19 +311,10 @@ class Notes(NoteReader):
         check(changes)
         item = self.get(handle)
         check_change(item, author)
-        body = Revise(
-            item=item.id,
-            content=changes.content,
-            title=changes.title,
-            type=changes.type,
-            category=changes.category,
-            confidence=changes.confidence,
-            layer=changes.layer,
-            tags=changes.tags,
-            expires_ms=changes.expires_ms,
-            metadata=None if changes.metadata is None else metadata_text(changes.metadata),
-        )
-        return self._changed(item, body, author)
+        fields = asdict(changes)
+        if changes.metadata is not None:
+            fields["metadata"] = metadata_text(changes.metadata)
+        return self._changed(item, Revise(item=item.id, **fields), author)
 
     def promote(
         self, handle: int | str, scope: Literal["project", "team"], *, project: str, author: Author

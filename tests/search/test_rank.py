@@ -58,11 +58,6 @@ def test_words_count_by_how_good_they_are(bm25: list[float], words: list[float])
     assert found.words.tolist() == pytest.approx(words)
 
 
-def test_what_words_leave_open_goes_to_meaning() -> None:
-    found = [trust(np.array([8]), good=8, doubt=doubt, is_named=False) for doubt in (0, 0.5, 1)]
-    assert [each.meaning for each in found] == [1, 1 + OPEN / 4, 1 + OPEN]
-
-
 @pytest.mark.parametrize(
     ("text", "doubt"),
     [
@@ -78,21 +73,31 @@ def test_a_query_is_doubted_by_what_no_item_holds(filled: Filled, text: str, dou
     assert doubt_of(sources.view, query, found) == pytest.approx(doubt)
 
 
-def test_meaning_counts_less_in_a_crowd_and_more_alone() -> None:
-    factors = distinctness(np.array([0.5, 0.5, 0.5]), np.array([0.2, 0, -0.2]), doubt=0.5)
-    assert factors.tolist() == pytest.approx([1 - CROWDED / 5, 1, 1 + CROWDED / 5])
+@pytest.mark.parametrize(
+    ("semantic", "crowding", "doubt", "factors"),
+    [
+        pytest.param(
+            [0.5] * 3, [0.2, 0, -0.2], 0.5, [1 - CROWDED / 5, 1, 1 + CROWDED / 5], id="less, more"
+        ),
+        pytest.param([0.5], [0.4], 0, [1], id="words find what is meant"),
+        pytest.param([0, 0.01], [0.4, 0.4], 1, [0, 0], id="no less than nothing"),
+    ],
+)
+def test_meaning_counts_less_in_a_crowd_and_more_alone(
+    semantic: list[float], crowding: list[float], doubt: float, factors: list[float]
+) -> None:
+    found = distinctness(np.array(semantic), np.array(crowding), doubt=doubt)
+    assert found.tolist() == pytest.approx(factors)
 
 
-def test_a_crowd_does_not_matter_where_words_find_what_is_meant() -> None:
-    assert distinctness(np.array([0.5]), np.array([0.4]), doubt=0).tolist() == [1]
-
-
-def test_a_crowd_leaves_no_less_than_nothing() -> None:
-    assert distinctness(np.array([0, 0.01]), np.array([0.4, 0.4]), doubt=1).tolist() == [0, 0]
-
-
-def test_what_is_merely_near_counts_little_for_a_name() -> None:
-    assert trust(np.array([8]), good=8, doubt=0, is_named=True).meaning == NAMED
+@pytest.mark.parametrize(
+    ("doubt", "is_named", "meaning"),
+    [(0, False, 1), (0.5, False, 1 + OPEN / 4), (1, False, 1 + OPEN), (0, True, NAMED)],
+)
+def test_what_words_leave_open_goes_to_meaning_if_it_is_no_name(
+    doubt: float, meaning: float, *, is_named: bool
+) -> None:
+    assert trust(np.array([8]), good=8, doubt=doubt, is_named=is_named).meaning == meaning
 
 
 @pytest.mark.parametrize(
