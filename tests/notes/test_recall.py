@@ -190,6 +190,9 @@ def test_a_note_without_a_folder_or_of_another_project_is_elsewhere(
     now = keep("cookies today", category="work")
     point(world, 0, loose, there, now)
     assert set(remind(now)) == {loose.id, there.id}
+    apart = keep("cookies anew")
+    point(world, 0, apart)
+    assert loose.id in remind(apart)
 
 
 def test_the_nearest_come_first_and_the_distance_is_a_limit(
