@@ -396,19 +396,22 @@ def candidates(
         of_any = np.logical_or.reduce([each.mask for each in lists])
         by_vector = view.by_vector(vector, [ListRequest(of_any, most)])
     late = "" if view.is_complete else NOT_COMPLETE
-    bare = ""
-    if "meaning" in legs and vector is None:
-        bare = NO_MEANING
-    elif "meaning" in legs and (share := 1 - view.embedded) >= LEAST_BARE:
-        bare = (
-            f"{share:.0%} of the items are found by words alone until the daemon has embedded them"
-        )
+    bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
         columns(view, query, vector, lists, Found(by_words, by_vector, doubt)),
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
         is_narrowed=chosen is not None,
     )
+
+
+def _bare(view: View, *, has_model: bool) -> str:
+    """Return what keeps items from being found by their meaning."""
+    if not has_model:
+        return NO_MEANING
+    bare = 1 - view.embedded
+    said = f"{bare:.0%} of the items are found by words alone until the daemon has embedded them"
+    return said if bare >= LEAST_BARE else ""
 
 
 def _among(

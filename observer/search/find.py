@@ -455,10 +455,8 @@ def _newest(sources: Sources, filters: Filters) -> list[Item]:
     running: int | None = None
     reader = sources.reader
     work = replace(filters, types=_WORK, kinds=("observation",))
-    if is_indexed(work):
-        ids = sources.view.newest(work, _RECENT)
-    else:
-        ids = reader.ids(work, limit=_RECENT)
+    is_known = is_indexed(work)
+    ids = sources.view.newest(work, _RECENT) if is_known else reader.ids(work, limit=_RECENT)
     batches = (reader.items(ids[start:][:_AT_ONCE]) for start in range(0, len(ids), _AT_ONCE))
     for item in chain.from_iterable(batches):
         is_work = item.files_modified and filters.admits(item)

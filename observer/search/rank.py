@@ -20,13 +20,10 @@ from typing import Any, TypeVar
 import msgspec
 from numpy.typing import NDArray
 
-from observer.core.events import Commit
-from observer.core.model import KNOWLEDGE_TYPES, Item, Reason, Validity, seq_of
+from observer.core.model import KNOWLEDGE_TYPES, Item, Reason, Validity
 from observer.core.value import Value
 from observer.observations.drafts import DECISION
 from observer.observations.prompt_injection import suspicion
-from observer.store.items import Work
-from observer.store.reader import StoreReader
 
 HALF_LIFE_MS = 168 * 3_600_000
 """After a week an item's recency is worth half."""
@@ -212,38 +209,6 @@ def clamped(score: float) -> float:
 
 Nearness = Callable[[int, int], float]
 
-_AWAY = frozenset({"elsewhere", "reverted"})
-_BACK = frozenset({"replaces", "reverts"})
-
-
-def discarded(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
-    """Return the commits among items that were reset, reverted, amended, squashed or rebased away.
-
-    A commit of another branch is none of this one's history either.
-    """
-    commits = [item for item in items if item.type == "commit"]
-    away = {item.id for item in commits if any(one.reason in _AWAY for one in item.validity)}
-    return taken_back(reader, commits) | away
-
-
-def taken_back(reader: StoreReader, items: Iterable[Item | Work]) -> frozenset[int]:
-    """Return the commits and edits among items that were taken back or replaced since.
-
-    Of an edit that is what a command took back, git's or `rm`: all that no commit had of its file.
-    What an edit took back may be one of several that the item stands for.
-    """
-    made = {item.id: item for item in items if item.type in ("commit", "file-write")}
-    links = [each for each in reader.linked_to([*made]) if each[1].kind in _BACK] if made else []
-    by = {item.id: item for item in reader.items([source for source, _ in links])}
-    undone = {link.target for _, link in reader.linked_to([*by]) if link.kind == "reverts"}
-    return frozenset(
-        link.target
-        for source, link in links
-        if source in by and source not in undone
-        if made[link.target].type == "commit" or by[source].type == "command"
-    )
-
-
 WITHHELD = "left out, since it imitates the markup of a client or model"
 """What is said in its place, where silence would mislead."""
 
@@ -258,30 +223,9 @@ def clean(text: str) -> str:
     return text if is_harmless(text) else ""
 
 
-_HOOKS = "git/"
-_OWN = frozenset({"commit", "amend"})
-"""Of a merge, pick or revert the subject is made of what somebody else wrote."""
-
-
 def is_of_here(note: Item) -> bool:
     """Return True if a note is of this project, the person's, or approved by the person."""
     return note.project_id is not None or note.author == "person" or note.approval == "approved"
-
-
-def made_here(reader: StoreReader, commits: Sequence[Item]) -> frozenset[int]:
-    """Return the ids of the commits that were made on this machine.
-
-    Those are the ones that sessions or git's hooks reported as they were made. The name of an
-    author proves nothing: anybody may write any name into a commit that is pulled.
-    """
-    seqs = {seq_of(commit.id): commit.id for commit in commits}
-    return frozenset(
-        seqs[one.seq]
-        for one in reader.logged(seqs)
-        if (one.event.session or one.event.route.startswith(_HOOKS))
-        and isinstance(one.event.body, Commit)
-        and one.event.body.action in _OWN
-    )
 
 
 FACTORS: dict[Reason, float] = {

@@ -80,10 +80,9 @@ def _who(reader: StoreReader, item: Item, session: Session, root: str) -> str:
     if item.person:
         return item.person if item.person in OURS else named(one_line(item.person, NAME_CHARS))
     by = reader.session(item.session_id or 0)
-    if by is None or by.id == session.id:
-        return ""
+    names = {session.external, session.parent} - {""}
     # A session and its sub-agents, and two sub-agents of one session, are one.
-    if ({by.external, by.parent} & {session.external, session.parent}) - {""}:
+    if by is None or by.id == session.id or names & {by.external, by.parent}:
         return ""
     is_apart = item.branch != session.branch or not is_inside(by.cwd, root)
     return f"another session ({by.client})" if is_apart else ""

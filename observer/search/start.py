@@ -24,6 +24,7 @@ from observer.observations.drafts import QUESTION
 from observer.observations.quoting import matter, opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.observations.session_state import last_reply
+from observer.search.code_history import discarded, made_here
 from observer.search.rank import (
     ASKING,
     ENDS,
@@ -34,12 +35,10 @@ from observer.search.rank import (
     clamped,
     clean,
     composite,
-    discarded,
     is_harmless,
     is_knowledge,
     is_of_here,
     is_stale,
-    made_here,
     recency,
     staleness_factor,
     successors,
@@ -303,10 +302,7 @@ def _lines(
         yield CardFact(item=made.id, why=DECIDED, text=text, at_ms=made.created_ms)
     yield from (_turn(each, last, recent.all) for each in before)
     yield from _checks(recent.all, red)
-    # Which commands do not work here, and which do instead, one line a failing form.
-    for form, item in islice(working_forms(reader, request.project_id).items(), MOST_FORMS):
-        text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
-        yield CardFact(item=item.id, why=FORM, text=text)
+    yield from _forms(reader, request)
     yield from islice(_committed(reader, request, last), MOST_OTHERS)
 
 
@@ -468,6 +464,13 @@ def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[C
     found = [f"`{command}`{f' in {folder[:-1]}' if folder else ''}" for command, _, folder in parts]
     if found:
         yield CardFact(item=0, why=CHECKS, text=" · ".join(found))
+
+
+def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
+    """Yield which commands do not work here, and which do instead, one line a failing form."""
+    for form, item in islice(working_forms(reader, request.project_id).items(), MOST_FORMS):
+        text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
+        yield CardFact(item=item.id, why=FORM, text=text)
 
 
 def _files(
