@@ -20,8 +20,8 @@ from observer.core.model import KNOWLEDGE_TYPES, EntityRelation, Item, title_key
 from observer.core.value import Value
 from observer.index import words_of
 from observer.observations.drafts import FAILED
-from observer.search.code_history import made_here
 from observer.search.query import quoted
+from observer.search.recent_sessions import made_here
 from observer.search.reminder import changed_symbols
 from observer.store.reader import StoreReader
 

@@ -19,15 +19,14 @@ from msgspec.structs import replace
 
 from observer.commands.check_tools import checker_of
 from observer.commands.command_line import leading_commands, simple_commands
-from observer.core.events import Command, Commit, FileWrite
+from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters, touches
-from observer.core.model import Item, Session, seq_of
+from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
 from observer.observations import git_commands, session_state
 from observer.observations.drafts import FAILED
-from observer.store.items import Work
 from observer.store.reader import StoreReader
 
 SECOND_MS = 1000
@@ -503,54 +502,3 @@ def _ran(line: str) -> str:
     """Return what a command line chiefly ran, whatever it was run by: `uv run`, or nothing."""
     parts = leading_commands(simple_commands(line))
     return "; ".join(" ".join(part.words) for part in parts)
-
-
-_AWAY = frozenset({"elsewhere", "reverted"})
-_BACK = frozenset({"replaces", "reverts"})
-_HOOKS = "git/"
-_OWN = frozenset({"commit", "amend"})
-"""Of a merge, pick or revert the subject is made of what somebody else wrote."""
-
-
-def discarded(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
-    """Return the commits among items that were reset, reverted, amended, squashed or rebased away.
-
-    A commit of another branch is none of this one's history either.
-    """
-    commits = [item for item in items if item.type == "commit"]
-    away = {item.id for item in commits if any(one.reason in _AWAY for one in item.validity)}
-    return taken_back(reader, commits) | away
-
-
-def taken_back(reader: StoreReader, items: Iterable[Item | Work]) -> frozenset[int]:
-    """Return the commits and edits among items that were taken back or replaced since.
-
-    Of an edit that is what a command took back, git's or `rm`: all that no commit had of its file.
-    What an edit took back may be one of several that the item stands for.
-    """
-    made = {item.id: item for item in items if item.type in ("commit", "file-write")}
-    links = [each for each in reader.linked_to([*made]) if each[1].kind in _BACK] if made else []
-    by = {item.id: item for item in reader.items([source for source, _ in links])}
-    undone = {link.target for _, link in reader.linked_to([*by]) if link.kind == "reverts"}
-    return frozenset(
-        link.target
-        for source, link in links
-        if source in by and source not in undone
-        if made[link.target].type == "commit" or by[source].type == "command"
-    )
-
-
-def made_here(reader: StoreReader, commits: Sequence[Item]) -> frozenset[int]:
-    """Return the ids of the commits that were made on this machine.
-
-    Those are the ones that sessions or git's hooks reported as they were made. The name of an
-    author proves nothing: anybody may write any name into a commit that is pulled.
-    """
-    seqs = {seq_of(commit.id): commit.id for commit in commits}
-    return frozenset(
-        seqs[one.seq]
-        for one in reader.logged(seqs)
-        if (one.event.session or one.event.route.startswith(_HOOKS))
-        and isinstance(one.event.body, Commit)
-        and one.event.body.action in _OWN
-    )

@@ -24,7 +24,6 @@ from observer.observations.drafts import QUESTION
 from observer.observations.quoting import matter, opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.observations.session_state import last_reply
-from observer.search.code_history import discarded, made_here
 from observer.search.rank import (
     ASKING,
     ENDS,
@@ -49,7 +48,9 @@ from observer.search.recent_sessions import (
     RecentSessions,
     Uncommitted,
     dense,
+    discarded,
     likely_files,
+    made_here,
     named_in,
     working_checks,
     working_forms,

@@ -40,8 +40,8 @@ from observer.observations.drafts import FAILED, where_of
 from observer.observations.event_text import read
 from observer.observations.prompt_injection import with_suspicion
 from observer.observations.turns import TURN
-from observer.search.code_history import taken_back
 from observer.search.handles import session_id
+from observer.search.recent_sessions import taken_back
 from observer.store.items import Work
 from observer.store.reader import StoreReader
 
