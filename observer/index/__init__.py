@@ -4,8 +4,7 @@
 """
 
 from observer.index.index import Feed, Index
-from observer.index.segment import LENGTH_SHARE
-from observer.index.tokens import WORD_CHARS, Stem, pieces, words_of
+from observer.index.segment import LENGTH_SHARE, WORD_CHARS, Stem, pieces, words_of
 from observer.index.view import ListRequest, Mask, TopK, View, distinct
 
 __all__ = [

@@ -62,9 +62,13 @@ def save(path: Path, facts: Value, arrays: Arrays) -> None:
     Raises:
         OSError: the disk is full or read-only; nothing is left under the name.
     """
-    slots, end = _slots(arrays)
+    slots, end = [], 0
+    for name, array in arrays.items():
+        kind, checksum = array.dtype.str, _checksum(array)
+        slots.append(_Slot(name=name, dtype=kind, shape=array.shape, offset=end, checksum=checksum))
+        end = _aligned(end + array.nbytes)
     raw = msgspec.Raw(msgspec.json.encode(facts))
-    header = msgspec.json.encode(_Header(facts=raw, slots=slots, size_bytes=end))
+    header = msgspec.json.encode(_Header(facts=raw, slots=tuple(slots), size_bytes=end))
     begin = _aligned(len(MARK) + _LENGTHS.size + len(header))
     unfinished = path.with_name(f".{path.name}")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -93,9 +97,20 @@ def load(path: Path) -> SavedArrays:
     try:
         header, begin = _header(path)
         mapped = np.memmap(path, dtype=np.uint8, mode="r")
-        if mapped.size != begin + header.size_bytes + len(MARK) or _tail(mapped) != MARK:
+        if (
+            mapped.size != begin + header.size_bytes + len(MARK)
+            or mapped[-len(MARK) :].tobytes() != MARK
+        ):
             raise CorruptFile(f"{path.name} was cut")
-        arrays = {slot.name: _view(mapped, slot, begin) for slot in header.slots}
+        arrays = {}
+        for slot in header.slots:
+            dtype = np.dtype(slot.dtype)
+            start = begin + slot.offset
+            end = start + dtype.itemsize * int(np.prod(slot.shape, dtype=np.int64))
+            array = mapped[start:end].view(np.ndarray).view(dtype).reshape(slot.shape)
+            if _checksum(array) != slot.checksum:
+                raise CorruptFile(f"{slot.name} is damaged")
+            arrays[slot.name] = array
         release(mapped)  # all was read, little will be asked
         return SavedArrays(bytes(header.facts), arrays)
     except (OSError, ValueError, TypeError, struct.error, msgspec.MsgspecError) as error:
@@ -128,31 +143,8 @@ def _header(path: Path) -> tuple[_Header, int]:
     return decode_json(header, _Header), begin
 
 
-def _slots(arrays: Arrays) -> tuple[tuple[_Slot, ...], int]:
-    slots, end = [], 0
-    for name, array in arrays.items():
-        kind, checksum = array.dtype.str, _checksum(array)
-        slots.append(_Slot(name=name, dtype=kind, shape=array.shape, offset=end, checksum=checksum))
-        end = _aligned(end + array.nbytes)
-    return tuple(slots), end
-
-
-def _view(mapped: NDArray[np.uint8], slot: _Slot, begin: int) -> NDArray[Any]:
-    dtype = np.dtype(slot.dtype)
-    size = dtype.itemsize * int(np.prod(slot.shape, dtype=np.int64))
-    start = begin + slot.offset
-    array = mapped[start : start + size].view(np.ndarray).view(dtype).reshape(slot.shape)
-    if _checksum(array) != slot.checksum:
-        raise CorruptFile(f"{slot.name} is damaged")
-    return array
-
-
 def _checksum(array: NDArray[Any]) -> int:
     return zlib.crc32(np.ascontiguousarray(array).data)
-
-
-def _tail(mapped: NDArray[np.uint8]) -> bytes:
-    return bytes(mapped[-len(MARK) :])
 
 
 def _aligned(offset: int) -> int:

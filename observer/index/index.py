@@ -30,8 +30,16 @@ from observer.core.model import ItemChange
 from observer.core.paths import make_private, read_plain
 from observer.core.value import Value, decode_json
 from observer.index.arrays import CorruptFile, load, release, save
-from observer.index.segment import Segment, facts_of, loaded, mean_length, merged, segment
-from observer.index.tokens import Codes, Stem
+from observer.index.segment import (
+    Codes,
+    Segment,
+    Stem,
+    facts_of,
+    loaded,
+    mean_length,
+    merged,
+    segment,
+)
 from observer.index.view import View
 
 FORMAT = 2
@@ -92,14 +100,13 @@ class Files:
             return []
         except (OSError, msgspec.MsgspecError):
             return [_LIST]
-        return [name for name in listed.segments if not self._is_whole(name)]
-
-    def _is_whole(self, name: str) -> bool:
-        try:
-            load(self._folder / name)
-        except CorruptFile:
-            return False
-        return True
+        torn = []
+        for name in listed.segments:
+            try:
+                load(self._folder / name)
+            except CorruptFile:
+                torn.append(name)
+        return torn
 
     def has(self, one: Segment) -> bool:
         """Return True if a segment is in a file."""
@@ -112,14 +119,22 @@ class Files:
             OSError: the disk is full or read-only; the former ones stay settled.
         """
         make_private(self._folder)
-        names = tuple(map(self._named, segments))
-        listed = _Listed(epoch=epoch, segments=names)
+        names: list[str] = []
+        for one in segments:
+            # Named by what it ends with and its size: a merger and its last part differ in size.
+            names.append(self._names.get(one) or f"{one.last_change:012d}-{one.size}.segment")
+            if not self.has(one):
+                save(self._folder / names[-1], facts_of(one), one.arrays)
+        listed = _Listed(epoch=epoch, segments=tuple(names))
         unfinished = self._folder / f".{_LIST}"
         unfinished.write_bytes(msgspec.json.encode(listed))
         unfinished.replace(self._folder / _LIST)
         mapped = [self._mapped(*pair) for pair in zip(segments, names, strict=True)]
         self._names.update(zip(mapped, names, strict=True))
-        self._sweep({_LIST, *names})
+        for entry in os.scandir(self._folder):
+            if entry.name not in {_LIST, *names}:
+                with suppress(OSError):
+                    os.unlink(entry.path)  # noqa: PTH108 - a name from scandir
         return mapped
 
     def _mapped(self, one: Segment, name: str) -> Segment:
@@ -132,20 +147,6 @@ class Files:
             return one
         found.mark_rows_deleted(one.buried)
         return found
-
-    def _named(self, one: Segment) -> str:
-        if name := self._names.get(one):
-            return name
-        # Named by what it ends with and its size: a merger and its last part differ in size.
-        name = f"{one.last_change:012d}-{one.size}.segment"
-        save(self._folder / name, facts_of(one), one.arrays)
-        return name
-
-    def _sweep(self, kept: set[str]) -> None:
-        for entry in os.scandir(self._folder):
-            if entry.name not in kept:
-                with suppress(OSError):
-                    os.unlink(entry.path)  # noqa: PTH108 - a name from scandir
 
 
 BATCH = 2_000
@@ -191,7 +192,7 @@ class Index:
 
     Args:
         folder: where its files are.
-        stem: see `tokens.Stem`; always the same for one folder.
+        stem: see `segment.Stem`; always the same for one folder.
         is_owner: whether this process writes the files; one process at most.
     """
 
@@ -275,8 +276,7 @@ class Index:
             patience = PATIENCE if self._is_owner else sys.maxsize
             is_complete = self._take_up(feed, at_most=patience)
             segments = [each.frozen() for each in self._segments]
-            model = self._model
-        yield View(segments, self._codes, model=model, is_complete=is_complete)
+        yield View(segments, self._codes, is_complete=is_complete)
 
     def embedded(self) -> int:
         """Count the items with a whole vector of the model in use, as far as they are indexed."""
@@ -304,7 +304,12 @@ class Index:
         for _ in range(at_most):
             changes = feed.changes(after=self._last, model=self._model, limit=BATCH)
             if changes:
-                self._add(changes)
+                mean = mean_length(self._segments)
+                new = segment(
+                    changes, self._codes, model=self._model, dimensions=self._dimensions,
+                    mean_length=mean,
+                )  # fmt: skip
+                self._append(new, mean)
             if len(changes) < BATCH:
                 return True
         return False
@@ -319,21 +324,23 @@ class Index:
         if self._last > newest:
             self._segments = []  # of a store that was put back to an earlier state
         self._merging = 0
-        _bury_versions(self._segments)
-
-    def _add(self, changes: Sequence[ItemChange]) -> None:
-        mean = mean_length(self._segments)
-        new = segment(
-            changes, self._codes, model=self._model, dimensions=self._dimensions, mean_length=mean
-        )
-        self._append(new, mean)
+        if not self._segments:
+            return
+        # Every row is dead that a later segment has a newer version of.
+        newest_first = np.concatenate([each.ids for each in self._segments])[::-1]
+        is_newest = np.zeros(len(newest_first), np.bool_)
+        is_newest[np.unique(newest_first, return_index=True)[1]] = True
+        ends = np.cumsum([each.size for each in self._segments])
+        parts = np.split(is_newest[::-1], ends[:-1])
+        for each, newest_rows in zip(self._segments, parts, strict=True):
+            each.mark_rows_deleted(~newest_rows)
 
     def _append(self, new: Segment, mean: float) -> None:
         for older in self._segments:
             older.mark_deleted(new.ids)
         self._segments.append(new)
         if run := self._run(LAZY, below=SMALL):
-            self._segments[-len(run) :] = [self._merged(run, mean)]
+            self._segments[-len(run) :] = [merged(run, mean_length=mean)]
 
     def _run(self, ratio: float, *, below: int) -> list[Segment]:
         """Return the newest segments below a size that are worth merging; see `EAGER`."""
@@ -357,10 +364,7 @@ class Index:
                 self._merging = len(self._segments) if run else 0
             if not run:
                 return
-            self._replace(run, [self._merged(run, mean)])
-
-    def _merged(self, run: Sequence[Segment], mean: float) -> Segment:
-        return merged(run, model=self._model, dimensions=self._dimensions, mean_length=mean)
+            self._replace(run, [merged(run, mean_length=mean)])
 
     def _replace(self, run: list[Segment], by: Sequence[Segment]) -> None:
         """Put segments that say the same into the place of others, if these are still there."""
@@ -389,15 +393,3 @@ class Index:
             _log.warning("cannot write the index: %s", error)
         else:
             self._replace(run, mapped)
-
-
-def _bury_versions(segments: Sequence[Segment]) -> None:
-    """Bury every row that a later segment has a newer version of."""
-    if not segments:
-        return
-    newest_first = np.concatenate([each.ids for each in segments])[::-1]
-    is_newest = np.zeros(len(newest_first), np.bool_)
-    is_newest[np.unique(newest_first, return_index=True)[1]] = True
-    ends = np.cumsum([each.size for each in segments])
-    for each, newest in zip(segments, np.split(is_newest[::-1], ends[:-1]), strict=True):
-        each.mark_rows_deleted(~newest)

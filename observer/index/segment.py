@@ -2,26 +2,130 @@
 
 A row is one version of one item, or a tombstone; a later row with the same id replaces it. Apart
 from that, rows are immutable. Segments are built from changed items, by merging, or from a file.
+
+Their text is numbers: every word becomes the code of its stem, names yield their parts as well. A
+stem's code is 32 bits of a checksum. Two stems with one code are treated as one word; among half a
+million stems there are some thirty such pairs.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from array import array
 from collections.abc import Callable, Sequence
 from copy import copy
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.core.model import Item, ItemChange
+from observer.core.model import UNSPACED, Item, ItemChange, columns_of
+from observer.core.patterns import lazy_pattern
 from observer.core.value import Value, decode_json
 from observer.index.arrays import Arrays, SavedArrays
-from observer.index.tokens import COLUMNS, SEPARATOR, Codes
 from observer.index.vectors import norms, signs
+
+Stem = Callable[[str], tuple[str, ...]]
+"""Returns the terms under which a word is kept: folded and stemmed."""
+
+SEPARATOR = 0
+"""The code that ends a column; no stem has it."""
+
+COLUMNS = 6
+"""Title, subtitle, narrative, facts, concepts, files: each ends with a separator."""
+
+MOST_KNOWN, KEPT = 200_000, 20_000
+"""Words whose codes are at hand while much is taken up, 50 MB of them, and those kept behind it."""
+
+WORD_CHARS = 200
+"""What is longer is data, not a word."""
+
+_LETTER = rf"[^\W_{UNSPACED}]"
+# Sets of so many letters take as long to compile as a hundred other patterns, and few texts hold
+# any of them.
+_WORDS = (
+    lazy_pattern(rf"[{UNSPACED}]|{_LETTER}+(?:[\u0300-\u036f]+{_LETTER}*)*"),
+    re.compile(r"[A-Za-z0-9]+"),
+)
+"""The words of any text, and of ASCII."""
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in order.
+
+    A word is a run of letters and digits, and of the accents that stand behind them in decomposed
+    text; or one letter of a script without blanks.
+
+    >>> words_of("add_item(2) \u5c71\u5ddd")
+    ['add', 'item', '2', '\u5c71', '\u5ddd']
+    """
+    return _WORDS[text.isascii()].findall(text)
+
+
+def pieces(word: str) -> list[str]:
+    """Return the parts of a name in camelCase; a word without a hump is its only part.
+
+    >>> pieces("HTTPServer"), pieces("server")
+    (['HTTP', 'Server'], ['server'])
+    """
+    return _HUMP.split(word)
+
+
+class Codes(dict[str, tuple[int, ...]]):
+    """The codes of each word met so far: its stems', then those of its parts; for any thread.
+
+    Args:
+        stem: asked once for a word.
+    """
+
+    def __init__(self, stem: Stem) -> None:
+        super().__init__()
+        self._stem = stem
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        self.shrink(MOST_KNOWN)
+        found = self.whole(word)
+        inside = pieces(word[:WORD_CHARS])
+        if len(inside) > 1:
+            found += tuple(each for piece in inside for each in self.whole(piece))
+        self[word] = found
+        return found
+
+    def shrink(self, most: int = KEPT) -> None:
+        """Forget all words where there are more than so many; they are soon learnt again."""
+        if len(self) > most:
+            self.clear()
+
+    def whole(self, word: str) -> tuple[int, ...]:
+        """Return the codes of a word without those of its parts."""
+        return tuple(map(code, self._stem(word))) if len(word) <= WORD_CHARS else ()
+
+    def whole_each(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return what `whole` does of each word; ASCII letters are stemmed in one call."""
+        letters = "".join(words)
+        is_plain = letters.isascii() and letters.isalpha() and all(words)
+        if is_plain and max(map(len, words)) <= WORD_CHARS:
+            return [(code(term),) for term in self._stem(" ".join(words))]
+        # Others may have no term, or several: those of all would not say whose they are.
+        return [self.whole(word) for word in words]
+
+    def of_item(self, item: Item) -> array[int]:
+        """Return the codes of an item's columns, each column ended by `SEPARATOR`."""
+        found: array[int] = array("I")
+        for text in columns_of(item):
+            found.extend(chain.from_iterable(map(self.__getitem__, words_of(text))))
+            found.append(SEPARATOR)
+        return found
+
+
+def code(term: str) -> int:
+    """Return the code of a stem, 1 to 2^32 - 1."""
+    return zlib.crc32(term.encode("utf-8", "surrogatepass")) or 1
+
 
 Rows = NDArray[np.int64]
 """Places of rows inside one segment."""
@@ -170,10 +274,9 @@ class Segment:
             self._to_embed = int(np.count_nonzero(is_wanted))
         return self._to_embed
 
-    def embedded(self, model: str) -> int:
-        """Count the living rows that have a vector of a model, be it only the beginning of one."""
-        if model != self.model:
-            return 0
+    @property
+    def embedded(self) -> int:
+        """How many of the living rows have a vector, be it only the beginning of one."""
         if self._embedded is None:
             self._embedded = int(np.count_nonzero(self.has_vector & self.alive))
         return self._embedded
@@ -304,7 +407,6 @@ def mean_length(segments: Sequence[Segment]) -> float:
 
 
 NO_SESSION = -1
-_EMPTY = array("I", [SEPARATOR] * COLUMNS)
 
 
 class FileFacts(Value):
@@ -335,7 +437,11 @@ def segment(
     """
     newest = {change.id: change for change in changes}
     ordered = [newest[item_id] for item_id in sorted(newest)]
-    streams = [_stream(one, codes, pause) for one in ordered]
+    streams = []
+    for one in ordered:
+        pause()
+        empty = array("I", [SEPARATOR] * COLUMNS)
+        streams.append(codes.of_item(one.item) if one.item else empty)
     starts = np.cumsum([0, *map(len, streams)], dtype=np.int64)
     mean_length = mean_length or float(starts[-1]) / len(ordered) - COLUMNS
     tokens = np.frombuffer(b"".join(streams), np.uint32)
@@ -348,31 +454,28 @@ def segment(
     return _segment(arrays, FileFacts(last_change=changes[-1].change, model=model), mean_length)
 
 
-def _stream(change: ItemChange, codes: Codes, pause: Callable[[], None]) -> array[int]:
-    pause()
-    return codes.of_item(change.item) if change.item else _EMPTY
-
-
-def merged(
-    segments: Sequence[Segment], *, model: str, dimensions: int, mean_length: float
-) -> Segment:
-    """Return the rows of several segments that are not buried, as one segment.
-
-    Vectors of another model than this one are left behind.
-    """
+def merged(segments: Sequence[Segment], *, mean_length: float) -> Segment:
+    """Return the rows of several segments of one model that are not buried, as one segment."""
     kept = [np.flatnonzero(~each.buried) for each in segments]
     order = np.argsort(joined([each.ids[rows] for each, rows in zip(segments, kept, strict=True)]))
     whole = {}
     for name in ("ids", "living", "session", "created", *ATTRIBUTES):
         taken = [each.arrays[name][rows] for each, rows in zip(segments, kept, strict=True)]
         whole[name] = joined(taken)[order]
-    own = [
-        _own_vectors(each, rows, model, dimensions)
-        for each, rows in zip(segments, kept, strict=True)
-    ]
-    whole["vectors"] = joined(own)[order]
-    whole["starts"], whole["tokens"] = _streams(segments, kept, order)
-    facts = FileFacts(last_change=segments[-1].last_change, model=model)
+    vectors, begins, lengths, offset = [], [], [], 0
+    for each, rows in zip(segments, kept, strict=True):
+        have = each.has_vector[rows]
+        found = np.zeros((len(rows), each.vectors.shape[1]), np.int8)
+        found[have] = each.vectors[each.places[rows[have]]]
+        vectors.append(found)
+        begins.append(each.starts[rows] + offset)
+        lengths.append(widths(each.starts)[rows])
+        offset += len(each.tokens)
+    whole["vectors"] = joined(vectors)[order]
+    tokens = joined([each.tokens for each in segments])
+    of_rows = joined(begins)[order], joined(lengths)[order]
+    whole["starts"], whole["tokens"] = gathered(tokens, *of_rows)
+    facts = FileFacts(last_change=segments[-1].last_change, model=segments[-1].model)
     return _segment(whole, facts, mean_length)
 
 
@@ -403,7 +506,12 @@ def _segment(arrays: dict[str, NDArray[Any]], facts: FileFacts, mean_length: flo
 
 def _attributes(changes: Sequence[ItemChange]) -> dict[str, NDArray[Any]]:
     items = [change.item for change in changes]
-    rows = [_codes_of(item) if item else (0,) * len(ATTRIBUTES) for item in items]
+    rows = []
+    for item in items:
+        owner = attribute(f"owner {item.owner}") if item and item.scope == "personal" else NOBODY
+        texts = (item.kind, item.type, item.category, item.branch) if item else ("",) * 4
+        project = (item.project_id or 0) if item else 0
+        rows.append((project, *map(attribute, texts), owner))
     table = np.array(rows, dtype=np.uint32).T
     sessions = [NO_SESSION if not i or i.session_id is None else i.session_id for i in items]
     return {
@@ -415,12 +523,6 @@ def _attributes(changes: Sequence[ItemChange]) -> dict[str, NDArray[Any]]:
     }
 
 
-def _codes_of(item: Item) -> tuple[int, ...]:
-    owner = attribute(f"owner {item.owner}") if item.scope == "personal" else NOBODY
-    texts = (item.kind, item.type, item.category, item.branch)
-    return (item.project_id or 0, *map(attribute, texts), owner)
-
-
 def _vectors(vectors: Sequence[bytes | None], dimensions: int) -> NDArray[np.int8]:
     blank = bytes(dimensions)
     # A shorter one is the beginning of a vector whose rest is still to come.
@@ -429,30 +531,6 @@ def _vectors(vectors: Sequence[bytes | None], dimensions: int) -> NDArray[np.int
         for vector in vectors
     )
     return np.frombuffer(b"".join(is_ours), np.int8).reshape(len(vectors), dimensions)
-
-
-def _own_vectors(
-    one: Segment, rows: NDArray[np.int64], model: str, dimensions: int
-) -> NDArray[np.int8]:
-    found = np.zeros((len(rows), dimensions), np.int8)
-    if one.model == model:
-        have = one.has_vector[rows]
-        found[have] = one.vectors[one.places[rows[have]]]
-    return found
-
-
-def _streams(
-    segments: Sequence[Segment], kept: Sequence[NDArray[np.int64]], order: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Return the streams of the rows kept, in a new order."""
-    begins, lengths, offset = [], [], 0
-    for each, rows in zip(segments, kept, strict=True):
-        begins.append(each.starts[rows] + offset)
-        lengths.append(widths(each.starts)[rows])
-        offset += len(each.tokens)
-    return gathered(
-        joined([each.tokens for each in segments]), joined(begins)[order], joined(lengths)[order]
-    )
 
 
 def gathered(

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.index.arrays import release
 from observer.index.segment import (
+    COLUMNS,
     HALVES,
     LENGTH_SHARE,
     NOBODY,
     SATURATION,
+    SEPARATOR,
+    Codes,
     QueryTerms,
     Segment,
     attribute,
@@ -29,7 +32,6 @@ from observer.index.segment import (
     joined,
     mean_length,
 )
-from observer.index.tokens import COLUMNS, SEPARATOR, Codes
 from observer.index.vectors import (
     WORD_BITS,
     Packed,
@@ -212,11 +214,6 @@ class TopK(NamedTuple):
     scores: NDArray[Any]
 
 
-def has_room(found: TopK, wanted: ListRequest) -> bool:
-    """Return True if fewer rows were found than are wanted."""
-    return len(found.places) < wanted.limit
-
-
 def reached(scores: NDArray[Any], mask: Mask, count: int) -> float:
     """Return a score that about `count` rows reach, judged by a sample; 0 for any score."""
     step = max(1, len(scores) // SAMPLED)
@@ -281,20 +278,16 @@ Part = tuple[Segment, slice, NDArray[np.int64]]
 
 
 class View:
-    """All segments, as they are while the index is lent.
+    """All segments, whose vectors are of one model, as they are while the index is lent.
 
     Args:
-        model: the model whose vectors count; empty for none.
         is_complete: whether all that is stored is in it.
     """
 
-    def __init__(
-        self, segments: Sequence[Segment], codes: Codes, *, model: str, is_complete: bool
-    ) -> None:
+    def __init__(self, segments: Sequence[Segment], codes: Codes, *, is_complete: bool) -> None:
         self.is_complete = is_complete
         self._segments = segments
         self._codes = codes
-        self.model = model
         # What one question needs several times: of its words, and of the rows it looks at.
         self._asked: QueryTerms | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
@@ -309,7 +302,7 @@ class View:
     def embedded(self) -> float:
         """Which share of the items has a vector; 1 if there are none. Records need no vector."""
         alive = sum(each.to_embed for each in self._segments)
-        embedded = sum(each.embedded(self.model) for each in self._segments)
+        embedded = sum(each.embedded for each in self._segments)
         return embedded / alive if alive else 1.0
 
     def codes(self, words: Sequence[str]) -> list[tuple[int, ...]]:
@@ -321,7 +314,7 @@ class View:
         return self._words(query).counts
 
     def mask(self, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
-        """Return which rows count; see `masks.mask`."""
+        """Return which rows count; see `mask`."""
         return joined([mask(each, filters, among) for each in self._segments], np.bool_)
 
     def are(self, places: Places, filters: Filters) -> Mask:
@@ -336,7 +329,7 @@ class View:
         is_rare = words.rarities > LEAST_RARITY
         self._score(words.taken(np.flatnonzero(is_rare)), scores)
         found = [highest(scores, each) for each in wanted]
-        is_open = any(map(has_room, found, wanted))
+        is_open = any(len(one.places) < each.limit for one, each in zip(found, wanted, strict=True))
         if is_open and not is_rare.all():
             self._score(words.taken(np.flatnonzero(~is_rare)), scores)
             found = [highest(scores, each) for each in wanted]
@@ -355,10 +348,6 @@ class View:
         """Return where the words of a query stand in some rows, given in ascending order."""
         return Occurrences(self._tokens(places), query)
 
-    def lengths(self, places: Places) -> NDArray[np.int64]:
-        """Return how many words some rows have, given in ascending order."""
-        return self._of(places, lambda each: each.lengths)
-
     def relevance(
         self,
         places: Places,
@@ -367,7 +356,9 @@ class View:
         length_share: float = LENGTH_SHARE,
     ) -> NDArray[np.float32]:
         """Return the BM25 of some rows from what the words weigh in them: rows by words."""
-        against = damping(self.lengths(places), mean_length(self._segments), length_share)
+        against = damping(
+            self._of(places, lambda each: each.lengths), mean_length(self._segments), length_share
+        )
         shares = weights / (weights + against[:, np.newaxis])
         return (shares @ self._words(query).rarities * (SATURATION + 1)).astype(np.float32)
 
@@ -388,7 +379,7 @@ class View:
         vectors = np.zeros((len(places), dimensions), np.int8)
         lengths = np.zeros(len(places), np.float32)
         for each, asked, rows in self._parted(places):
-            if each.model == self.model and len(each.vectors):
+            if len(each.vectors):
                 lengths[asked] = each.norms[rows]
                 # In a fifth of the time of brackets; what has no vector gets any at first.
                 each.vectors.take(each.places[rows], axis=0, out=vectors[asked], mode="clip")
@@ -399,11 +390,10 @@ class View:
         """Return the items that a mask lets through and that have a vector, and unit vectors."""
         ids, found = [np.zeros(0, np.int64)], []
         for base, each in self._parts():
-            if each.model == self.model:
-                rows = np.flatnonzero(mask[base : base + each.size] & each.has_vector)
-                ids.append(each.ids[rows])
-                lengths = each.norms[rows, np.newaxis]
-                found.append(each.vectors[each.places[rows]].astype(np.float32) / lengths)
+            rows = np.flatnonzero(mask[base : base + each.size] & each.has_vector)
+            ids.append(each.ids[rows])
+            lengths = each.norms[rows, np.newaxis]
+            found.append(each.vectors[each.places[rows]].astype(np.float32) / lengths)
         vectors = np.concatenate(found) if found else np.zeros((0, 1), np.float32)
         return np.concatenate(ids), vectors
 
@@ -464,7 +454,7 @@ class View:
     def _alike(self, query: QuerySigns, mask: Mask, count: int) -> Places:
         """Return about `count` rows of a mask, in ascending order, with most signs the query's."""
         if np.count_nonzero(mask) <= self.size // SPARSE:
-            have = [each.has_vector & (each.model == self.model) for each in self._segments]
+            have = [each.has_vector for each in self._segments]
             places = np.flatnonzero(mask & np.concatenate([np.zeros(0, np.bool_), *have]))
             return self._nearest(places, distances, query, count)
         agreement = self._agreement(query)
@@ -476,13 +466,12 @@ class View:
         found = np.zeros(self.size, np.uint16)
         most = WORD_BITS * len(query.signs)
         for base, each in self._parts():
-            if each.model == self.model:
-                alike = most - distances(each.signs, query)
-                of_segment = found[base : base + each.size]
-                if len(alike) == each.size:
-                    of_segment[:] = alike
-                else:
-                    of_segment[each.has_vector] = alike
+            alike = most - distances(each.signs, query)
+            of_segment = found[base : base + each.size]
+            if len(alike) == each.size:  # quicker than by brackets
+                of_segment[:] = alike
+            else:
+                of_segment[each.has_vector] = alike
         return found
 
     def _nearest(self, places: Places, compare: Compare, query: QuerySigns, limit: int) -> Places:

@@ -33,7 +33,6 @@ from observer.projects.fs_probe import from_windows
 from observer.projects.policy import Policies
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of, named
 from observer.search.query import plan
-from observer.search.reads import reads_by_id, reads_naming, stand_ins, steps_around
 from observer.search.recent_sessions import (
     FailingCheck,
     RecentSessions,
@@ -50,6 +49,10 @@ from observer.search.timeline import (
     as_of_now,
     course,
     events_of,
+    reads_by_id,
+    reads_naming,
+    stand_ins,
+    steps_around,
     with_summaries,
 )
 from observer.store.interface import Store

@@ -24,11 +24,10 @@ from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.graph import Related, related
 from observer.memory.values import Exported, Extract, Fetched, no_model
 from observer.notes.folders import NoteFiles
-from observer.notes.note_reader import UUID_CHARS
+from observer.notes.note_reader import UUID_CHARS, Flashback, FlashbackSettings, flashbacks
 from observer.notes.notes import GRACE_MS, Notes
 from observer.notes.pairs import Pairs
 from observer.notes.signals import Inferences, Signals
-from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
 from observer.notes.values import EventWriter, Record
 from observer.projects import event_folder, known_project_at
 from observer.projects.fs_probe import from_windows
@@ -41,16 +40,15 @@ from observer.search.handles import (
     LARGEST_ID,
     SearchOptions,
     around,
+    check_owner,
     meant,
     named,
     session_id,
 )
-from observer.search.owners import check_owner
-from observer.search.reads import stand_ins
 from observer.search.recent_sessions import Uncommitted
 from observer.search.reminder import Reminder, reminders
 from observer.search.start import CardFact, Exists, Start, StartRequest, start
-from observer.search.timeline import Timeline, timeline
+from observer.search.timeline import Timeline, stand_ins, timeline
 from observer.store.interface import Store
 from observer.store.log import LogEnd
 from observer.store.reader import StoreReader, Totals

@@ -20,9 +20,9 @@ from observer.core.model import KNOWLEDGE_TYPES, EntityRelation, Item, title_key
 from observer.core.value import Value
 from observer.index import words_of
 from observer.observations.drafts import FAILED
-from observer.search.eligible import made_here
-from observer.search.others import changed_symbols
 from observer.search.query import quoted
+from observer.search.recent_sessions import made_here
+from observer.search.reminder import changed_symbols
 from observer.store.reader import StoreReader
 
 MOST = 500

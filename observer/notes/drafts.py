@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -23,8 +23,9 @@ from msgspec.structs import replace
 from observer.commands import command_line
 from observer.core.model import Item, Session, iso
 from observer.core.text import counted, one_line
+from observer.notes.values import free_name
 from observer.observations.drafts import FAILED, TITLE
-from observer.search.standing_checks import is_check, standing_checks
+from observer.search.code_history import is_check, standing_checks
 
 NAME_CHARS = 60
 ERROR = "error: "
@@ -75,8 +76,10 @@ def decision_record(title: str, items: Iterable[Item], sessions: Sequence[Sessio
     ]
     standing = standing_checks(usable, sessions)
     checks = {item.title.partition(":")[0]: item for item in standing}
-    parts.append(("Checked", [_line("check", _outcome(item), item) for item in checks.values()]))
-    parts.append(("Open", list(_open(usable))))
+    ended = [(item, "" if item.category == FAILED else " passed") for item in checks.values()]
+    parts.append(("Checked", [_line("check", item.title + how, item) for item, how in ended]))
+    left = [(item, item.summary.next_steps) for item in usable if item.summary]
+    parts.append(("Open", [_line("next", steps, item) for item, steps in left if steps]))
     return _document(title, "decision", parts)
 
 
@@ -140,16 +143,6 @@ def _said(item: Item) -> str:
     return item.narrative if item.kind == "note" or item.type == "fix" else item.title
 
 
-def _outcome(item: Item) -> str:
-    return f"{item.title}{'' if item.category == FAILED else ' passed'}"
-
-
-def _open(items: Sequence[Item]) -> Iterable[str]:
-    for item in items:
-        if item.summary and item.summary.next_steps:
-            yield _line("next", item.summary.next_steps, item)
-
-
 def _first(pairs: Sequence[tuple[str, Item]]) -> list[tuple[str, Item]]:
     """Return each text once, with the first item that says so."""
     return list({text: (text, item) for text, item in reversed(pairs)}.values())[::-1]
@@ -194,12 +187,26 @@ def skills(commands: Iterable[Item]) -> list[Draft]:
     seen: defaultdict[tuple[str, ...], dict[int, list[Item]]] = defaultdict(dict)
     for session, of_session in groupby(runs, key=lambda item: item.session_id or 0):
         for run in _unbroken(list(of_session)):
-            for part in _parts(run):
-                seen[tuple(item.title for item in part)].setdefault(session, part)
+            for first, last in combinations(range(len(run) + 1), 2):
+                if 2 <= last - first <= LONGEST:
+                    part = run[first:last]
+                    seen[tuple(item.title for item in part)].setdefault(session, part)
     often = {heads: found for heads, found in seen.items() if len(found) >= SESSIONS}
-    kept = [heads for heads in often if not _is_inside_longer(heads, often)]
-    kept.sort(key=lambda heads: (-len(often[heads]), -len(heads), heads))
-    return _named([(heads, often[heads]) for heads in kept[:MOST]])
+    # What a longer sequence holds that as many sessions ran is left out.
+    inner = {
+        longer[first:last]
+        for longer, found in often.items()
+        for first, last in combinations(range(len(longer) + 1), 2)
+        if last - first < len(longer) and len(found) >= len(often.get(longer[first:last], ()))
+    }
+    kept = sorted(often.keys() - inner, key=lambda one: (-len(often[one]), -len(one), one))
+    named: dict[str, Draft] = {}
+    for heads in kept[:MOST]:
+        words = ["-".join(_WORD.findall(head.lower())[:2]) for head in heads]
+        base = "-then-".join(filter(None, words))[:_NAME_CHARS].strip("-") or "commands"
+        name = free_name(base, named)
+        named[name] = Draft(f"{name}/SKILL.md", _text(name, heads, often[heads]))
+    return list(named.values())
 
 
 def _unbroken(items: Sequence[Item]) -> list[list[Item]]:
@@ -231,36 +238,6 @@ def _each(item: Item) -> Iterable[Item]:
         yield replace(item, title=head, facts=(fact,))
 
 
-def _parts(run: Sequence[Item]) -> Iterable[list[Item]]:
-    for first in range(len(run)):
-        for length in range(2, min(LONGEST, len(run) - first) + 1):
-            yield list(run[first : first + length])
-
-
-def _is_inside_longer(
-    heads: tuple[str, ...], often: dict[tuple[str, ...], dict[int, list[Item]]]
-) -> bool:
-    """Return True if a longer sequence holds this one and was run in as many sessions."""
-    return any(
-        len(longer) > len(heads)
-        and len(found) >= len(often[heads])
-        and any(longer[at : at + len(heads)] == heads for at in range(len(longer)))
-        for longer, found in often.items()
-    )
-
-
-def _named(found: Sequence[tuple[tuple[str, ...], dict[int, list[Item]]]]) -> list[Draft]:
-    named: dict[str, Draft] = {}
-    for heads, sessions in found:
-        words = ["-".join(_WORD.findall(head.lower())[:2]) for head in heads]
-        base = "-then-".join(filter(None, words))[:_NAME_CHARS].strip("-") or "commands"
-        number = 1
-        while (name := base if number == 1 else f"{base}-{number}") in named:
-            number += 1
-        named[name] = Draft(f"{name}/SKILL.md", _text(name, heads, sessions))
-    return list(named.values())
-
-
 def _text(name: str, heads: Sequence[str], sessions: dict[int, list[Item]]) -> str:
     newest = max(sessions.values(), key=lambda items: items[-1].created_ms)
     does = one_line(", then ".join(f"`{head}`" for head in heads), 300).replace('"', "'")
@@ -276,11 +253,7 @@ def _text(name: str, heads: Sequence[str], sessions: dict[int, list[Item]]) -> s
         f"A candidate: {ran}.",
         "",
     ]
-    lines += [f"{at}. `{_whole(item)}` (#{item.id})" for at, item in enumerate(newest, start=1)]
+    for at, item in enumerate(newest, start=1):
+        ran = next((fact[2:] for fact in item.facts if fact.startswith("$ ")), item.title)
+        lines.append(f"{at}. `{one_line(ran, 300).replace('`', chr(39))}` (#{item.id})")
     return "\n".join([*lines, ""])
-
-
-def _whole(item: Item) -> str:
-    """Return the command line of an item, as it was run."""
-    ran = next((fact[2:] for fact in item.facts if fact.startswith("$ ")), item.title)
-    return one_line(ran, 300).replace("`", "'")

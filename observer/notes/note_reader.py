@@ -1,30 +1,164 @@
-"""Reads of notes: lists, histories, links, claims, similar notes, approved rules.
+"""Reads of notes: lists, histories, links, claims, approved rules, notes near each other.
 
 Personal notes of other owners do not exist here, and nothing crosses projects: a note knows those
 of its own project and those that belong to none.
+
+Nearness combines vectors and words. Vectors alone take related notes for duplicates, words alone
+miss paraphrases; and a model that knows no word of a text must not hide a copy of it. Flashbacks
+are near notes from elsewhere.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import chain
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.core.events import Undo, kind_of
 from observer.core.filters import HIDE, RECORDED_KINDS, Filters, is_visible
 from observer.core.model import FORMERLY, Item, Link, Recorded, item_id
 from observer.core.note_file import Claim
-from observer.notes.similar import near_notes
+from observer.core.value import Value
+from observer.index import ListRequest
 from observer.notes.values import Connections, NoteLink, Similar, Version, signal_id
 from observer.observations import note_reducer, note_syntax
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
+from observer.search.rank import has_expired
 from observer.store.interface import Store
 from observer.store.items import Grouping
 from observer.store.reader import StoreReader
+
+LOOKED_AT = 12
+"""Notes nearest by each leg that are compared in full."""
+TEXT_CHARS = 2_000
+"""How much of a note is compared."""
+RAREST = 8
+"""Words by which a copy is looked for: those that fewest items hold."""
+LEAST_NEAR = 0.3
+"""Nearness from which a note may be about the same.
+
+Source: of 383 statements among 1,705, each with a later one that changes it, .98 are nearer to that
+one, and .97 are among its three nearest; of all pairs of these statements .003 are as near. No
+threshold tells what is replaced from what is merely related.
+"""
+
+_WORD = re.compile(r"\w+")
+
+
+def near_notes(sources: Sources, item: Item, filters: Filters) -> tuple[Similar, ...]:
+    """Return other notes that may be about the same as a stored note, nearest first.
+
+    Args:
+        sources: where to look.
+        item: the note.
+        filters: where it belongs: no other project and no other owner is looked at.
+    """
+    text = _text(item)
+    vector = _vector(sources, item, text)
+    view, wanted = sources.view, [ListRequest(sources.view.mask(filters), LOOKED_AT)]
+    spelled = view.codes(list(dict.fromkeys(_WORD.findall(text))))
+    codes = np.array(list(dict.fromkeys(chain.from_iterable(spelled))), np.uint32)
+    best = view.by_words(view.rarest(codes, RAREST), wanted)
+    if vector is not None:
+        best += view.by_vector(vector, wanted)
+    places = np.unique(np.concatenate([each.places for each in best]))
+    if not len(places):
+        return ()
+    cosines = np.zeros(len(places)) if vector is None else view.cosines(places, vector)
+    ids = view.ids(places).tolist()
+    meanings = dict(zip(ids, cosines.clip(0, 1).tolist(), strict=True))
+    words, near = _words(text), []
+    for other in sources.reader.items(ids):
+        if other.id != item.id and filters.admits(other):
+            others = _words(_text(other))
+            shared = len(words & others) / max(1, len(words | others))
+            near.append(Similar(item=other, meaning=meanings[other.id], words=shared))
+    near = [one for one in near if one.score >= LEAST_NEAR]
+    return tuple(sorted(near, key=lambda one: (-one.nearness, one.item.id)))
+
+
+def _text(item: Item) -> str:
+    return f"{item.title}\n{item.narrative}"[:TEXT_CHARS]
+
+
+def _vector(sources: Sources, item: Item, text: str) -> NDArray[np.float32] | None:
+    """Return what a note means: what the index has of it, else made now; None without a model."""
+    view = sources.view
+    _, vectors = view.meanings(view.mask(Filters(owner=item.owner), np.array([item.id])))
+    return vectors[0] if len(vectors) else sources.encode(text)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
+DAY_MS = 86_400_000
+FLASHBACK_CANDIDATES = 250
+"""Older notes, the nearest, of which most may be of the same folder."""
+
+
+class FlashbackSettings(Value):
+    """When an older note is a flashback: its age, its distance, and how many there are at most.
+
+    The distance is a little less than that below which two notes are about the same, since nobody
+    asked.
+    """
+
+    days: int = 90
+    distance: float = 0.9
+    limit: int = 3
+
+
+class Flashback(Value):
+    """An older note from elsewhere; `match` is the cosine of their meanings."""
+
+    item: Item
+    days: int
+    match: float
+
+
+def flashbacks(
+    sources: Sources, anchor: Item, wanted: FlashbackSettings, *, owner: str, now_ms: int
+) -> tuple[Flashback, ...]:
+    """Return older notes from another folder or project that are near a note, nearest first.
+
+    A note that has no meaning yet is given one now; without a model it reminds of nothing.
+    """
+    view = sources.view
+    vector = _vector(sources, anchor, _text(anchor))
+    if vector is None:
+        return ()
+    older = Filters(
+        kinds=("note",),
+        owner=owner,
+        until_ms=now_ms - wanted.days * DAY_MS,
+        trusted_at_ms=now_ms,  # nobody asked for them
+    )
+    (best,) = view.by_vector(vector, [ListRequest(view.mask(older), FLASHBACK_CANDIDATES)])
+    cosines = zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True)
+    near = {number: cosine for number, cosine in cosines if cosine > 1 - wanted.distance**2 / 2}
+    folder = anchor.category.partition("/")[0]
+    found = [
+        Flashback(item=item, days=(now_ms - item.created_ms) // DAY_MS, match=near[item.id])
+        for item in sources.reader.items(list(near))
+        if older.admits(item)
+        and item.id != anchor.id
+        and (
+            item.project_id != anchor.project_id
+            or not folder
+            or item.category.partition("/")[0] != folder
+        )
+    ]
+    return tuple(found[: wanted.limit])
+
 
 CANDIDATES = 5
 """Notes named to whoever was vague about which one to change."""
@@ -137,9 +271,15 @@ class NoteReader:
         """
         item = self.get(handle)
         with self._store.read() as reader:
-            links = (link for link in item.links if link.kind != FORMERLY)
-            out = tuple(self._connection(reader, item, link) for link in links)
-            return Connections(out=out, back=self._back(reader, item))
+            out = []
+            for link in item.links:
+                if link.kind != FORMERLY:
+                    named = self._called(reader, link.title, item) if not link.target else None
+                    target = reader.item(link.target) if link.target else named
+                    seen = target if target and self._may_see(target) else None
+                    title = seen.title if seen else link.title
+                    out.append(NoteLink(kind=link.kind, title=title, item=seen))
+            return Connections(out=tuple(out), back=self._back(reader, item))
 
     def called(self, title: str, *, project_id: int | None) -> Item | None:
         """Return the note of a title: of a project or of none, else of any project."""
@@ -176,7 +316,7 @@ class NoteReader:
             if one.item.id not in linked
             and pair_id(item.id, one.item.id) not in judged
             and not is_superseded(one.item)
-            and not self._has_expired(one.item)
+            and not has_expired(one.item, self._now_ms())
             and one.item.narrative != item.narrative
         )
 
@@ -198,9 +338,12 @@ class NoteReader:
             approved = [
                 item
                 for item in reader.recent(place, limit=LARGEST_ID)
-                if item.approval == "approved" and not self._has_expired(item)
+                if item.approval == "approved" and not has_expired(item, self._now_ms())
             ]
-        replaced = {target for item in approved for target in _superseded_by(item)}
+        replaced: set[int] = set()
+        for item in approved:
+            said = {link.target for link in item.links if link.kind == "supersedes"}
+            replaced |= said & {one.target for one in item.validity if one.reason == "supersedes"}
         known = [item for item in reversed(approved) if item.id not in replaced]
         standing = [item for item in known if given.get(item.id) != HIDE]
         kept, left = [], most_chars
@@ -209,9 +352,6 @@ class NoteReader:
                 kept.append(item)
                 left -= size
         return kept, len(standing) - len(kept)
-
-    def _has_expired(self, item: Item) -> bool:
-        return item.expires_ms is not None and item.expires_ms <= self._now_ms()
 
     def _filters(self, reader: StoreReader, project: str | None, narrow: SearchOptions) -> Filters:
         filters = filters_of(reader, narrow, project=project, owner=self._owner)
@@ -245,11 +385,6 @@ class NoteReader:
                 return []
         return [hit.item for hit in found]
 
-    def _connection(self, reader: StoreReader, item: Item, link: Link) -> NoteLink:
-        target = reader.item(link.target) if link.target else self._called(reader, link.title, item)
-        seen = target if target and self._may_see(target) else None
-        return NoteLink(kind=link.kind, title=seen.title if seen else link.title, item=seen)
-
     def _called(self, reader: StoreReader, title: str, of: Item) -> Item | None:
         """Return the note that a title means in a note; `#12` means the note of that id."""
         if number := Link(kind="", title=title).leads_to:
@@ -267,7 +402,7 @@ class NoteReader:
         by_id = reader.linked_to([item.id])
         named = {source.id: source for source in reader.items([source for source, _ in by_id])}
         found = [
-            NoteLink(kind=link.kind, title=named[source].title, item=named[source])
+            (link.kind, named[source])
             for source, link in by_id
             if source in named and self._may_see(named[source])
         ]
@@ -277,8 +412,9 @@ class NoteReader:
             for source in reader.naming(name, place, limit=BACKLINKS):
                 meant = self._called(reader, name, source)
                 if meant and meant.id == item.id != source.id:
-                    found.append(NoteLink(kind="wiki", title=source.title, item=source))
-        return tuple(sorted(found, key=_newest_first))
+                    found.append(("wiki", source))
+        found.sort(key=lambda pair: (-pair[1].created_ms, -pair[1].id))
+        return tuple(NoteLink(kind=kind, title=one.title, item=one) for kind, one in found)
 
     def _may_see(self, item: Item) -> bool:
         return is_visible(item, self._owner)
@@ -319,14 +455,3 @@ def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:
                 )
             )
     return tuple(found)
-
-
-def _superseded_by(item: Item) -> set[int]:
-    """Return what a note supersedes on purpose, and still does."""
-    said = {link.target for link in item.links if link.kind == "supersedes"}
-    return said & {each.target for each in item.validity if each.reason == "supersedes"}
-
-
-def _newest_first(connection: NoteLink) -> tuple[int, int]:
-    item = connection.item
-    return (-item.created_ms, -item.id) if item else (0, 0)

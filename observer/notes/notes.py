@@ -10,18 +10,19 @@ its grace is over, see `upkeep.take_out`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import orjson
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from observer.core.errors import BadInput, CapturedUserOnly, NotFound, RuleUserOnly
 from observer.core.events import AnyBody, Approve, Forget, Reference, Remember, Revise, Undo
 from observer.core.filters import CAPTURED, RECORDED_KINDS, Filters
-from observer.core.model import FORMERLY, UNASSIGNED, Item, Receipt, item_id, seq_of
+from observer.core.model import FORMERLY, UNASSIGNED, Item, item_id, seq_of
 from observer.notes.note_reader import NoteReader
 from observer.notes.values import (
     MOST_NEAR,
@@ -29,7 +30,6 @@ from observer.notes.values import (
     Changes,
     EventWriter,
     Note,
-    NoteScope,
     Record,
     Remembered,
     check,
@@ -37,11 +37,8 @@ from observer.notes.values import (
     check_forget,
     check_kept_here,
     check_rule,
-    is_known,
-    is_near,
     metadata_text,
     project_of,
-    scope_of,
 )
 from observer.observations.drafts import content_hash
 from observer.observations.note_reducer import (
@@ -55,7 +52,7 @@ from observer.observations.note_reducer import (
 )
 from observer.redaction.redact import redact_text
 from observer.search.candidates import Sources
-from observer.search.handles import LARGEST_ID, SearchOptions, named
+from observer.search.handles import LARGEST_ID, SearchOptions, around, named
 from observer.store.interface import Store
 from observer.store.reader import StoreReader
 
@@ -64,8 +61,8 @@ AT_ONCE = 1_000
 GRACE_MS = 24 * 3_600_000
 
 
-class Reversible(NoteReader):
-    """Deletion and undo of one owner's notes.
+class Notes(NoteReader):
+    """The notes of one owner, for reading and writing; safe to share between threads.
 
     Args:
         store, owner, now_ms, sources: see `NoteReader`.
@@ -147,8 +144,16 @@ class Reversible(NoteReader):
             CapturedUserOnly: an agent would bring back what was captured.
             RuleUserOnly: an agent would change a rule that a person approved, or bring one back.
         """
-        if captured := self._captured(handle):
-            return self._restored(captured, author)
+        with self._store.read() as reader:
+            found = reader.item(self._exact(reader, handle), deleted=True)
+        if found and found.kind not in RECORDED_KINDS and self._may_see(found):
+            check_forget(found, author)
+            if found.deleted_ms is None:
+                raise BadInput(
+                    f"{found.id} is not deleted", hint="nothing else of it can be undone"
+                )
+            self._write_of_all(found, Undo, author)
+            return replace(found, deleted_ms=None)
         item = self.get(handle, deleted=True)
         check_kept_here(item)
         check_rule(item, author)
@@ -160,7 +165,14 @@ class Reversible(NoteReader):
         if last.author == "person" and last.action != "forget":
             check_change(item, author)
         if item.key and item.deleted_ms is not None:
-            self._refuse_taken(item)
+            place = Filters(project_id=item.project_id, owner=item.owner)
+            with self._store.read() as reader:
+                there = reader.keyed(item.key, place)
+            if there is not None:
+                raise BadInput(
+                    f"note {there.id} has the key {item.key!r} now",
+                    hint=f"forget {there.id} first, or remember the old words anew",
+                )
         return self._changed(item, Undo(item=item.id), author)
 
     def _not_superseded(self, item: Item, author: Author) -> Item:
@@ -184,19 +196,6 @@ class Reversible(NoteReader):
             )
         return after
 
-    def _captured(self, handle: int | str) -> Item | None:
-        with self._store.read() as reader:
-            item = reader.item(self._exact(reader, handle), deleted=True)
-        is_captured = item is not None and item.kind not in RECORDED_KINDS and self._may_see(item)
-        return item if is_captured else None
-
-    def _restored(self, item: Item, author: Author) -> Item:
-        check_forget(item, author)
-        if item.deleted_ms is None:
-            raise BadInput(f"{item.id} is not deleted", hint="nothing else of it can be undone")
-        self._write_of_all(item, Undo, author)
-        return replace(item, deleted_ms=None)
-
     def _write_of_all(self, item: Item, act: Callable[..., AnyBody], author: Author) -> None:
         """Write an act on an item, and on the copies of its event in other projects."""
         with self._store.read() as reader:
@@ -212,19 +211,6 @@ class Reversible(NoteReader):
         check_kept_here(item)
         self._writer.write(body, author=author, project_id=item.project_id or UNASSIGNED)
         return self.get(item.id, deleted=True)
-
-    def _refuse_taken(self, item: Item) -> None:
-        with self._store.read() as reader:
-            there = reader.keyed(item.key, Filters(project_id=item.project_id, owner=item.owner))
-        if there is not None:
-            raise BadInput(
-                f"note {there.id} has the key {item.key!r} now",
-                hint=f"forget {there.id} first, or remember the old words anew",
-            )
-
-
-class Notes(Reversible):
-    """The notes of one owner, for reading and writing; safe to share between threads."""
 
     def remember(
         self,
@@ -248,19 +234,40 @@ class Notes(Reversible):
         body = self._body(note)
         with self._store.read() as reader:
             projects = reader.projects()
-            if project and not is_known(projects, project):
+            # A folder that is there, where a note is the first that is heard of it.
+            is_there = project and Path(project).is_absolute() and Path(project).is_dir()
+            if project and is_there and not around(projects, project):
                 folder, project = project, None
             chosen = named(projects, project).id if project else None
             place = project_of(note, chosen, projects, folder)
-            self._check_links(reader, body.links, NoteScope(place, body.owner), author)
-            self._check_replaced(reader, body, place, author)
+            self._check_links(reader, body.links, (place, body.owner), author)
+            there = _replaced(reader, body, place)
+            if there and body.key:
+                check_rule(there, author)
+            elif there and _is_made_else(body, there):
+                check_change(there, author)
         stored = self._writer.write(body, author=author, folder=folder, project_id=chosen)
         if stored.seq is None:
             raise BadInput(
                 f"nothing is recorded of {folder}: the setting exclude names it",
                 hint="remember it from another folder",
             )
-        return self._remembered(stored, most_near)
+        with self._store.read() as reader:
+            item = reader.item(stored.item or 0)
+            if item is None:
+                raise NotFound(
+                    "the note was forgotten while it was stored", hint="remember it again"
+                )
+            unknown = (link for link in item.links if not link.target and link.kind != FORMERLY)
+            dangling = [one.title for one in unknown if not self._called(reader, one.title, item)]
+            names = {project.id: project.name for project in reader.projects()}
+        return Remembered(
+            item=item,
+            updated=item.id != item_id(stored.seq),
+            project=names.get(item.project_id or 0, ""),
+            near=self.near(item)[:most_near],
+            dangling=tuple(dangling),
+        )
 
     def standing(self, note: Note, *, folder: str = "") -> Item | None:
         """Return the note whose place a note would take: under its key, else of the same words."""
@@ -304,19 +311,10 @@ class Notes(Reversible):
         check(changes)
         item = self.get(handle)
         check_change(item, author)
-        body = Revise(
-            item=item.id,
-            content=changes.content,
-            title=changes.title,
-            type=changes.type,
-            category=changes.category,
-            confidence=changes.confidence,
-            layer=changes.layer,
-            tags=changes.tags,
-            expires_ms=changes.expires_ms,
-            metadata=None if changes.metadata is None else metadata_text(changes.metadata),
-        )
-        return self._changed(item, body, author)
+        fields = asdict(changes)
+        if changes.metadata is not None:
+            fields["metadata"] = metadata_text(changes.metadata)
+        return self._changed(item, Revise(item=item.id, **fields), author)
 
     def promote(
         self, handle: int | str, scope: Literal["project", "team"], *, project: str, author: Author
@@ -376,8 +374,9 @@ class Notes(Reversible):
             added = Reference(kind=note_type(kind), item=self._exact(reader, target))
             if added.item == item.id:
                 raise BadInput(f"note {item.id} would lead to itself", hint="name another item")
-            self._check_links(reader, [added], scope_of(item), author)
-        return self._relinked(item, (*references_of(item), added), author)
+            self._check_links(reader, [added], (item.project_id, item.owner), author)
+        links = (*references_of(item), added)
+        return self._changed(item, Revise(item=item.id, links=links), author)
 
     def unlink(
         self, handle: int | str, target: int | str, *, kind: str = "", author: Author = "agent"
@@ -395,10 +394,7 @@ class Notes(Reversible):
         kept = [
             each for each in references_of(item) if each.item != gone or kind not in {"", each.kind}
         ]
-        return self._relinked(item, kept, author)
-
-    def _relinked(self, item: Item, links: Iterable[Reference], author: Author) -> Item:
-        return self._changed(item, Revise(item=item.id, links=tuple(links)), author)
+        return self._changed(item, Revise(item=item.id, links=tuple(kept)), author)
 
     def _body(self, note: Note) -> Remember:
         """Return the event; names and words as they are stored, since they are compared first."""
@@ -423,63 +419,32 @@ class Notes(Reversible):
         )
 
     def _check_links(
-        self, reader: StoreReader, links: Sequence[Reference], place: NoteScope, author: Author
+        self,
+        reader: StoreReader,
+        links: Sequence[Reference],
+        place: tuple[int | None, str],
+        author: Author,
     ) -> None:
-        """Refuse links to what this owner or this project knows nothing of.
+        """Refuse links to what this owner or this project, a note's `place`, knows nothing of.
 
         What a note supersedes must be of its own place: nobody's own note demotes what all share.
         """
         for each in links:
             target = reader.item(each.item)
-            if target is None or not self._may_see(target) or not is_near(target, place):
+            if (
+                target is None
+                or not self._may_see(target)
+                or (place[0] is not None and target.project_id not in {None, place[0]})
+            ):
                 raise NotFound(f"no item {each.item} to link to", hint="search for it first")
             if each.kind != "supersedes":
                 continue
             check_rule(target, author)
-            if place != scope_of(target):
+            if place != (target.project_id, target.owner):
                 raise BadInput(
                     f"item {each.item} belongs elsewhere, so this note cannot supersede it",
                     hint="remember it in the same scope, or link it by another kind",
                 )
-
-    def _check_replaced(
-        self, reader: StoreReader, body: Remember, project_id: int | None, author: Author
-    ) -> None:
-        """Refuse an agent the place of a rule that a person approved.
-
-        The same words again must not make something else of such a rule, or of what happened.
-        """
-        there = _replaced(reader, body, project_id)
-        if there and body.key:
-            check_rule(there, author)
-        elif there:
-            kind = note_type(body.type)
-            layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
-            if layer != there.layer or body.title not in {"", there.title}:
-                check_change(there, author)
-
-    def _remembered(self, stored: Receipt, most_near: int) -> Remembered:
-        with self._store.read() as reader:
-            item = reader.item(stored.item or 0)
-            if item is None:
-                raise NotFound(
-                    "the note was forgotten while it was stored", hint="remember it again"
-                )
-            project = next((p.name for p in reader.projects() if p.id == item.project_id), "")
-            dangling = tuple(
-                link.title
-                for link in item.links
-                if not link.target
-                and link.kind != FORMERLY
-                and self._called(reader, link.title, item) is None
-            )
-        return Remembered(
-            item=item,
-            updated=item.id != item_id(stored.seq or 0),
-            project=project,
-            near=self.near(item)[:most_near],
-            dangling=dangling,
-        )
 
 
 def _replaced(reader: StoreReader, body: Remember, project_id: int | None) -> Item | None:
@@ -487,3 +452,10 @@ def _replaced(reader: StoreReader, body: Remember, project_id: int | None) -> It
     if body.key:
         return reader.keyed(body.key, where)
     return reader.same_content(content_hash(body.content), where)
+
+
+def _is_made_else(body: Remember, there: Item) -> bool:
+    """Return True if the same words again would make something else of a note."""
+    kind = note_type(body.type)
+    layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
+    return layer != there.layer or body.title not in {"", there.title}

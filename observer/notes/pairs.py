@@ -146,12 +146,14 @@ class Pairs:
             )
             if one < other and one in notes and other in notes
         }
-        found = [
-            (newer, older, cosine)
-            for (one, other), cosine in cosines.items()
-            for older, newer in [sorted((notes[one], notes[other]), key=_age)]
-            if _is_open(newer, older)
-        ]
+        standing = {number: note for number, note in notes.items() if not is_superseded(note)}
+        leads = {number: {link.leads_to for link in note.links} for number, note in notes.items()}
+        found = []
+        for (one, other), cosine in cosines.items():
+            is_open = one not in leads[other] and other not in leads[one]  # neither speaks of it
+            if is_open and one in standing and other in standing:
+                older, newer = sorted((notes[one], notes[other]), key=_age)
+                found.append((newer, older, cosine))
         found.sort(key=lambda pair: (-round(pair[2], 2), *map(neg, _age(pair[0]))))
         return _Near(
             {pair_id(new.id, old.id): (new.id, old.id, cosine) for new, old, cosine in found},
@@ -178,7 +180,14 @@ class Pairs:
             )
         match wanted.how:
             case "both stand":
-                self._judge(item, other, author)
+                judged = Triage(
+                    signal=pair_id(item.id, other.id),
+                    status="dismissed",
+                    type=PAIR,
+                    evidence=(item.id, other.id),
+                    owner=self._owner,
+                )
+                self._writer.write(judged, author=author, project_id=item.project_id or UNASSIGNED)
                 return item
             case "merge":
                 return self._merge(item, other, wanted.content, author)
@@ -190,16 +199,6 @@ class Pairs:
                         hint=f"add the line `- {kind} [[{other.title}]]` to {item.file}",
                     )
                 return self._notes.link(item.id, other.id, kind=kind, author=author)
-
-    def _judge(self, item: Item, other: Item, author: Author) -> None:
-        judged = Triage(
-            signal=pair_id(item.id, other.id),
-            status="dismissed",
-            type=PAIR,
-            evidence=(item.id, other.id),
-            owner=self._owner,
-        )
-        self._writer.write(judged, author=author, project_id=item.project_id or UNASSIGNED)
 
     def _merge(self, item: Item, other: Item, content: str, author: Author) -> Item:
         merged = Note(
@@ -219,10 +218,3 @@ class Pairs:
 
 def _age(note: Item) -> tuple[int, int]:
     return note.updated_ms, note.id
-
-
-def _is_open(newer: Item, older: Item) -> bool:
-    """Return True if both stand and neither says anything of the other."""
-    linked = {link.leads_to for link in newer.links} | {link.leads_to for link in older.links}
-    is_standing = not (is_superseded(newer) or is_superseded(older))
-    return is_standing and linked.isdisjoint({newer.id, older.id})

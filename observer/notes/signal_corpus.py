@@ -50,9 +50,6 @@ class NeighbourQuery(NamedTuple):
     admits: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
 
 
-_NONE = NeighbourPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
-
-
 def nearest(
     vectors: Vectors, wanted: Sequence[NeighbourQuery], *, least: float
 ) -> list[NeighbourPairs]:
@@ -63,7 +60,8 @@ def nearest(
         wanted: the kinds.
         least: the cosine from which on two are neighbours.
     """
-    found: list[list[NeighbourPairs]] = [[_NONE] for _ in wanted]
+    none = NeighbourPairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
+    found: list[list[NeighbourPairs]] = [[none] for _ in wanted]
     every = np.arange(len(vectors))
     step = max(1, AT_ONCE // max(1, len(vectors)))
     for start in range(0, len(vectors), step):
@@ -78,42 +76,29 @@ def _near(vectors: Vectors, sources: Rows, least: float) -> NeighbourPairs:
     cosines = vectors[sources] @ vectors.T
     hits = cosines >= least
     if np.count_nonzero(hits) > CROWD * len(sources):
-        _thin(
-            cosines,
-            np.abs(sources[:, np.newaxis] - np.arange(len(vectors))) * (_TIE / len(vectors)),
-        )
+        # The largest of each row stay, so that a crowd costs no more than others do.
+        apart = np.abs(sources[:, np.newaxis] - np.arange(len(vectors))) * (_TIE / len(vectors))
+        left_out = np.argpartition(apart - cosines, CROWD - 1, axis=1)[:, CROWD:]
+        np.put_along_axis(cosines, left_out, -1, axis=1)
         hits = cosines >= least
     rows, targets = np.nonzero(hits)
     near = NeighbourPairs(sources[rows], targets, cosines[rows, targets])
     return near.chosen(near.sources != near.targets)
 
 
-def _thin(cosines: Vectors, penalties: NDArray[np.float64]) -> None:
-    """Leave the largest of each row, so that a crowd costs no more than others do."""
-    left_out = np.argpartition(penalties - cosines, CROWD - 1, axis=1)[:, CROWD:]
-    np.put_along_axis(cosines, left_out, -1, axis=1)
-
-
 def _first(near: NeighbourPairs, kind: NeighbourQuery) -> NeighbourPairs:
-    """Return the best of each source."""
+    """Return the best of each source, by nearness, closeness of the rows, then direction."""
     if kind.admits:
         near = near.chosen(kind.admits(near.sources, near.targets))
-    order = np.argsort(_ranks(near))
-    ordered = near.sources[order]
-    places = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-    return near.chosen(order[places < kind.most])
-
-
-def _ranks(near: NeighbourPairs) -> Rows:
-    """Return a number for each pair: by source, nearness, closeness of the rows, then direction.
-
-    One number sorts three times as fast as four columns.
-    """
     far = np.rint((1 - near.cosines) * _FINE).astype(np.int64)
     apart = np.minimum(np.abs(near.targets - near.sources), (1 << _APART_BITS) - 1)
     is_later = near.targets > near.sources
-    ranks: Rows = (((near.sources << _FAR_BITS) + far << _APART_BITS) + apart << 1) + is_later
-    return ranks
+    # One number sorts three times as fast as four columns.
+    ranks = (((near.sources << _FAR_BITS) + far << _APART_BITS) + apart << 1) + is_later
+    order = np.argsort(ranks)
+    ordered = near.sources[order]
+    places = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return near.chosen(order[places < kind.most])
 
 
 Status = Literal["new", "snoozed", "dismissed", "minted"]
@@ -221,22 +206,27 @@ class Corpus:
 
     def _is_newer(self, sources: Rows, targets: Rows) -> NDArray[np.bool_]:
         of = self._columns
-        one, other = of["project"][sources], of["project"][targets]
+        (one, _, updated_ms, is_state, _), (other, created_ms, _, _, is_past) = (
+            of[sources].T,
+            of[targets].T,
+        )
         same = (one == other) | (one == 0) | (other == 0)
-        newer = of["created"][targets] > of["updated"][sources]
-        layers = of["state"][sources] & of["past"][targets]
-        matching_ids: NDArray[np.bool_] = same & newer & (layers > 0)
-        return matching_ids
+        matching: NDArray[np.bool_] = same & (created_ms > updated_ms) & (is_state & is_past > 0)
+        return matching
 
     @cached_property
-    def _columns(self) -> dict[str, NDArray[np.int64]]:
-        return {
-            "project": np.array([note.project_id or 0 for note in self._meant], np.int64),
-            "created": np.array([note.created_ms for note in self._meant], np.int64),
-            "updated": np.array([note.updated_ms for note in self._meant], np.int64),
-            "state": np.array([note.layer == "state" for note in self._meant], np.int64),
-            "past": np.array([note.layer == "past" for note in self._meant], np.int64),
-        }
+    def _columns(self) -> NDArray[np.int64]:
+        rows = [
+            (
+                note.project_id or 0,
+                note.created_ms,
+                note.updated_ms,
+                note.layer == "state",
+                note.layer == "past",
+            )
+            for note in self._meant
+        ]
+        return np.array(rows, np.int64).reshape(-1, 5)
 
     def _pairs(self, near: NeighbourPairs) -> list[tuple[int, int]]:
         ids = [note.id for note in self._meant]

@@ -74,16 +74,26 @@ def detect(corpus: Corpus) -> list[Signal]:
 
 def hidden_arcs(corpus: Corpus) -> Iterator[Signal]:
     """Yield groups of notes near each other, written over a long time and hardly linked."""
-    for numbers in _groups(_mutual(corpus.near)):
+    known = set(corpus.near)
+    for numbers in _groups((one, other) for one, other in known if (other, one) in known):
         notes = sorted((corpus.notes[n] for n in numbers), key=lambda n: (n.created_ms, n.id))
         span_ms = notes[-1].created_ms - notes[0].created_ms
         if len(notes) not in ARC or span_ms < max(ARC_SPAN_MS, ARC_STEP_MS * len(notes)):
             continue
-        pairs = len(notes) * (len(notes) - 1) / 2
-        if _linked(corpus, notes) / pairs < ARC_LINKED:
-            ids = [note.id for note in notes]
+        leads = {
+            frozenset((note.id, corpus.target(note, link)))
+            for note in notes
+            for link in note.links
+            if link.kind != FORMERLY
+        }
+        ids = [note.id for note in notes]
+        pairs = list(map(frozenset, combinations(ids, 2)))
+        if sum(pair in leads for pair in pairs) / len(pairs) < ARC_LINKED:
+            tags = Counter(tag for note in notes for tag in note.tags)
+            # Their commonest tag, else what the first is called.
+            about = min(tags, key=lambda tag: (-tags[tag], tag)) if tags else notes[0].title
             text = (
-                f"{len(ids)} notes over {span_ms // DAY_MS} days are about {_label(notes)!r} and"
+                f"{len(ids)} notes over {span_ms // DAY_MS} days are about {about!r} and"
                 f" hardly link to each other: {corpus.headings(ids)}"
             )
             yield _signal_of("hidden_arc", str(min(ids)), text, ids)
@@ -157,12 +167,6 @@ def _signal_of(type_: str, identity: str, text: str, evidence: Sequence[int]) ->
     return Signal(id=number, type=type_, text=text, evidence=tuple(evidence[:MOST]))
 
 
-def _mutual(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs that are there both ways, once."""
-    known = set(pairs)
-    return ((one, other) for one, other in known if one < other and (other, one) in known)
-
-
 def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return what hangs together."""
     leads: dict[int, int] = {}
@@ -181,23 +185,6 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     for number in leads:
         groups[root(number)].append(number)
     return list(groups.values())
-
-
-def _linked(corpus: Corpus, notes: Sequence[NoteHeader]) -> int:
-    """Count the pairs of notes of which one leads to the other."""
-    leads = {
-        (n.id, corpus.target(n, link)) for n in notes for link in n.links if link.kind != FORMERLY
-    }
-    return sum(
-        (one.id, other.id) in leads or (other.id, one.id) in leads
-        for one, other in combinations(notes, 2)
-    )
-
-
-def _label(notes: Sequence[NoteHeader]) -> str:
-    """Return what notes are about: their commonest tag, else what the first is called."""
-    tags = Counter(tag for note in notes for tag in note.tags)
-    return min(tags, key=lambda tag: (-tags[tag], tag)) if tags else notes[0].title
 
 
 LIGHT = 1_000
@@ -320,31 +307,23 @@ class Signals:
             with self._store.read() as reader:
                 stamp = (reader.epoch(), reader.newest_note_change())
             if self._found is None or stamp != self._stamp:
-                corpus, is_complete = self._corpus()
+                filters = self._filters()
+                with self._sources() as (reader, view, _):
+                    notes = list(reader.sketches(filters))
+                    gone = reader.gone_titles()
+                    ids, vectors = view.meanings(view.mask(filters))
+                    is_complete = view.is_complete
+                corpus = Corpus(notes, ids, vectors, now_ms=self._now_ms(), gone=gone)
+                bare = f"{corpus.bare:.0%} of the notes have no meaning yet"
                 self._found = FoundSignals(
-                    signals=tuple(detect(corpus)), degraded=_degraded(corpus)
+                    signals=tuple(detect(corpus)),
+                    degraded=f"{bare}; arcs and stale notes need it" if corpus.bare > _BARE else "",
                 )
                 self._stamp = stamp if is_complete else None
             return self._found
 
-    def _corpus(self) -> tuple[Corpus, bool]:
-        """Return the notes, and whether all of their meanings could be looked at."""
-        filters = self._filters()
-        with self._sources() as (reader, view, _):
-            notes = list(reader.sketches(filters))
-            gone = reader.gone_titles()
-            ids, vectors = view.meanings(view.mask(filters))
-            is_complete = view.is_complete
-        return Corpus(notes, ids, vectors, now_ms=self._now_ms(), gone=gone), is_complete
-
     def _filters(self) -> Filters:
         return Filters(kinds=("note",), owner=self._owner)
-
-
-def _degraded(corpus: Corpus) -> str:
-    if corpus.bare <= _BARE:
-        return ""
-    return f"{corpus.bare:.0%} of the notes have no meaning yet; arcs and stale notes need it"
 
 
 EVIDENCE = "evidence"
@@ -487,35 +466,36 @@ class Inferences:
             confidence=wanted.confidence,
             scope=scope,
             owner=self._owner if scope == "personal" else "",
-            links=tuple(map(_reference, notes)),
+            links=tuple(
+                Reference(
+                    kind=EVIDENCE,
+                    item=note.id,
+                    hash=note.content_hash,
+                    excerpt=" ".join(note.narrative[: 2 * EXCERPT_CHARS].split())[:EXCERPT_CHARS],
+                )
+                for note in notes
+            ),
             metadata=metadata_text(_origin(wanted)),
         )
 
     def _checked(self, reader: StoreReader, items: Sequence[Item]) -> Sequence[Inference]:
         """Return inferences with what became of the notes that they rest on."""
-        wanted = {link.target for item in items for link in _evidence(item)}
+        rests = {item.id: [link for link in item.links if link.kind == EVIDENCE] for item in items}
+        wanted = {link.target for links in rests.values() for link in links}
         notes = {note.id: note for note in reader.items(sorted(wanted))}
-        return [_inference(item, notes) for item in items]
+        found = []
+        for item in items:
+            origin = decode_json(item.metadata or "{}", _Origin)
+            evidence = tuple(_judged(link, notes.get(link.target)) for link in rests[item.id])
+            found.append(
+                Inference(item=item, evidence=evidence, signal=origin.signal, model=origin.model)
+            )
+        return found
 
 
 def _origin(wanted: Hypothesis) -> dict[str, object]:
     origin = {"signal": wanted.signal, "model": wanted.model}
     return {name: value for name, value in origin.items() if value}
-
-
-def _reference(note: Item) -> Reference:
-    excerpt = " ".join(note.narrative[: 2 * EXCERPT_CHARS].split())[:EXCERPT_CHARS]
-    return Reference(kind=EVIDENCE, item=note.id, hash=note.content_hash, excerpt=excerpt)
-
-
-def _evidence(item: Item) -> list[Link]:
-    return [link for link in item.links if link.kind == EVIDENCE]
-
-
-def _inference(item: Item, notes: dict[int, Item]) -> Inference:
-    origin = decode_json(item.metadata or "{}", _Origin)
-    evidence = tuple(_judged(link, notes.get(link.target)) for link in _evidence(item))
-    return Inference(item=item, evidence=evidence, signal=origin.signal, model=origin.model)
 
 
 class _Origin(Value):
@@ -524,8 +504,8 @@ class _Origin(Value):
 
 
 def _judged(link: Link, note: Item | None) -> Evidence:
-    if note is None:
-        return Evidence(item=link.target, title="", excerpt=link.excerpt, state="deleted")
-    state: Literal["unchanged", "changed"]
-    state = "unchanged" if note.content_hash == link.hash else "changed"
-    return Evidence(item=note.id, title=note.title, excerpt=link.excerpt, state=state)
+    state: Literal["unchanged", "changed", "deleted"] = "deleted"
+    if note is not None:
+        state = "unchanged" if note.content_hash == link.hash else "changed"
+    title = note.title if note else ""
+    return Evidence(item=link.target, title=title, excerpt=link.excerpt, state=state)

@@ -1,17 +1,15 @@
-"""Values of the notes API, the writer that makes events of changes, and the scope of a note.
+"""Values of the notes API, the writer that makes events of changes, and the checks of both.
 
-Validation of note changes: malformed values, secrets, and changes not the author's to make.
-
-Pure. Every check raises with what is wrong and what to do instead.
+Refused are malformed values, secrets, and changes that are not the author's to make. Every check
+raises with what is wrong and what to do instead.
 """
 
 from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Any, Literal
 
 from observer.core.clock import LAST_MS
 from observer.core.errors import (
@@ -208,29 +206,6 @@ class EventWriter:
         return self._record(events, project_id)[0]
 
 
-class NoteScope(NamedTuple):
-    """Where a note belongs: a project or none, and whose it is alone."""
-
-    project_id: int | None
-    owner: str
-
-
-def scope_of(item: Item) -> NoteScope:
-    """Return where an item belongs."""
-    return NoteScope(item.project_id, item.owner)
-
-
-def is_near(item: Item, place: NoteScope) -> bool:
-    """Return True if a note of that scope may refer to an item."""
-    return place.project_id is None or item.project_id in {None, place.project_id}
-
-
-def is_known(projects: Sequence[Project], folder: str) -> bool:
-    """Return True unless a folder is there, and a note in it is the first that is heard of it."""
-    is_there = Path(folder).is_absolute() and Path(folder).is_dir()
-    return not is_there or around(projects, folder) is not None
-
-
 def project_of(
     note: Note, chosen: int | None, projects: Sequence[Project], folder: str
 ) -> int | None:
@@ -266,14 +241,17 @@ def check(note: Note | Changes) -> None:
         raise BadInput(f"more than {TAGS} tags", hint="keep those that group notes")
     if isinstance(note, Note) and len(note.links) > LINKS:
         raise BadInput(f"more than {LINKS} links", hint="keep those that matter")
-    _check_type(note.type)
-    metadata, names = metadata_text(note.metadata), list(_names(note))
+    metadata, key = metadata_text(note.metadata), note.key if isinstance(note, Note) else ""
+    names = [name for name in (note.title, note.category, *(note.tags or ()), key) if name]
     check_texts((note.content, metadata, *names))
-    _check_lengths(names)
+    if max(map(len, names), default=0) > NAME_CHARS:
+        raise BadInput(
+            f"a title, key, category or tag is longer than {NAME_CHARS:,} characters",
+            hint="say it in the content",
+        )
     # A span that is taken out on the way would leave no JSON, and a key that nobody knows.
-    for text in (metadata, note.key if isinstance(note, Note) else ""):
-        if redact_text(text) != text:
-            raise BadInput("metadata or key holds a private span", hint="leave it out")
+    if (redact_text(metadata), redact_text(key)) != (metadata, key):
+        raise BadInput("metadata or key holds a private span", hint="leave it out")
 
 
 def metadata_text(metadata: dict[str, object] | None) -> str:
@@ -291,6 +269,15 @@ def metadata_text(metadata: dict[str, object] | None) -> str:
     if len(text) > METADATA_CHARS:
         raise BadInput(f"metadata is longer than {METADATA_CHARS:,} characters", hint="keep less")
     return text
+
+
+def free_name(base: str, taken: Container[str]) -> str:
+    """Return a name that is not taken: the base, else with the first number behind it, from 2."""
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}-{number}"
+    return name
 
 
 def check_kept_here(item: Item) -> None:
@@ -355,31 +342,14 @@ def check_forget(item: Item, author: Author) -> None:
         )
 
 
-def _names(note: Note | Changes) -> Iterable[str | None]:
-    yield from (note.title, note.category, *(note.tags or ()))
-    if isinstance(note, Note):
-        yield note.key
-
-
 def _check_figures(note: Note | Changes) -> None:
     if note.confidence is not None and not 0.0 <= note.confidence <= 1.0:
         raise BadInput("confidence must be 0.0 to 1.0", hint="leave it out for 0.5")
     if not 0 <= (note.expires_ms or 0) <= LAST_MS:
         raise BadInput("it would expire on no day that has a date", hint="leave it out for never")
-
-
-def _check_type(name: str | None) -> None:
-    if note_type(name or "") == "inference":
+    if note_type(note.type or "") == "inference":
         raise BadInput(
             "an inference rests on notes, so it is minted, not remembered", hint="use another type"
-        )
-
-
-def _check_lengths(names: Iterable[str | None]) -> None:
-    if any(len(name) > NAME_CHARS for name in filter(None, names)):
-        raise BadInput(
-            f"a title, key, category or tag is longer than {NAME_CHARS:,} characters",
-            hint="say it in the content",
         )
 
 

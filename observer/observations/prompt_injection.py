@@ -5,7 +5,7 @@ is not judged: no list of phrases has what the next attacker writes, and honest 
 has the same words. What decides is form: letters that nobody sees, the tags and role markers of
 clients and models, the markup of tool calls, and images that take something along to elsewhere.
 Such a text is kept, but neither shown to a model unasked nor used for summaries. The fence around
-every answer does not depend on this, nor does what is shown unasked: see `search/eligible`.
+every answer does not depend on this, nor does what is shown unasked: see `search/rank`.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def columns(
     is_named = is_name(together, len(query.codes))
     trusted = trust(
         view.relevance(places, query.codes, weights, 0.0 if is_named else LENGTH_SHARE),
-        good=_good(view, query),
+        good=GOOD * float(np.sort(view.rarities(query.codes))[-EXPECTED:].sum()),
         doubt=found.doubt,
         is_named=is_named,
     )
@@ -212,16 +212,6 @@ def doubt_of(view: View, query: QueryWords, by_words: Sequence[TopK]) -> float:
     rarities = view.rarities(query.codes)
     held = view.occurrences(best, query.codes).weights() > 0
     return 1 - float((held @ rarities).max() / rarities.sum()) ** 2
-
-
-def _by_chance(view: View, query: QueryWords) -> float:
-    """Return about how many items would hold all words of a query if each stood where it may."""
-    return view.size * math.exp(-float(view.rarities(query.codes).sum()))
-
-
-def _good(view: View, query: QueryWords) -> float:
-    """Return the BM25 of an item that may well be what is asked for."""
-    return GOOD * float(np.sort(view.rarities(query.codes))[-EXPECTED:].sum())
 
 
 def trust(bm25: Column, *, good: float, doubt: float, is_named: bool) -> Trust:
@@ -377,12 +367,16 @@ def candidates(
         only: returns the only items that may be candidates, None for any, where so many hold all
             words of the plan by chance.
     """
-    asked = lists_of(filters)
+    kinds = searched(filters)
+    others = tuple(kind for kind in kinds if kind != "summary")
+    # Summaries have a list of their own.
+    asked = [part for part in (others, ("summary",)) if set(part) & set(kinds)]
     view = sources.view
     if not wanted.words:
         return Candidates(no_columns(), lists=len(asked), degraded="")
     query = QueryWords(sources.reader, view, wanted)
-    chosen = only(_by_chance(view, query))
+    # About how many items would hold all words of the query if each stood where it may.
+    chosen = only(view.size * math.exp(-float(view.rarities(query.codes).sum())))
     among, cut = _among(sources.reader, wanted, filters)
     among = among if chosen is None else np.array(chosen, np.int64)
     lists = [
@@ -396,9 +390,12 @@ def candidates(
     doubt = doubt_of(view, query, by_words)
     vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
     # An expression says what must hold: its matches are ranked by meaning, not found by it.
-    by_vector = [] if vector is None or wanted.expression else _by_vector(view, vector, lists, most)
+    by_vector: list[TopK] = []
+    if vector is not None and not wanted.expression:
+        # For whichever list: the nearest of one alone may all be far.
+        of_any = np.logical_or.reduce([each.mask for each in lists])
+        by_vector = view.by_vector(vector, [ListRequest(of_any, most)])
     late = "" if view.is_complete else NOT_COMPLETE
-
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
         columns(view, query, vector, lists, Found(by_words, by_vector, doubt)),
@@ -408,20 +405,13 @@ def candidates(
     )
 
 
-def _by_vector(view: View, vector: Vector, lists: Sequence[ListRequest], most: int) -> list[TopK]:
-    """Find what means the same, for whichever list: the nearest of one alone may all be far."""
-    of_any = np.logical_or.reduce([each.mask for each in lists])
-    return view.by_vector(vector, [ListRequest(of_any, most)])
-
-
 def _bare(view: View, *, has_model: bool) -> str:
     """Return what keeps items from being found by their meaning."""
     if not has_model:
         return NO_MEANING
     bare = 1 - view.embedded
-    if bare < LEAST_BARE:
-        return ""
-    return f"{bare:.0%} of the items are found by words alone until the daemon has embedded them"
+    said = f"{bare:.0%} of the items are found by words alone until the daemon has embedded them"
+    return said if bare >= LEAST_BARE else ""
 
 
 def _among(
@@ -455,11 +445,3 @@ def is_indexed(filters: Filters) -> bool:
         or filters.whose
         or filters.scope in {"project", "team"}
     )
-
-
-def lists_of(filters: Filters) -> list[tuple[ItemKind, ...]]:
-    """Return the kinds of each list of an answer: summaries have one of their own."""
-    kinds = searched(filters)
-    summaries = tuple(kind for kind in kinds if kind == "summary")
-    others = tuple(kind for kind in kinds if kind != "summary")
-    return [part for part in (others, summaries) if part]

@@ -1,8 +1,10 @@
 """Why code is as it is: from the commits behind it to the sessions and prompts behind those.
 
 git knows who changed a line and when; the store knows what was asked, tried and checked meanwhile.
-A change was made by the sessions whose edits hold its lines, or that ran git for its commit.
-Independent of any query.
+A change was made by the sessions whose edits hold its lines, or that ran git for its commit. Of
+its checks those are named that still say something: failures that passed are over. A pass that
+found nothing new is no item; that there was one, only the state of its session knows. Independent
+of any query.
 """
 
 from __future__ import annotations
@@ -15,15 +17,16 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from observer.commands.command_line import simple_commands
+from observer.commands.check_tools import checker_of
+from observer.commands.command_line import leading_commands, simple_commands
 from observer.core.events import Command, FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
 from observer.core.value import Value
 from observer.git.agent_marks import AgentMark
 from observer.git.blame import UNCOMMITTED, BlamedCommit, has_words
-from observer.observations import git_commands
-from observer.search.standing_checks import standing_checks
+from observer.observations import git_commands, session_state
+from observer.observations.drafts import FAILED
 from observer.store.reader import StoreReader
 
 SECOND_MS = 1000
@@ -62,22 +65,20 @@ def last_writers(
     """
     last: dict[str, tuple[bool, int, int]] = {}
     wanted = {text.strip() for text in origin.texts if has_words(text)}
+    names = (path, *origin.paths)
     for session in sessions if wanted else ():
         events = reader.recorded_near(
             session.id, from_ms=origin.before_ms, to_ms=until_ms or sys.maxsize
         )
         for one in events:
             body = one.event.body
-            if isinstance(body, FileWrite) and _is_of(body.path, path, *origin.paths):
+            if isinstance(body, FileWrite) and any(
+                f"/{body.path}".replace("\\", "/").endswith(f"/{name}") for name in names
+            ):
                 for text in wanted & _lines_added(body):
                     wrote = (session.id in known, one.event.at_ms, session.id)
                     last[text] = max(last.get(text, wrote), wrote)
     return {text: session_id for text, (_, _, session_id) in last.items()}
-
-
-def _is_of(path: str, *names: str) -> bool:
-    shown = path.replace("\\", "/")
-    return any(shown == name or shown.endswith(f"/{name}") for name in names)
 
 
 def _lines_added(write: FileWrite) -> set[str]:
@@ -113,21 +114,18 @@ def _commit_calls(reader: StoreReader, origin: BlamedCommit) -> Iterator[tuple[S
                 session.id, from_ms=at_ms, to_ms=at_ms + CALL_MS, kind="command"
             ):
                 body = one.event.body
-                if isinstance(body, Command) and _has_begun(body, one.event.at_ms, at_ms):
+                if isinstance(body, Command) and _committed(body, one.event.at_ms, at_ms):
                     yield session, body.output
 
 
-def _has_begun(body: Command, ended_ms: int, at_ms: int) -> bool:
+def _committed(body: Command, ended_ms: int, at_ms: int) -> bool:
     """Return True if a command commits, and had begun at a time."""
     took_ms = UNTIMED_MS if body.duration_ms is None else body.duration_ms
-    return ended_ms - took_ms < at_ms + SECOND_MS and _commits(body)
-
-
-def _commits(body: Command) -> bool:
     is_asked = "git" in body.command and any(
         map(git_commands.commits, simple_commands(body.command))
-    )
-    return is_asked or bool(git_commands.printed_commits(body.output))  # whatever ran git
+    )  # else whatever ran git
+    commits = is_asked or bool(git_commands.printed_commits(body.output))
+    return ended_ms - took_ms < at_ms + SECOND_MS and commits
 
 
 def prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:
@@ -278,31 +276,31 @@ def _made_by(
     marks: tuple[AgentMark, ...],
     commit: Item | None,
 ) -> _MadeBy:
-    named = _named(reader, marks)
+    names = dict.fromkeys(mark.session for mark in marks if mark.session)
+    named = [session for name in names if (session := reader.session_called(name))]
     work = _first_form(origin)
     begun = commit if work is origin else _commit(reader, piece, work)
-    if _is_foreign(piece, work, begun):
+    by = begun.session_id if begun else None
+    is_foreign = piece.authors and work.author not in piece.authors
+    if work.hash and by is None and is_foreign:  # what was done here did not make it
         return _MadeBy((), named, *_sureness((), named, None, marks, sessions=named))
     edits = _edits(reader, piece, work, until_ms=_end(work, begun))
-    is_named = any(mark.session for mark in marks)
-    made = None if is_named else _maker(reader, piece, work, begun)
+    made = None
+    if work.hash and not names:  # as it was reported, or by the calls of git
+        made = reader.session(by) if by else committer(reader, piece.project_id, work)
     last = _writers(reader, piece, origin, made=(*named, *([made] if made else ())))
     written = [session for session, _ in Counter(last.values()).most_common()]
-    about = [each for each in edits if piece.symbol and _names(each, piece.symbol)] or edits
+    about = [
+        each for each in edits if piece.symbol and _holds(each, piece.symbol.rpartition(".")[2])
+    ] or edits
     sessions = written or named
     # What a rewriting put together may be anybody's: who carried it out says nothing.
-    if not (written or is_named or work.is_rewritten or origin.forms):
+    if not (written or names or work.is_rewritten or origin.forms):
         found = _taken_in(reader, piece.path, work, _sessions(reader, about), _end(work, begun))
         sessions = [made, *(each for each in found if each != made)] if made else found
     others = (made,) if made and made not in sessions else ()
     sure = _sureness(written, named, made if made in sessions else None, marks, sessions=sessions)
     return _MadeBy(about, sessions, *sure, committers=others)
-
-
-def _named(reader: StoreReader, marks: Iterable[AgentMark]) -> list[Session]:
-    """Return the sessions that claims name, of those that are remembered."""
-    names = dict.fromkeys(mark.session for mark in marks if mark.session)
-    return [session for name in names if (session := reader.session_called(name))]
 
 
 def _sureness(
@@ -342,14 +340,6 @@ def _commit(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> Ite
     )
     alike = (each for each in reader.recent(about, limit=SHOWN) if each.title == origin.subject)
     return next(alike, None)
-
-
-def _is_foreign(piece: CodeTarget, origin: BlamedCommit, commit: Item | None) -> bool:
-    """Return True if a commit came from elsewhere: what was done here did not make it."""
-    is_made_here = commit is not None and commit.session_id is not None
-    if not origin.hash or is_made_here:
-        return False
-    return bool(piece.authors) and origin.author not in piece.authors
 
 
 def _first_form(origin: BlamedCommit) -> BlamedCommit:
@@ -441,10 +431,6 @@ def _edits(
     ]
 
 
-def _names(item: Item, symbol: str) -> bool:
-    return _holds(item, symbol.rpartition(".")[2])
-
-
 def _is_about(item: Item, paths: Iterable[str]) -> bool:
     """Return True if an item touched a file, or names it."""
     touched = (*item.files_modified, *item.files_read)
@@ -468,15 +454,51 @@ def _sessions(
     return [session for session in found if session]
 
 
-def _maker(
-    reader: StoreReader, piece: CodeTarget, origin: BlamedCommit, commit: Item | None
-) -> Session | None:
-    """Return the session that made a commit, as it was reported, or by its calls of git."""
-    if commit is not None and commit.session_id is not None:
-        return reader.session(commit.session_id)
-    return committer(reader, piece.project_id, origin) if origin.hash else None
-
-
 def _last(items: Iterable[Item]) -> tuple[Item, ...]:
     found = sorted(items, key=lambda each: (each.created_ms, each.id))
     return tuple(found[-SHOWN:])
+
+
+def is_check(item: Item) -> bool:
+    """Return True if an item is a run of tests, a linter, a compiler or the like."""
+    if item.type != "command":
+        return False
+    # The title is what the command chiefly ran, and what came of it if that was no success.
+    ran = simple_commands(item.title.partition(": ")[0])
+    return any(checker_of(part.words) for part in ran if part.words)
+
+
+def standing_checks(items: Iterable[Item], sessions: Iterable[Session] = ()) -> Iterator[Item]:
+    """Yield the checks among items, oldest first, without failures that passed later.
+
+    What passed is known by a run of the same command, by a fix, or from the sessions.
+
+    Raises:
+        StoreUnavailable: a session's state is of another version; a rebuild makes it anew.
+    """
+    found = sorted(items, key=lambda each: (each.created_ms, each.id))
+    links = (link for each in found if each.type == "fix" for link in each.links)
+    fixed = {link.target for link in links if link.kind == "fixes"}
+    checks = [each for each in found if is_check(each)]
+    # The command line of an item is its first fact.
+    ran = {each.id: _ran("".join(each.facts[:1]).removeprefix("$ ")) for each in checks}
+    passed_ms = {ran[each.id]: each.created_ms for each in checks if each.category != FAILED}
+    passed = {
+        (session.id, _ran(head))
+        for session in sessions
+        for head, known in session_state.decode(session.state).commands.items()
+        if known.ok
+    }
+    for each in checks:
+        if each.category != FAILED or not (
+            each.id in fixed
+            or passed_ms.get(ran[each.id], 0) > each.created_ms
+            or (each.session_id, ran[each.id]) in passed
+        ):
+            yield each
+
+
+def _ran(line: str) -> str:
+    """Return what a command line chiefly ran, whatever it was run by: `uv run`, or nothing."""
+    parts = leading_commands(simple_commands(line))
+    return "; ".join(" ".join(part.words) for part in parts)

@@ -21,12 +21,11 @@ from observer.core.model import Item, SummaryFields
 from observer.core.value import Value
 from observer.observations.summary import is_trivial
 from observer.search.candidates import Sources
-from observer.search.dedupe import Repeats, content
 from observer.search.find import SearchHits, search
 from observer.search.query import plan
 from observer.search.rank import Hit, HitSignals, is_knowledge
 from observer.search.recent_sessions import Uncommitted
-from observer.search.snippet import snippet
+from observer.search.snippet import Repeats, content, snippet
 from observer.search.start import (
     CardFact,
     ContextRequest,
@@ -194,7 +193,7 @@ def _card(
     basket.budget.left -= card.used_tokens
     for one in card.omitted:
         basket.budget.omit(one.item, one.title, one.why)
-    basket.add_said(line.text for line in card.lines)
+    basket.repeats.add(line.text for line in card.lines)
     return card.lines
 
 
@@ -243,7 +242,7 @@ def _overview(reader: StoreReader, request: PackRequest, basket: _Basket) -> int
         if not basket.take_summary(shown, keep=keep):
             price = basket.costs.summary(shown)
             budget.refuse(shown.item.id, shown.item.title, price, keep=keep)
-    basket.forgive()
+    basket.misses = 0  # of another sort
     for hit in worth_showing(reader, request, limit=request.most):
         basket.take(hit)
     return leading
@@ -273,8 +272,8 @@ class _Basket:
         self.entries: list[PackEntry] = []
         self.summaries: list[FinishedSession] = []
         self._words = words
-        self._repeats = Repeats()
-        self._misses = 0
+        self.repeats = Repeats()
+        self.misses = 0
 
     @cached_property
     def _least(self) -> int:
@@ -286,15 +285,7 @@ class _Basket:
 
     @property
     def _is_full(self) -> bool:
-        return self.budget.left < self._least or self._misses >= MOST_MISSES
-
-    def add_said(self, texts: Iterable[str]) -> None:
-        """Remember texts that are shown beside what is bought."""
-        self._repeats.add(texts)
-
-    def forgive(self) -> None:
-        """Try entries again, of another sort, whatever did not fit before."""
-        self._misses = 0
+        return self.budget.left < self._least or self.misses >= MOST_MISSES
 
     def take(self, hit: Hit, *, keep: int = 0) -> None:
         """Buy what an item says that was not said; `keep` tokens are left then."""
@@ -304,12 +295,12 @@ class _Basket:
         if self._is_full:
             self.budget.omit(item.id, item.title, NO_ROOM)
             return
-        text = self._repeats.fresh(content(item), beside=item.title)
-        if not text and self._repeats.has(item.title):
+        text = self.repeats.fresh(content(item), beside=item.title)
+        if not text and self.repeats.has(item.title):
             self.budget.name(item.id, item.title, SAID)
         elif entry := self._entry(hit, text, keep):
             self.entries.append(entry)
-            self._repeats.add([item.title, entry.content])
+            self.repeats.add([item.title, entry.content])
 
     def _entry(self, hit: Hit, text: str, keep: int) -> PackEntry | None:
         """Buy an entry with as much of a text as fits, around the words asked for."""
@@ -320,30 +311,27 @@ class _Basket:
                 entry = PackEntry(hit=hit, content=shown)
                 price = self.costs.entry(entry)
                 if self.budget.buy(price, keep=keep):
-                    self._misses = 0
+                    self.misses = 0
                     return entry
             longer = shown
-        self._misses += 1
+        self.misses += 1
         self.budget.refuse(hit.item.id, hit.item.title, price, keep=keep)
         return None
 
     def take_summary(self, summary: FinishedSession, *, keep: int = 0) -> bool:
         """Buy what a summary says that was not said; return False if that costs too much."""
         item = summary.item
-        trimmed = self._trimmed(summary)
+        fields = item.summary or SummaryFields()
+        left = {name: self.repeats.fresh(getattr(fields, name)) for name in _FIELDS}
+        trimmed = summary._replace(item=replace(item, summary=SummaryFields(**left)))
         if not any(_answers(trimmed.item)) and any(_answers(item)):
             self.budget.name(item.id, item.title, SAID)
         elif self.budget.buy(self.costs.summary(trimmed), keep=keep):
             self.summaries.append(trimmed)
-            self._repeats.add([item.title, *_answers(trimmed.item)])
+            self.repeats.add([item.title, *_answers(trimmed.item)])
         else:
             return False
         return True
-
-    def _trimmed(self, summary: FinishedSession) -> FinishedSession:
-        fields = summary.item.summary or SummaryFields()
-        left = {name: self._repeats.fresh(getattr(fields, name)) for name in _FIELDS}
-        return summary._replace(item=replace(summary.item, summary=SummaryFields(**left)))
 
 
 _FIELDS = SummaryFields.__struct_fields__

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
-from observer.index.segment import QueryTerms, segment
-from observer.index.tokens import Codes
+from observer.index.segment import Codes, QueryTerms, segment
 from observer.index.view import LEAST_RARITY, Query, View
 from observer.search.candidates import Sources, candidates
 from observer.search.find import answering
@@ -50,7 +49,7 @@ class _SampleView(View):
         rows = segment(
             changes, codes, model=found.model, dimensions=found.dimensions, mean_length=0
         )
-        super().__init__([rows], codes, model=found.model, is_complete=True)
+        super().__init__([rows], codes, is_complete=True)
         self._found = found
 
     def _words(self, query: Query) -> QueryTerms:

@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import Item, columns_of
@@ -38,28 +38,25 @@ from observer.search.candidates import (
     is_indexed,
     searched,
 )
-from observer.search.dates import Dated, dated
-from observer.search.dedupe import Deduplicator
-from observer.search.eligible import (
-    EXPIRED,
-    Nearness,
-    has_expired,
-    outranked,
-    staleness_factor,
-    successors,
-    together,
-)
-from observer.search.query import NO_WORD, STOP_WORDS, QueryPlan, parts, plan, quoted
+from observer.search.query import NO_WORD, STOP_WORDS, QueryPlan, dated, parts, plan, quoted
 from observer.search.rank import (
+    EXPIRED,
     Hit,
     HitSignals,
+    Nearness,
     fit,
+    has_expired,
     has_signal,
     is_merely_near,
     order,
+    outranked,
     recency,
+    staleness_factor,
     stands_out,
+    successors,
+    together,
 )
+from observer.search.snippet import Deduplicator
 from observer.store.reader import StoreReader
 
 SHORTEST = 5
@@ -79,41 +76,31 @@ def corrected(sources: Sources, wanted: QueryPlan, filters: Filters) -> QueryPla
     """Return a plan with its typing errors corrected, by words of the items that it may find."""
     if wanted.expression:
         return wanted
-    tried = (
-        (word, _known(sources, word.casefold(), filters)) for word in _typed_wrong(sources, wanted)
-    )
-    meant = {word: known for word, known in tried if known}
+    likely = list(dict.fromkeys(wanted.words))
+    likely = [each for each in likely if len(each) >= SHORTEST and each.isalpha()]
+    counts = _counts(sources.view, [each for each in likely if len(pieces(each)) == 1])
+    strange = [word for word, count in counts.items() if not count]
+    meant: dict[str, str] = {}
+    for word in [word for word in strange if word.casefold() not in known_words()][:MOST_WORDS]:
+        counts = _counts(sources.view, list(_slips(word.casefold())))
+        commonest = sorted(filter(counts.get, counts), key=lambda slip: -counts[slip])[:TRIED]
+        if held := next((slip for slip in commonest if _is_held(sources, slip, filters)), ""):
+            meant[word] = held
     if not meant:
         return wanted
     instead = ", ".join(f"{known!r} for {word!r}" for word, known in meant.items())
     notice = f"searched {instead}, which nothing holds"
     # The text stays as it was written: a word that no item holds may still be one, and then only
     # its meaning finds what says it otherwise.
+    shapes = "\n".join(wanted.shapes)
+    for word, known in meant.items():
+        shapes = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", known, shapes)
     return replace(
         wanted,
         words=tuple(dict.fromkeys(meant.get(word, word) for word in wanted.words)),
-        shapes=tuple(_replaced(shape, meant) for shape in wanted.shapes),
+        shapes=tuple(shapes.splitlines()),
         notice="; ".join(filter(None, (wanted.notice, notice))),
     )
-
-
-def _is_word(word: str) -> bool:
-    return len(word) >= SHORTEST and word.isalpha() and len(pieces(word)) == 1
-
-
-def _typed_wrong(sources: Sources, wanted: QueryPlan) -> list[str]:
-    """Return the words of a plan that no item holds and no model knows."""
-    likely = list(dict.fromkeys(filter(_is_word, wanted.words)))
-    counts = _counts(sources.view, likely)
-    strange = [word for word in likely if counts.get(word) == 0]
-    return [word for word in strange if word.casefold() not in known_words()][:MOST_WORDS]
-
-
-def _known(sources: Sources, word: str, filters: Filters) -> str:
-    """Return the commonest word that is one slip away and that an item asked for holds, or none."""
-    counts = _counts(sources.view, list(_slips(word)))
-    commonest = sorted(filter(counts.get, counts), key=lambda slip: -counts[slip])
-    return next((slip for slip in commonest[:TRIED] if _is_held(sources, slip, filters)), "")
 
 
 def _counts(view: View, words: Sequence[str]) -> dict[str, int]:
@@ -143,12 +130,6 @@ def _slips(word: str) -> Iterator[str]:
     yield from (head + letter + tail for head, tail in (*heads, (word, "")) for letter in _ALPHABET)
     if len(word) >= SHORTEST_REPLACED:
         yield from (head + letter + tail[1:] for head, tail in heads for letter in _ALPHABET)
-
-
-def _replaced(text: str, meant: dict[str, str]) -> str:
-    for word, known in meant.items():
-        text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", known, text)
-    return text
 
 
 class HitLoader:
@@ -258,7 +239,9 @@ def look_up(
 
         def only(by_chance: float) -> list[int] | None:
             if newest and by_chance > max(MANY, SHARE * sources.view.size):
-                return _newest_holding(sources.reader, meant, among, most)
+                words = " ".join(map(quoted, meant.words))
+                chosen = replace(among, kinds=searched(among))
+                return sorted(sources.reader.match(words, chosen, limit=most))
             return None
 
         found = candidates(sources, meant, among, legs=legs, most=most, only=only)
@@ -270,16 +253,12 @@ def look_up(
     if when is None:
         return search(wanted, filters)
     of_then = replace(filters, since_ms=when.since_ms, until_ms=when.until_ms)
-    then = search(_beside(when), of_then)
+    rest = plan(when.rest)
+    is_any_work = ANY_WORK.issuperset(map(str.casefold, rest.words))
+    then = search(QueryPlan() if is_any_work else rest, of_then)
     if not then.wanted.words or then.found.signalled():
         return _noted(then, f"only of {when.days}")
     return _noted(search(wanted, filters), f"nothing of {when.days} fits; searched all times")
-
-
-def _beside(when: Dated) -> QueryPlan:
-    """Return what is looked for beside a time; a plan without words for anything."""
-    rest = plan(when.rest)
-    return QueryPlan() if ANY_WORK.issuperset(map(str.casefold, rest.words)) else rest
 
 
 def _noted(lookup: Lookup, notice: str) -> Lookup:
@@ -390,14 +369,18 @@ def search(
     if not wanted.words and wanted.notice != NO_WORD:
         return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
     is_open = found.is_narrowed
-    key: Key = _by_age if is_open else order
+    key: Key = (lambda hit: (-hit.item.created_ms, -hit.item.id)) if is_open else order
     loader = HitLoader(sources, found, filters, now_ms=now_ms)
     lists = [sorted(ids, reverse=True) if is_open else ids for ids in found.lists()]
     step = limit + _SPARE
     loader.fetch([item for ids in lists for item in ids[:step]])
     hits = [hit for ids in lists for hit in _best(loader, ids, limit, key)]
     # What an expression asks for need not be words: what it must not be, or not hold.
-    hits = hits if wanted.expression else answering(hits, means=_means_something(wanted))
+    if not wanted.expression:
+        # Made-up words are near to short texts by chance, as near as what says the same otherwise.
+        words = [piece for word in wanted.words for piece in pieces(word)]
+        means = any(not word.isascii() or word.casefold() in known_words() for word in words)
+        hits = answering(hits, means=means)
     ordered = sorted(outranked(with_newer(loader, hits)), key=key)
     ordered = ordered if filters.types else _once(ordered)
     if any(hit.item.kind == "note" for hit in ordered):
@@ -433,27 +416,6 @@ def answering(hits: Sequence[Hit], *, means: bool) -> list[Hit]:
     return [hit for hit in hits if has_signal(hit.signals) or (has_near and is_near(hit))]
 
 
-def _means_something(wanted: QueryPlan) -> bool:
-    """Return True if the model knows a word of a plan, or may know it by its parts.
-
-    Made-up words are near to short texts by chance, as near as what says the same in other words.
-    """
-    words = [piece for word in wanted.words for piece in pieces(word)]
-    return any(not word.isascii() or word.casefold() in known_words() for word in words)
-
-
-def _newest_holding(
-    reader: StoreReader, wanted: QueryPlan, filters: Filters, limit: int
-) -> list[int]:
-    """Return the newest items that hold all words of a plan."""
-    words = " ".join(map(quoted, wanted.words))
-    return sorted(reader.match(words, replace(filters, kinds=searched(filters)), limit=limit))
-
-
-def _by_age(hit: Hit) -> tuple[int, int]:
-    return (-hit.item.created_ms, -hit.item.id)
-
-
 def _once(hits: Sequence[Hit]) -> list[Hit]:
     """Return hits without a summary, or a turn, of the title that the other has and fits better."""
     first: dict[tuple[int | None, str], str] = {}
@@ -473,17 +435,13 @@ def _held(
     if near < len(hits):
         return SOME_NEAR if near else ""
     said = MERELY_NEAR if hits else NOTHING_NEAR if has_meaning else NOTHING_HELD
-    types = _records_with(sources, wanted, filters)
-    return said.replace(NOTHING_HELD, ONLY_RECORDS.format(types=types)) if types else said
-
-
-def _records_with(sources: Sources, wanted: QueryPlan, filters: Filters) -> str:
-    """Return the types of the records that hold a word of a plan, which finds none of them."""
     if filters.kinds or "record" in searched(filters) or wanted.expression:
-        return ""
+        return said
+    # Records hold a word of the plan, which finds none of them.
     words = " OR ".join(map(quoted, wanted.words))
     ids = sources.reader.match(words, replace(filters, kinds=("record",)), limit=BY_WORDS)
-    return listed(sorted({item.type for item in sources.reader.items(ids)}))
+    types = listed(sorted({item.type for item in sources.reader.items(ids)}))
+    return said.replace(NOTHING_HELD, ONLY_RECORDS.format(types=types)) if types else said
 
 
 def _newest(sources: Sources, filters: Filters) -> list[Item]:
@@ -495,23 +453,19 @@ def _newest(sources: Sources, filters: Filters) -> list[Item]:
         return []
     newest: list[Item] = []
     running: int | None = None
-    for item in _latest(sources, filters):
-        if item.session_id is None or item.session_id != running:
+    reader = sources.reader
+    work = replace(filters, types=_WORK, kinds=("observation",))
+    is_known = is_indexed(work)
+    ids = sources.view.newest(work, _RECENT) if is_known else reader.ids(work, limit=_RECENT)
+    batches = (reader.items(ids[start:][:_AT_ONCE]) for start in range(0, len(ids), _AT_ONCE))
+    for item in chain.from_iterable(batches):
+        is_work = item.files_modified and filters.admits(item)
+        if is_work and (item.session_id is None or item.session_id != running):
             newest.append(item)
             running = running or item.session_id
         if len(newest) == _SHOWN:
             break
     return newest
-
-
-def _latest(sources: Sources, filters: Filters) -> Iterator[Item]:
-    """Yield turns and commits of this machine that changed files, the newest first."""
-    reader, view = sources.reader, sources.view
-    work = replace(filters, types=_WORK, kinds=("observation",))
-    ids = view.newest(work, _RECENT) if is_indexed(work) else reader.ids(work, limit=_RECENT)
-    for start in range(0, len(ids), _AT_ONCE):
-        read = [item for item in reader.items(ids[start:][:_AT_ONCE]) if filters.admits(item)]
-        yield from (item for item in read if item.files_modified)
 
 
 def _fused(ordered: list[Hit], newest: list[Item], weight: float, *, now_ms: int) -> list[Hit]:
@@ -535,7 +489,10 @@ def _nearness(reader: StoreReader, hits: Sequence[Hit]) -> Nearness:
     """Return the function that says how near two of the notes among hits are."""
     notes = [hit.item.id for hit in hits if hit.item.kind == "note"]
     packed = reader.vectors_of(notes) if len(notes) > 1 else {}
-    units = {number: _unit(vector) for number, vector in packed.items()}
+    values = {
+        number: np.frombuffer(one, np.int8).astype(np.float32) for number, one in packed.items()
+    }
+    units = {number: one / max(float(np.linalg.norm(one)), 1.0) for number, one in values.items()}
 
     def nearness(one: int, other: int) -> float:
         first, second = units.get(one), units.get(other)
@@ -544,11 +501,6 @@ def _nearness(reader: StoreReader, hits: Sequence[Hit]) -> Nearness:
         return float(first @ second)
 
     return nearness
-
-
-def _unit(vector: bytes) -> NDArray[np.float32]:
-    values = np.frombuffer(vector, np.int8).astype(np.float32)
-    return values / max(float(np.linalg.norm(values)), 1.0)
 
 
 def browse(

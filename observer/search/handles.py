@@ -1,20 +1,28 @@
-"""What the names of projects, sessions and items resolve to: exact handles first, never a guess."""
+"""What the names of projects, sessions, items and owners resolve to: exact handles, never a guess.
+
+Owners of personal notes are people by their names, agents, and agents that store for a user. A
+user's memories are the personal notes of that name, so that notes that the person of this machine
+writes elsewhere belong to them too. A user and an agent of one name are two owners.
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-from observer.core.errors import Ambiguous, NotFound
+from observer.core.errors import Ambiguous, BadInput, NotFound
 from observer.core.events import Layer, Scope
 from observer.core.filters import Filters, Whose, commit_author
-from observer.core.model import UNASSIGNED, ItemKind, Project
+from observer.core.model import UNASSIGNED, Item, ItemKind, Project
 from observer.core.paths import is_inside
 from observer.core.text import relative
 from observer.core.value import Value
 from observer.observations.drafts import FAILED
 from observer.observations.note_reducer import label_of, note_type, tags_of
+from observer.redaction.redact import redact_text
 from observer.search.query import quoted
 from observer.store.reader import StoreReader
 
@@ -63,13 +71,18 @@ def filters_of(
         NotFound, Ambiguous: the project, the session, or the person.
     """
     by, whose = _person(reader, narrow, owner)
+    categories: tuple[str, ...] = (FAILED,) if narrow.failed else ()
+    if (category := label_of(narrow.category)) and not narrow.failed:  # with those below it
+        counted = reader.counts("category", Filters(kinds=("note",), owner=owner))
+        below = sorted(name for name in counted if name.startswith(f"{category.rstrip('/')}/"))
+        categories = (category, *below)
     projects = reader.projects() if project or narrow.files else []
     files, home = located(projects, narrow.files)
     return Filters(
         project_id=named(projects, project).id if project else home,
         kinds=narrow.kinds,
         types=tuple(note_type(name) for name in narrow.types if name.strip()),
-        categories=_categories(reader, narrow, owner),
+        categories=categories,
         files=files,
         session_id=session_id(reader, narrow.session),
         sessions=reader.sessions_of(narrow.client) if narrow.client else None,
@@ -106,19 +119,6 @@ def _person(reader: StoreReader, narrow: SearchOptions, owner: str) -> tuple[str
         f"nothing is known by {by[:80]!r}",
         hint=f"who shares: {known}; authors of commits are named as git has them",
     )
-
-
-def _categories(reader: StoreReader, narrow: SearchOptions, owner: str) -> tuple[str, ...]:
-    return (FAILED,) if narrow.failed else _within(reader, label_of(narrow.category), owner)
-
-
-def _within(reader: StoreReader, category: str, owner: str) -> tuple[str, ...]:
-    """Return a category and those below it, ``arch`` and ``arch/storage``; none for no category."""
-    if not category:
-        return ()
-    known = reader.counts("category", Filters(kinds=("note",), owner=owner))
-    below = sorted(name for name in known if name.startswith(f"{category.rstrip('/')}/"))
-    return (category, *below)
 
 
 def located(
@@ -172,21 +172,15 @@ def named(projects: Sequence[Project], handle: str) -> Project:
             )
     if Path(handle).is_absolute() and (inside := around(projects, handle)):
         return inside
-    hint = _known(projects, handle)
-    if not handle:
-        raise NotFound("no project is known here", hint=hint)
-    raise NotFound(f"no project {handle!r}", hint=hint)
-
-
-def _known(projects: Sequence[Project], handle: str) -> str:
-    """Return which projects may be meant: those of nearly that name, else the newest."""
-    placed = [project for project in reversed(projects) if project.id != UNASSIGNED]
-    names = list(dict.fromkeys(project.name for project in placed))
-    if not names:
-        return "nothing is recorded yet: connect a client with observer install"
-    near = get_close_matches(handle, names, n=3)
-    shown = ", ".join(near or names[:HINTED])
-    return f"name one, such as {shown}; observer status --projects lists them"
+    newest_first = [project for project in reversed(projects) if project.id != UNASSIGNED]
+    names = list(dict.fromkeys(project.name for project in newest_first))
+    shown = ", ".join(get_close_matches(handle, names, n=3) or names[:HINTED])
+    raise NotFound(
+        f"no project {handle!r}" if handle else "no project is known here",
+        hint=f"name one, such as {shown}; observer status --projects lists them"
+        if shown
+        else "nothing is recorded yet: connect a client with observer install",
+    )
 
 
 def meant(reader: StoreReader, handle: str) -> int:
@@ -196,9 +190,15 @@ def meant(reader: StoreReader, handle: str) -> int:
         NotFound: none fits.
         Ambiguous: several fit.
     """
-    ids = reader.resolve(handle.strip().removeprefix("#"))
+    number = handle.strip().removeprefix("#")
+    ids = reader.resolve(number)
     if not ids:
-        hint = _deleted(reader, handle.strip().removeprefix("#")) or "search for it first"
+        hint = "search for it first"
+        found = reader.item(int(number), deleted=True) if _is_id(number) else None
+        if found and not found.owner:
+            hint = f"it was deleted; bring it back with: observer undo {found.id}"
+            if reader.gone([found.uuid]):
+                hint = "it was deleted on another machine, for good"
         raise NotFound(f"no item {handle!r}", hint=hint)
     if len(ids) > 1:
         raise Ambiguous(
@@ -207,15 +207,8 @@ def meant(reader: StoreReader, handle: str) -> int:
     return ids[0]
 
 
-def _deleted(reader: StoreReader, number: str) -> str:
-    """Return what can be done about an item that was deleted; '' for none, or somebody's own."""
-    is_id = number.isascii() and number.isdecimal() and len(number) < DIGITS
-    found = reader.item(int(number), deleted=True) if is_id else None
-    if found is None or found.owner:
-        return ""
-    if reader.gone([found.uuid]):
-        return "it was deleted on another machine, for good"
-    return f"it was deleted; bring it back with: observer undo {found.id}"
+def _is_id(number: str) -> bool:
+    return number.isascii() and number.isdecimal() and len(number) < DIGITS
 
 
 def session_id(reader: StoreReader, handle: str) -> int | None:
@@ -232,8 +225,7 @@ def session_id(reader: StoreReader, handle: str) -> int | None:
     if session is None and handle[:1] == "s" and handle[1:].isdecimal():
         handle = handle[1:]  # as sessions are listed
     number = handle.removeprefix("#")
-    is_number = number.isascii() and number.isdecimal() and len(number) < DIGITS
-    if session is None and is_number:
+    if session is None and _is_id(number):
         items = reader.items([int(number)])
         its = items[0].session_id if items else None
         session = reader.session(int(number) if number == handle else its or 0)
@@ -244,3 +236,87 @@ def session_id(reader: StoreReader, handle: str) -> int | None:
     if session is None:
         raise NotFound(f"no session {handle[:80]!r}", hint="see: observer sessions")
     return session.id
+
+
+OWNER_CHARS = 200
+TAG_CHARS = 60
+"""A longer tag is cut, and two agents could be one."""
+
+AGENT = "agent_id"
+"""The metadata field that names the agent through which a user's memory was stored."""
+
+_AGENT, _USER = "agent:", "user:"
+
+
+class Owner(NamedTuple):
+    """One owner; `agent` restricts a user's memories to those stored through that agent."""
+
+    kind: Literal["user", "agent"]
+    name: str
+    agent: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    @property
+    def key(self) -> str:
+        """Return the owner's name in notes, unique for each kind and name."""
+        if self.kind == "agent":
+            return _AGENT + self.name
+        return _USER + self.name if self.name.startswith((_AGENT, _USER)) else self.name
+
+    @property
+    def tag(self) -> str:
+        """Return the tag of what an agent stored, whoever's it is; empty for a user."""
+        return tag_of(self.name) if self.kind == "agent" else ""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Return the tags of memories that an agent stored for a user.
+
+        Raises:
+            BadInput: the agent's name does not fit in a tag.
+        """
+        if not self.agent:
+            return ()
+        tag = tag_of(self.agent)
+        if len(tag) > TAG_CHARS or not tag.isprintable() or " ".join(tag.split()) != tag:
+            raise BadInput(
+                f"agent_id {self.agent[:40]!r} cannot be kept beside a user_id",
+                hint=f"use one line of at most {TAG_CHARS - len(_AGENT)} characters",
+            )
+        return (tag,)
+
+
+def tag_of(agent: str) -> str:
+    """Return the tag, as it is stored, of memories that an agent stored for a user."""
+    return _AGENT + unicodedata.normalize("NFC", agent).lower()
+
+
+def owner(user_id: str, agent_id: str, *, otherwise: str) -> Owner:
+    """Return the owner: the user, else the agent, else the user called `otherwise`."""
+    if user_id:
+        return Owner("user", user_id, agent_id)
+    return Owner("agent", agent_id) if agent_id else Owner("user", otherwise)
+
+
+def owner_of(item: Item, agent: str = "") -> Owner:
+    """Return the owner of a personal note; `agent` is the agent that stored it."""
+    if item.owner.startswith(_AGENT):
+        return Owner("agent", item.owner.removeprefix(_AGENT))
+    return Owner("user", item.owner.removeprefix(_USER), agent)
+
+
+def check_owner(name: str) -> None:
+    """Refuse a name under which notes would not be found again: it is stored as all text is.
+
+    Raises:
+        BadInput: it is not a plain line of 1 to 200 characters, or looks like a secret.
+    """
+    if not 0 < len(name) <= OWNER_CHARS or not name.isprintable() or name != name.strip():
+        raise BadInput(
+            f"{name[:40]!r} cannot own notes",
+            hint=f"use one line of 1 to {OWNER_CHARS} characters",
+        )
+    if redact_text(name) != name:
+        raise BadInput("the owner's name looks like a secret", hint="use a name, not a key")

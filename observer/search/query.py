@@ -8,6 +8,10 @@ The query language is FTS5's operators, read by a parser of our own: ``AND``, ``
 capitals (``NOT`` binds tightest, then ``AND``), ``"exact phrase"``, ``prefix*``, ``column:term``,
 ``NEAR(a b, 5)``, parentheses. Operands side by side are all required. Whatever `parse` returns is
 legal FTS5, since every word in it is quoted and every operator is one that the parser understood.
+
+Of time words `dated` says which days they mean: those of a zone, weeks begin on Monday. A day,
+month or year by its name counts only behind a word that makes it a time ("on Friday", "since May"):
+"may" and "march" are verbs too.
 """
 
 from __future__ import annotations
@@ -15,12 +19,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from observer.core.errors import BadInput
 from observer.core.model import COLUMNS, spaced
+from observer.core.patterns import lazy_pattern
 from observer.core.value import Value
 from observer.index import WORD_CHARS, pieces, words_of
 
@@ -60,6 +67,7 @@ class QueryToken(NamedTuple):
     text: str
 
 
+_END = QueryToken("", "")
 _AND_NOT = [QueryToken("operator", "AND"), QueryToken("operator", "NOT")]
 
 
@@ -87,9 +95,11 @@ def tokens(text: str) -> list[QueryToken]:
         if match.lastgroup != "space"
     ]
     return [
-        QueryToken("word", token.text) if _is_idiom(found, place) else token
-        for place, token in enumerate(found)
-        if found[place : place + 2] != _AND_NOT
+        QueryToken("word", token.text)
+        if token == _AND_NOT[1] and (before.text in _IDIOM_BEFORE or after.text in _IDIOM_AFTER)
+        else token
+        for before, token, after in zip([_END, *found], found, [*found[1:], _END], strict=False)
+        if [token, after] != _AND_NOT
     ]
 
 
@@ -112,14 +122,6 @@ def parse(found: list[QueryToken]) -> Expression:
     return Expression(fts=fts, terms=tuple(parser.terms), prefixes=tuple(parser.prefixes))
 
 
-def _is_idiom(found: list[QueryToken], place: int) -> bool:
-    if found[place] != ("operator", "NOT"):
-        return False
-    before = found[place - 1].text if place else ""
-    after = found[place + 1].text if place + 1 < len(found) else ""
-    return before in _IDIOM_BEFORE or after in _IDIOM_AFTER
-
-
 class _Parser:
     """Recursive descent; each method reads one rule of the grammar and returns it as FTS5."""
 
@@ -140,10 +142,7 @@ class _Parser:
         return self._found[self._next].text if self._next < len(self._found) else "the end"
 
     def alternatives(self) -> str:
-        return self._joined("OR", self._requirements)
-
-    def _requirements(self) -> str:
-        return self._joined("AND", self._exclusions)
+        return self._joined("OR", lambda: self._joined("AND", self._exclusions))
 
     def _exclusions(self) -> str:
         parts = [self._side_by_side()]
@@ -282,28 +281,28 @@ def plan(text: str) -> QueryPlan:
     is_whole = len(text) <= MAX_CHARS
     read = text if is_whole else f"{text[:half]}\n{text[1 - half :]}"
     clean = unicodedata.normalize("NFC", _UNUSABLE.sub(" ", read)).strip()
-    made = _plan(clean)
+    made = _words(clean, "") if clean else QueryPlan()
+    found = tokens(clean)
+    if not uses_operators(found):
+        if any(token.kind == "stray" for token in found):
+            made = _words(clean, "a quotation mark is not closed")
+    elif _is_prose(found):
+        made = _words(clean, "operators stand between single words or parentheses")
+    else:
+        made = _expressed(clean, found)
     if is_whole:
         return made
     cut = f"only the first and the last {half:,} characters were read"
-    return msgspec.structs.replace(made, notice="; ".join(filter(None, (made.notice, cut))))
+    return replace(made, notice="; ".join(filter(None, (made.notice, cut))))
 
 
-def _plan(clean: str) -> QueryPlan:
-    if not clean:
-        return QueryPlan()
-    found = tokens(clean)
-    if not uses_operators(found):
-        unclosed = any(token.kind == "stray" for token in found)
-        return _words(clean, "a quotation mark is not closed" if unclosed else "")
-    if _is_prose(found):
-        return _words(clean, "operators stand between single words or parentheses")
+def _expressed(clean: str, found: list[QueryToken]) -> QueryPlan:
     try:
         expression = parse(found)
     except BadInput as wrong:
         return _words(clean, wrong.message)
     operands = _words(" ".join(map(quoted, expression.terms)), "")
-    return msgspec.structs.replace(
+    return replace(
         operands, text=" ".join(expression.terms), prefixes=expression.prefixes,
         expression=expression.fts, notice="",
     )  # fmt: skip
@@ -318,8 +317,16 @@ def _words(text: str, reason: str) -> QueryPlan:
     words: dict[str, str] = {}
     shapes: dict[str, str] = {}
     for phrase, bare in _PIECE.findall(text):
-        for piece in [phrase] if phrase else [bare]:
-            _take(piece, words, shapes)
+        # A quoted phrase, or one run of characters: its words, and its shape if they are several.
+        whole = words_of(phrase or bare)
+        if not whole or max(map(len, whole)) > MAX_WORD:
+            continue
+        inside = parts(phrase or bare)
+        for word in (*whole, *inside):
+            words.setdefault(word.casefold(), word)
+        if 1 < len(inside) <= MAX_TERMS and not STOP_WORDS.issuperset(map(str.casefold, inside)):
+            shape = " ".join(inside)
+            shapes.setdefault(shape.casefold(), shape)
     useful = [word for key, word in words.items() if key not in STOP_WORDS] or list(words.values())
     notices = [f"searched as plain words: {reason}"] if reason else []
     if not useful:
@@ -341,19 +348,6 @@ def _ends(texts: list[str], most: int) -> tuple[str, ...]:
     return tuple(texts if len(texts) <= most else texts[: most // 2] + texts[-(most // 2) :])
 
 
-def _take(piece: str, words: dict[str, str], shapes: dict[str, str]) -> None:
-    """Add the words of a quoted phrase or of one run of characters, and its shape if several."""
-    whole = words_of(piece)
-    if not whole or max(map(len, whole)) > MAX_WORD:
-        return
-    inside = parts(piece)
-    for word in (*whole, *inside):
-        words.setdefault(word.casefold(), word)
-    if 1 < len(inside) <= MAX_TERMS and not STOP_WORDS.issuperset(map(str.casefold, inside)):
-        shape = " ".join(inside)
-        shapes.setdefault(shape.casefold(), shape)
-
-
 def _is_prose(found: list[QueryToken]) -> bool:
     """Return True for a sentence that merely contains AND, OR or NOT.
 
@@ -370,3 +364,179 @@ def _is_prose(found: list[QueryToken]) -> bool:
             return True
         run = []
     return False
+
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "a couple of": 2, "three": 3, "few": 3, "a few": 3,
+    "several": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+}  # fmt: skip
+_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+
+Days = tuple[date, date]
+"""The first day, and the first that is behind the last."""
+Match = re.Match[str]
+
+
+class Dated(NamedTuple):
+    """A query with time words: `rest` without them, `days` as they are shown, the time they mean.
+
+    `since_ms` is inclusive, `until_ms` exclusive, as in `Filters`; None does not restrict.
+    """
+
+    rest: str
+    days: str
+    since_ms: int | None
+    until_ms: int | None
+
+
+def dated(text: str, *, now_ms: int, zone: tzinfo | None = None) -> Dated | None:
+    """Return which time a query is about, by its first time words; None for any.
+
+    Args:
+        text: as it was written; in quotation marks words are but words.
+        now_ms: now.
+        zone: where the person is; that of this machine if None.
+    """
+    if '"' in text:
+        return None
+    today = datetime.fromtimestamp(now_ms / 1000, zone).date()
+    for match, read in (
+        (match, read) for words, read in _TIME_WORDS for match in words.finditer(text)
+    ):
+        with suppress(ValueError, OverflowError):  # no day of any calendar: 2026-13-40
+            return _restricted(text, match, read(match, today), zone)
+    return None
+
+
+def _restricted(text: str, match: Match, days: Days, zone: tzinfo | None) -> Dated:
+    """Return a query without the time words that were found in it."""
+    first, end = days
+    bound = (match["bound"] or "").lower()
+    since = {"before": None, "until": None, "till": None, "after": end}.get(bound, first)
+    until = {"before": first, "until": end, "till": end, "since": None, "after": None}.get(
+        bound, end
+    )
+    rest = f"{text[: match.start()]} {text[match.end() :]}"
+    last = until and until - timedelta(days=1)
+    if since and last:
+        shown = str(since) if since == last else f"{since} to {last}"
+    else:
+        shown = f"from {since}" if since else f"until {last}"
+    return Dated(
+        rest=" ".join(rest.split()),
+        days=shown,
+        since_ms=_start_ms(since, zone) if since else None,
+        until_ms=_start_ms(until, zone) if until else None,
+    )
+
+
+def day_start_ms(*, now_ms: int, ago: int = 0, zone: tzinfo | None = None) -> int:
+    """Return when today began, or the day so many days ago, in a zone (as in `dated`)."""
+    today = datetime.fromtimestamp(now_ms / 1000, zone).date()
+    return _start_ms(today - timedelta(days=ago), zone)
+
+
+def _start_ms(day: date, zone: tzinfo | None) -> int:
+    return int(datetime.combine(day, time(), zone).timestamp() * 1000)
+
+
+def _of_unit(day: date, unit: str) -> Days:
+    """Return the day, week, month or year that a day is in."""
+    if unit == "day":
+        return day, day + timedelta(days=1)
+    if unit == "week":
+        monday = day - timedelta(days=day.weekday())
+        return monday, monday + timedelta(days=7)
+    if unit == "month":
+        return day.replace(day=1), _months(day, 1)
+    return date(day.year, 1, 1), date(day.year + 1, 1, 1)
+
+
+def _months(day: date, count: int) -> date:
+    """Return the first day of the month that is so many months later."""
+    number = day.year * 12 + day.month - 1 + count
+    return date(number // 12, number % 12 + 1, 1)
+
+
+def _back(day: date, unit: str, count: int) -> date:
+    """Return a day of the unit that is so many units earlier."""
+    if unit in {"day", "week"}:
+        return day - timedelta(days=count * _DAYS[unit])
+    return _months(day, -count * (12 if unit == "year" else 1))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else NUMBERS[" ".join(text.lower().split())]
+
+
+def _weekday(match: Match, today: date) -> Days:
+    back = (today.weekday() - WEEKDAYS.index(match["name"].lower())) % 7
+    if _which(match) == "last" and not back:
+        back = 7
+    return _of_unit(today - timedelta(days=back), "day")
+
+
+def _month(match: Match, today: date) -> Days:
+    number = MONTHS.index(match["name"].lower()) + 1
+    newest = today.month - (_which(match) == "last")
+    year = int(match["year"] or today.year - (number > newest))
+    return _of_unit(date(year, number, 1), "month")
+
+
+def _which(match: Match) -> str:
+    return (match["which"] or "").strip().lower()
+
+
+_PLAIN = r"(?:in|on|of|from|during|within|over)\s+(?:the\s+)?"
+_BEFORE = rf"(?:(?P<bound>since|after|before|until|till)\s+(?:the\s+)?|{_PLAIN})"
+_NAMED = rf"(?:{_BEFORE}|(?=(?:last|this)\s))(?P<which>(?:last|this)\s+)?"
+_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
+_UNIT = r"(?P<unit>day|week|month|year)"
+_OF_YEAR = r"(?P<year>(?:19|20)\d\d)"
+
+_PATTERNS: tuple[tuple[str, Callable[[Match, date], Days]], ...] = (
+    (
+        rf"{_BEFORE}?(?P<day>today|yesterday)",
+        lambda match, today: _of_unit(
+            _back(today, "day", match["day"].lower() == "yesterday"), "day"
+        ),
+    ),
+    (
+        rf"{_BEFORE}?{_COUNT}\s+{_UNIT}s?\s+ago",
+        lambda match, today: _of_unit(
+            _back(today, unit := match["unit"].lower(), _number(match["count"])), unit
+        ),
+    ),
+    (
+        rf"{_BEFORE}?(?:last|past|previous)\s+{_COUNT}\s+{_UNIT}s?",
+        lambda match, today: (
+            today - timedelta(days=_number(match["count"]) * _DAYS[match["unit"].lower()]),
+            today + timedelta(days=1),
+        ),
+    ),
+    (
+        rf"{_BEFORE}?(?P<which>this|last|past|previous)\s+(?P<unit>week|month|year)",
+        lambda match, today: _of_unit(
+            _back(today, unit := match["unit"].lower(), int(_which(match) != "this")), unit
+        ),
+    ),
+    (rf"{_NAMED}(?P<name>{'|'.join(WEEKDAYS)})", _weekday),
+    (rf"{_NAMED}(?P<name>{'|'.join(MONTHS)})(?:\s+{_OF_YEAR})?", _month),
+    (
+        rf"{_BEFORE}(?P<iso>\d{{4}}-\d\d-\d\d)",
+        lambda match, _: _of_unit(date.fromisoformat(match["iso"]), "day"),
+    ),
+    (
+        rf"{_BEFORE}{_OF_YEAR}",
+        lambda match, _: _of_unit(date(int(match["year"]), 1, 1), "year"),
+    ),
+)
+_TIME_WORDS = tuple(
+    (lazy_pattern(rf"(?<![\w-]){words}(?:'s)?(?![\w-])", re.IGNORECASE), read)
+    for words, read in _PATTERNS
+)

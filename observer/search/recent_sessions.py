@@ -11,6 +11,7 @@ import math
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -20,8 +21,9 @@ import msgspec
 from observer.commands import command_line
 from observer.commands.check import rewrites
 from observer.commands.check_tools import checker_of
+from observer.core.events import Commit
 from observer.core.filters import Filters
-from observer.core.model import ASKED, Item, Session, item_id
+from observer.core.model import ASKED, Item, Session, item_id, seq_of
 from observer.core.text import named
 from observer.core.value import decode_json
 from observer.observations import (
@@ -38,7 +40,8 @@ from observer.observations.fix_text import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, files_of, worth_showing
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
-from observer.search.eligible import is_stale
+from observer.search.rank import is_stale
+from observer.store.items import Work
 from observer.store.reader import StoreReader
 
 SESSIONS = 40
@@ -162,13 +165,23 @@ class RecentSessions:
         of = Filters(project_id=self._project_id, types=(turns.TURN,), kinds=("observation",))
         alone = {past.session.id for past in self.all if not past.session.parent}
         found = self._reader.recent(of, limit=TURNS)
-        ended = {turn.id for turn in found if _is_answered(turn) or turns.committed_in(turn)}
+        replies = {turn.id: turns.reply_of(turn) for turn in found}
+        long = {turn.id for turn in found if len(replies[turn.id]) >= SUBSTANCE}
+        committed = {turn.id for turn in found if turns.committed_in(turn)}
+        answered = {number for number, reply in replies.items() if reply and not announces(reply)}
+        ended = long | committed | answered
         done = {turn.title for turn in found if turn.files_modified and turn.id in ended}
+
+        def is_news(turn: Item) -> bool:
+            asked = turn.narrative.partition(ASKED)[2] or turn.title
+            # A request that is a number goes on with another's.
+            says = turn.id in long - committed and any(map(str.isalpha, asked))
+            return bool(turn.files_modified) or (says and turn.title not in done)
+
         news = [
             turn
             for turn in found
-            if turn.session_id in alone and (turn.files_modified or turn.title not in done)
-            if _is_worth_listing(turn)
+            if turn.session_id in alone and turn.category != QUESTION and is_news(turn)
         ]
         yield from [turn for turn in news if turn.id in ended] or news
 
@@ -232,8 +245,11 @@ class RecentSessions:
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
+        commits_ms: list[int] = []  # when sessions began that committed since
         for past in self.all:
-            if past.session.last_ms >= oldest_ms and not self._was_left_out(past, last):
+            is_left_out = past is not last and max(commits_ms, default=0) > past.session.last_ms
+            commits_ms += [past.session.started_ms] if past.state.commits else []
+            if past.session.last_ms >= oldest_ms and not is_left_out:
                 for path in session_commits.written_files(past.state):
                     written.setdefault(path, past)
         asked = tuple(written)[:MOST_ASKED]
@@ -257,13 +273,6 @@ class RecentSessions:
                 groups.setdefault(key, one).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
 
-    def _was_left_out(self, past: PastSession, last: PastSession) -> bool:
-        """Return True if a session made a commit that began after this one was over."""
-        later = self.all[: self.all.index(past)] if past is not last else ()
-        return any(
-            one.state.commits and one.session.started_ms > past.session.last_ms for one in later
-        )
-
     def steps(self, last: PastSession) -> Iterator[str]:
         """Yield what the to-do lists and the plan of the session to resume still have to do.
 
@@ -283,20 +292,6 @@ class RecentSessions:
 
 def _sayings(turn: Item) -> set[str]:
     return {turn.title, turns.answer_of(turn)} - {""}
-
-
-def _is_answered(turn: Item) -> bool:
-    """Return True if a turn ended with more than an announcement."""
-    reply = turns.reply_of(turn)
-    return len(reply) >= SUBSTANCE or (bool(reply) and not announces(reply))
-
-
-def _is_worth_listing(turn: Item) -> bool:
-    """Return True if a turn is news; a request that is a number goes on with another's."""
-    asked = turn.narrative.partition(ASKED)[2] or turn.title
-    is_said = len(turns.reply_of(turn)) >= SUBSTANCE and any(map(str.isalpha, asked))
-    is_news = bool(turn.files_modified) or (is_said and not turns.committed_in(turn))
-    return is_news and turn.category != QUESTION
 
 
 class CommandForm(msgspec.Struct, frozen=True):
@@ -319,7 +314,8 @@ def likely_files(reader: StoreReader, project_id: int) -> list[str]:
     for item in reader.recent(work, limit=LATEST):
         read = item.type == "summary"
         paths = {*item.files_read} - {*item.files_modified} if read else item.files_modified
-        for path in filter(_is_of_work, paths):
+        inside = [path for path in paths if not path.startswith(("/", "../", "~"))]
+        for path in (path for path in inside if posixpath.basename(path) not in _COMMON):
             weights[path] += math.exp2(-age / HALF_LIFE) * _COUNTS[item.type]
         age += item.type == "turn"
     # Sorted by name first, so that equal weights keep their order from one session to the next.
@@ -364,20 +360,15 @@ def working_forms(reader: StoreReader, project_id: int) -> dict[CommandForm, Ite
     Of each form that fails one is there.
     """
     filters = Filters(project_id=project_id, types=("fix",), categories=(ALTERNATIVE,))
-    fixes = reader.recent(filters, limit=FORMS)
-    known = [(_form_of(fix), fix) for fix in fixes]
-    met = [(form, fix) for form, fix in known if form and form.times > 1]
+    met = []
+    for fix in reader.recent(filters, limit=FORMS):
+        with suppress(msgspec.DecodeError):
+            form = decode_json(fix.metadata or "{}", CommandForm)
+            met += [(form, fix)] if form.times > 1 else []
     best: dict[str, tuple[CommandForm, Item]] = {}
     for form, fix in sorted(met, key=lambda each: (each[0].times, each[1].id), reverse=True):
         best.setdefault(form.failed, (form, fix))
     return dict(best.values())
-
-
-def _form_of(item: Item) -> CommandForm | None:
-    try:
-        return decode_json(item.metadata, CommandForm) if item.metadata else None
-    except msgspec.DecodeError:
-        return None
 
 
 def dense(paths: Sequence[str], among: Iterable[str] = ()) -> str:
@@ -407,11 +398,6 @@ def _short_names(paths: Collection[str]) -> dict[str, str]:
     }
 
 
-def _is_of_work(path: str) -> bool:
-    is_inside = not path.startswith(("/", "../", "~"))
-    return is_inside and posixpath.basename(path) not in _COMMON
-
-
 @lru_cache(maxsize=4096)
 def _kinds(command: str) -> tuple[str, ...]:
     """Return what a command line judges, nothing if it does anything else as well."""
@@ -421,3 +407,54 @@ def _kinds(command: str) -> tuple[str, ...]:
     judges = [None if rewrites(part) else checker_of(part.words) for part in parts]
     kinds = sorted({judge.kind for judge in judges if judge})
     return tuple(kinds) if all(judges) else ()
+
+
+_AWAY = frozenset({"elsewhere", "reverted"})
+_BACK = frozenset({"replaces", "reverts"})
+_HOOKS = "git/"
+_OWN = frozenset({"commit", "amend"})
+"""Of a merge, pick or revert the subject is made of what somebody else wrote."""
+
+
+def discarded(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
+    """Return the commits among items that were reset, reverted, amended, squashed or rebased away.
+
+    A commit of another branch is none of this one's history either.
+    """
+    commits = [item for item in items if item.type == "commit"]
+    away = {item.id for item in commits if any(one.reason in _AWAY for one in item.validity)}
+    return taken_back(reader, commits) | away
+
+
+def taken_back(reader: StoreReader, items: Iterable[Item | Work]) -> frozenset[int]:
+    """Return the commits and edits among items that were taken back or replaced since.
+
+    Of an edit that is what a command took back, git's or `rm`: all that no commit had of its file.
+    What an edit took back may be one of several that the item stands for.
+    """
+    made = {item.id: item for item in items if item.type in ("commit", "file-write")}
+    links = [each for each in reader.linked_to([*made]) if each[1].kind in _BACK] if made else []
+    by = {item.id: item for item in reader.items([source for source, _ in links])}
+    undone = {link.target for _, link in reader.linked_to([*by]) if link.kind == "reverts"}
+    return frozenset(
+        link.target
+        for source, link in links
+        if source in by and source not in undone
+        if made[link.target].type == "commit" or by[source].type == "command"
+    )
+
+
+def made_here(reader: StoreReader, commits: Sequence[Item]) -> frozenset[int]:
+    """Return the ids of the commits that were made on this machine.
+
+    Those are the ones that sessions or git's hooks reported as they were made. The name of an
+    author proves nothing: anybody may write any name into a commit that is pulled.
+    """
+    seqs = {seq_of(commit.id): commit.id for commit in commits}
+    return frozenset(
+        seqs[one.seq]
+        for one in reader.logged(seqs)
+        if (one.event.session or one.event.route.startswith(_HOOKS))
+        and isinstance(one.event.body, Commit)
+        and one.event.body.action in _OWN
+    )

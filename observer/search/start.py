@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 
 from observer.commands.check_runs import BELOW
@@ -25,41 +24,38 @@ from observer.observations.drafts import QUESTION
 from observer.observations.quoting import matter, opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.observations.session_state import last_reply
-from observer.search.dedupe import without_duplicates
-from observer.search.eligible import (
-    ENDS,
-    WITHHELD,
-    capped,
-    clean,
-    discarded,
-    is_harmless,
-    is_of_here,
-    is_stale,
-    made_here,
-    staleness_factor,
-    successors,
-)
 from observer.search.rank import (
     ASKING,
+    ENDS,
+    WITHHELD,
     Hit,
     HitSignals,
+    capped,
     clamped,
+    clean,
     composite,
+    is_harmless,
     is_knowledge,
+    is_of_here,
+    is_stale,
     recency,
+    staleness_factor,
+    successors,
 )
 from observer.search.recent_sessions import (
     FailingCheck,
     PastSession,
     RecentSessions,
     Uncommitted,
-    UncommittedFiles,
     dense,
+    discarded,
     likely_files,
+    made_here,
     named_in,
     working_checks,
     working_forms,
 )
+from observer.search.snippet import without_duplicates
 from observer.store.reader import StoreReader
 
 MOST_RED, MOST_NOTES_SHOWN, MOST_FORMS, MOST_TURNS, MOST_OTHERS = 3, 8, 3, 6, 3
@@ -217,11 +213,15 @@ def start(
         raise BadInput("the budget is negative", hint="ask for 200 tokens or more")
     budget = TokenBudget(request.budget_tokens)
     given = reader.chosen("given")
-    found = list(_lines(reader, request, uncommitted, partial(_unhidden, given)))
+    found = list(_lines(reader, request, uncommitted, given))
     pinned = [line for line in found if given.get(line.item) == PIN]
     pinned += _pinned(reader, request, given, but={line.item for line in pinned})
     lines = pinned + [line for line in found if given.get(line.item) not in {HIDE, PIN}]
-    sorts = [0 if line in pinned else _sort(line) for line in lines]
+    # Where the work stands is bought first, then what it needs, then the past.
+    sorts = [
+        0 if line in pinned else 2 if line.why.startswith(TURN) else line.why.startswith(_OF_WORK)
+        for line in lines
+    ]
     bought: dict[int, CardFact] = {}
     for place in sorted(range(len(lines)), key=sorts.__getitem__):
         line, price = lines[place], cost(lines[place])
@@ -243,11 +243,6 @@ def start(
     )
 
 
-def _unhidden(given: Mapping[int, str], items: Iterable[Item], most: int) -> list[Item]:
-    """Return the first of the items that are not hidden: those have no place to take."""
-    return list(islice((one for one in items if given.get(one.id) != HIDE), most))
-
-
 def _pinned(
     reader: StoreReader, request: StartRequest, given: Mapping[int, str], *, but: Collection[int]
 ) -> Iterator[CardFact]:
@@ -264,18 +259,17 @@ def _pinned(
             yield CardFact(item=one.id, why=PINNED, text=text, at_ms=one.created_ms)
 
 
-def _sort(line: CardFact) -> int:
-    """Return in which round a line is bought: where the work stands, what it needs, the past."""
-    return 2 if line.why.startswith(TURN) else int(line.why.startswith(_OF_WORK))
-
-
 def _lines(
     reader: StoreReader,
     request: StartRequest,
     uncommitted: Uncommitted | None,
-    unhidden: Callable[[Iterable[Item], int], list[Item]],
+    given: Mapping[int, str],
 ) -> Iterator[CardFact]:
     """Yield the lines but for files in the order in which they are shown; none where none began."""
+
+    def unhidden(items: Iterable[Item], most: int) -> list[Item]:  # which takes no other's place
+        return list(islice((one for one in items if given.get(one.id) != HIDE), most))
+
     recent = RecentSessions(reader, request.project_id)
     last = recent.last(request.client)
     held = holding(reader, request) if request.with_notes else []
@@ -287,14 +281,26 @@ def _lines(
     turn = recent.last_turn(last)
     yield _last(last, turn)
     yield from red
-    yield from (_uncommitted(each, last) for each in recent.dirty(last, uncommitted))
+    for left in recent.dirty(last, uncommitted):
+        by = "" if left.past is last else f", changed by {left.past.session.client} before"
+        more = f" and {len(left.paths) - MOST_DIRTY} more" if left.paths[MOST_DIRTY:] else ""
+        yield CardFact(
+            item=left.past.summary.id,
+            why=DIRTY[left.is_certain] + by,
+            text=f"{dense(left.paths[:MOST_DIRTY])}{more}",
+            most_chars=FILES_CHARS,
+        )
     yield from (CardFact(item=last.summary.id, why=STEP, text=one) for one in recent.steps(last))
     if pull := recent.pull(last):
         yield CardFact(item=pull[0].summary.id, why=PULL, text=pull[1])
     yield from notes
     before = unhidden(recent.turns(last, turn), MOST_TURNS)
     since_ms = before[-1].created_ms if before else last.session.started_ms
-    yield from map(_decision, unhidden(recent.decisions(since_ms), MOST_DECISIONS))
+    for made in unhidden(recent.decisions(since_ms), MOST_DECISIONS):
+        # Of a long question that the person answered the answer stays.
+        asked, mark, answer = answer_of(made).rpartition("? ")
+        text = _joined(asked + mark.strip(), answer)
+        yield CardFact(item=made.id, why=DECIDED, text=text, at_ms=made.created_ms)
     yield from (_turn(each, last, recent.all) for each in before)
     yield from _checks(recent.all, red)
     yield from _forms(reader, request)
@@ -353,13 +359,6 @@ def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFa
     return CardFact(item=turn.id, why=f"{TURN}{by}{on}", text=text, at_ms=turn.created_ms)
 
 
-def _decision(made: Item) -> CardFact:
-    """Return a question that the person answered; of a long one the answer stays."""
-    asked, mark, answer = answer_of(made).rpartition("? ")
-    text = _joined(asked + mark.strip(), answer)
-    return CardFact(item=made.id, why=DECIDED, text=text, at_ms=made.created_ms)
-
-
 def _red(red: FailingCheck, last: PastSession) -> CardFact:
     """Return what fails, at the time of its last run, and what nobody has run it on since."""
     failure = red.failure
@@ -381,14 +380,6 @@ def _red(red: FailingCheck, last: PastSession) -> CardFact:
         at_ms=failure.last_ms,
         red=failure.head if is_here else "",
     )
-
-
-def _uncommitted(left: UncommittedFiles, last: PastSession) -> CardFact:
-    by = left.past.session.client
-    why = DIRTY[left.is_certain] + ("" if left.past is last else f", changed by {by} before")
-    more = f" and {len(left.paths) - MOST_DIRTY} more" if left.paths[MOST_DIRTY:] else ""
-    text = f"{dense(left.paths[:MOST_DIRTY])}{more}"
-    return CardFact(item=left.past.summary.id, why=why, text=text, most_chars=FILES_CHARS)
 
 
 def holds(item: Item) -> bool:
@@ -436,51 +427,35 @@ def ranked(reader: StoreReader, request: ContextRequest, ids: Sequence[int]) -> 
         worth *= staleness_factor(item.validity)
         worth *= ASKING if item.category == QUESTION else 1
         offered[item.id], signals[item.id] = (worth, item), of_item
-    worths = capped(_lifted(offered))
+    lifted = dict(offered)  # what took the place of others is worth as much as those were
+    for worth, item in offered.values():
+        whole = worth / (staleness_factor(item.validity) or 1)
+        for target in set(successors([item])) & offered.keys():
+            lifted[target] = (max(whole, lifted[target][0]), lifted[target][1])
+    worths = capped(lifted)
     order = sorted(worths, key=lambda one: (-worths[one], -offered[one][1].created_ms, -one))
     return [
         Hit(item=offered[one][1], score=clamped(worths[one]), signals=signals[one]) for one in order
     ]
 
 
-def _lifted(offered: dict[int, tuple[float, Item]]) -> dict[int, tuple[float, Item]]:
-    """Return items with what took the place of others worth as much as those were."""
-    lifted = dict(offered)
-    for worth, item in offered.values():
-        whole = worth / (staleness_factor(item.validity) or 1)
-        for target in set(successors([item])) & offered.keys():
-            lifted[target] = (max(whole, lifted[target][0]), lifted[target][1])
-    return lifted
-
-
 def _note(note: Item) -> CardFact:
     """Return a note that holds; what somebody else wrote is named by its title, a quotation."""
-    if note.person in OURS or note.approval == "approved":
-        return CardFact(item=note.id, why=_holds(note), text=_said(note))
-    why = f"{_holds(note)}, by {named(note.person)}"
-    return CardFact(item=note.id, why=why, text=quoted(note.title), at_ms=note.created_ms)
-
-
-def _holds(note: Item) -> str:
     why = "rejected before" if note.type == "rejected" else f"standing {note.type}"
     if away := next((each for each in note.validity if each.reason == "elsewhere"), None):
-        why += (
-            f", on branch {named(away.branch)}, not here"
-            if away.branch
-            else ", not in this history"
-        )
-    if not is_stale(note):
-        return why
-    reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in ENDS)
-    return f"{why}, {', '.join(reasons) or 'stale'}"
-
-
-def _said(note: Item) -> str:
-    """Return a note's text, behind its title where that is no part of it."""
-    title = note.title.removesuffix("…")
-    if note.narrative.startswith(title):
-        return note.narrative
-    return f"{note.title}: {note.narrative}" if note.narrative else note.title
+        on = f"on branch {named(away.branch)}, not here" if away.branch else "not in this history"
+        why = f"{why}, {on}"
+    if is_stale(note):
+        reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in ENDS)
+        why = f"{why}, {', '.join(reasons) or 'stale'}"
+    if note.person not in OURS and note.approval != "approved":
+        why = f"{why}, by {named(note.person)}"
+        return CardFact(item=note.id, why=why, text=quoted(note.title), at_ms=note.created_ms)
+    # Its text, behind its title where that is no part of it.
+    title, said = note.title.removesuffix("…"), note.narrative or note.title
+    if note.narrative and not said.startswith(title):
+        said = f"{title}: {said}"
+    return CardFact(item=note.id, why=why, text=said)
 
 
 def _checks(pasts: Sequence[PastSession], red: Sequence[CardFact]) -> Iterator[CardFact]:

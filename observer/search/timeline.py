@@ -3,25 +3,45 @@
 Independent of any query. The work of sub-agents stands under the delegations to them, at any depth:
 a sub-agent works in the session of whoever started it, where each of its items names it, or in a
 session of its own, as in OpenCode, Kilo and Cursor.
+
+What has an id and is no item is here too. A read is an observation for who asks for every step of
+the work: only the log has it, no search of ours finds it, and the summary of its session names its
+files. Its id is the one that an item of its event would have. A call is counted in the record of
+its tool, and a prompt or a reply stands in its turn; ids that were written down before go on
+working, by `stand_ins`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.events import Reply
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Delegation,
+    FileRead,
+    FileWrite,
+    Reply,
+    Search,
+    ToolUse,
+)
 from observer.core.filters import Filters
-from observer.core.model import Item, Recorded, Session, item_id
+from observer.core.model import Item, Recorded, Session, item_id, seq_of
+from observer.core.text import relative
 from observer.core.value import TokenUsage, Value
-from observer.observations import project_state, session_state, summary
-from observer.observations.drafts import FAILED
-from observer.search.eligible import taken_back
+from observer.observations import drafts, project_state, session_state, summary
+from observer.observations.drafts import FAILED, where_of
+from observer.observations.event_text import read
+from observer.observations.prompt_injection import with_suspicion
+from observer.observations.turns import TURN
 from observer.search.handles import session_id
+from observer.search.recent_sessions import taken_back
 from observer.store.items import Work
 from observer.store.reader import StoreReader
 
@@ -272,6 +292,10 @@ def account(
     gone = taken_back(reader, observed)
     stands = [one for one in observed if one.id not in gone]
     shown = reader.items([one.id for one in stands if one.type in SHOWN])
+    times: list[tuple[int, int | None]] = [(one.last_ms, one.project_id) for one in ran]
+    times += [(one.created_ms, one.project_id) for one in notes]
+    times += [(one.created_ms, one.project_id) for one in observed]
+    lately = dict.fromkeys(each for _, each in sorted(times, key=lambda pair: -pair[0]))
     sessions = with_summaries(reader, ran)
     return Account(
         since_ms=since_ms,
@@ -279,11 +303,10 @@ def account(
             _share(
                 each,
                 [one for one in sessions if one.session.project_id == each],
-                notes=[item for item in notes if item.project_id == each],
-                shown=[item for item in shown if item.project_id == each],
-                work=[one for one in stands if one.project_id == each],
+                [item for item in (*notes, *shown) if item.project_id == each],
+                [one for one in stands if one.project_id == each],
             )
-            for each in _lately(ran, [*notes, *observed])
+            for each in lately
         ),
         is_partial=len(ran) == MOST_SESSIONS or MOST_ITEMS in {len(notes), len(observed)},
     )
@@ -297,7 +320,25 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
     """
     session = _named_session(reader, handle)
     children = _descendants(reader, session)
-    ids = [_ids_of(reader, one, owner=owner) for one in (session, *children)]
+    ids = [
+        reader.ids(
+            Filters(
+                kinds=("observation", "record", "note"),
+                session_id=one.id,
+                since_ms=one.started_ms,
+                until_ms=one.last_ms + 1,
+                owner=owner,
+            ),
+            limit=MOST_ITEMS,
+        )
+        for one in (session, *children)
+    ]
+    replies = reader.recorded_near(
+        session.id, from_ms=session.started_ms, to_ms=session.last_ms, kind="reply"
+    )
+    bodies = [one.event.body for one in replies]
+    used = [body.usage for body in bodies if isinstance(body, Reply) and body.usage]
+    total = {name: sum(getattr(one, name) for one in used) for name in TokenUsage.__struct_fields__}
     items = [item for some in ids for item in reader.items(some[:limit])]
     items.sort(key=lambda item: (item.created_ms, item.id))
     return SessionTimeline(
@@ -305,7 +346,7 @@ def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> Sessi
         items=tuple(items[max(len(items) - limit, 0) :]),
         left_out=max(sum(map(len, ids)) - limit, 0),
         children=tuple(children),
-        usage=_usage(reader, session),
+        usage=TokenUsage(**total) if used else None,
     )
 
 
@@ -345,37 +386,6 @@ def _descendants(reader: StoreReader, session: Session) -> list[Session]:
     return sorted(found.values(), key=lambda one: one.id)
 
 
-def _usage(reader: StoreReader, session: Session) -> TokenUsage | None:
-    """Return what the turns of a session used together; None where none of them says."""
-    replies = reader.recorded_near(
-        session.id, from_ms=session.started_ms, to_ms=session.last_ms, kind="reply"
-    )
-    bodies = [one.event.body for one in replies]
-    known = [body.usage for body in bodies if isinstance(body, Reply) and body.usage]
-    names = TokenUsage.__struct_fields__
-    total = {name: sum(getattr(one, name) for one in known) for name in names}
-    return TokenUsage(**total) if known else None
-
-
-def _ids_of(reader: StoreReader, session: Session, *, owner: str) -> list[int]:
-    within = Filters(
-        kinds=("observation", "record", "note"),
-        session_id=session.id,
-        since_ms=session.started_ms,
-        until_ms=session.last_ms + 1,
-        owner=owner,
-    )
-    return reader.ids(within, limit=MOST_ITEMS)
-
-
-def _lately(ran: Iterable[Session], items: Iterable[Item | Work]) -> list[int | None]:
-    """Return projects, that where something happened last first."""
-    times: list[tuple[int, int | None]] = [(one.last_ms, one.project_id) for one in ran]
-    times += [(item.created_ms, item.project_id) for item in items]
-    newest_first = sorted(times, key=lambda pair: -pair[0])
-    return list(dict.fromkeys(project for _, project in newest_first))
-
-
 def with_summaries(reader: StoreReader, sessions: Sequence[Session]) -> list[SessionRun]:
     """Return sessions with their own names and summaries, these as of now, in the same order."""
     ids = {session.id: item_id(session.id, "summary") for session in sessions}
@@ -405,35 +415,143 @@ def as_of_now(reader: StoreReader, session: Session, made: Item) -> Item:
 
 
 def _share(
-    project_id: int | None,
-    ran: Sequence[SessionRun],
-    *,
-    notes: Sequence[Item],
-    shown: Sequence[Item],
-    work: Sequence[Work],
+    project_id: int | None, ran: list[SessionRun], items: list[Item], work: list[Work]
 ) -> Share:
-    noted = [*notes, *_of_types(shown, NOTED)]
+    shown = [one for one in items if one.kind != "note"]
+    noted = [one for one in items if one.kind == "note" or one.type in NOTED]
+    changes = (one for one in work if one.type in {"commit", "file-write"})
+    times = Counter(path for one in changes for path in one.files_modified)
     return Share(
         project_id=project_id,
         sessions=tuple(ran),
-        commits=tuple(_of_types(shown, ("commit",))),
-        fixes=tuple(_of_types(shown, ("fix",))),
-        noted=tuple(sorted(noted, key=lambda item: (-item.created_ms, -item.id))),
+        commits=tuple(one for one in shown if one.type == "commit"),
+        fixes=tuple(one for one in shown if one.type == "fix"),
+        noted=tuple(sorted(noted, key=lambda one: (-one.created_ms, -one.id))),
         failed=sum(map(has_failed, work)),
-        files=_changed(one for one in work if one.type in {"commit", "file-write"}),
+        files=tuple(path for path, _ in times.most_common()),
     )
-
-
-def _of_types(items: Iterable[Item], types: Sequence[str]) -> list[Item]:
-    return [item for item in items if item.type in types]
-
-
-def _changed(items: Iterable[Work]) -> tuple[str, ...]:
-    """Return the files that were changed, the most often changed first."""
-    times = Counter(path for item in items for path in item.files_modified)
-    return tuple(path for path, _ in times.most_common())
 
 
 def has_failed(item: Item | Work) -> bool:
     """Return True for a command or tool call that failed."""
     return item.category == FAILED
+
+
+READ = "file-read"
+LEAST_LETTERS = 3
+SPARE = 5
+LOOKED_AT = 20_000
+"""Newest events among which reads are looked for by name: no index leads to them."""
+
+
+def reads_by_id(reader: StoreReader, ids: Iterable[int]) -> dict[int, Item]:
+    """Return the reads that have these ids."""
+    found = (reader.log(after_seq=seq_of(one) - 1, limit=1) for one in ids)
+    by_id = {made.id: made for made in _reads(chain.from_iterable(found))}
+    return {one: by_id[one] for one in ids if one in by_id}
+
+
+def reads_naming(
+    reader: StoreReader, words: Sequence[str], filters: Filters, *, limit: int
+) -> list[Item]:
+    """Return the newest read of each file whose path has one of some words, newest first.
+
+    Short words are looked for only where there is no longer one: most paths have them.
+    """
+    folded = [word.casefold() for word in words]
+    wanted = [word for word in folded if len(word) >= LEAST_LETTERS] or folded
+    found: dict[tuple[int | None, tuple[str, ...]], Item] = {}
+    for made in _reads(reader.log_naming(READ, wanted, newest=LOOKED_AT)):
+        named = " ".join(made.files_read).casefold()
+        if any(word in named for word in wanted) and filters.admits(made):
+            found.setdefault((made.project_id, made.files_read), made)
+    return list(found.values())[:limit]
+
+
+def steps_around(
+    reader: StoreReader, anchor: Item, *, owner: str, before: int, after: int
+) -> list[TimelineEntry]:
+    """Return the observations around an item or a read in its project, reads included."""
+    # Summaries are no steps; there is seldom more than one for some observations.
+    earlier, later = 2 * before + SPARE, 2 * after + SPARE
+    items = reader.around(anchor, owner=owner, before=earlier, after=later)
+    place = items.index(anchor)
+    # Beyond the last item that there is, reads go on for as long as their session does.
+    from_ms = items[0].created_ms if place == earlier else 0
+    until_ms = items[-1].created_ms if len(items) - place > later else 1 << 62
+    sessions = {one.session_id for one in items if one.session_id}
+    near = (
+        each
+        for session in sorted(sessions)
+        for each in reader.recorded_near(session, from_ms=from_ms, to_ms=until_ms, kind=READ)
+    )
+    reads = {made.id: made for made in _reads(near) if made.project_id == anchor.project_id}
+    items = [one for one in items if one.kind != "summary" or one.id == anchor.id]
+    steps = sorted(
+        {**reads, **{one.id: one for one in items}}.values(),
+        key=lambda one: (one.created_ms, one.id),
+    )
+    place = [one.id for one in steps].index(anchor.id)
+    shown = steps[max(0, place - before) : place + after + 1]
+    first = min(place, before)
+    return [TimelineEntry(position=at - first, item=one) for at, one in enumerate(shown)]
+
+
+def _reads(found: Iterable[Recorded]) -> Iterator[Item]:
+    """Yield the reads among events as items."""
+    for recorded in found:
+        body = recorded.event.body
+        if isinstance(body, FileRead):
+            yield with_suspicion(drafts.item(read(body, where_of(recorded)), recorded))
+
+
+_TYPES: dict[type[AnyBody], str] = {
+    FileWrite: "file-write",
+    Command: "command",
+    Search: "research",
+    ToolUse: "tool-use",
+    Delegation: "delegation",
+}
+"""What a tool did -> the type of its record."""
+_LOOKED_AT = 60
+
+
+def stand_ins(reader: StoreReader, ids: Iterable[int]) -> dict[int, Item]:
+    """Return the record or turn that each of some ids without an item is part of, and says so.
+
+    There is none for what was forgotten or purged, and for what happened in no session.
+    """
+    found = {}
+    for one in ids:
+        if reader.item(one, deleted=True) is None and (part := _stand_in(reader, one)):
+            said = f"#{one} is part of it"
+            found[one] = replace(part, subtitle="; ".join(filter(None, (part.subtitle, said))))
+    return found
+
+
+def _stand_in(reader: StoreReader, item_id: int) -> Item | None:
+    events = reader.log(after_seq=seq_of(item_id) - 1, limit=1)
+    if not events or events[0].seq != seq_of(item_id) or events[0].session_id is None:
+        return None
+    known = Filters(
+        project_id=events[0].project_id,
+        session_id=events[0].session_id,
+        kinds=("record", "observation"),
+        until_ms=events[0].event.at_ms + 1,
+    )
+    before = reader.recent(known, limit=_LOOKED_AT)
+    return next(
+        (one for one in before if _has_grown(one, events[0])),
+        next((one for one in before if one.type == TURN), None),
+    )
+
+
+def _has_grown(record: Item, event: Recorded) -> bool:
+    """Return True if a record, begun before, has grown until an event of its kind."""
+    body = event.event.body
+    is_alike = record.type == _TYPES.get(type(body)) and record.updated_ms >= event.event.at_ms
+    return is_alike and (
+        relative(body.path, event.root, event.event.cwd) in record.files_modified
+        if isinstance(body, FileWrite)
+        else record.folded > 1
+    )

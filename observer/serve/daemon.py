@@ -43,7 +43,7 @@ from observer.memory.api import Memory
 from observer.memory.opening import index_for, team_of
 from observer.memory.values import Extracted, no_model
 from observer.notes.folders import NoteFiles
-from observer.notes.similar import FlashbackSettings
+from observer.notes.note_reader import FlashbackSettings
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_text
 from observer.serve import requests

@@ -23,7 +23,7 @@ from observer.core.errors import ObserverError
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
 from observer.core.value import decode_json
-from observer.index.tokens import SEPARATOR, Codes, Stem
+from observer.index.segment import SEPARATOR, Codes, Stem
 from observer.redaction.redact import redact
 from observer.search.candidates import MOST_CODES, Sources, searched
 from observer.search.elsewhere import Elsewhere, joined_by_ranks, ranked

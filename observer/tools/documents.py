@@ -14,7 +14,7 @@ from observer.core.errors import NotFound
 from observer.core.model import Item, Project, Session
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
-from observer.search.eligible import clean
+from observer.search.rank import clean
 from observer.search.recent_sessions import Uncommitted
 from observer.search.start import Exists, Start, StartRequest
 from observer.tools import render

@@ -30,8 +30,8 @@ from observer.core.text import counted
 from observer.core.value import TokenUsage
 from observer.git.status import uncommitted_paths
 from observer.memory.api import Memory
-from observer.search.dates import day_start_ms
 from observer.search.handles import SearchOptions
+from observer.search.query import day_start_ms
 from observer.search.start import CardFact, Start
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
 from observer.tools import compact, hook_output, note_api, recent, render, rows

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, iso
-from observer.search.eligible import is_stale
-from observer.search.rank import Hit
+from observer.search.rank import Hit, is_stale
 from observer.search.start import CardFact
 from observer.tools import render
 from observer.tools.labels import Written, labels, written

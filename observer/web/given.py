@@ -17,7 +17,7 @@ from observer.core.value import TokenUsage
 from observer.local.given import GivenLog
 from observer.memory.api import Memory
 from observer.memory.work import MOST, GivenToSession
-from observer.search.dates import day_start_ms
+from observer.search.query import day_start_ms
 from observer.store.reader import Spent
 from observer.tools import hook_output
 from observer.tools.questions import explained, given

@@ -29,9 +29,9 @@ from observer.notes.note_reader import is_superseded
 from observer.notes.pairs import Settlement
 from observer.notes.signal_corpus import Status
 from observer.notes.values import Changes, Version
-from observer.search.dates import day_start_ms
-from observer.search.eligible import has_expired, is_stale
 from observer.search.handles import SearchOptions
+from observer.search.query import day_start_ms
+from observer.search.rank import has_expired, is_stale
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
 from observer.tools.rows import why

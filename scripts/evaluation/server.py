@@ -13,7 +13,7 @@ from evaluation.systems import System
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
 from observer.index.embed.lazy_model import LazyModel
-from observer.index.tokens import Codes
+from observer.index.segment import Codes
 from observer.search.candidates import Sources
 from observer.search.find import SearchHits
 from observer.store.connection import stemmer

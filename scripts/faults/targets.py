@@ -38,7 +38,7 @@ from observer.local.spool import Spool
 from observer.observations import note_syntax, prompt_injection, prompts, quoting
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_bytes, redact_text
-from observer.search import dates, query
+from observer.search import query
 from observer.store.database import SqliteStore
 from observer.tools.fence import fenced
 
@@ -140,7 +140,7 @@ def _outcome(data: bytes) -> None:
 def _query(data: bytes) -> None:
     text = text_of(data)
     query.plan(text)
-    dates.dated(text, now_ms=NOW_MS)
+    query.dated(text, now_ms=NOW_MS)
 
 
 def _prose(data: bytes) -> None:

@@ -36,22 +36,6 @@ def test_a_document_says_nothing_of_the_message(shop: Path) -> None:
         assert event.body.files
 
 
-def test_a_query_is_about_its_own_commit(shop: Path, git: Git) -> None:
-    shown = commits.read(str(shop))
-    for query in shown.queries:
-        assert git(shop, "log", "-1", "--format=%s", shown.hash(query.at)) == query.text
-
-
-def test_the_same_history_gives_the_same_set(shop: Path) -> None:
-    assert commits.read(str(shop)) == commits.read(str(shop))
-
-
-def test_each_commit_read_is_shown(shop: Path) -> None:
-    seen: list[int] = []
-    commits.read(str(shop), advance=seen.append)
-    assert sum(seen) == 25
-
-
 def test_merges_and_empty_commits_are_no_documents(shop: Path, git: Git) -> None:
     git(shop, "commit", "-q", "--allow-empty", "-m", "Promise the parcel tomorrow")
     git(shop, "checkout", "-q", "-b", "side", "HEAD~3")

@@ -87,18 +87,6 @@ def test_an_interval_holds_the_mean_and_stays_inside_the_values(values: list[flo
     assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
 
 
-@given(st.lists(st.booleans(), min_size=50, max_size=50), st.randoms())
-def test_the_order_of_the_queries_matters_little(hits: list[bool], chance: object) -> None:
-    shuffled = list(hits)
-    chance.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random
-    found = [
-        interval(redraw(one_system(*values), redraws=1000), 0, 0) for values in (hits, shuffled)
-    ]
-    assert found[0].mean == pytest.approx(found[1].mean)
-    assert found[0].low == pytest.approx(found[1].low, abs=0.061)
-    assert found[0].high == pytest.approx(found[1].high, abs=0.061)
-
-
 def test_an_interval_is_as_wide_as_the_normal_one() -> None:
     hits = one_system(*([1.0] * 300 + [0.0] * 700))
     found = interval(redraw(hits), 0, 0)

@@ -15,13 +15,16 @@ from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange, item_id
 from observer.index import Index, ListRequest, View
 from observer.index.embed.lazy_model import packed
-from observer.index.segment import Segment
-from observer.index.tokens import Codes
+from observer.index.segment import Codes, Segment
 from observer.store.connection import stemmer
 
 MODEL, DIMENSIONS = "0123456789ab", 64
 
 STEM = stemmer()
+
+
+codes = Codes(STEM)
+"""Turns the words of all tests into numbers."""
 
 
 class Shown:
@@ -78,7 +81,7 @@ def _number(change: ItemChange) -> int:
     return change.change
 
 
-def _item(seq: int, title: str = "", **fields: Any) -> Item:
+def an_item(seq: int, title: str = "", **fields: Any) -> Item:
     item = Item(
         id=item_id(seq), uuid=f"u{seq}", kind="observation", type="command", title=title,
         project_id=2, created_ms=seq,
@@ -86,36 +89,36 @@ def _item(seq: int, title: str = "", **fields: Any) -> Item:
     return msgspec.structs.replace(item, **fields)
 
 
-def _vector(seed: int) -> bytes:
+def a_vector(seed: int) -> bytes:
     """Return a vector that is near to the others, if only a little."""
     chance = np.random.default_rng(seed)
     return packed(chance.normal(1, size=(1, DIMENSIONS)).astype(np.float32))[0].tobytes()
 
 
-def _index(folder: Path | None = None, *, is_owner: bool = True, model: str = MODEL) -> Index:
+def an_index(folder: Path | None = None, *, is_owner: bool = True, model: str = MODEL) -> Index:
     made = Index(folder or Path("/nowhere"), stem=STEM, is_owner=bool(folder) and is_owner)
     made.use(model, DIMENSIONS)
     return made
 
 
-def _query(view: View, *words: str) -> NDArray[np.uint32]:
+def query(view: View, *words: str) -> NDArray[np.uint32]:
     return np.array([code for codes in view.codes(words) for code in codes], np.uint32)
 
 
-def _view(codes: Codes, *segments: Segment) -> View:
-    return View(segments, codes, model=MODEL, is_complete=True)
+def a_view(codes: Codes, *segments: Segment) -> View:
+    return View(segments, codes, is_complete=True)
 
 
-def _found(
+def found(
     view: View, *words: str, filters: Filters | None = None, limit: int = 10_000
 ) -> dict[int, float]:
     """Return the score of each item that holds one of the words, best first."""
     mask = view.mask(filters or Filters(owner="ana"))
-    (best,) = view.by_words(_query(view, *words), [ListRequest(mask, limit)])
+    (best,) = view.by_words(query(view, *words), [ListRequest(mask, limit)])
     return dict(zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True))
 
 
-def _near(
+def near(
     view: View,
     vector: bytes | NDArray[np.float32],
     *,
@@ -133,41 +136,21 @@ def _near(
 WORDS = ("aa", "bb", "cc", "dd", "ee")
 
 
-def _answers(index: Index, feed: Any) -> dict[str, Any]:
+def answers(index: Index, feed: Any) -> dict[str, Any]:
     """Return all that a view tells which does not hang on how its rows are parted."""
     index.refresh(feed)
     with index.view(feed) as view:
-        words = {word: set(_found(view, word)) for word in WORDS}
-        near = {
-            seed: {item: round(cosine, 5) for item, cosine in _near(view, _vector(seed)).items()}
+        words = {word: set(found(view, word)) for word in WORDS}
+        nearest = {
+            seed: {item: round(cosine, 5) for item, cosine in near(view, a_vector(seed)).items()}
             for seed in (1, 2)
         }
-        return {"words": words, "near": near}
+        return {"words": words, "near": nearest}
 
 
 @pytest.fixture
 def shown() -> Shown:
     return Shown()
-
-
-@pytest.fixture(scope="session")
-def codes() -> Codes:
-    return Codes(STEM)
-
-
-def _lent(value: Any) -> Any:
-    return pytest.fixture(scope="session")(lambda: value)
-
-
-new_shown = _lent(Shown)
-an_item = _lent(_item)
-a_vector = _lent(_vector)
-an_index = _lent(_index)
-a_view = _lent(_view)
-query = _lent(_query)
-found = _lent(_found)
-near = _lent(_near)
-answers = _lent(_answers)
 
 
 @pytest.fixture

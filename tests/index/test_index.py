@@ -21,10 +21,10 @@ from observer.index import Index
 from observer.index.arrays import CorruptFile, load, save
 from observer.index.index import FORMAT, Files
 from observer.index.segment import FileFacts, Segment, merged, segment
-from observer.index.tokens import Codes
+
+from .conftest import Shown, a_vector, an_index, an_item, answers, codes, found
 
 Make = Callable[..., Any]
-Shown = Any
 WORDS = ("aa", "bb", "cc", "dd", "ee")
 
 pytestmark = pytest.mark.usefixtures("small")
@@ -35,32 +35,35 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "index"
 
 
-@pytest.fixture
-def fill(an_item: Make, a_vector: Make) -> Callable[..., None]:
-    """Tell of new items, changed items and deletions, without order but always the same."""
+class Scene:
+    """A feed, a folder, and what is told of an index of them."""
 
-    def tell(shown: Shown, count: int, *, seed: int = 5) -> None:
+    def __init__(self, folder: Path, shown: Shown) -> None:
+        self.folder, self.shown = folder, shown
+
+    def fill(self, count: int, *, seed: int = 5) -> None:
+        """Tell of new items, changed items and deletions, in no order but always the same."""
         chance = random.Random(seed)
         for _ in range(count):
             seq = chance.randint(1, 60)
             if chance.random() < 0.1:
-                shown.delete(4 * seq)
+                self.shown.delete(4 * seq)
                 continue
             title = " ".join(chance.choices(WORDS, k=3))
             vector = a_vector(chance.randint(0, 99)) if chance.random() < 0.7 else None
-            shown.put(an_item(seq, title), vector=vector)
+            self.shown.put(an_item(seq, title), vector=vector)
 
-    return tell
+    def fresh(self, shown: Shown) -> Any:
+        """Return what an index tells that is made of a whole feed at once."""
+        return answers(an_index(), shown)
+
+    def agrees(self, index: Index) -> bool:
+        return bool(answers(index, self.shown) == self.fresh(self.shown))
 
 
 @pytest.fixture
-def fresh(an_index: Make, answers: Make) -> Callable[[Shown], Any]:
-    """Return what an index tells that is made of the whole feed at once."""
-
-    def ask(shown: Shown) -> Any:
-        return answers(an_index(), shown)
-
-    return ask
+def scene(folder: Path, shown: Shown) -> Scene:
+    return Scene(folder, shown)
 
 
 STEPS = st.lists(
@@ -71,15 +74,9 @@ STEPS = st.lists(
 
 @given(STEPS, st.integers(1, 7))
 def test_changes_one_by_one_or_in_bulk_give_the_same_answers(
-    new_shown: Make,
-    an_index: Make,
-    an_item: Make,
-    a_vector: Make,
-    answers: Make,
-    steps: list[tuple[int, list[str], bool]],
-    pause: int,
+    steps: list[tuple[int, list[str], bool]], pause: int
 ) -> None:
-    shown, index = new_shown(), an_index()
+    shown, index = Shown(), an_index()
     for number, (seq, words, has_vector) in enumerate(steps):
         if words:
             shown.put(an_item(seq, " ".join(words)), vector=a_vector(seq) if has_vector else None)
@@ -94,31 +91,30 @@ def test_changes_one_by_one_or_in_bulk_give_the_same_answers(
         assert found["words"][word] == holding
 
 
-def test_segments_stay_few(shown: Shown, an_index: Make, fill: Make) -> None:
+def test_segments_stay_few(scene: Scene) -> None:
     index = an_index()
     for _ in range(300):
-        fill(shown, 1, seed=_)
-        index.refresh(shown)
+        scene.fill(1, seed=_)
+        index.refresh(scene.shown)
         # Those of the largest size, and fewer than three of each smaller one.
         assert len(index._segments) <= 300 // 27 + 3 * 2
 
 
-def _of_two_parts(index: Index, shown: Shown, fill: Make) -> Index:
-    """Return the index with a large segment and one that is merged in times of quiet."""
-    for count in (15, 8):
-        fill(shown, count, seed=count)
-        index.refresh(shown)
-    return index
-
-
-def test_in_times_of_quiet_segments_become_fewer(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    index = _of_two_parts(an_index(folder), shown, fill)
+def test_in_times_of_quiet_segments_become_fewer(scene: Scene) -> None:
+    index = _of_two_parts(an_index(scene.folder), scene)
     assert len(index._segments) > 1
     index.tidy()
     assert len(index._segments) == 1
-    assert answers(index, shown) == fresh(shown) == answers(an_index(folder), shown)
+    assert scene.agrees(index)
+    assert scene.agrees(an_index(scene.folder))
+
+
+def _of_two_parts(index: Index, scene: Scene) -> Index:
+    """Return the index with a large segment and one that is merged in times of quiet."""
+    for count in (15, 8):
+        scene.fill(count, seed=count)
+        index.refresh(scene.shown)
+    return index
 
 
 def _while_merging(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
@@ -135,57 +131,47 @@ def _while_merging(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -
 
 
 def test_what_changes_during_a_merger_is_changed_after_it(
-    shown: Shown,
-    an_index: Make,
-    fill: Make,
-    answers: Make,
-    fresh: Make,
-    monkeypatch: pytest.MonkeyPatch,
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = an_index()
-    fill(shown, 20)
-    index.refresh(shown)
+    scene.fill(20)
+    index.refresh(scene.shown)
     seen = []
 
     def change() -> None:
-        shown.delete(shown.newest()[0].id)
-        fill(shown, 5, seed=3)
-        with index.view(shown) as view:
+        scene.shown.delete(scene.shown.newest()[0].id)
+        scene.fill(5, seed=3)
+        with index.view(scene.shown) as view:
             seen.append(view.is_complete)
 
-    fill(shown, 20, seed=2)
+    scene.fill(20, seed=2)
     _while_merging(monkeypatch, change)
     index.tidy()
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)
     assert seen == [True]
 
 
 def test_a_merger_of_what_is_no_longer_there_is_dropped(
-    shown: Shown,
-    an_index: Make,
-    fill: Make,
-    answers: Make,
-    fresh: Make,
-    monkeypatch: pytest.MonkeyPatch,
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = an_index()
-    fill(shown, 20)
+    scene.fill(20)
 
     def change() -> None:
-        shown.begin_anew("second")
-        fill(shown, 7, seed=5)
-        with index.view(shown):
+        scene.shown.begin_anew("second")
+        scene.fill(7, seed=5)
+        with index.view(scene.shown):
             pass
 
     _while_merging(monkeypatch, change)
-    index.refresh(shown)
-    assert answers(index, shown) == fresh(shown)
+    index.refresh(scene.shown)
+    assert scene.agrees(index)
 
 
 def test_after_a_merger_that_failed_the_next_one_does_all(
-    shown: Shown, an_index: Make, fill: Make, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = _of_two_parts(an_index(), shown, fill)
+    index = _of_two_parts(an_index(), scene)
 
     def fail() -> None:
         raise MemoryError
@@ -198,100 +184,65 @@ def test_after_a_merger_that_failed_the_next_one_does_all(
     assert len(index._segments) == 1
 
 
-def test_an_index_that_was_closed_and_went_on_is_whole_on_the_disk(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    index = an_index(folder)
+def test_an_index_that_was_closed_and_went_on_is_whole_on_the_disk(scene: Scene) -> None:
+    index = an_index(scene.folder)
     for count in (2, 60, 5, 12):
-        fill(shown, count, seed=count)
-        index.refresh(shown)
+        scene.fill(count, seed=count)
+        index.refresh(scene.shown)
         index.close()
-    shown.asked_after.clear()
-    found = answers(an_index(folder), shown)
-    assert shown.asked_after == []
-    assert found == fresh(shown)
+    scene.shown.asked_after.clear()
+    found = answers(an_index(scene.folder), scene.shown)
+    assert scene.shown.asked_after == []
+    assert found == scene.fresh(scene.shown)
 
 
-def test_who_asks_does_not_wait_for_files(
-    folder: Path, shown: Shown, an_index: Make, fill: Make
-) -> None:
-    index = an_index(folder)
-    fill(shown, 8)
-    with index.view(shown) as view:
+def test_who_asks_does_not_wait_for_files(scene: Scene) -> None:
+    index = an_index(scene.folder)
+    scene.fill(8)
+    with index.view(scene.shown) as view:
         assert view.size == 8
-    assert not folder.exists()
+    assert not scene.folder.exists()
 
 
-def test_a_reload_gives_the_answers_of_a_fresh_build(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    fill(shown, 200)
-    index = an_index(folder)
-    index.refresh(shown)
-    index.close()
-    assert answers(an_index(folder), shown) == fresh(shown)
-
-
-def test_what_was_closed_is_not_read_again(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    fill(shown, 50)
-    index = an_index(folder)
-    index.refresh(shown)
-    index.close()
-    shown.asked_after.clear()
-    reopened = an_index(folder)
-    reopened.refresh(shown)
-    assert shown.asked_after == []
-    fill(shown, 30, seed=6)
-    assert answers(reopened, shown) == fresh(shown)
-    reopened.close()
-    assert answers(an_index(folder), shown) == fresh(shown)
-
-
-def test_an_index_goes_on_after_it_was_closed(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    index = an_index(folder)
+def test_an_index_goes_on_after_it_was_closed(scene: Scene) -> None:
+    index = an_index(scene.folder)
     for round_ in range(6):
-        fill(shown, 25, seed=round_)
-        index.refresh(shown)
+        scene.fill(25, seed=round_)
+        index.refresh(scene.shown)
         index.close()
-        assert answers(an_index(folder, is_owner=False), shown) == fresh(shown)
+        assert scene.agrees(an_index(scene.folder, is_owner=False))
     index.close()
 
 
-def test_an_index_without_anything_in_it_closes(folder: Path, an_index: Make, shown: Shown) -> None:
-    index = an_index(folder)
+def test_an_index_without_anything_in_it_closes(scene: Scene) -> None:
+    index = an_index(scene.folder)
     index.close()
-    index.refresh(shown)
+    index.refresh(scene.shown)
     index.close()
-    assert not folder.exists()
+    assert not scene.folder.exists()
 
 
-def test_nothing_but_the_index_stays_in_its_folder(
-    folder: Path, shown: Shown, an_index: Make, fill: Make
-) -> None:
-    folder.mkdir()
-    (folder / "000000000001-1.segment").write_bytes(b"left over")
-    (folder / ".half").touch()
-    (folder / "sub").mkdir()
+def test_nothing_but_the_index_stays_in_its_folder(scene: Scene) -> None:
+    scene.folder.mkdir()
+    (scene.folder / "000000000001-1.segment").write_bytes(b"left over")
+    (scene.folder / ".half").touch()
+    (scene.folder / "sub").mkdir()
     for round_ in range(4):
-        index = an_index(folder)
-        fill(shown, 60, seed=round_)
-        index.refresh(shown)
+        index = an_index(scene.folder)
+        scene.fill(60, seed=round_)
+        index.refresh(scene.shown)
         index.close()
-    listed = msgspec.json.decode((folder / "index.json").read_bytes())["segments"]
-    assert {entry.name for entry in folder.iterdir()} == {"index.json", "sub", *listed}
+    listed = msgspec.json.decode((scene.folder / "index.json").read_bytes())["segments"]
+    assert {entry.name for entry in scene.folder.iterdir()} == {"index.json", "sub", *listed}
 
 
 @pytest.fixture
-def settled(folder: Path, shown: Shown, an_index: Make, fill: Make) -> Path:
-    fill(shown, 120)
-    index = an_index(folder)
-    index.refresh(shown)
+def settled(scene: Scene) -> Path:
+    scene.fill(120)
+    index = an_index(scene.folder)
+    index.refresh(scene.shown)
     index.close()
-    return folder
+    return scene.folder
 
 
 def test_files_that_can_be_read_are_not_damaged(settled: Path) -> None:
@@ -326,201 +277,166 @@ HARMS = [cut, flip, foreign, garble, Path.unlink]
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
 @pytest.mark.parametrize("kind", ["*.segment", "index.json"])
 def test_torn_or_foreign_files_are_made_again(
-    settled: Path,
-    shown: Shown,
-    an_index: Make,
-    answers: Make,
-    fresh: Make,
-    harm: Callable[[Path], None],
-    kind: str,
+    scene: Scene, settled: Path, harm: Callable[[Path], None], kind: str
 ) -> None:
     for path in settled.glob(kind):
         before = path.read_bytes()
         harm(path)
-        assert answers(an_index(settled, is_owner=False), shown) == fresh(shown)
+        assert scene.agrees(an_index(settled, is_owner=False))
         path.write_bytes(before)
     for path in settled.glob(kind):
         harm(path)
     owner = an_index(settled)
-    assert answers(owner, shown) == fresh(shown)
+    assert scene.agrees(owner)
     owner.close()
-    shown.asked_after.clear()
-    an_index(settled, is_owner=False).refresh(shown)
-    assert shown.asked_after == []
+    scene.shown.asked_after.clear()
+    an_index(settled, is_owner=False).refresh(scene.shown)
+    assert scene.shown.asked_after == []
 
 
 @pytest.mark.parametrize("change", [{"format": FORMAT + 1}, {"format": 0}, {"epoch": "second"}])
 def test_files_of_another_format_or_numbering_are_made_again(
-    settled: Path, shown: Shown, an_index: Make, fresh: Make, answers: Make, change: dict[str, Any]
+    scene: Scene, settled: Path, change: dict[str, Any]
 ) -> None:
     listed = msgspec.json.decode((settled / "index.json").read_bytes())
     (settled / "index.json").write_bytes(msgspec.json.encode(listed | change))
-    shown.asked_after.clear()
-    assert answers(an_index(settled), shown) == fresh(shown)
-    assert shown.asked_after[0] == 0
+    scene.shown.asked_after.clear()
+    assert scene.agrees(an_index(settled))
+    assert scene.shown.asked_after[0] == 0
 
 
-def test_files_of_a_store_that_was_put_back_are_made_again(
-    settled: Path, shown: Shown, an_index: Make, fresh: Make, answers: Make
-) -> None:
-    earlier = shown.upto(shown.newest_change() - 1)
-    assert answers(an_index(settled), earlier) == fresh(earlier)
+def test_files_of_a_store_that_was_put_back_are_made_again(scene: Scene, settled: Path) -> None:
+    earlier = scene.shown.upto(scene.shown.newest_change() - 1)
+    assert answers(an_index(settled), earlier) == scene.fresh(earlier)
 
 
-def test_a_segment_without_all_its_arrays_is_made_again(
-    settled: Path, shown: Shown, an_index: Make, fresh: Make, answers: Make
-) -> None:
+def test_a_segment_without_all_its_arrays_is_made_again(scene: Scene, settled: Path) -> None:
     path = next(settled.glob("*.segment"))
     saved = load(path)
     save(path, FileFacts(last_change=1, model=""), {"ids": saved.arrays["ids"]})
-    assert answers(an_index(settled), shown) == fresh(shown)
+    assert scene.agrees(an_index(settled))
 
 
-def test_a_numbering_that_begins_anew_begins_the_index_anew(
-    settled: Path,
-    shown: Shown,
-    an_index: Make,
-    an_item: Make,
-    fill: Make,
-    answers: Make,
-    fresh: Make,
-) -> None:
+def test_a_numbering_that_begins_anew_begins_the_index_anew(scene: Scene, settled: Path) -> None:
     index = an_index(settled)
-    index.refresh(shown)
-    shown.begin_anew("second")
-    shown.put(an_item(1, "aa"))
-    found = answers(index, shown)
-    assert found == fresh(shown)
+    index.refresh(scene.shown)
+    scene.shown.begin_anew("second")
+    scene.shown.put(an_item(1, "aa"))
+    found = answers(index, scene.shown)
+    assert found == scene.fresh(scene.shown)
     assert found["words"]["aa"] == {4}
-    fill(shown, 80, seed=9)
-    index.refresh(shown)
+    scene.fill(80, seed=9)
+    index.refresh(scene.shown)
     index.close()
-    assert answers(an_index(settled), shown) == fresh(shown)
+    assert scene.agrees(an_index(settled))
 
 
-def test_who_only_reads_writes_nothing(
-    settled: Path, shown: Shown, an_index: Make, fill: Make, fresh: Make, answers: Make
-) -> None:
+def test_who_only_reads_writes_nothing(scene: Scene, settled: Path) -> None:
     def stamps() -> dict[str, int]:
         return {entry.name: entry.stat().st_mtime_ns for entry in settled.iterdir()}
 
     before = stamps()
-    fill(shown, 100, seed=8)
+    scene.fill(100, seed=8)
     reader = an_index(settled, is_owner=False)
-    assert answers(reader, shown) == fresh(shown)
+    assert scene.agrees(reader)
     reader.close()
     assert stamps() == before
     nowhere = settled.parent / "nowhere"
     other = an_index(nowhere, is_owner=False)
-    assert answers(other, shown) == fresh(shown)
+    assert scene.agrees(other)
     other.close()
     assert not nowhere.exists()
 
 
 def test_a_folder_that_cannot_be_written_does_no_harm(
-    tmp_path: Path, shown: Shown, an_index: Make, fill: Make, fresh: Make, answers: Make,
-    caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+    scene: Scene, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (tmp_path / "file").touch()
-    fill(shown, 100)
+    scene.fill(100)
     index = an_index(tmp_path / "file" / "index")
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)
     index.close()
     assert "cannot write the index" in caplog.text
 
 
-def test_vectors_of_another_model_never_count(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make
-) -> None:
-    fill(shown, 100)
-    index = an_index(folder)
-    assert answers(index, shown)["near"][1]
+def test_vectors_of_another_model_never_count(scene: Scene) -> None:
+    scene.fill(100)
+    index = an_index(scene.folder)
+    assert answers(index, scene.shown)["near"][1]
     index.use("other", 64)
-    assert answers(index, shown)["near"] == {1: {}, 2: {}}
+    assert answers(index, scene.shown)["near"] == {1: {}, 2: {}}
     index.close()
-    assert answers(an_index(folder, model="other"), shown)["near"] == {1: {}, 2: {}}
+    assert answers(an_index(scene.folder, model="other"), scene.shown)["near"] == {
+        1: {},
+        2: {},
+    }
 
 
 @pytest.mark.parametrize("more", [0, 5, 100])
-def test_a_model_that_comes_back_has_all_its_vectors(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make, more: int
-) -> None:
-    fill(shown, 100)
-    index = an_index(folder)
-    index.refresh(shown)
+def test_a_model_that_comes_back_has_all_its_vectors(scene: Scene, more: int) -> None:
+    scene.fill(100)
+    index = an_index(scene.folder)
+    index.refresh(scene.shown)
     index.use("other", 16)
-    fill(shown, more, seed=9)
-    index.refresh(shown)
+    scene.fill(more, seed=9)
+    index.refresh(scene.shown)
     index.close()
-    assert answers(an_index(folder), shown) == fresh(shown)
+    assert scene.agrees(an_index(scene.folder))
     index.use("0123456789ab", 64)
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)
 
 
-def test_a_view_of_very_much_says_what_it_lacks(
-    folder: Path, shown: Shown, an_index: Make, an_item: Make, found: Make
-) -> None:
-    shown.put(*(an_item(n, "aa") for n in range(1, 31)))
-    index = an_index(folder)
-    with index.view(shown) as view:
+def test_a_view_of_very_much_says_what_it_lacks(scene: Scene) -> None:
+    scene.shown.put(*(an_item(n, "aa") for n in range(1, 31)))
+    index = an_index(scene.folder)
+    with index.view(scene.shown) as view:
         assert not view.is_complete
         assert set(found(view, "aa")) == {4 * n for n in range(1, 9)}
-    index.refresh(shown)
-    with index.view(shown) as view:
+    index.refresh(scene.shown)
+    with index.view(scene.shown) as view:
         assert view.is_complete
         assert len(found(view, "aa")) == 30
 
 
-def test_who_only_reads_waits_for_all_of_it(
-    shown: Shown, an_index: Make, an_item: Make, found: Make
-) -> None:
-    shown.put(*(an_item(n, "aa") for n in range(1, 31)))
-    with an_index().view(shown) as view:
+def test_who_only_reads_waits_for_all_of_it(scene: Scene) -> None:
+    scene.shown.put(*(an_item(n, "aa") for n in range(1, 31)))
+    with an_index().view(scene.shown) as view:
         assert view.is_complete
         assert len(found(view, "aa")) == 30
 
 
-def test_what_has_a_vector_of_the_model_is_counted(
-    folder: Path, shown: Shown, an_index: Make, an_item: Make, a_vector: Make
-) -> None:
-    shown.put(*(an_item(n) for n in range(1, 6)))
-    shown.put(*(an_item(n) for n in range(3, 9)), vector=a_vector(1))
-    shown.delete(4 * 8)
-    index = an_index(folder)
-    index.refresh(shown)
+def test_what_has_a_vector_of_the_model_is_counted(scene: Scene) -> None:
+    scene.shown.put(*(an_item(n) for n in range(1, 6)))
+    scene.shown.put(*(an_item(n) for n in range(3, 9)), vector=a_vector(1))
+    scene.shown.delete(4 * 8)
+    index = an_index(scene.folder)
+    index.refresh(scene.shown)
     assert (index.embedded(), index.to_embed()) == (5, 7)
-    with index.view(shown) as view:
+    with index.view(scene.shown) as view:
         assert view.embedded == 5 / 7
     index.use("other", 64)
     assert index.embedded() == 0
 
 
-def test_a_record_needs_no_vector(
-    shown: Shown, an_index: Make, an_item: Make, a_vector: Make
-) -> None:
-    shown.put(an_item(1, kind="record"))
-    shown.put(an_item(2), vector=a_vector(1))
-    with an_index().view(shown) as view:
+def test_a_record_needs_no_vector(scene: Scene) -> None:
+    with an_index().view(scene.shown) as view:
+        assert view.embedded == 1, "of no items all have one"
+    scene.shown.put(an_item(1, kind="record"))
+    scene.shown.put(an_item(2), vector=a_vector(1))
+    with an_index().view(scene.shown) as view:
         assert view.embedded == 1
 
 
-def test_of_no_items_all_have_a_vector(shown: Shown, an_index: Make) -> None:
-    with an_index().view(shown) as view:
-        assert view.embedded == 1
-
-
-def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(
-    shown: Shown, an_index: Make, an_item: Make, found: Make
-) -> None:
+def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(scene: Scene) -> None:
     """Nobody who asks waits until somebody else has been answered."""
-    shown.put(an_item(1, "aa"), an_item(2, "aa bb"))
+    scene.shown.put(an_item(1, "aa"), an_item(2, "aa bb"))
     index = an_index()
-    with index.view(shown) as view:
-        shown.put(an_item(1, "bb"), an_item(3, "aa"))
+    with index.view(scene.shown) as view:
+        scene.shown.put(an_item(1, "bb"), an_item(3, "aa"))
         newer: list[set[int]] = []
 
         def ask() -> None:
-            with index.view(shown) as other:
+            with index.view(scene.shown) as other:
                 newer.append(set(found(other, "aa")))
 
         asking = threading.Thread(target=ask, daemon=True)
@@ -530,15 +446,15 @@ def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(
         assert newer == [{8, 12}]
 
 
-def test_threads_take_turns(shown: Shown, an_index: Make, fill: Make, answers: Make) -> None:
-    fill(shown, 60)
+def test_threads_take_turns(scene: Scene) -> None:
+    scene.fill(60)
     index, failed, done = an_index(), [], threading.Event()
-    expected = answers(an_index(), shown)
+    expected = answers(an_index(), scene.shown)
 
     def ask() -> None:
         while not done.is_set():
             try:
-                assert answers(index, shown) == expected
+                assert answers(index, scene.shown) == expected
             except BaseException as error:  # noqa: BLE001 - a thread tells nobody else
                 failed.append(error)
                 return
@@ -547,7 +463,7 @@ def test_threads_take_turns(shown: Shown, an_index: Make, fill: Make, answers: M
     for thread in threads:
         thread.start()
     for _ in range(20):
-        index.refresh(shown)
+        index.refresh(scene.shown)
         index.use("0123456789ab", 64)
     done.set()
     for thread in threads:
@@ -555,7 +471,7 @@ def test_threads_take_turns(shown: Shown, an_index: Make, fill: Make, answers: M
     assert failed == []
 
 
-def test_a_name_is_of_one_segment_only(folder: Path, codes: Codes, an_item: Make) -> None:
+def test_a_name_is_of_one_segment_only(folder: Path) -> None:
     """Whatever stands at an address in memory where another segment stood."""
 
     def rows(number: int) -> Any:
@@ -571,22 +487,22 @@ def test_a_name_is_of_one_segment_only(folder: Path, codes: Codes, an_item: Make
 
 
 @pytest.mark.slow
-def test_a_kill_at_any_moment_leaves_an_index_that_can_be_used(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    fill(shown, 800)
+def test_a_kill_at_any_moment_leaves_an_index_that_can_be_used(scene: Scene) -> None:
+    scene.fill(800)
     moments = random.Random(20261122)
     for round_ in range(20):
-        portions = [shown.upto(number) for number in range(40 * round_ + 1, 40 * round_ + 41)]
+        portions = [scene.shown.upto(number) for number in range(40 * round_ + 1, 40 * round_ + 41)]
         child = os.fork()
         if not child:
-            _write_for_ever(an_index(folder), portions)
+            _write_for_ever(an_index(scene.folder), portions)
         time.sleep(moments.uniform(0.005, 0.06))  # the random moment itself, not a wait
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        assert answers(an_index(folder, is_owner=False), portions[-1]) == fresh(portions[-1])
-    owner = an_index(folder)
-    assert answers(owner, shown) == fresh(shown)
+        assert answers(an_index(scene.folder, is_owner=False), portions[-1]) == scene.fresh(
+            portions[-1]
+        )
+    owner = an_index(scene.folder)
+    assert scene.agrees(owner)
 
 
 def _write_for_ever(index: Index, portions: Sequence[Any]) -> None:
@@ -600,85 +516,71 @@ def _write_for_ever(index: Index, portions: Sequence[Any]) -> None:
         os._exit(1)
 
 
-def test_what_is_settled_need_not_be_in_memory(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    index = an_index(folder)
-    fill(shown, 80)
-    index.refresh(shown)
-    shown.delete(shown.newest()[0].id)
-    index.refresh(shown)
+def test_what_is_settled_need_not_be_in_memory(scene: Scene) -> None:
+    index = an_index(scene.folder)
+    scene.fill(80)
+    index.refresh(scene.shown)
+    scene.shown.delete(scene.shown.newest()[0].id)
+    index.refresh(scene.shown)
     index.close()
     assert all(not each.ids.flags.writeable for each in index._segments)
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)
 
 
-def test_what_rests_is_read_again_when_somebody_asks(
-    folder: Path, shown: Shown, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    index = an_index(folder)
-    fill(shown, 80)
-    index.refresh(shown)
+def test_what_rests_is_read_again_when_somebody_asks(scene: Scene) -> None:
+    index = an_index(scene.folder)
+    scene.fill(80)
+    index.refresh(scene.shown)
     index.close()
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)
     index.rest()
-    at_files = Path("/proc/self/smaps").read_text(errors="replace").split(str(folder))[1:]
+    at_files = Path("/proc/self/smaps").read_text(errors="replace").split(str(scene.folder))[1:]
     assert at_files
     assert all("Rss:                   0 kB" in mapped.partition("Pss:")[0] for mapped in at_files)
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)
 
 
 def test_what_cannot_be_mapped_again_stays_in_memory(
-    folder: Path,
-    shown: Shown,
-    an_index: Make,
-    fill: Make,
-    answers: Make,
-    fresh: Make,
-    monkeypatch: pytest.MonkeyPatch,
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def torn(path: Path) -> None:
         raise CorruptFile(path.name)
 
     monkeypatch.setattr("observer.index.index.load", torn)
-    index = an_index(folder)
-    fill(shown, 80)
-    index.refresh(shown)
+    index = an_index(scene.folder)
+    scene.fill(80)
+    index.refresh(scene.shown)
     index.close()
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)
 
 
-def test_what_is_new_is_not_merged_into_what_is_large(
-    shown: Shown, an_index: Make, fill: Make
-) -> None:
+def test_what_is_new_is_not_merged_into_what_is_large(scene: Scene) -> None:
     index = an_index()
-    fill(shown, 20)
-    index.refresh(shown)
+    scene.fill(20)
+    index.refresh(scene.shown)
     large = index._segments[0]
     for seed in range(4):
-        fill(shown, 1, seed=seed)
-        index.refresh(shown)
+        scene.fill(1, seed=seed)
+        index.refresh(scene.shown)
         assert index._segments[0] is large
 
 
 @pytest.fixture
-def prepared(
-    shown: Shown, an_index: Make, an_item: Make
-) -> tuple[Index, Callable[..., Callable[[], None]]]:
+def prepared(scene: Scene) -> tuple[Index, Callable[..., Callable[[], None]]]:
     """Return an index of two items, and how it prepares what a change of them brings."""
-    shown.put(an_item(1, "aa"), an_item(2, "bb"))
+    scene.shown.put(an_item(1, "aa"), an_item(2, "bb"))
     index = an_index()
-    index.refresh(shown)
+    index.refresh(scene.shown)
 
     def prepare(**options: Any) -> Callable[[], None]:
-        shown.put(an_item(1, "bb"), an_item(3, "aa"))
-        take_up: Callable[[], None] = index.prepare(shown, **options)
+        scene.shown.put(an_item(1, "bb"), an_item(3, "aa"))
+        take_up: Callable[[], None] = index.prepare(scene.shown, **options)
         return take_up
 
     return index, prepare
 
 
-def test_nobody_waits_for_what_was_prepared(prepared: Any, shown: Shown, found: Make) -> None:
+def test_nobody_waits_for_what_was_prepared(prepared: Any, shown: Shown) -> None:
     index, prepare = prepared
     pauses: list[None] = []
     take_up = prepare(pause=lambda: pauses.append(None))
@@ -691,9 +593,7 @@ def test_nobody_waits_for_what_was_prepared(prepared: Any, shown: Shown, found: 
     assert len(pauses) == 2
 
 
-def test_what_was_prepared_and_not_committed_leaves_no_trace(
-    prepared: Any, shown: Shown, found: Make
-) -> None:
+def test_what_was_prepared_and_not_committed_leaves_no_trace(prepared: Any, shown: Shown) -> None:
     index, prepare = prepared
     before = shown.upto(2)
     prepare()
@@ -701,34 +601,30 @@ def test_what_was_prepared_and_not_committed_leaves_no_trace(
         assert set(found(view, "aa")) == {4}
 
 
-def test_what_somebody_took_up_meanwhile_is_not_taken_up_twice(
-    prepared: Any, shown: Shown, fresh: Make, answers: Make, found: Make
-) -> None:
+def test_what_somebody_took_up_meanwhile_is_not_taken_up_twice(scene: Scene, prepared: Any) -> None:
     index, prepare = prepared
     take_up = prepare()
-    with index.view(shown) as view:
+    with index.view(scene.shown) as view:
         size = view.size
     take_up()
-    with index.view(shown) as view:
+    with index.view(scene.shown) as view:
         assert view.size == size
         assert set(found(view, "aa")) == {12}
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)
 
 
 @pytest.mark.parametrize("how", ["nothing new", "very much new", "begun anew", "not begun"])
-def test_what_is_not_for_one_batch_is_not_prepared(
-    how: str, shown: Shown, an_index: Make, an_item: Make, answers: Make, fresh: Make
-) -> None:
-    shown.put(an_item(1, "aa"))
+def test_what_is_not_for_one_batch_is_not_prepared(scene: Scene, how: str) -> None:
+    scene.shown.put(an_item(1, "aa"))
     index = an_index()
     if how != "not begun":
-        index.refresh(shown)
+        index.refresh(scene.shown)
     if how == "very much new":
-        shown.put(*(an_item(n, "bb") for n in range(2, 60)))
+        scene.shown.put(*(an_item(n, "bb") for n in range(2, 60)))
     if how == "begun anew":
-        shown.begin_anew("second")
-        shown.put(an_item(7, "cc"))
+        scene.shown.begin_anew("second")
+        scene.shown.put(an_item(7, "cc"))
     pauses: list[None] = []
-    index.prepare(shown, pause=lambda: pauses.append(None))()
+    index.prepare(scene.shown, pause=lambda: pauses.append(None))()
     assert pauses == []
-    assert answers(index, shown) == fresh(shown)
+    assert scene.agrees(index)

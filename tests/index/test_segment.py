@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,23 +18,22 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from msgspec.structs import replace
 
-from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange
 from observer.core.value import Value
-from observer.index.arrays import MARK, CorruptFile, SavedArrays, load, release, save
+from observer.index.arrays import MARK, CorruptFile, load, release, save
 from observer.index.segment import (
     LENGTH_SHARE,
     SATURATION,
     WEIGHTS,
+    Codes,
     Segment,
-    facts_of,
     gathered,
-    loaded,
     merged,
     segment,
 )
-from observer.index.tokens import Codes
 from observer.index.view import LEAST_RARITY
+
+from .conftest import a_vector, a_view, an_item, codes, found, near, query
 
 Make = Callable[..., Any]
 MODEL, DIMENSIONS = "0123456789ab", 64
@@ -92,15 +90,7 @@ def changes_of(an_item: Make, rows: Sequence[Sequence[str]]) -> list[ItemChange]
 @given(
     st.lists(COLUMNS, min_size=1, max_size=8), st.sets(st.sampled_from((*WORDS, "zz")), min_size=1)
 )
-def test_relevance_is_bm25(
-    a_view: Make,
-    an_item: Make,
-    codes: Codes,
-    query: Make,
-    found: Make,
-    rows: list[tuple[str, ...]],
-    words: set[str],
-) -> None:
+def test_relevance_is_bm25(rows: list[tuple[str, ...]], words: set[str]) -> None:
     view = a_view(codes, made(changes_of(an_item, rows), codes))
     expected = bm25({4 * seq: columns for seq, columns in enumerate(rows, start=1)}, sorted(words))
     asked = query(view, *sorted(words))
@@ -116,9 +106,7 @@ def test_relevance_is_bm25(
 
 
 @given(st.lists(COLUMNS, min_size=2, max_size=9), st.integers(1, 8))
-def test_several_segments_are_as_good_as_one(
-    a_view: Make, an_item: Make, codes: Codes, query: Make, rows: list[tuple[str, ...]], cut: int
-) -> None:
+def test_several_segments_are_as_good_as_one(rows: list[tuple[str, ...]], cut: int) -> None:
     changes = changes_of(an_item, rows)
     cut = min(cut, len(changes) - 1)
     parts = [made(changes[:cut], codes), made(changes[cut:], codes)]
@@ -166,12 +154,10 @@ def parted(changes: Sequence[ItemChange], codes: Codes, size: int) -> list[Segme
 
 
 @given(STEPS, st.integers(1, 5))
-def test_merged_is_the_same_as_made_at_once(
-    an_item: Make, a_vector: Make, codes: Codes, steps: list[Any], size: int
-) -> None:
+def test_merged_is_the_same_as_made_at_once(steps: list[Any], size: int) -> None:
     changes = history(an_item, a_vector, steps)
     parts = parted(changes, codes, size)
-    one = merged(parts, model=MODEL, dimensions=DIMENSIONS, mean_length=5.0)
+    one = merged(parts, mean_length=5.0)
     whole = made(changes, codes, mean_length=5.0)
     assert (one.last_change, one.model, one.words) == (len(steps), MODEL, whole.words)
     assert set(one.arrays) == set(whole.arrays)
@@ -180,77 +166,11 @@ def test_merged_is_the_same_as_made_at_once(
         assert np.array_equal(one.arrays[name], array), name
 
 
-@given(STEPS, st.integers(1, 5))
-def test_a_buried_row_is_never_found(
-    a_view: Make,
-    an_item: Make,
-    a_vector: Make,
-    codes: Codes,
-    found: Make,
-    near: Make,
-    steps: list[Any],
-    size: int,
-) -> None:
-    changes = history(an_item, a_vector, steps)
-    newest = {change.id: change for change in changes}
-    view = a_view(codes, *parted(changes, codes, size))
-    for word in WORDS:
-        holding = {
-            item_id
-            for item_id, change in newest.items()
-            if change.item and word in " ".join(_texts(change.item)).split()
-        }
-        assert set(found(view, word)) == holding
-    assert set(near(view, a_vector(0))) == {c.id for c in newest.values() if c.vector}
-
-
-def _texts(item: Item) -> list[str]:
-    lists = (*item.facts, *item.concepts, *item.files_modified)
-    return [item.title, item.subtitle, item.narrative, *lists]
-
-
-def test_a_deletion_survives_merging_and_saving(
-    a_view: Make, an_item: Make, codes: Codes, found: Make
-) -> None:
-    changes = [
-        ItemChange(change=1, id=4, item=an_item(1, "aa")),
-        ItemChange(change=2, id=8, item=an_item(2, "aa")),
-        ItemChange(change=3, id=4, item=None),
-    ]
-    one = merged(parted(changes, codes, 1), model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
-    kept = loaded(SavedArrays(msgspec.json.encode(facts_of(one)), one.arrays))
-    older = made(changes[:1], codes)
-    older.mark_deleted(kept.ids)
-    assert set(found(a_view(codes, older, kept), "aa")) == {8}
-
-
-def test_a_merger_leaves_vectors_of_other_models_behind(
-    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
-) -> None:
-    changes = [ItemChange(change=n, id=4 * n, item=an_item(n), vector=a_vector(n)) for n in (1, 2)]
-    parts = [made(changes[:1], codes, model="other"), made(changes[1:], codes)]
-    one = merged(parts, model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
-    assert set(near(a_view(codes, one), a_vector(1))) == {8}
-
-
-def test_vectors_of_another_model_do_not_count(
-    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
-) -> None:
-    change = ItemChange(change=1, id=4, item=an_item(1), vector=a_vector(1))
-    other = a_view(codes, made([change], codes, model="other"))
-    assert near(other, a_vector(1)) == {}
-    meaning = np.ones(DIMENSIONS, np.float32)
-    assert other.cosines(np.array([0]), meaning).tolist() == [0.0]
-    assert other.meanings(other.mask(Filters()))[0].tolist() == []
-
-
-def test_the_beginning_of_a_vector_is_compared_until_its_rest_is_there(
-    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
-) -> None:
+def test_the_beginning_of_a_vector_is_compared_until_its_rest_is_there() -> None:
     whole = a_vector(1)
     change = ItemChange(change=1, id=4, item=an_item(1, "aa"), vector=whole[: DIMENSIONS // 2])
     one = made([change], codes)
-    assert (one.embedded(MODEL), one.whole(MODEL), one.embedded("other")) == (1, 0, 0)
+    assert (one.embedded, one.whole(MODEL)) == (1, 0)
     assert 0.5 < near(a_view(codes, one), whole)[4] < 0.9
     one = made([replace(change, vector=whole)], codes)
     assert (one.whole(MODEL), one.whole("other")) == (1, 0)
@@ -258,33 +178,25 @@ def test_the_beginning_of_a_vector_is_compared_until_its_rest_is_there(
 
 
 @pytest.mark.parametrize("vector", [b"", b"\x01" * (DIMENSIONS + 1), bytes(DIMENSIONS)])
-def test_a_vector_that_is_none_is_not_found(
-    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make, vector: bytes
-) -> None:
+def test_a_vector_that_is_none_is_not_found(vector: bytes) -> None:
     change = ItemChange(change=1, id=4, item=an_item(1, "aa"), vector=vector)
     assert near(a_view(codes, made([change], codes)), a_vector(1)) == {}
 
 
-def test_of_equal_rows_the_newest_come_first(
-    a_view: Make, an_item: Make, codes: Codes, found: Make
-) -> None:
+def test_of_equal_rows_the_newest_come_first() -> None:
     changes = [ItemChange(change=n, id=4 * n, item=an_item(n, "aa")) for n in range(1, 9)]
     changes += [ItemChange(change=n, id=4 * n, item=an_item(n, "bb")) for n in range(9, 40)]
     parts = a_view(codes, made(changes[:5], codes), made(changes[5:], codes))
     assert list(found(parts, "aa"))[:3] == [32, 28, 24]
 
 
-def test_an_index_without_rows_answers_nothing(
-    a_view: Make, codes: Codes, found: Make, near: Make
-) -> None:
+def test_an_index_without_rows_answers_nothing() -> None:
     empty = a_view(codes)
     assert (found(empty, "aa"), near(empty, b"\x01" * DIMENSIONS), empty.size) == ({}, {}, 0)
 
 
 @given(st.lists(COLUMNS, min_size=1, max_size=30), st.integers(1, 5))
-def test_a_limit_cuts_the_worst(
-    a_view: Make, an_item: Make, codes: Codes, found: Make, rows: list[tuple[str, ...]], limit: int
-) -> None:
+def test_a_limit_cuts_the_worst(rows: list[tuple[str, ...]], limit: int) -> None:
     changes = changes_of(an_item, rows)
     view = a_view(codes, *parted(changes, codes, 7))
     every, best = (list(found(view, *WORDS, limit=n).values()) for n in (999, limit))
@@ -294,15 +206,13 @@ def test_a_limit_cuts_the_worst(
 
 
 @pytest.mark.parametrize("asked", [(), (4,), (4, 12), (8,), (4, 8, 12, 16), (-1, 99)])
-def test_rows_are_found_by_item(an_item: Make, codes: Codes, asked: tuple[int, ...]) -> None:
+def test_rows_are_found_by_item(asked: tuple[int, ...]) -> None:
     one = made([ItemChange(change=n, id=8 * n - 4, item=an_item(n)) for n in (1, 2)], codes)
     rows = one.find(np.array(asked, np.int64))
     assert one.ids[rows].tolist() == [each for each in asked if each in {4, 12}]
 
 
-def test_what_is_inverted_in_parts_is_the_same_as_at_once(
-    an_item: Make, codes: Codes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_inverted_in_parts_is_the_same_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     titles = [f"w{n} aa w{n % 3} bb w{n}" for n in range(40)]
     changes = [
         ItemChange(change=n, id=n, item=an_item(n, title), vector=None)

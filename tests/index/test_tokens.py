@@ -12,10 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import Item
-from observer.index.segment import WEIGHTS
-from observer.index.tokens import COLUMNS, SEPARATOR, WORD_CHARS, Codes, code, pieces, words_of
+from observer.index.segment import (
+    COLUMNS,
+    SEPARATOR,
+    WEIGHTS,
+    WORD_CHARS,
+    Codes,
+    code,
+    pieces,
+    words_of,
+)
 from observer.index.view import Occurrences
 from observer.store.connection import stemmer
+
+from .conftest import an_item, codes
 
 Make = Callable[..., Item]
 STEM = stemmer()
@@ -41,7 +51,7 @@ TEXTS = st.text(st.one_of(SMALL, st.sampled_from("aéos\u0301 \n_-/.")), max_siz
 
 
 @given(TEXTS)
-def test_codes_are_those_of_the_engines_stems(codes: Codes, an_item: Make, text: str) -> None:
+def test_codes_are_those_of_the_engines_stems(text: str) -> None:
     """No capitals, so no humps: those are ours alone."""
     assert columns(codes, an_item(1, text))[0] == coded(*STEM(text))
 
@@ -68,11 +78,11 @@ def test_words_of_ascii_are_the_same_amid_other_text(text: str) -> None:
         pytest.param("v2登录は セ・ン", ["v2", "登", "录", "は", "セ", "ン"], id="without-blanks"),
     ],
 )
-def test_text_becomes_codes(codes: Codes, an_item: Make, text: str, stems: list[str]) -> None:
+def test_text_becomes_codes(text: str, stems: list[str]) -> None:
     assert columns(codes, an_item(1, text))[0] == coded(*stems)
 
 
-def test_each_field_has_its_column(codes: Codes, an_item: Make) -> None:
+def test_each_field_has_its_column() -> None:
     item = an_item(
         1, "a", subtitle="b", narrative="c", facts=("d", "e"), concepts=("f", "g"),
         files_modified=("h", "i"), files_read=("h", "j"),
@@ -81,21 +91,17 @@ def test_each_field_has_its_column(codes: Codes, an_item: Make) -> None:
     assert columns(codes, item) == expected
 
 
-def test_a_long_name_with_humps_keeps_the_parts_of_its_beginning(
-    codes: Codes, an_item: Make
-) -> None:
+def test_a_long_name_with_humps_keeps_the_parts_of_its_beginning() -> None:
     assert columns(codes, an_item(1, "ab" + "CdefG" * 100))[0][:2] == coded("ab", "cdef")
 
 
-def test_a_whole_word_comes_without_its_parts(codes: Codes) -> None:
+def test_a_whole_word_comes_without_its_parts() -> None:
     assert list(codes.whole("HTTPServer")) == coded("httpserver")
     assert codes.whole("x" * (WORD_CHARS + 1)) == ()
 
 
-def test_words_are_kept_at_hand_up_to_a_bound(
-    an_item: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("observer.index.tokens.MOST_KNOWN", 5)
+def test_words_are_kept_at_hand_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("observer.index.segment.MOST_KNOWN", 5)
     asked: list[str] = []
 
     def stem(word: str) -> tuple[str, ...]:
@@ -110,7 +116,7 @@ def test_words_are_kept_at_hand_up_to_a_bound(
 
 
 def test_no_stem_has_the_code_of_the_separator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("observer.index.tokens.zlib.crc32", lambda _: 0)
+    monkeypatch.setattr("observer.index.segment.zlib.crc32", lambda _: 0)
     assert code("anything") != SEPARATOR
 
 
@@ -143,7 +149,7 @@ def test_plain_words_are_stemmed_in_one_call() -> None:
     assert asked == ["tests text"]
 
 
-def test_a_word_that_a_letter_parts_keeps_the_codes_of_both_parts(codes: Codes) -> None:
+def test_a_word_that_a_letter_parts_keeps_the_codes_of_both_parts() -> None:
     """The engine takes this letter of New Tai Lue for a separator."""
     assert codes.whole_each(["ab\u19b0cd", "x"]) == [(code("ab"), code("cd")), (code("x"),)]
 

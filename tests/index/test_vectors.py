@@ -17,8 +17,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange, item_id
 from observer.index import ListRequest
 from observer.index.embed.lazy_model import packed
-from observer.index.segment import segment
-from observer.index.tokens import Codes
+from observer.index.segment import Codes, segment
 from observer.index.vectors import (
     AT_ONCE,
     NEIGHBOURS,
@@ -32,6 +31,8 @@ from observer.index.vectors import (
     weighed,
 )
 from observer.index.view import ENOUGH, KEPT, SAMPLED, highest, mask
+
+from .conftest import a_vector, a_view, an_index, an_item, codes, near, query
 
 Make = Callable[..., Any]
 Floats = NDArray[np.float32]
@@ -156,9 +157,7 @@ def clustered(count: int, dimensions: int) -> Floats:
 
 
 @pytest.mark.parametrize("size", [5_000, 777])
-def test_the_nearest_are_found(
-    an_item: Make, a_view: Make, near: Make, codes: Codes, size: int
-) -> None:
+def test_the_nearest_are_found(size: int) -> None:
     vectors = clustered(5_000, 256)
     changes = [
         ItemChange(change=n, id=n, item=an_item(n), vector=one.tobytes())
@@ -170,16 +169,14 @@ def test_the_nearest_are_found(
     ]
     view = a_view(codes, *parts)
     hits = 0
-    for query in clustered(5_040, 256)[5_000:]:
-        best = near(view, query, limit=10)
-        exact = np.argsort(-(vectors @ query))[:10] + 1
+    for asked in clustered(5_040, 256)[5_000:]:
+        best = near(view, asked, limit=10)
+        exact = np.argsort(-(vectors @ asked))[:10] + 1
         hits += len(set(best) & set(exact.tolist()))
     assert hits / 400 >= 0.98
 
 
-def test_only_masked_rows_are_found_by_meaning(
-    an_item: Make, a_vector: Make, a_view: Make, near: Make, codes: Codes
-) -> None:
+def test_only_masked_rows_are_found_by_meaning() -> None:
     changes = [
         ItemChange(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=a_vector(n))
         for n in range(1, 9)
@@ -190,9 +187,7 @@ def test_only_masked_rows_are_found_by_meaning(
         assert set(near(view, a_vector(0), filters=Filters(project_id=project))) == ids
 
 
-def test_meanings_are_unit_vectors_of_what_the_masks_let_through(
-    an_item: Make, a_view: Make, codes: Codes
-) -> None:
+def test_meanings_are_unit_vectors_of_what_the_masks_let_through() -> None:
     vectors = clustered(8, 64)
     changes = [
         ItemChange(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=one.tobytes())
@@ -251,26 +246,26 @@ def rows(codes: Codes, *items: Item | None) -> Any:
 
 @given(st.lists(FIELDS, min_size=1, max_size=8), FILTERS)
 def test_a_mask_agrees_with_what_filters_admit(
-    an_item: Make, codes: Codes, fields: list[dict[str, Any]], filters: Filters
+    fields: list[dict[str, Any]], filters: Filters
 ) -> None:
     items = [an_item(n, **each) for n, each in enumerate(fields, start=1)]
     assert mask(rows(codes, *items), filters).tolist() == [filters.admits(item) for item in items]
 
 
-def test_the_gone_and_the_buried_are_not_seen(an_item: Make, codes: Codes) -> None:
+def test_the_gone_and_the_buried_are_not_seen() -> None:
     one = rows(codes, an_item(1), None, an_item(3), an_item(4))
     one.mark_deleted(np.array([4, 99], np.int64))
     assert mask(one, Filters()).tolist() == [False, False, True, True]
 
 
-def test_a_mask_that_was_kept_forgets_what_was_buried_since(an_item: Make, codes: Codes) -> None:
+def test_a_mask_that_was_kept_forgets_what_was_buried_since() -> None:
     one = rows(codes, an_item(1), an_item(2))
     assert mask(one, Filters()).tolist() == [True, True]
     one.mark_deleted(np.array([8], np.int64))
     assert mask(one, Filters()).tolist() == [True, False]
 
 
-def test_few_masks_are_kept_however_many_are_asked_for(an_item: Make, codes: Codes) -> None:
+def test_few_masks_are_kept_however_many_are_asked_for() -> None:
     one = rows(codes, an_item(1), an_item(2))
     for _ in range(2):
         for since_ms in range(3 * KEPT):
@@ -281,16 +276,10 @@ def test_few_masks_are_kept_however_many_are_asked_for(an_item: Make, codes: Cod
 
 
 @pytest.mark.parametrize("among", [(), (12,), (4, 16, 99), (8,)])
-def test_only_rows_among_the_items_named_are_seen(
-    an_item: Make, codes: Codes, among: tuple[int, ...]
-) -> None:
+def test_only_rows_among_the_items_named_are_seen(among: tuple[int, ...]) -> None:
     one = rows(codes, an_item(1), None, an_item(3), an_item(4))
     seen = mask(one, Filters(), np.array(among, np.int64))
     assert one.ids[seen].tolist() == [each for each in among if each in {4, 12, 16}]
-
-
-def test_files_are_not_looked_at(an_item: Make, codes: Codes) -> None:
-    assert mask(rows(codes, an_item(1)), Filters(files=("a.ts",))).tolist() == [True]
 
 
 ROWS = 10 * SAMPLED
@@ -335,7 +324,7 @@ def test_the_highest_are_those_of_a_sorted_list(
 
 
 def test_where_words_stand_is_shown_of_rows_that_do_not_stay_in_memory(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, query: Make, small: None
+    tmp_path: Path, shown: Any, small: None
 ) -> None:
     shown.put(*(an_item(seq, f"aa b{seq} aa") for seq in range(1, 40)))
     index = an_index(tmp_path / "index")
@@ -350,7 +339,7 @@ def test_where_words_stand_is_shown_of_rows_that_do_not_stay_in_memory(
 
 
 def test_the_rarest_words_score_as_they_do_when_they_are_asked_alone(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, query: Make
+    tmp_path: Path, shown: Any
 ) -> None:
     shown.put(*(an_item(seq, "aa" if seq % 2 else "aa bb cc") for seq in range(1, 9)))
     shown.put(an_item(9, "cc dd"))
@@ -367,7 +356,7 @@ def test_the_rarest_words_score_as_they_do_when_they_are_asked_alone(
 
 @pytest.mark.parametrize("limit", [2, 4])
 def test_words_that_most_items_hold_fill_what_the_others_leave_open(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, query: Make, limit: int
+    tmp_path: Path, shown: Any, limit: int
 ) -> None:
     items = [an_item(seq, "aa bb" if seq > 6 else "aa") for seq in range(1, 9)]
     shown.put(*items)
@@ -378,9 +367,7 @@ def test_words_that_most_items_hold_fill_what_the_others_leave_open(
         assert view.ids(found.places).tolist() == newest_first[:limit]
 
 
-def test_the_newest_of_a_sort_are_by_when_they_were_made(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make
-) -> None:
+def test_the_newest_of_a_sort_are_by_when_they_were_made(tmp_path: Path, shown: Any) -> None:
     shown.put(*(an_item(seq, created_ms=9 - seq % 4) for seq in range(1, 8)))
     shown.put(an_item(8, created_ms=99, type="commit"), an_item(2, created_ms=50))
     with an_index(tmp_path / "index").view(shown) as view:
@@ -390,9 +377,8 @@ def test_the_newest_of_a_sort_are_by_when_they_were_made(
 
 @pytest.mark.parametrize("others", [10, 1_000])
 def test_the_nearest_of_a_project_are_found_however_much_is_nearer_elsewhere(
-    tmp_path: Path, shown: Any, an_index: Make, an_item: Make, a_vector: Make, near: Make,
-    monkeypatch: pytest.MonkeyPatch, others: int,
-) -> None:  # fmt: skip
+    tmp_path: Path, shown: Any, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
     monkeypatch.setattr("observer.index.view.WEIGHED", 2)
     monkeypatch.setattr("observer.index.view.RESCORED", 1)
     for seq in range(1, others):

@@ -64,7 +64,8 @@ def test_a_failure_that_passed_later_is_left_out(command: str) -> None:
     state = SessionState(commands={"mypy src": CommandState(ok=True, is_check=True)})
     assert "(#1)" in drafts.decision_record("Types", [red]).text
     assert "(#1)" not in drafts.decision_record("Types", [red, fix]).text
-    for known, is_told in ((encode(state), False), (b"", True)):
+    red_still = SessionState(commands={"mypy src": CommandState(ok=False, is_check=True)})
+    for known, is_told in ((encode(state), False), (encode(red_still), True), (b"", True)):
         ended = Session(id=7, external="s", client="codex", project_id=1, state=known)
         assert ("(#1)" in drafts.decision_record("Types", [red], [ended]).text) is is_told
 

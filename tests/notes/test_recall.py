@@ -11,8 +11,8 @@ import pytest
 from observer.core.errors import BadInput
 from observer.core.model import Item
 from observer.index import Index
+from observer.notes.note_reader import FlashbackSettings
 from observer.notes.notes import Notes
-from observer.notes.similar import FlashbackSettings
 from observer.notes.values import Note
 from observer.search.context import CARD_TOKENS, Pack, TokenCosts
 from observer.search.handles import SearchOptions
@@ -190,6 +190,9 @@ def test_a_note_without_a_folder_or_of_another_project_is_elsewhere(
     now = keep("cookies today", category="work")
     point(world, 0, loose, there, now)
     assert set(remind(now)) == {loose.id, there.id}
+    apart = keep("cookies anew")
+    point(world, 0, apart)
+    assert loose.id in remind(apart)
 
 
 def test_the_nearest_come_first_and_the_distance_is_a_limit(

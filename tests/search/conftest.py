@@ -52,7 +52,7 @@ def lent(store: SqliteStore, encode: Meanings = wordless) -> Iterator[Sources]:
         yield Sources(reader, view, encode)
 
 
-def _item(seq: int = 1, **fields: Any) -> Item:
+def an_item(seq: int = 1, **fields: Any) -> Item:
     """An observation of an hour ago per `seq`, newest first; unlike any other."""
     at_ms = NOW_MS - seq * 3_600_000
     item = Item(
@@ -77,11 +77,6 @@ def stand(store: SqliteStore, validity: Mapping[int, tuple[Validity, ...]]) -> N
 
 
 @pytest.fixture
-def an_item() -> Callable[..., Item]:
-    return _item
-
-
-@pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
     opened = SqliteStore(tmp_path / "store" / "observer.db")
     with opened.write() as writer:
@@ -92,17 +87,12 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def lend() -> Callable[..., Any]:
-    return lent
-
-
-@pytest.fixture
 def filled(store: SqliteStore) -> Iterator[Filled]:
     with ExitStack() as stack:
 
         def fill(*items: Item | str, meanings: bool = False) -> Sources:
             made = [
-                _item(seq, title=item) if isinstance(item, str) else item
+                an_item(seq, title=item) if isinstance(item, str) else item
                 for seq, item in enumerate(items, start=1)
             ]
             vectors = {item.id: packed_meaning(item.title) for item in made} if meanings else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -17,15 +16,12 @@ from observer.core.model import Item, Recorded, Session, item_id
 from observer.core.value import TokenUsage
 from observer.git.blame import BlamedCommit
 from observer.search import timeline as module
-from observer.search.candidates import Sources
 from observer.search.code_history import committer
 from observer.search.timeline import DEEPEST, account, course, nested, timeline
 from observer.store.database import SqliteStore
 
-Filled = Callable[..., Sources]
-Make = Callable[..., Item]
+from .conftest import ELSEWHERE, HERE, NOW_MS, Filled, an_item
 
-NOW_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000
 
 
@@ -46,7 +42,7 @@ def ran(store: SqliteStore, session_id: int, *, hours: tuple[int, int], **fields
     return session
 
 
-def test_what_happened_is_sorted_by_what_it_is(filled: Filled, an_item: Make) -> None:
+def test_what_happened_is_sorted_by_what_it_is(filled: Filled) -> None:
     reader = filled(
         an_item(1, type="commit", files_modified=("a.py", "b.py")),
         an_item(2, type="file-write", files_modified=("b.py",)),
@@ -66,7 +62,7 @@ def test_what_happened_is_sorted_by_what_it_is(filled: Filled, an_item: Make) ->
 
 
 def test_the_project_where_something_happened_last_comes_first(
-    filled: Filled, an_item: Make, store: SqliteStore
+    filled: Filled, store: SqliteStore
 ) -> None:
     sources = filled(
         an_item(2, type="commit", project_id=3),
@@ -86,7 +82,7 @@ def _projects(reader: Any, **chosen: Any) -> list[int | None]:
 
 
 def test_a_session_that_went_on_into_the_time_is_shown_with_its_summary(
-    filled: Filled, an_item: Make, store: SqliteStore
+    filled: Filled, store: SqliteStore
 ) -> None:
     ran(store, 7, hours=(40, 20))
     late = ran(store, 8, hours=(30, 2))
@@ -99,7 +95,7 @@ def test_a_session_that_went_on_into_the_time_is_shown_with_its_summary(
     assert shown.summary.kind == "summary"
 
 
-def test_what_is_personal_is_shown_to_its_owner_alone(filled: Filled, an_item: Make) -> None:
+def test_what_is_personal_is_shown_to_its_owner_alone(filled: Filled) -> None:
     note = an_item(1, kind="note", type="preference", owner="ana", scope="personal")
     reader = filled(note).reader
     seen = [account(reader, 0, owner=owner).shares for owner in ("ana", "ben")]
@@ -107,7 +103,7 @@ def test_what_is_personal_is_shown_to_its_owner_alone(filled: Filled, an_item: M
 
 
 def test_an_account_that_cannot_look_at_everything_says_so(
-    filled: Filled, an_item: Make, monkeypatch: pytest.MonkeyPatch
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = filled(an_item(1, type="commit"), an_item(2, type="commit")).reader
     monkeypatch.setattr(module, "MOST_ITEMS", 2)
@@ -116,7 +112,7 @@ def test_an_account_that_cannot_look_at_everything_says_so(
 
 @pytest.mark.parametrize("handle", ["7", "s-7"])
 def test_the_course_of_a_session_is_shown_in_order(
-    filled: Filled, an_item: Make, store: SqliteStore, handle: str
+    filled: Filled, store: SqliteStore, handle: str
 ) -> None:
     session = ran(store, 7, hours=(5, 1))
     filled(*(an_item(n, session_id=7) for n in (1, 3, 5, 6)), an_item(2, session_id=8))
@@ -127,7 +123,7 @@ def test_the_course_of_a_session_is_shown_in_order(
 
 
 def test_the_course_of_a_session_holds_what_its_children_did(
-    filled: Filled, an_item: Make, store: SqliteStore
+    filled: Filled, store: SqliteStore
 ) -> None:
     ran(store, 7, hours=(5, 1), parent="s-7")
     child = ran(store, 8, hours=(4, 1), parent="s-7")
@@ -179,7 +175,7 @@ def test_positions_are_relative_to_the_anchor(
     assert shown.anchor.id == 12
 
 
-def test_other_projects_are_left_out(filled: Filled, an_item: Make) -> None:
+def test_other_projects_are_left_out(filled: Filled) -> None:
     reader = filled(*(an_item(n, project_id=2 + n % 2) for n in range(1, 7))).reader
     assert {entry.item.project_id for entry in timeline(reader, 12, owner="").entries} == {3}
 
@@ -279,7 +275,7 @@ def test_every_item_is_shown_once_whoever_claims_to_have_started_whom(
 
 
 def test_a_timeline_and_a_course_show_sub_agents_of_sub_agents(
-    filled: Filled, an_item: Make, store: SqliteStore
+    filled: Filled, store: SqliteStore
 ) -> None:
     """The anchor is where it was in time, whatever stands above it."""
     with store.write() as writer:
@@ -297,8 +293,6 @@ def test_a_timeline_and_a_course_show_sub_agents_of_sub_agents(
     seen = [(entry.item.id, entry.position, entry.under, entry.depth) for entry in shown]
     assert seen == [(20, -1, None, 0), (12, 1, 20, 1), (16, 0, 12, 2), (8, 2, None, 0)]
 
-
-HERE, ELSEWHERE = 2, 3
 
 COMMIT = BlamedCommit(hash="ab" * 20, authored_ms=AT_MS, committed_ms=AT_MS)
 

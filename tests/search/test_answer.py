@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.model import Item, Project, Session, SummaryFields, Validity
+from observer.core.model import Item, Project, Session, SummaryFields
 from observer.search.candidates import Sources
 from observer.search.context import (
     KNOWLEDGE_SHARE,
@@ -23,17 +23,13 @@ from observer.search.context import (
     TokenCosts,
     pack,
 )
-from observer.search.dedupe import Repeats
 from observer.search.rank import has_signal
+from observer.search.snippet import Repeats
 from observer.store.database import SqliteStore
 
-from .conftest import stand
+from .conftest import HERE, NOW_MS, Filled, an_item, lent
 
-Filled = Callable[..., Sources]
 Make = Callable[..., Item]
-Lend = Callable[..., Any]
-NOW_MS = 1_800_000_000_000
-HERE = 2
 ANSWERS = SummaryFields.__struct_fields__
 
 
@@ -64,32 +60,30 @@ def contents(found: Pack) -> list[str]:
     return [entry.content for entry in found.entries]
 
 
-def a_note(an_item: Make, seq: int, **fields: Any) -> Item:
+def a_note(seq: int, **fields: Any) -> Item:
     return an_item(seq, **({"kind": "note", "type": "decision"} | fields))
 
 
-def a_summary(an_item: Make, seq: int, **answers: str) -> Item:
+def a_summary(seq: int, **answers: str) -> Item:
     answered = SummaryFields(**answers)
     return an_item(seq, kind="summary", type="summary", title=f"login {seq}", summary=answered)
 
 
-def decisions(an_item: Make, count: int) -> list[Item]:
+def decisions(count: int) -> list[Item]:
     """Return decisions, the newest there is, that have no word in common with any query."""
-    return [a_note(an_item, n, title=f"Rule {n * 'x'}") for n in range(1, count + 1)]
+    return [a_note(n, title=f"Rule {n * 'x'}") for n in range(1, count + 1)]
 
 
-def test_among_sixty_decisions_what_fits_comes_first(filled: Filled, an_item: Make) -> None:
+def test_among_sixty_decisions_what_fits_comes_first(filled: Filled) -> None:
     answered = (an_item(n, title=f"The login {n * 'y'}") for n in range(900, 905))
-    found = packed(filled(*decisions(an_item, 60), *answered))
+    found = packed(filled(*decisions(60), *answered))
     assert set(ids(found)[:5]) == {4 * n for n in range(900, 905)}
     assert found.leading == 5
 
 
 @pytest.mark.parametrize("query", ["login", "zebra"])
-def test_knowledge_that_matches_nothing_gets_a_share(
-    filled: Filled, an_item: Make, query: str
-) -> None:
-    rules = [a_note(an_item, n, title=f"Rule {n * 'x'}") for n in range(2, 62)]
+def test_knowledge_that_matches_nothing_gets_a_share(filled: Filled, query: str) -> None:
+    rules = [a_note(n, title=f"Rule {n * 'x'}") for n in range(2, 62)]
     found = packed(filled(an_item(1, title="login"), *rules), budget=400, query=query)
     spent = [entry_cost(each) for each in found.entries if each.hit.item.type == "decision"]
     assert 0 < sum(spent) <= 400 * KNOWLEDGE_SHARE
@@ -97,39 +91,35 @@ def test_knowledge_that_matches_nothing_gets_a_share(
     assert found.notice.endswith(NOTHING_FITS) == (query == "zebra")
 
 
-def test_of_what_fits_alike_knowledge_comes_first(filled: Filled, an_item: Make) -> None:
-    decision = a_note(an_item, 50, title="login bbb")
+def test_of_what_fits_alike_knowledge_comes_first(filled: Filled) -> None:
+    decision = a_note(50, title="login bbb")
     sources = filled(an_item(1, title="login aaa"), decision, an_item(60, title="c"))
     assert ids(packed(sources)) == [200, 4]
 
 
-def test_a_better_fit_comes_before_knowledge(filled: Filled, an_item: Make) -> None:
-    decision = a_note(an_item, 1, title="Never show the password in a log, whoever may read it")
+def test_a_better_fit_comes_before_knowledge(filled: Filled) -> None:
+    decision = a_note(1, title="Never show the password in a log, whoever may read it")
     sources = filled(decision, an_item(90, title="login fails"), an_item(91, title="other"))
     assert ids(packed(sources, query="login fails log"))[0] == 360
 
 
 @pytest.mark.parametrize("budget", [40, 300, 100_000])
-def test_what_is_looked_at_and_not_shown_is_counted(
-    filled: Filled, an_item: Make, budget: int
-) -> None:
+def test_what_is_looked_at_and_not_shown_is_counted(filled: Filled, budget: int) -> None:
     many = (an_item(n, title=f"login x{n}") for n in range(1, 21))
-    rules = (a_note(an_item, n, title=f"Rule {n * 'x'}") for n in range(500, 520))
+    rules = (a_note(n, title=f"Rule {n * 'x'}") for n in range(500, 520))
     found = packed(filled(*many, *rules), budget=budget)
     assert found.left_out == 40 - len(found.entries)
 
 
-def test_what_may_not_be_shown_is_not_counted(
-    store: SqliteStore, filled: Filled, an_item: Make
-) -> None:
+def test_what_may_not_be_shown_is_not_counted(store: SqliteStore, filled: Filled) -> None:
     with store.write() as writer:
         writer.put_session(Session(id=9, external="s", client="c", project_id=HERE))
     of_others = {"project_id": None, "scope": "personal", "owner": "ben", "type": "fact"}
     sources = filled(
-        a_note(an_item, 1, title="login a", suspicion="orders"),
-        a_note(an_item, 2, title="login b", approval="provisional"),
-        a_note(an_item, 3, title="login c", expires_ms=5),
-        a_note(an_item, 4, title="login d", **of_others),
+        a_note(1, title="login a", suspicion="orders"),
+        a_note(2, title="login b", approval="provisional"),
+        a_note(3, title="login c", expires_ms=5),
+        a_note(4, title="login d", **of_others),
         an_item(5, title="login e", project_id=3),
         an_item(6, title="login f", kind="summary", type="summary", session_id=9),
         an_item(7, title="login g"),
@@ -151,7 +141,7 @@ REST = "Nobody may stay logged in for longer."
     ],
 )
 def test_a_title_is_not_paid_for_again(
-    filled: Filled, an_item: Make, fields: dict[str, Any], content: str
+    filled: Filled, fields: dict[str, Any], content: str
 ) -> None:
     found = packed(filled(an_item(1, title="Login by cookie", **fields)))
     assert contents(found) == [content]
@@ -160,21 +150,21 @@ def test_a_title_is_not_paid_for_again(
 PASSAGE = "The login fails because the clock of the server is late by an hour."
 
 
-def test_a_summary_does_not_quote_what_was_paid_for(filled: Filled, an_item: Make) -> None:
+def test_a_summary_does_not_quote_what_was_paid_for(filled: Filled) -> None:
     finding = an_item(1, type="finding", title="login fails: clock", narrative=PASSAGE)
-    summary = a_summary(an_item, 2, learned=PASSAGE, completed="Set the clock for the login.")
+    summary = a_summary(2, learned=PASSAGE, completed="Set the clock for the login.")
     (answered,) = packed(filled(finding, summary), query="login clock").summaries
     assert answered.item.summary == SummaryFields(completed="Set the clock for the login.")
 
 
-def test_nor_does_an_entry_quote_a_summary(filled: Filled, an_item: Make) -> None:
+def test_nor_does_an_entry_quote_a_summary(filled: Filled) -> None:
     prompt = an_item(1, type="prompt", title="A login", narrative=f"{PASSAGE} {REST}")
-    found = packed(filled(prompt, a_summary(an_item, 2, learned=PASSAGE)))
+    found = packed(filled(prompt, a_summary(2, learned=PASSAGE)))
     assert contents(found) == [REST]
 
 
-def test_a_summary_beyond_the_share_comes_after_the_entries(filled: Filled, an_item: Make) -> None:
-    long = a_summary(an_item, 1, learned="many words of it " * 10)
+def test_a_summary_beyond_the_share_comes_after_the_entries(filled: Filled) -> None:
+    long = a_summary(1, learned="many words of it " * 10)
     entry = an_item(2, title="a thing of the login", narrative="said")
     found = packed(filled(long, entry, an_item(3, title="c")), budget=70)
     assert (ids(found), [each.item.id for each in found.summaries]) == ([8], [4])
@@ -189,24 +179,15 @@ def test_a_query_without_words_is_shown_what_is_newest(filled: Filled, query: st
     assert (ids(found), NOTHING_FITS in found.notice) == ([4, 8], True)
 
 
-def test_echoes_of_one_prompt_are_shown_once(filled: Filled, an_item: Make) -> None:
+def test_echoes_of_one_prompt_are_shown_once(filled: Filled) -> None:
     text = "Make the login of the shop remember who was here"
     types = ("prompt", "delegation", "prompt", "research")
     echoes = [
         an_item(n, type=type_, title=text, narrative=text) for n, type_ in enumerate(types, 1)
     ]
-    found = packed(filled(*echoes, a_summary(an_item, 9, request=text)))
+    found = packed(filled(*echoes, a_summary(9, request=text)))
     assert (len(found.entries) + len(found.summaries), found.left_out) == (1, 0)
     assert len(found.omitted) == 4
-
-
-def test_what_took_the_place_of_what_fits_is_shown(
-    filled: Filled, store: SqliteStore, an_item: Make
-) -> None:
-    old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 40, title="Tokens")
-    answered = Validity(reason="superseded", subject=str(new.id), target=new.id)
-    stand(store, {old.id: (answered,)})
-    assert ids(packed(filled(old, new))) == [new.id, old.id]
 
 
 WORD = st.sampled_from(["login", "cookie", "clock", "aaa", "bbb", "ccc"])
@@ -218,7 +199,7 @@ ROW = st.tuples(
 )
 
 
-def generated(an_item: Make, rows: Sequence[tuple[str, str, str]]) -> list[Item]:
+def generated(rows: Sequence[tuple[str, str, str]]) -> list[Item]:
     return [
         an_item(
             seq,
@@ -239,19 +220,17 @@ def generated(an_item: Make, rows: Sequence[tuple[str, str, str]]) -> list[Item]
 )
 def test_an_answer_keeps_its_promises(
     tmp_path_factory: pytest.TempPathFactory,
-    an_item: Make,
-    lend: Lend,
     rows: list[tuple[str, str, str]],
     budget: int,
     query: str,
 ) -> None:
     """What fits stands first, nothing is said twice, and what is left out is counted."""
     store = SqliteStore(tmp_path_factory.mktemp("answer") / "observer.db")
-    items = generated(an_item, rows)
+    items = generated(rows)
     with store.write() as writer:
         writer.put_project(Project(id=HERE, uuid="u", name="app"))
         writer.put_items(items)
-    with lend(store) as sources:
+    with lent(store) as sources:
         found = packed(sources, budget=budget, query=query)
     store.close()
     asked = set(query.split())
@@ -274,14 +253,14 @@ def test_an_answer_keeps_its_promises(
     assert len(said) == len(set(said)), "each text is paid for once"
 
 
-def test_a_summary_of_which_all_was_said_is_not_paid_for(filled: Filled, an_item: Make) -> None:
+def test_a_summary_of_which_all_was_said_is_not_paid_for(filled: Filled) -> None:
     prompt = an_item(1, title="Why does the login fail", narrative=PASSAGE)
-    summary = a_summary(an_item, 2, request="Why does the login fail?", learned=PASSAGE)
+    summary = a_summary(2, request="Why does the login fail?", learned=PASSAGE)
     found = packed(filled(prompt, summary), query="why does the login fail")
     assert (ids(found), found.summaries, found.left_out) == ([4], (), 0)
 
 
-def test_what_is_said_above_is_named(filled: Filled, an_item: Make) -> None:
+def test_what_is_said_above_is_named(filled: Filled) -> None:
     said = an_item(1, type="commit", title="login", narrative=PASSAGE)
     again = an_item(2, type="prompt", title=PASSAGE, narrative=PASSAGE)
     (omitted,) = packed(filled(said, again)).omitted

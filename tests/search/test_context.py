@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,13 +23,8 @@ from observer.search.context import (
 from observer.search.start import LINE_CHARS, MOST_OMITTED, CardFact
 from observer.store.database import SqliteStore
 
-from .conftest import stand
+from .conftest import ELSEWHERE, HERE, NOW_MS, Filled, an_item, lent, stand
 
-Filled = Callable[..., Sources]
-Make = Callable[..., Item]
-Lend = Callable[..., Any]
-NOW_MS = 1_800_000_000_000
-HERE, ELSEWHERE = 2, 3
 OVERHEAD = 10
 
 
@@ -57,7 +52,7 @@ def ids(found: Pack) -> list[int]:
     return [entry.hit.item.id for entry in found.entries]
 
 
-def a_note(an_item: Make, seq: int, **fields: Any) -> Item:
+def a_note(seq: int, **fields: Any) -> Item:
     return an_item(seq, **({"kind": "note", "type": "decision"} | fields))
 
 
@@ -65,9 +60,9 @@ def test_newest_come_first_without_a_query(filled: Filled) -> None:
     assert ids(packed(filled("one", "two", "three"))) == [4, 8, 12]
 
 
-def test_knowledge_comes_first_however_old(filled: Filled, an_item: Make) -> None:
+def test_knowledge_comes_first_however_old(filled: Filled) -> None:
     fresh = (an_item(n, title=f"login {n * 'x'}") for n in range(1, 60))
-    sources = filled(*fresh, a_note(an_item, 5000, title="Use builders"))
+    sources = filled(*fresh, a_note(5000, title="Use builders"))
     first = packed(sources).entries[0].hit
     assert (first.item.id, first.score <= 1.0) == (20_000, True)
 
@@ -84,7 +79,7 @@ def test_a_query_that_finds_nothing_still_packs_and_a_bad_one_says_so(filled: Fi
     assert found.notice.startswith("searched as plain words")
 
 
-def test_old_matches_are_found_behind_many_new_items(filled: Filled, an_item: Make) -> None:
+def test_old_matches_are_found_behind_many_new_items(filled: Filled) -> None:
     fresh = (an_item(n, title=f"thing {n * 'y'}") for n in range(1, 250))
     sources = filled(*fresh, an_item(4000, title="login"))
     assert ids(packed(sources, query="login"))[0] == 16_000
@@ -103,21 +98,21 @@ def test_after_many_that_do_not_fit_no_other_is_tried(filled: Filled) -> None:
 
 @pytest.mark.parametrize(("query", "expected"), [("", [4]), ("login", [8])])
 def test_a_commit_that_is_gone_is_shown_only_where_it_is_asked_for(
-    store: SqliteStore, filled: Filled, an_item: Make, query: str, expected: list[int]
+    store: SqliteStore, filled: Filled, query: str, expected: list[int]
 ) -> None:
     stand(store, {8: (Validity(reason="elsewhere"),)})
     sources = filled("one", an_item(2, type="commit", title="login"))
     assert ids(packed(sources, query=query)) == expected
 
 
-def test_knowledge_is_shortened_rather_than_dropped(filled: Filled, an_item: Make) -> None:
-    note = a_note(an_item, 1, title="Rule", narrative="Keep it simple. " * 100)
+def test_knowledge_is_shortened_rather_than_dropped(filled: Filled) -> None:
+    note = a_note(1, title="Rule", narrative="Keep it simple. " * 100)
     found = packed(filled(note), budget=OVERHEAD + 40)
     assert ids(found) == [4]
     assert found.entries[0].content.endswith("simple. Keep …")
 
 
-def test_content_follows_the_query(filled: Filled, an_item: Make) -> None:
+def test_content_follows_the_query(filled: Filled) -> None:
     text = "Nothing of note here. " * 30 + "The login broke. " + "More of it. " * 30
     found = packed(filled(an_item(1, title="Ran", narrative=text)), query="login")
     assert found.entries[0].content.startswith("… The login broke.")
@@ -131,13 +126,11 @@ def test_content_follows_the_query(filled: Filled, an_item: Make) -> None:
         pytest.param({"subtitle": "s"}, "s", id="subtitle"),
     ],
 )
-def test_content_is_the_fullest_text(
-    filled: Filled, an_item: Make, fields: dict[str, Any], content: str
-) -> None:
+def test_content_is_the_fullest_text(filled: Filled, fields: dict[str, Any], content: str) -> None:
     assert packed(filled(an_item(1, **fields))).entries[0].content == content
 
 
-def test_repetitions_are_shown_once_and_not_counted(filled: Filled, an_item: Make) -> None:
+def test_repetitions_are_shown_once_and_not_counted(filled: Filled) -> None:
     said = "Modified auth.ts, updating {} lines of the login"
     sources = filled(
         *(an_item(n, title="Modified auth.ts", narrative=said.format(n)) for n in range(1, 9)),
@@ -147,13 +140,11 @@ def test_repetitions_are_shown_once_and_not_counted(filled: Filled, an_item: Mak
     assert (ids(found), found.left_out) == ([4, 36], 0)
 
 
-def test_other_projects_stay_out_and_notes_of_none_count_half(
-    filled: Filled, an_item: Make
-) -> None:
+def test_other_projects_stay_out_and_notes_of_none_count_half(filled: Filled) -> None:
     sources = filled(
         an_item(1, project_id=ELSEWHERE),
-        a_note(an_item, 2, project_id=None, scope="personal", owner="ana", type="preference"),
-        a_note(an_item, 3, project_id=None, scope="personal", owner="ben", type="preference"),
+        a_note(2, project_id=None, scope="personal", owner="ana", type="preference"),
+        a_note(3, project_id=None, scope="personal", owner="ben", type="preference"),
         an_item(4),
     )
     found = packed(sources, owner="ana")
@@ -161,7 +152,7 @@ def test_other_projects_stay_out_and_notes_of_none_count_half(
     assert {e.hit.item.id: e.hit.signals.project_match for e in found.entries} == {8: 0.5, 16: 1.0}
 
 
-def a_summary(an_item: Make, seq: int, session_id: int | None, **fields: Any) -> Item:
+def a_summary(seq: int, session_id: int | None, **fields: Any) -> Item:
     return an_item(
         seq,
         kind="summary",
@@ -172,9 +163,7 @@ def a_summary(an_item: Make, seq: int, session_id: int | None, **fields: Any) ->
     )
 
 
-def test_the_newest_finished_summaries_are_packed(
-    store: SqliteStore, filled: Filled, an_item: Make
-) -> None:
+def test_the_newest_finished_summaries_are_packed(store: SqliteStore, filled: Filled) -> None:
     with store.write() as writer:
         for number, status in ((1, "active"), (2, "ended"), (3, "idle")):
             writer.put_session(
@@ -183,7 +172,7 @@ def test_the_newest_finished_summaries_are_packed(
                 )  # type: ignore[arg-type]  # a table
             )
     sessions = [1, 2, 3, None, 99, 2, 2, 2]
-    sources = filled(*(a_summary(an_item, n, one) for n, one in enumerate(sessions, start=1)))
+    sources = filled(*(a_summary(n, one) for n, one in enumerate(sessions, start=1)))
     shown = [(each.item.id, each.session) for each in packed(sources).summaries]
     assert shown == [(8, "s2"), (12, "s3"), (16, ""), (20, ""), (24, "s2")]
 
@@ -193,16 +182,16 @@ def test_the_newest_finished_summaries_are_packed(
     [("", [4, 8, 12, 16, 20]), ("login", [32]), ("zebra", [4, 8, 12, 16, 20])],
 )
 def test_with_a_query_only_sessions_that_fit_it_are_shown_if_any_do(
-    filled: Filled, an_item: Make, query: str, shown: list[int]
+    filled: Filled, query: str, shown: list[int]
 ) -> None:
-    newer = (a_summary(an_item, n, None, title=f"thing {n * 'y'}") for n in range(1, 8))
-    found = packed(filled(*newer, a_summary(an_item, 8, None, title="login")), query=query)
+    newer = (a_summary(n, None, title=f"thing {n * 'y'}") for n in range(1, 8))
+    found = packed(filled(*newer, a_summary(8, None, title="login")), query=query)
     assert [each.item.id for each in found.summaries] == shown
 
 
-def test_summaries_leave_room_and_are_counted_when_left_out(filled: Filled, an_item: Make) -> None:
+def test_summaries_leave_room_and_are_counted_when_left_out(filled: Filled) -> None:
     sources = filled(
-        *(a_summary(an_item, n, None, title="s" * 40) for n in (1, 2, 3)), an_item(4, title="tiny")
+        *(a_summary(n, None, title="s" * 40) for n in (1, 2, 3)), an_item(4, title="tiny")
     )
     found = packed(sources, budget=OVERHEAD + 30)
     assert (len(found.summaries), ids(found), found.left_out) == (1, [16], 2)
@@ -213,38 +202,34 @@ def test_a_budget_below_the_overhead_is_refused(filled: Filled) -> None:
         packed(filled("a"), budget=OVERHEAD - 1)
 
 
-def a_session(store: SqliteStore, an_item: Make, number: int, title: str, **fields: Any) -> Item:
+def a_session(store: SqliteStore, number: int, title: str, **fields: Any) -> Item:
     """Store a session; return its summary."""
     with store.write() as writer:
         writer.put_session(
             Session(id=number, external="s", client="kiro", project_id=HERE, last_ms=number)
         )
     number_of_summary = {"id": item_id(number, "summary"), "title": title}
-    return a_summary(an_item, number, number, **number_of_summary, **fields)
+    return a_summary(number, number, **number_of_summary, **fields)
 
 
-def test_the_card_does_not_replace_the_entries(
-    store: SqliteStore, filled: Filled, an_item: Make
-) -> None:
-    summary = a_session(store, an_item, 1, "Round the total")
-    sources = filled(summary, a_note(an_item, 2, title="Short"))
+def test_the_card_does_not_replace_the_entries(store: SqliteStore, filled: Filled) -> None:
+    summary = a_session(store, 1, "Round the total")
+    sources = filled(summary, a_note(2, title="Short"))
     found = packed(sources, card_tokens=600)
     assert ([line.item for line in found.card], ids(found)) == ([5], [8])
 
 
 def test_a_session_of_which_nothing_is_shown_is_not_the_last(
-    store: SqliteStore, filled: Filled, an_item: Make
+    store: SqliteStore, filled: Filled
 ) -> None:
-    a_session(store, an_item, 2, "begun this moment")
-    sources = filled(a_session(store, an_item, 1, "Round the total"))
+    a_session(store, 2, "begun this moment")
+    sources = filled(a_session(store, 1, "Round the total"))
     assert [line.item for line in packed(sources, card_tokens=600).card] == [5]
 
 
-def test_no_card_takes_more_than_its_share(
-    store: SqliteStore, filled: Filled, an_item: Make
-) -> None:
+def test_no_card_takes_more_than_its_share(store: SqliteStore, filled: Filled) -> None:
     others = [
-        a_session(store, an_item, n, f"{n * 'x'} {'y' * 300}", files_modified=(f"{n}.py",))
+        a_session(store, n, f"{n * 'x'} {'y' * 300}", files_modified=(f"{n}.py",))
         for n in range(1, 9)
     ]
     sources = filled(*others)
@@ -261,7 +246,7 @@ def test_what_says_the_same_is_named_and_not_counted(filled: Filled) -> None:
     assert (omitted.item, omitted.why, found.left_out) == (8, "says the same as #4", 0)
 
 
-def test_not_all_that_does_not_fit_is_named(filled: Filled, an_item: Make) -> None:
+def test_not_all_that_does_not_fit_is_named(filled: Filled) -> None:
     def many(first: int, **fields: Any) -> Iterator[Item]:
         numbers = range(first, first + 20)
         return (an_item(n, title=f"{n * 'x'} {'y' * 200}", **fields) for n in numbers)
@@ -286,8 +271,6 @@ TEXT = st.text("ab c.\n", max_size=80)
 )
 def test_a_pack_never_exceeds_its_budget(
     tmp_path_factory: pytest.TempPathFactory,
-    an_item: Make,
-    lend: Lend,
     rows: list[tuple[str, str, str]],
     budget: int,
     query: str,
@@ -295,7 +278,7 @@ def test_a_pack_never_exceeds_its_budget(
 ) -> None:
     kinds = {"decision": "note", "summary": "summary"}
     store = SqliteStore(tmp_path_factory.mktemp("budget") / "observer.db")
-    sessions = [a_session(store, an_item, 50, title) for _, title, _ in rows[:1]]
+    sessions = [a_session(store, 50, title) for _, title, _ in rows[:1]]
     with store.write() as writer:
         writer.put_items(sessions)
         writer.put_project(Project(id=HERE, uuid="u", name="app"))
@@ -305,7 +288,7 @@ def test_a_pack_never_exceeds_its_budget(
             )
             for n, (type_, title, shown) in enumerate(rows, start=1)
         )
-    with lend(store) as sources:
+    with lent(store) as sources:
         found = packed(sources, budget=budget, query=query, **card)
     store.close()
     spent = sum(map(entry_cost, found.entries)) + sum(map(summary_cost, found.summaries))
@@ -314,7 +297,7 @@ def test_a_pack_never_exceeds_its_budget(
 
 
 @pytest.mark.parametrize("query", ["", "retry limit"])
-def test_a_prompt_that_only_asks_comes_last(filled: Filled, an_item: Make, query: str) -> None:
+def test_a_prompt_that_only_asks_comes_last(filled: Filled, query: str) -> None:
     asked = an_item(1, type="turn", category=QUESTION, title="What did we say of the retry limit?")
     answer = an_item(90, title="The retry limit is 5")
     assert ids(packed(filled(asked, answer), query=query)) == [answer.id, asked.id]
@@ -322,17 +305,17 @@ def test_a_prompt_that_only_asks_comes_last(filled: Filled, an_item: Make, query
 
 @pytest.mark.parametrize("query", ["", "login"])
 def test_what_took_the_place_of_an_item_stands_before_it(
-    filled: Filled, store: SqliteStore, an_item: Make, query: str
+    filled: Filled, store: SqliteStore, query: str
 ) -> None:
-    old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 4000, title="tokens")
-    fresh = [a_note(an_item, n, title=f"login {n * 'x'}") for n in range(2, 60)]
+    old, new = a_note(1, title="login by cookie"), a_note(4000, title="tokens")
+    fresh = [a_note(n, title=f"login {n * 'x'}") for n in range(2, 60)]
     shown = Validity(reason="superseded", subject=str(new.id), target=new.id)
     stand(store, {old.id: (shown,)})
     order = ids(packed(filled(old, new, *fresh), query=query, budget=9000))
     assert order.index(new.id) < order.index(old.id)
 
 
-def test_an_answer_to_a_question_is_no_knowledge(filled: Filled, an_item: Make) -> None:
+def test_an_answer_to_a_question_is_no_knowledge(filled: Filled) -> None:
     answer = an_item(9, type="decision", title="Use Redis")
-    sources = filled(answer, a_note(an_item, 90, title="Use tabs"), an_item(1, title="make"))
+    sources = filled(answer, a_note(90, title="Use tabs"), an_item(1, title="make"))
     assert ids(packed(sources)) == [360, 4, 36]

@@ -16,9 +16,11 @@ from observer.observations.project_state import (
     ProjectState,
 )
 from observer.search import reminder
+from observer.search.code_history import is_check, standing_checks
 from observer.search.reminder import NOTHING, dead_end
-from observer.search.standing_checks import is_check, standing_checks
 from observer.store.database import SqliteStore
+
+from .conftest import NOW_MS
 
 ORIGIN = ItemOrigin(seq=7, event="e7", at_ms=1)
 
@@ -148,7 +150,6 @@ def test_a_failure_that_passed_later_no_longer_stands() -> None:
     assert list(standing_checks([green, red])) == [green]
 
 
-NOW_MS = 1_800_000_000_000
 AT = Filters(project_id=2, owner="ana")
 
 

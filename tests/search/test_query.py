@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
 from observer.core.filters import Filters
-from observer.core.model import Item
 from observer.search.candidates import Sources
-from observer.search.dates import dated, day_start_ms
 from observer.search.find import NOTHING_HELD, SearchHits, search
 from observer.search.query import (
     MAX_CHARS,
@@ -24,12 +22,16 @@ from observer.search.query import (
     MAX_SHAPES,
     MAX_TERMS,
     MAX_WORD,
+    dated,
+    day_start_ms,
     parse,
     parts,
     plan,
     tokens,
     uses_operators,
 )
+
+from .conftest import ELSEWHERE, HERE, NOW_MS, Filled, an_item
 
 
 @pytest.fixture(scope="module")
@@ -279,11 +281,6 @@ def test_the_language_is_shown_from_prose(text: str, expected: bool) -> None:
     assert uses_operators(tokens(text)) is expected
 
 
-Filled = Callable[..., Sources]
-Make = Callable[..., Item]
-NOW_MS = 1_800_000_000_000
-HERE, ELSEWHERE = 2, 3
-
 TITLES = ("authentication of users", "a timeout in the logic", "catch the error", "the authors")
 
 
@@ -368,7 +365,7 @@ def test_a_slip_is_corrected_to_a_word_as_an_item_holds_it(filled: Filled) -> No
     assert found.hits[0].item.title == "Postgres keeps the orders"
 
 
-def test_what_others_hold_is_no_correction(filled: Filled, an_item: Make) -> None:
+def test_what_others_hold_is_no_correction(filled: Filled) -> None:
     sources = filled(an_item(1, title="authentication", project_id=ELSEWHERE), an_item(2))
     assert run(sources, "autentication", project_id=HERE).notice == NOTHING_HELD
     assert run(sources, "autentication").hits

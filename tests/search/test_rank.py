@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,20 +18,29 @@ from observer.search.candidates import (
     NAMED,
     OPEN,
     QueryWords,
-    Sources,
     distinctness,
     doubt_of,
     is_name,
     trust,
 )
-from observer.search.eligible import is_stale, outranked, staleness_factor, together
 from observer.search.handles import located, meant, named, session_id
 from observer.search.query import plan
-from observer.search.rank import HALF_LIFE_MS, Hit, HitSignals, clamped, composite, fit, recency
+from observer.search.rank import (
+    HALF_LIFE_MS,
+    Hit,
+    HitSignals,
+    composite,
+    fit,
+    is_stale,
+    outranked,
+    recency,
+    staleness_factor,
+    together,
+)
 from observer.search.snippet import held_whole, sentences, snippet
 from observer.store.database import SqliteStore
 
-Filled = Callable[..., Sources]
+from .conftest import Filled, an_item
 
 
 @pytest.mark.parametrize(
@@ -50,11 +58,6 @@ def test_words_count_by_how_good_they_are(bm25: list[float], words: list[float])
     assert found.words.tolist() == pytest.approx(words)
 
 
-def test_what_words_leave_open_goes_to_meaning() -> None:
-    found = [trust(np.array([8]), good=8, doubt=doubt, is_named=False) for doubt in (0, 0.5, 1)]
-    assert [each.meaning for each in found] == [1, 1 + OPEN / 4, 1 + OPEN]
-
-
 @pytest.mark.parametrize(
     ("text", "doubt"),
     [
@@ -70,21 +73,31 @@ def test_a_query_is_doubted_by_what_no_item_holds(filled: Filled, text: str, dou
     assert doubt_of(sources.view, query, found) == pytest.approx(doubt)
 
 
-def test_meaning_counts_less_in_a_crowd_and_more_alone() -> None:
-    factors = distinctness(np.array([0.5, 0.5, 0.5]), np.array([0.2, 0, -0.2]), doubt=0.5)
-    assert factors.tolist() == pytest.approx([1 - CROWDED / 5, 1, 1 + CROWDED / 5])
+@pytest.mark.parametrize(
+    ("semantic", "crowding", "doubt", "factors"),
+    [
+        pytest.param(
+            [0.5] * 3, [0.2, 0, -0.2], 0.5, [1 - CROWDED / 5, 1, 1 + CROWDED / 5], id="less, more"
+        ),
+        pytest.param([0.5], [0.4], 0, [1], id="words find what is meant"),
+        pytest.param([0, 0.01], [0.4, 0.4], 1, [0, 0], id="no less than nothing"),
+    ],
+)
+def test_meaning_counts_less_in_a_crowd_and_more_alone(
+    semantic: list[float], crowding: list[float], doubt: float, factors: list[float]
+) -> None:
+    found = distinctness(np.array(semantic), np.array(crowding), doubt=doubt)
+    assert found.tolist() == pytest.approx(factors)
 
 
-def test_a_crowd_does_not_matter_where_words_find_what_is_meant() -> None:
-    assert distinctness(np.array([0.5]), np.array([0.4]), doubt=0).tolist() == [1]
-
-
-def test_a_crowd_leaves_no_less_than_nothing() -> None:
-    assert distinctness(np.array([0, 0.01]), np.array([0.4, 0.4]), doubt=1).tolist() == [0, 0]
-
-
-def test_what_is_merely_near_counts_little_for_a_name() -> None:
-    assert trust(np.array([8]), good=8, doubt=0, is_named=True).meaning == NAMED
+@pytest.mark.parametrize(
+    ("doubt", "is_named", "meaning"),
+    [(0, False, 1), (0.5, False, 1 + OPEN / 4), (1, False, 1 + OPEN), (0, True, NAMED)],
+)
+def test_what_words_leave_open_goes_to_meaning_if_it_is_no_name(
+    doubt: float, meaning: float, *, is_named: bool
+) -> None:
+    assert trust(np.array([8]), good=8, doubt=doubt, is_named=is_named).meaning == meaning
 
 
 @pytest.mark.parametrize(
@@ -126,11 +139,6 @@ def test_an_item_of_now_and_here_is_worth_1() -> None:
 @pytest.mark.parametrize("type_", ["decision", "constraint", "heuristic", "rejected"])
 def test_knowledge_is_worth_three_times_as_much(type_: str) -> None:
     assert composite(ALL, type_=type_) == pytest.approx(3.0)
-
-
-@given(st.floats(0, 3))
-def test_scores_are_shown_between_0_and_1(score: float) -> None:
-    assert clamped(score) == min(score, 1)
 
 
 def _item(number: int = 1, *standing: Validity, stale_ms: int | None = None) -> Item:
@@ -358,7 +366,7 @@ def test_a_session_that_nobody_knows_is_refused(sessions: SqliteStore, handle: s
 
 
 def test_the_session_of_an_item_is_meant_where_the_handle_is_an_items(
-    sessions: SqliteStore, an_item: Callable[..., Item]
+    sessions: SqliteStore,
 ) -> None:
     with sessions.write() as writer:
         writer.put_items([an_item(5, session_id=12)])
@@ -368,9 +376,7 @@ def test_the_session_of_an_item_is_meant_where_the_handle_is_an_items(
             session_id(reader, "20")
 
 
-def test_an_item_is_meant_by_its_id_or_the_beginning_of_its_uuid(
-    store: SqliteStore, an_item: Callable[..., Item]
-) -> None:
+def test_an_item_is_meant_by_its_id_or_the_beginning_of_its_uuid(store: SqliteStore) -> None:
     alike = [replace(an_item(seq), uuid=f"0123abcd-{seq}") for seq in (1, 2)]
     with store.write() as writer:
         writer.put_items(alike)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -29,13 +29,7 @@ from observer.search.rank import NEAR, Hit, HitSignals, fit
 from observer.store.database import SqliteStore
 from observer.tools import render
 
-from .conftest import stand
-
-Filled = Callable[..., Sources]
-Make = Callable[..., Item]
-Lend = Callable[..., Any]
-NOW_MS = 1_800_000_000_000
-HERE, ELSEWHERE = 2, 3
+from .conftest import ELSEWHERE, HERE, NOW_MS, Filled, an_item, lent, stand
 
 
 def run(
@@ -95,7 +89,7 @@ def test_an_identifier_or_file_name_beats_its_scattered_words(filled: Filled, te
 @pytest.mark.parametrize("length", [7, 8, 10, 12, 40])
 @pytest.mark.parametrize("text", ["{}", "what did {} change?", "commit {}"])
 def test_a_commit_is_found_by_its_hash_however_short(
-    filled: Filled, an_item: Make, text: str, length: int
+    filled: Filled, text: str, length: int
 ) -> None:
     known = "e7fe8be056f1a8d7f3974d2f00376d96c5f3a141"
     shown = {"subtitle": f"commit {known[:10]}", "facts": (f"commit {known}",)}
@@ -114,19 +108,13 @@ def test_an_exact_error_text_comes_first(filled: Filled) -> None:
     assert titles(found)[0].startswith("TypeError: Cannot")
 
 
-def test_a_malformed_query_falls_back_to_words_and_says_so(filled: Filled) -> None:
-    found = run(filled(*CORPUS), "middleware AND (")
-    assert titles(found) == [CORPUS[1]]
-    assert found.notice.startswith("searched as plain words")
-
-
 @pytest.mark.parametrize("text", ["?!", "()", "..."])
 def test_a_text_without_words_finds_nothing_and_says_so(filled: Filled, text: str) -> None:
     found = run(filled(*CORPUS), text)
     assert (found.hits, found.notice) == ((), "there is no word to search for")
 
 
-def test_recency_orders_equals_only(filled: Filled, an_item: Make) -> None:
+def test_recency_orders_equals_only(filled: Filled) -> None:
     sources = filled(
         an_item(3, title="login page", narrative="green"),
         an_item(2, title="login page", narrative="amber"),
@@ -170,7 +158,7 @@ def test_what_stands_together_is_shown(
     assert shown == pytest.approx(signals)
 
 
-def test_both_lists_are_filled_up_to_the_limit(filled: Filled, an_item: Make) -> None:
+def test_both_lists_are_filled_up_to_the_limit(filled: Filled) -> None:
     kinds = ["observation", "note", "summary", "inference"]
     sources = filled(
         *(an_item(n, title=f"login {chr(96 + n)}", kind=kinds[n % 4]) for n in range(1, 25))
@@ -181,7 +169,7 @@ def test_both_lists_are_filled_up_to_the_limit(filled: Filled, an_item: Make) ->
     assert "inference" not in found
 
 
-def test_what_says_the_same_is_one_hit_that_names_the_others(filled: Filled, an_item: Make) -> None:
+def test_what_says_the_same_is_one_hit_that_names_the_others(filled: Filled) -> None:
     sources = filled(
         *(an_item(n, title="Ran the login", narrative=f"in {n} seconds") for n in range(1, 9)),
         an_item(9, title="Ran the login", narrative="and broke everything on the way"),
@@ -191,7 +179,7 @@ def test_what_says_the_same_is_one_hit_that_names_the_others(filled: Filled, an_
     assert shown == [[4 * n for n in range(1, 9)], [36], [40]]
 
 
-def test_what_happened_in_two_projects_is_no_repetition(filled: Filled, an_item: Make) -> None:
+def test_what_happened_in_two_projects_is_no_repetition(filled: Filled) -> None:
     places = (HERE, ELSEWHERE, HERE)
     sources = filled(
         *(
@@ -214,13 +202,13 @@ def test_what_happened_in_two_projects_is_no_repetition(filled: Filled, an_item:
     ],
 )
 def test_an_empty_answer_names_the_filter_that_nothing_can_pass(
-    filled: Filled, an_item: Make, narrowed: dict[str, Any], notice: str
+    filled: Filled, narrowed: dict[str, Any], notice: str
 ) -> None:
     sources = filled(an_item(type="command", title="login", branch="main"))
     assert run(sources, "zebra", **narrowed).notice == notice
 
 
-def test_repetitions_do_not_use_up_the_limit(filled: Filled, an_item: Make) -> None:
+def test_repetitions_do_not_use_up_the_limit(filled: Filled) -> None:
     sources = filled(
         *(an_item(n, title="login login", created_ms=n) for n in range(2, 40)),
         an_item(1, title="a login of another kind, long ago and far away"),
@@ -230,9 +218,7 @@ def test_repetitions_do_not_use_up_the_limit(filled: Filled, an_item: Make) -> N
 
 
 @pytest.mark.parametrize("kinds", [("summary",), ("inference",), ("note", "summary")])
-def test_only_the_kinds_asked_for_are_found(
-    filled: Filled, an_item: Make, kinds: tuple[str, ...]
-) -> None:
+def test_only_the_kinds_asked_for_are_found(filled: Filled, kinds: tuple[str, ...]) -> None:
     every = ["observation", "note", "summary", "inference"]
     sources = filled(*(an_item(n, title="login", kind=every[n % 4]) for n in range(1, 9)))
     assert {hit.item.kind for hit in run(sources, "login", kinds=kinds).hits} == set(kinds)
@@ -273,7 +259,7 @@ def test_only_the_newest_matches_of_an_expression_are_ranked_and_that_is_said(
     ],
 )
 def test_only_what_touched_a_file_is_found(
-    filled: Filled, an_item: Make, files: tuple[str, ...], ids: set[int]
+    filled: Filled, files: tuple[str, ...], ids: set[int]
 ) -> None:
     sources = filled(
         an_item(1, title="login a", files_modified=("src/auth.ts",)),
@@ -287,7 +273,7 @@ def test_only_what_touched_a_file_is_found(
 
 @pytest.mark.parametrize("folder", ["index", 'a "b"', "a\\b", "日本"])
 def test_what_touched_a_file_is_not_lost_among_what_only_sounds_like_it(
-    filled: Filled, an_item: Make, folder: str
+    filled: Filled, folder: str
 ) -> None:
     likely = [
         an_item(seq, title="login", narrative=f"{seq}", files_read=(f"{folder}.ts", "c"))
@@ -334,7 +320,7 @@ def test_meaning_finds_what_no_word_does(filled: Filled) -> None:
     assert run(sources, "avocado cherry").notice == SOME_NEAR
 
 
-def test_the_length_of_what_holds_a_name_counts_little(filled: Filled, an_item: Make) -> None:
+def test_the_length_of_what_holds_a_name_counts_little(filled: Filled) -> None:
     name, filler = "retry with backoff limit", " ".join(f"part{number}" for number in range(30))
     sources = filled(
         an_item(1, title="mentioned", narrative=name),
@@ -344,7 +330,7 @@ def test_the_length_of_what_holds_a_name_counts_little(filled: Filled, an_item: 
     assert titles(run(sources, "backoff limit retry"))[0] == name
 
 
-def test_one_known_word_of_many_does_not_outweigh_meaning(filled: Filled, an_item: Make) -> None:
+def test_one_known_word_of_many_does_not_outweigh_meaning(filled: Filled) -> None:
     others = (an_item(seq, title=f"unlike long weekend {seq}") for seq in (2, 3, 4))
     sources = filled(an_item(1, title="deploys wait for monday"), *others, meanings=True)
     asked = "do frozen releases stall during the long weekend"
@@ -360,9 +346,7 @@ def test_what_is_not_near_is_not_found(filled: Filled, factor: int) -> None:
     assert titles(run(sources._replace(encode=lambda *_: factor * meaning), "zebra")) == []
 
 
-def test_how_much_has_no_meaning_yet_is_said(
-    store: SqliteStore, filled: Filled, an_item: Make
-) -> None:
+def test_how_much_has_no_meaning_yet_is_said(store: SqliteStore, filled: Filled) -> None:
     with store.write() as writer:
         writer.put_items([an_item(n, title="bare") for n in (7, 8, 9)])
     found = run(filled("apple", meanings=True), "apple")
@@ -404,8 +388,6 @@ def test_without_a_model_words_are_searched_alone_and_that_is_said(filled: Fille
 )
 def test_no_answer_crosses_projects_or_owners(
     tmp_path_factory: pytest.TempPathFactory,
-    an_item: Make,
-    lend: Lend,
     rows: list[tuple[int | None, str, str, str]],
     text: str,
     with_global: bool,
@@ -421,7 +403,7 @@ def test_no_answer_crosses_projects_or_owners(
             )
             for seq, (project, kind, scope, owner) in enumerate(rows, start=1)
         )
-    with lend(store) as sources:
+    with lent(store) as sources:
         found = run(sources, text, project_id=HERE, owner="ana", with_global=with_global)
     store.close()
     assert all(
@@ -430,7 +412,7 @@ def test_no_answer_crosses_projects_or_owners(
     assert all(hit.item.scope != "personal" or hit.item.owner == "ana" for hit in found.hits)
 
 
-def test_a_commit_is_never_the_same_as_another(filled: Filled, an_item: Make) -> None:
+def test_a_commit_is_never_the_same_as_another(filled: Filled) -> None:
     picked = (an_item(n, type="commit", title="Mend the login", narrative="x") for n in (1, 2))
     assert [hit.alike for hit in run(filled(*picked), "login").hits] == [(), ()]
 
@@ -439,9 +421,7 @@ def _stand(store: SqliteStore, item: int, *standing: Validity) -> None:
     stand(store, {item: standing})
 
 
-def test_what_has_changed_yields_to_what_holds(
-    filled: Filled, store: SqliteStore, an_item: Make
-) -> None:
+def test_what_has_changed_yields_to_what_holds(filled: Filled, store: SqliteStore) -> None:
     newer, older = an_item(1, title="login form"), an_item(2, title="login form")
     sources = filled(newer, msgspec.structs.replace(older, type="commit"))
     _stand(store, newer.id, Validity(reason="reverted"))
@@ -451,9 +431,7 @@ def test_what_has_changed_yields_to_what_holds(
     assert [each.reason for each in found.hits[1].item.validity] == ["reverted"]
 
 
-def test_a_file_is_found_under_its_new_name(
-    filled: Filled, store: SqliteStore, an_item: Make
-) -> None:
+def test_a_file_is_found_under_its_new_name(filled: Filled, store: SqliteStore) -> None:
     item = an_item(1, title="login form", files_modified=("auth.py",))
     sources = filled(item, an_item(2, title="login page", files_modified=("shop.py",)))
     _stand(store, item.id, Validity(reason="renamed", subject="auth.py", path="src/session.py"))
@@ -465,16 +443,8 @@ def test_a_file_is_found_under_its_new_name(
         ]
 
 
-def test_a_prompt_that_only_asks_stands_below_what_answers(filled: Filled, an_item: Make) -> None:
-    question = "What did we decide about the retry limit of uploads?"
-    answer = an_item(2, title="Uploads are tried 5 times", narrative="The retry limit is 5.")
-    asked = an_item(1, type="turn", category=QUESTION, title=question, narrative=question)
-    found = run(filled(asked, answer), question)
-    assert [hit.item.id for hit in found.hits] == [answer.id, asked.id]
-
-
 @pytest.fixture
-def worked(filled: Filled, an_item: Make) -> Sources:
+def worked(filled: Filled) -> Sources:
     """Five reports on totals, and newer pieces of work of two sessions on something else."""
     names = ("cart", "bill", "order", "stock", "price")
     said = [an_item(n, title=f"round the total of the {name}") for n, name in enumerate(names, 1)]
@@ -503,7 +473,7 @@ def test_the_newest_work_comes_first_where_words_choose_nothing(worked: Sources)
     assert titles_of_newest(found)[:3] == ["Till", "Move the shop", ""]
 
 
-def test_behind_it_stands_the_newest_that_holds_the_words(filled: Filled, an_item: Make) -> None:
+def test_behind_it_stands_the_newest_that_holds_the_words(filled: Filled) -> None:
     """However well older ones fit."""
     older = [an_item(n, title=f"shelves shelves {n}", created_ms=n) for n in range(1, 200)]
     newer = an_item(300, title="Mend what the shelves of a shop stand on", created_ms=300)
@@ -514,7 +484,7 @@ def test_behind_it_stands_the_newest_that_holds_the_words(filled: Filled, an_ite
     ]
 
 
-def test_of_the_newest_work_five_pieces_are_shown(filled: Filled, an_item: Make) -> None:
+def test_of_the_newest_work_five_pieces_are_shown(filled: Filled) -> None:
     held = an_item(1, title="count zebras of the northern herds", created_ms=1)
     work = [
         an_item(n, type="turn", title=f"Till {n}", session_id=n, files_modified=("a.py",))
@@ -529,7 +499,7 @@ def test_across_projects_the_newest_work_says_nothing(worked: Sources) -> None:
     assert not any(hit.signals.is_newest for hit in found)
 
 
-def test_a_few_words_that_one_item_holds_look_it_up(filled: Filled, an_item: Make) -> None:
+def test_a_few_words_that_one_item_holds_look_it_up(filled: Filled) -> None:
     older = an_item(1, type="turn", title="Count the zebras", created_ms=1)
     half = an_item(2, type="turn", title="Count the badgers", created_ms=2)
     work = an_item(3, type="turn", title="Till", files_modified=("a.py",), created_ms=3)
@@ -558,7 +528,7 @@ def test_the_newest_work_is_not_shown_where_more_is_asked_for(
     assert not any(hit.signals.is_newest for hit in found)
 
 
-def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
+def test_questions_crowd_no_answer_out(filled: Filled) -> None:
     question = "What did we decide about the retry limit?"
     asked = [
         an_item(seq, type="turn", category=QUESTION, title=f"{question} {seq}") for seq in range(9)
@@ -575,7 +545,7 @@ def superseded(store: SqliteStore, old: Item, new: Item, how: str = "superseded"
 
 @pytest.mark.parametrize("how", ["superseded", "amended"])
 def test_what_was_asked_in_old_words_is_answered_by_the_newer_one(
-    filled: Filled, store: SqliteStore, an_item: Make, how: str
+    filled: Filled, store: SqliteStore, how: str
 ) -> None:
     old, new = (
         an_item(9, title="money is stored as cents"),
@@ -587,7 +557,7 @@ def test_what_was_asked_in_old_words_is_answered_by_the_newer_one(
 
 
 def test_a_newer_one_that_the_filters_leave_out_is_not_found(
-    filled: Filled, store: SqliteStore, an_item: Make
+    filled: Filled, store: SqliteStore
 ) -> None:
     old, new = (
         an_item(9, title="money is stored as cents"),
@@ -598,7 +568,7 @@ def test_a_newer_one_that_the_filters_leave_out_is_not_found(
 
 
 def test_the_summary_of_a_session_stands_below_what_took_the_place_of_its_words(
-    filled: Filled, store: SqliteStore, an_item: Make
+    filled: Filled, store: SqliteStore
 ) -> None:
     old, new = an_item(9, title="cents", session_id=3), an_item(1, title="decimals", session_id=4)
     summary = an_item(8, kind="summary", type="summary", title="cents in money", session_id=3)
@@ -615,7 +585,7 @@ def test_the_summary_of_a_session_stands_below_what_took_the_place_of_its_words(
     ],
 )
 def test_of_a_summary_and_a_turn_of_its_title_one_is_shown(
-    filled: Filled, an_item: Make, title: str, session: int, expected: list[str]
+    filled: Filled, title: str, session: int, expected: list[str]
 ) -> None:
     turn = an_item(1, type="turn", title=title, session_id=session)
     summary = an_item(2, kind="summary", type="summary", title="retry limit", session_id=3)
@@ -624,7 +594,7 @@ def test_of_a_summary_and_a_turn_of_its_title_one_is_shown(
     assert sorted(hit.item.type for hit in found.hits) == expected
 
 
-def test_a_session_that_only_asked_stands_below_what_answers(filled: Filled, an_item: Make) -> None:
+def test_a_session_that_only_asked_stands_below_what_answers(filled: Filled) -> None:
     question = "What did we decide about the retry limit?"
     asked = an_item(1, kind="summary", type="summary", category=QUESTION, title=question)
     answer = an_item(20, title="The retry limit is 5")
@@ -635,14 +605,14 @@ def test_a_session_that_only_asked_stands_below_what_answers(filled: Filled, an_
 DAY_MS = 86_400_000
 
 
-def days_ago(an_item: Make, *days: int, **fields: Any) -> list[Item]:
+def days_ago(*days: int, **fields: Any) -> list[Item]:
     return [an_item(n, created_ms=NOW_MS - n * DAY_MS, title=f"login {n}", **fields) for n in days]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\0"])
-def test_no_query_browses_the_newest(filled: Filled, an_item: Make, text: str) -> None:
+def test_no_query_browses_the_newest(filled: Filled, text: str) -> None:
     items = [
-        *days_ago(an_item, 300, 1, 200),
+        *days_ago(300, 1, 200),
         an_item(9, title="Use tabs", kind="note", type="decision"),
     ]
     found = run(filled(*items), text, limit=3)
@@ -666,16 +636,16 @@ def test_no_query_browses_the_newest(filled: Filled, an_item: Make, text: str) -
     ],
 )
 def test_time_words_restrict_unless_nothing_of_then_fits(
-    filled: Filled, an_item: Make, text: str, found: list[int], notice: str
+    filled: Filled, text: str, found: list[int], notice: str
 ) -> None:
-    shown = run(filled(*days_ago(an_item, 1, 2, 3, 4)), text)
+    shown = run(filled(*days_ago(1, 2, 3, 4)), text)
     assert sorted(hit.item.id // 4 for hit in shown.hits) == found
     assert shown.notice.startswith(notice)
     assert bool(shown.notice) == bool(notice)
 
 
-def test_a_time_that_is_given_is_not_read_from_the_words(filled: Filled, an_item: Make) -> None:
-    found = run(filled(*days_ago(an_item, 1, 2)), "login yesterday", since_ms=0)
+def test_a_time_that_is_given_is_not_read_from_the_words(filled: Filled) -> None:
+    found = run(filled(*days_ago(1, 2)), "login yesterday", since_ms=0)
     assert (len(found.hits), found.notice) == (2, "")
 
 
@@ -709,9 +679,7 @@ def test_what_is_not_weaker_is_kept(
     assert (len(found.hits), found.notice) == (kept, "" if kept else NOTHING_HELD)
 
 
-def test_what_took_the_place_of_a_hit_is_not_weak(
-    filled: Filled, store: SqliteStore, an_item: Make
-) -> None:
+def test_what_took_the_place_of_a_hit_is_not_weak(filled: Filled, store: SqliteStore) -> None:
     old, new = an_item(1, title="login by cookie"), an_item(40, title="Tokens")
     shown = Validity(reason="superseded", subject=str(new.id), target=new.id)
     stand(store, {old.id: (shown,)})
@@ -719,7 +687,7 @@ def test_what_took_the_place_of_a_hit_is_not_weak(
     assert titles(found)[0] == "Tokens"
 
 
-def test_what_shares_nothing_with_the_query_is_not_shown(filled: Filled, an_item: Make) -> None:
+def test_what_shares_nothing_with_the_query_is_not_shown(filled: Filled) -> None:
     sources = filled(
         an_item(1, title="login", kind="summary", type="summary"),
         an_item(2, title="other", kind="summary", type="summary"),
@@ -755,7 +723,7 @@ def test_made_up_words_are_near_to_nothing(filled: Filled, text: str, *, is_foun
     assert any(hit.signals.semantic < NEAR for hit in hits) is is_found
 
 
-def test_words_that_only_records_hold_are_said_to_be_there(filled: Filled, an_item: Make) -> None:
+def test_words_that_only_records_hold_are_said_to_be_there(filled: Filled) -> None:
     ran = an_item(9, title="make deploy", kind="record", type="command")
     sources = filled(ran, "banana", "apple", "cherry", meanings=True)
     where = ONLY_RECORDS.format(types="command")
@@ -766,30 +734,22 @@ def test_words_that_only_records_hold_are_said_to_be_there(filled: Filled, an_it
 
 def test_what_is_near_in_meaning_stands_apart(filled: Filled) -> None:
     found = run(filled("banana", "apple", "cherry pie", meanings=True), "avocado cherry")
-    shown = render.hits(found.hits, lambda _: "", remarks=(found.notice,)).splitlines()
-    assert [line for line in shown if line.startswith("(") or line.endswith(":")] == [
-        f"({SOME_NEAR})",
-        "near in meaning:",
-        "with words of the query, and the newest work:",
-    ]
+    near, held = (
+        next(hit for hit in found.hits if bool(hit.signals.fts5) is has) for has in (False, True)
+    )
+    for hits in (found.hits, (near, held, near)):
+        shown = render.hits(hits, lambda _: "", remarks=(found.notice,)).splitlines()
+        assert [line for line in shown if line.startswith("(") or line.endswith(":")] == [
+            f"({SOME_NEAR})",
+            "near in meaning:",
+            "with words of the query, and the newest work:",
+        ]
 
 
 @pytest.mark.parametrize(("means", "nearest", "count"), [(1, 0.3, 3), (1, 0.15, 1), (0, 0.3, 1)])
 def test_one_near_item_that_is_no_chance_stands_for_those_less_near(
-    an_item: Make, means: int, nearest: float, count: int
+    means: int, nearest: float, count: int
 ) -> None:
     signals = (HitSignals(fts5=1), HitSignals(semantic=nearest), HitSignals(semantic=0.1))
     hits = [Hit(item=an_item(n), score=0.1, signals=each) for n, each in enumerate(signals)]
     assert len(answering(hits, means=bool(means))) == count
-
-
-def test_what_is_near_is_found_by_its_fit_and_shown_together(filled: Filled) -> None:
-    found = run(filled("banana", "apple", "cherry pie", meanings=True), "avocado cherry").hits
-    near, held = (
-        next(hit for hit in found if bool(hit.signals.fts5) is has) for has in (False, True)
-    )
-    shown = render.hits((near, held, near), lambda _: "").splitlines()
-    assert [line for line in shown if line.endswith(":")] == [
-        "near in meaning:",
-        "with words of the query, and the newest work:",
-    ]

@@ -36,9 +36,8 @@ from observer.search.start import MOST_DIRTY, CardFact, StartRequest, start
 from observer.store.database import SqliteStore
 from tests.support import Git, pipeline_over
 
-from .conftest import stand
+from .conftest import NOW_MS, stand
 
-NOW_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000
 
 RED = Command(
@@ -205,9 +204,21 @@ def test_turns_before_are_listed_newest_first_with_their_client(shop: Shop) -> N
     ]
 
 
-def test_a_turn_of_which_nothing_came_is_not_listed(shop: Shop) -> None:
-    shop.tell(Prompt(text="restyle the whole page"), session="css", ago_h=5)
-    shop.tell(Prompt(text="make the total right"), Prompt(text="write the changelog now"), ago_h=2)
+MEMORY = ToolUse(tool="mcp__observer__search", input='{"query": "total"}', output="nothing")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param((Prompt(text="make the total right"),), id="nothing came of it"),
+        pytest.param((Prompt(text="482913"), REPLIED), id="a number"),
+        pytest.param((Prompt(text="what of totals"), MEMORY, Reply(text="See `a`.")), id="memory"),
+        *((Prompt(text=asked), Reply(text="Yes.")) for asked in ("thanks!", "hi", "/clear")),
+    ],
+)
+def test_a_turn_that_is_no_news_is_not_listed(shop: Shop, told: tuple[AnyBody, ...]) -> None:
+    shop.tell(*told, ago_h=2)
+    shop.tell(Prompt(text="write the changelog now"), ago_h=1)
     assert shop.said("earlier turn") == []
 
 
@@ -270,11 +281,6 @@ def test_a_turn_that_changed_nothing_and_goes_on_with_another_is_not_listed(shop
     assert shop.said("earlier turn") == ["make the total right → See `a`."]
 
 
-def test_a_request_that_is_a_number_is_not_listed(shop: Shop) -> None:
-    shop.tell(Prompt(text="482913"), REPLIED, Prompt(text="write the changelog now"), ago_h=2)
-    assert shop.said("earlier turn") == []
-
-
 @pytest.mark.parametrize("said", [(), (Reply(text="Now the `cart`:"),)])
 def test_a_turn_that_was_broken_off_before_an_answer_is_not_listed(
     shop: Shop, said: tuple[AnyBody, ...]
@@ -293,13 +299,6 @@ def test_a_session_that_ends_with_an_aside_is_named_by_its_work(shop: Shop) -> N
     shop.tell(Reply(text="`total` rounds."), Prompt(text="open the page of the cart"), ago_h=1)
     shop.tell(Reply(text="It is at `http://localhost:3000`."), ago_h=0.5)
     assert shop.said("last session")[0].endswith("right · cart.py → `total` rounds.")
-
-
-def test_a_turn_that_only_asked_what_is_remembered_is_not_listed(shop: Shop) -> None:
-    asked = ToolUse(tool="mcp__observer__search", input='{"query": "total"}', output="nothing")
-    shop.tell(Prompt(text="what did we say of totals"), asked, Reply(text="See `a`."), ago_h=3)
-    shop.tell(Prompt(text="write the changelog now"), ago_h=1)
-    assert shop.said("earlier turn") == []
 
 
 def test_a_reply_is_listed_once(shop: Shop) -> None:
@@ -341,13 +340,6 @@ def test_a_turn_on_another_branch_names_it(shop: Shop, git: Git, tmp_path: Path)
     git(tmp_path / "shop", "checkout", "-q", "-b", "topic")
     shop.tell(Prompt(text="write the changelog now"), GREEN, session="new", ago_h=2)
     assert shop.said("earlier turn on main") == ["make the total right → changed a.py"]
-
-
-@pytest.mark.parametrize("asked", ["thanks!", "hi", "/clear"])
-def test_a_turn_that_did_and_says_nothing_is_not_listed(shop: Shop, asked: str) -> None:
-    shop.tell(Prompt(text=asked), Reply(text="Yes."), ago_h=2)
-    shop.tell(Prompt(text="make the total right"), ago_h=1)
-    assert shop.said("earlier turn") == []
 
 
 def test_what_imitates_markup_is_not_quoted(shop: Shop) -> None:
@@ -559,11 +551,7 @@ def test_git_knows_better_than_the_sessions(shop: Shop) -> None:
 
     assert shop.said("not committed", uncommitted=uncommitted) == ["cart.py"]
     assert asked == ["prices.py", "cart.py"]
-
-
-def test_where_git_does_not_answer_nothing_is_called_uncommitted(shop: Shop) -> None:
-    shop.save("cart.py", "prices.py")
-    assert shop.said("not committed", uncommitted=lambda _: None) == []
+    assert shop.said("not committed", uncommitted=lambda _: None) == [], "it does not answer"
     assert shop.said("no commit known", uncommitted=lambda _: None) == ["prices.py cart.py"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from observer.core.model import Item, Project, Session, item_id
+from observer.core.model import Project, Session, item_id
 from observer.observations import session_state
 from observer.observations.session_state import CommandState, SessionState
 from observer.search.recent_sessions import (
@@ -21,13 +21,13 @@ from observer.search.recent_sessions import (
 )
 from observer.store.database import SqliteStore
 
-Make = Callable[..., Item]
-HERE = 2
+from .conftest import HERE, an_item
+
 PASSED = CommandState(ok=True, said="3 passed", is_check=True)
 
 
 @pytest.fixture
-def add(store: SqliteStore, an_item: Make) -> Callable[..., None]:
+def add(store: SqliteStore) -> Callable[..., None]:
     """Store a session with its summary; a higher number is a younger session."""
 
     def add(number: int, **known: Any) -> None:
@@ -61,7 +61,7 @@ def commands(store: SqliteStore) -> list[str]:
 
 
 @pytest.fixture
-def work(store: SqliteStore, an_item: Make) -> Callable[..., None]:
+def work(store: SqliteStore) -> Callable[..., None]:
     """Store work that changed files, each a turn unless it is said to be a commit, oldest first."""
 
     def work(*changed: Sequence[str], kind: str = "turn", after: int = 0) -> None:

@@ -25,8 +25,7 @@ from observer.memory.api import Memory
 from observer.memory.values import Extracted
 from observer.notes.values import Note
 from observer.observations.note_reducer import tags_of
-from observer.search.handles import SearchOptions
-from observer.search.owners import Owner, owner_of
+from observer.search.handles import Owner, SearchOptions, owner_of
 from observer.tools.mem0 import rows
 from observer.tools.mem0.rows import Message, MessagePart, memorable
 from observer.tools.mem0.tools import Mem0

@@ -38,8 +38,8 @@ from observer.importers.source import (
 )
 from observer.observations.note_reducer import METADATA_CHARS
 from observer.redaction.redact import redact_text
-from observer.search.owners import AGENT, check_owner
-from observer.search.owners import owner as owner_named
+from observer.search.handles import AGENT, check_owner
+from observer.search.handles import owner as owner_named
 
 MOST_BYTES = 256 << 20
 

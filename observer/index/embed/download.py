@@ -12,6 +12,7 @@ import re
 import tempfile
 import urllib.parse
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 from observer.core.errors import BadInput, ConfigInvalid, NotFound
@@ -42,7 +43,9 @@ def pull(name: str, base_url: str, *, sha256: str, folder: Path) -> ModelInfo:
         fresh.mkdir()
         _fetch(f"{base_url.rstrip('/')}/{name}", fresh, sha256=sha256.lower())
         registry.load(registry.find(str(fresh), folder))
-        _replace(folder / name, fresh, aside=Path(temporary, "replaced"))
+        if (folder / name).exists():  # moved aside, and deleted with the rest
+            (folder / name).rename(Path(temporary, "replaced"))
+        fresh.rename(folder / name)
     return registry.find(name, folder)
 
 
@@ -51,18 +54,14 @@ def _check(name: str, base_url: str, sha256: str) -> None:
         raise BadInput(f"{name!r} is not a model name", hint="use a-z, 0-9, dot, dash")
     if name in registry.BUILT_IN_NAMES:
         raise BadInput(f"{name!r} is built in", hint="choose another name")
-    if not _is_web_address(base_url):
+    is_web = False
+    with suppress(ValueError):  # a bracket that is not closed, or what is in it is no IPv6 address
+        address = urllib.parse.urlsplit(base_url)
+        is_web = address.scheme in {"http", "https"} and bool(address.hostname)
+    if not is_web:
         raise BadInput(f"{base_url!r} is not an http or https URL", hint="set model_url")
     if not _DIGEST.fullmatch(sha256):
         raise BadInput(f"{sha256!r} is no SHA-256", hint="sha256sum model.toml")
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        address = urllib.parse.urlsplit(url)
-    except ValueError:  # a bracket that is not closed, or what is in it is no IPv6 address
-        return False
-    return address.scheme in {"http", "https"} and bool(address.hostname)
 
 
 def _fetch(address: str, fresh: Path, *, sha256: str) -> None:
@@ -97,10 +96,3 @@ def _download(address: str, file: Path, *, sha256: str) -> None:
             f"{address} is not the pinned file: its SHA-256 is {seen.hexdigest()}",
             hint="check the digest with whoever published the model",
         )
-
-
-def _replace(target: Path, fresh: Path, *, aside: Path) -> None:
-    """Put a folder in the place of another, which is moved aside and deleted with the rest."""
-    if target.exists():
-        target.rename(aside)
-    fresh.rename(target)

@@ -19,7 +19,7 @@ import orjson
 from observer.core.errors import ConfigInvalid, NotFound
 from observer.core.value import Value
 from observer.index.embed import model
-from observer.index.embed.model import Joined, Manifest, Model
+from observer.index.embed.model import Joined, Model
 
 TOKENIZER = Path(__file__).parent / "models/instant/tokenizer.json"
 
@@ -146,22 +146,18 @@ def _joined(first: ModelInfo, second: ModelInfo) -> ModelInfo:
 def _describe(folder: Path, name: str, *, is_builtin: bool = False) -> ModelInfo:
     try:
         declared = model.read(folder)
-        return _info(folder, name, declared, is_builtin=is_builtin)
+        return ModelInfo(
+            name=name,
+            id=model.identity(folder, declared),
+            dimensions=declared.dimensions,
+            folder=folder,
+            description=declared.description,
+            licence=declared.licence,
+            size_bytes=sum((folder / file).stat().st_size for file in model.DIGESTED),
+            is_builtin=is_builtin,
+        )
     except (ConfigInvalid, OSError) as error:
         problem = error.message if isinstance(error, ConfigInvalid) else str(error)
         return ModelInfo(
             name=name, id="", dimensions=0, folder=folder, is_builtin=is_builtin, problem=problem
         )
-
-
-def _info(folder: Path, name: str, declared: Manifest, *, is_builtin: bool) -> ModelInfo:
-    return ModelInfo(
-        name=name,
-        id=model.identity(folder, declared),
-        dimensions=declared.dimensions,
-        folder=folder,
-        description=declared.description,
-        licence=declared.licence,
-        size_bytes=sum((folder / file).stat().st_size for file in model.DIGESTED),
-        is_builtin=is_builtin,
-    )

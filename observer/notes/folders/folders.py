@@ -24,6 +24,7 @@ from observer.git.blame import last_commits, trunk_times
 from observer.git.status import uncommitted_paths
 from observer.notes.folders import tree
 from observer.notes.folders.grammar import permalink_of
+from observer.notes.values import free_name
 from observer.projects import PlaceCache, match_project, missing_roots, new_project
 from observer.projects.policy import Policies
 from observer.projects.policy.apply import Exclusion
@@ -119,7 +120,7 @@ class NoteFolders:
             for each in change.before:
                 if each.path == real and name in {"", each.name}:
                     return each
-            change.check_place(real)
+            _check_place(real, change)
             made = NoteFolder(name=_free(name, real, change.before), path=real, project=project)
             change.after = (*change.before, made)
         return made
@@ -175,26 +176,24 @@ class _Change:
         self.before = self.after = listed.folders
         self.default = listed.default
 
-    def check_place(self, real: str) -> None:
-        if any(is_inside(real, each) for each in _SYSTEM) and not real.startswith(_MEMORY):
+
+def _check_place(real: str, change: _Change) -> None:
+    if any(is_inside(real, each) for each in _SYSTEM) and not real.startswith(_MEMORY):
+        problem = "is the system's, and holds no notes"
+    elif is_inside(os.path.realpath(Path.home()), real):
+        problem = "is a home as a whole"
+    elif is_inside(real, change.home) or is_inside(change.home, real):
+        problem = "holds observer's own files"
+    else:
+        problem = ""
+    if problem:
+        raise BadInput(f"{real} {problem}", hint="name the folder that holds the notes")
+    for each in change.before:
+        if is_inside(real, each.path) or is_inside(each.path, real):
             raise BadInput(
-                f"{real} is the system's, and holds no notes",
-                hint="name the folder that holds the notes",
+                f"{real} and the note folder {each.path} are one inside the other",
+                hint=f"remove that one first: observer note folder remove {each.name}",
             )
-        if is_inside(os.path.realpath(Path.home()), real):
-            raise BadInput(
-                f"{real} is a home as a whole", hint="name the folder in it that holds the notes"
-            )
-        if is_inside(real, self.home) or is_inside(self.home, real):
-            raise BadInput(
-                f"{real} holds observer's own files", hint="name the folder that holds the notes"
-            )
-        for each in self.before:
-            if is_inside(real, each.path) or is_inside(each.path, real):
-                raise BadInput(
-                    f"{real} and the note folder {each.path} are one inside the other",
-                    hint=f"remove that one first: observer note folder remove {each.name}",
-                )
 
 
 def _named(known: Sequence[NoteFolder], name: str) -> NoteFolder:
@@ -222,10 +221,7 @@ def _free(name: str, path: str, known: Sequence[NoteFolder]) -> str:
             raise BadInput(f"another note folder is called {name!r}", hint="use another name")
         return name
     base = permalink_of(Path(path).name.replace("/", "-"))[:NAME_CHARS] or "notes"
-    number = 1
-    while (free := base if number == 1 else f"{base}-{number}") in taken:
-        number += 1
-    return free
+    return free_name(base, taken)
 
 
 IGNORE = ".gitignore"
@@ -288,8 +284,14 @@ class FolderPlace:
         """
         if not files:
             return {}
+        # The work tree of the project that the notes belong to, unless they are in it.
+        roots = [
+            root for each in projects if each.uuid == self._folder.project for root in each.roots
+        ]
+        if any(is_inside(self._folder.path, root) for root in roots):
+            roots = []
         try:
-            if root := self._project_elsewhere(projects):
+            if root := next(filter(os.path.isdir, roots), ""):
                 return _last_before(root, files)
             if place.commit and is_inside(self._folder.path, place.root):
                 return self._commits_here(place, files)
@@ -304,7 +306,13 @@ class FolderPlace:
         if changed is None:
             return {}
         committed = [whole for whole in named.values() if whole not in changed]
-        known = self._last_commits(place, above, committed) if committed else {}
+        known: Mapping[str, str] = {}
+        if len(committed) >= MANY:  # those of the whole folder, kept for the next
+            if self._known_commits[0] != place.commit:
+                self._known_commits = (place.commit, last_commits(place.root, [above or "."]))
+            known = self._known_commits[1]
+        elif committed:
+            known = last_commits(place.root, committed)
         made = {
             path: known[whole]
             for path, whole in named.items()
@@ -313,27 +321,20 @@ class FolderPlace:
         others = {path: at_ms for path, at_ms in files.items() if path not in made}
         return made | (_last_before(place.root, others) if others else {})
 
-    def _project_elsewhere(self, projects: Sequence[Project]) -> str:
-        """Return the work tree of the project that the notes belong to, unless they are in it."""
-        roots = [each.roots for each in projects if each.uuid == self._folder.project]
-        if not roots or any(is_inside(self._folder.path, root) for root in roots[0]):
-            return ""
-        return next(filter(os.path.isdir, roots[0]), "")
-
-    def _last_commits(self, place: Place, above: str, paths: Sequence[str]) -> Mapping[str, str]:
-        """Return `last_commits`; of many files, those of the whole folder, kept for the next."""
-        if len(paths) < MANY:
-            return last_commits(place.root, paths)
-        if self._known_commits[0] != place.commit:
-            self._known_commits = (place.commit, last_commits(place.root, [above or "."]))
-        return self._known_commits[1]
-
     def ignoring(self) -> Callable[..., bool]:
         """Return what says, as of now, whether the folder's own `.gitignore` names a path.
 
         It is called with the path and `is_folder`, and knows the folders around it too.
         """
-        patterns = self._patterns()
+        patterns: list[tuple[bool, PathPattern]] = []
+        file = f"{self._folder.path}/{IGNORE}"
+        with suppress(OSError):
+            found = os.lstat(file)
+            stamp = (found.st_mtime_ns, found.st_size)
+            if stamp != self._ignored[0]:
+                text = read_head(file, IGNORE_BYTES).decode("utf-8", "replace")
+                self._ignored = (stamp, _parsed(text))
+            patterns = self._ignored[1]
 
         def ignores(path: str, *, is_folder: bool) -> bool:
             is_ignored = False
@@ -360,18 +361,6 @@ class FolderPlace:
         writer.put_project(made)
         return made.id
 
-    def _patterns(self) -> list[tuple[bool, PathPattern]]:
-        file = f"{self._folder.path}/{IGNORE}"
-        try:
-            found = os.lstat(file)
-            stamp = (found.st_mtime_ns, found.st_size)
-            if stamp != self._ignored[0]:
-                text = read_head(file, IGNORE_BYTES).decode("utf-8", "replace")
-                self._ignored = (stamp, _parsed(text))
-        except OSError:
-            return []
-        return self._ignored[1]
-
 
 def _last_before(root: str, files: Mapping[str, int]) -> dict[str, str]:
     """Return the last commit before the time of each file; the oldest known one is before all."""
@@ -391,10 +380,8 @@ def _parsed(text: str) -> list[tuple[bool, PathPattern]]:
     found = []
     for line in map(str.strip, text.splitlines()):
         if line and line[0] != "#":
-            try:
+            with suppress(ValueError):
                 found.append((line[0] != "!", PathPattern(line.removeprefix("!"))))
-            except ValueError:
-                continue
     return found
 
 
@@ -419,17 +406,14 @@ def places_holding(
             continue
         around = place.now()
         for path in found:
-            if not place.excluding(around, path):
-                yield from _lines(folder.path, path, text)
-
-
-def _lines(folder: str, path: str, text: re.Pattern[bytes]) -> Iterator[str]:
-    whole = f"{folder}/{path}"
-    try:
-        data, _ = tree.read(folder, path)
-    except (NotFound, BadInput):  # it went meanwhile, and is not stored
-        return
-    if text.search(os.fsencode(path)):
-        yield whole
-    lines = (data.count(b"\n", 0, found.start()) + 1 for found in text.finditer(data))
-    yield from (f"{whole}:{line}" for line in dict.fromkeys(lines))
+            if place.excluding(around, path):
+                continue
+            try:
+                data, _ = tree.read(folder.path, path)
+            except (NotFound, BadInput):  # it went meanwhile, and is not stored
+                continue
+            whole = f"{folder.path}/{path}"
+            if text.search(os.fsencode(path)):
+                yield whole
+            lines = (data.count(b"\n", 0, one.start()) + 1 for one in text.finditer(data))
+            yield from (f"{whole}:{line}" for line in dict.fromkeys(lines))

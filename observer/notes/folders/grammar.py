@@ -82,7 +82,15 @@ def json_fields_of(text: str) -> dict[str, Any] | None:
 
     A number that is not written as JSON writes it stays as it is written: 007, 1:30, 0x1f.
     """
-    return _fields(text, _Reading(_json_scalar))
+
+    def scalar(kind: str, text: str) -> object:
+        if kind in {"int", "float"} and _JSON_NUMBER.fullmatch(text):
+            return int(text) if kind == "int" else float(text)
+        if kind == "bool":
+            return text.lower() in _TRUE
+        return None if kind == "null" else _scalar(kind, text)
+
+    return _fields(text, _Reading(scalar))
 
 
 def with_fields(text: str, fields: Mapping[str, Field | None]) -> str:
@@ -166,21 +174,13 @@ class _Reading:
             return self._scalar(node.tag.removeprefix(_TAG), node.value)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(each, depth + 1) for each in node.value]
-        return {self._key(key): self.value(each, depth + 1) for key, each in node.value}
-
-    def _key(self, node: Any) -> str:  # noqa: ANN401 - yaml has no types
-        self._nodes += 1
-        if not isinstance(node, yaml.ScalarNode):
-            raise ValueError("a key is no text")  # noqa: TRY004 - malformed input, not a wrong type
-        return _scalar(node.tag.removeprefix(_TAG), node.value)
-
-
-def _json_scalar(kind: str, text: str) -> object:
-    if kind in {"int", "float"} and _JSON_NUMBER.fullmatch(text):
-        return int(text) if kind == "int" else float(text)
-    if kind == "bool":
-        return text.lower() in _TRUE
-    return None if kind == "null" else _scalar(kind, text)
+        self._nodes += len(node.value)
+        if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
+            raise ValueError("a key is no text")
+        return {
+            _scalar(key.tag.removeprefix(_TAG), key.value): self.value(each, depth + 1)
+            for key, each in node.value
+        }
 
 
 def _scalar(kind: str, text: str) -> str:
@@ -190,9 +190,7 @@ def _scalar(kind: str, text: str) -> str:
         return str(text.lower() in _TRUE)
     if kind == "timestamp":
         return text.strip().replace(" ", "T", 1)
-    if "\0" in text:
-        return text.replace("\0", "")
-    return text
+    return text.replace("\0", "")
 
 
 LINKS_TO = "links_to"
@@ -223,8 +221,8 @@ def content_of(body: str) -> NoteFileContent:
     for block in _blocks(body):
         if len(block.text) > LINE_CHARS:
             continue
-        if len(claims) < MOST and (claim := _claim(block.text)):
-            claims.append(claim)
+        if len(claims) < MOST:
+            claims += _claims(block.text)
         for relation in _relations(block):
             if len(relations) < MOST:
                 relations.setdefault((relation.kind, relation.target), relation)
@@ -274,14 +272,12 @@ def _outside_code(body: str) -> Iterator[_Line]:
     fence = ""
     for text in [*body.replace("\r\n", "\n").split("\n"), ""]:
         line = _Line(text)
-        if not fence and line.fence:
-            fence = line.fence[1]
-            yield _Line("")
-        elif not fence:
-            yield line
-        elif line.said.startswith(fence) and not line.said.strip(fence[0]):
-            fence = ""
-    yield _Line("")
+        if fence:
+            is_over = line.said.startswith(fence) and not line.said.strip(fence[0])
+            fence = "" if is_over else fence
+            continue
+        fence = line.fence[1] if line.fence else ""
+        yield _Line("") if fence else line
 
 
 _CATEGORY = re.compile(r"\[([^\[\]()]+)\]\s+(\S.*)")
@@ -292,18 +288,16 @@ _UNCLEAR = re.compile(r"\[(?!\[)(?![^\[\]]*\]\()|(?:\[[^\[\]]*\]\([^()]*\)|!?\[\
 _AFTER_TAG = ".,;:!?)]}'\"`*"
 
 
-def _claim(text: str) -> Claim | None:
+def _claims(text: str) -> Iterator[Claim]:
     category, said = "", text
     if found := _CATEGORY.match(text):
         category, said = found[1].strip(), found[2].strip()
-        if not category or _NO_CATEGORY.fullmatch(category):
-            return None
-    elif _UNCLEAR.match(text) or not any(word[0] == "#" for word in text.split()):
-        return None
+        states = bool(category) and not _NO_CATEGORY.fullmatch(category)
+    else:
+        states = not _UNCLEAR.match(text) and any(word[0] == "#" for word in text.split())
     said, context = _without_context(said)
-    if not said:
-        return None
-    return Claim(category=category, text=said, tags=tags_in(said), context=context)
+    if states and said:
+        yield Claim(category=category, text=said, tags=tags_in(said), context=context)
 
 
 def tags_in(text: str) -> tuple[str, ...]:
@@ -365,17 +359,11 @@ def permalink_of(path: str) -> str:
     stem = path
     for end in _MARKDOWN:
         stem = stem[: -len(end)] if stem.lower().endswith(end) else stem
-    parts = (_slug(part) for part in stem.split("/"))
-    return "/".join(part for part in parts if part)
-
-
-def _slug(name: str) -> str:
-    plain = _CAMEL.sub("-", unicodedata.normalize("NFC", name)).lower()
-    plain = plain.translate(_SPELLED)
-    plain = "".join(_without_accent(sign) for sign in plain)
-    return _NOT_IN_SLUG.sub("-", unicodedata.normalize("NFC", plain)).strip("-.")
-
-
-def _without_accent(sign: str) -> str:
-    first = unicodedata.normalize("NFD", sign)[0]
-    return first if first.isascii() else sign
+    parts = []
+    for part in stem.split("/"):
+        plain = _CAMEL.sub("-", unicodedata.normalize("NFC", part)).lower().translate(_SPELLED)
+        # A letter without its accents, where that leaves one of ASCII.
+        firsts = ((sign, unicodedata.normalize("NFD", sign)[0]) for sign in plain)
+        plain = "".join(first if first.isascii() else sign for sign, first in firsts)
+        parts.append(_NOT_IN_SLUG.sub("-", unicodedata.normalize("NFC", plain)).strip("-."))
+    return "/".join(filter(None, parts))

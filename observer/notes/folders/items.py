@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Self
 
 import msgspec
@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from observer.core.child_process import ChildProcess, serve
 from observer.core.clock import iso_ms
 from observer.core.model import Item, Link, Place, item_id, item_uuid, seq_of, title_key
-from observer.core.note_file import NoteFile, NoteFileContent, Relation
+from observer.core.note_file import NoteFile, NoteFileContent
 from observer.core.text import block, distinct, one_line
 from observer.ingest.projection import Embedder, put_embedded
 from observer.notes.folders.grammar import (
@@ -89,10 +89,19 @@ def parsed(text: str, path: str) -> ParsedNote:
         fields, body = {}, kept
     content = content_of(body)
     tags = (*listed(fields.get("tags")), *(tag for claim in content.claims for tag in claim.tags))
-    times = {name: _ms(fields.get(field)) for name, field in _TIMES}
+    times: dict[str, int | None] = {}
+    for name, field in _TIMES:  # one without a zone is UTC
+        said = fields.get(field)
+        at_ms = iso_ms(said) if isinstance(said, str) and _DAY.match(said) else None
+        times[name] = None if at_ms is None else max(0, at_ms)
+    named = (*_names(fields.get("aliases")), *_names(fields.get("alias")))
     stem = redact_text(_stem(path))
     title = _word(fields.get("title")) or stem
     body = block(body.strip(), CONTENT_CHARS)
+    # As links may spell them.
+    others = (title_of(name) for name in (stem, *named))
+    aliases = distinct((one for one in others if title_key(one) != title_key(title)), ALIASES)
+    shown = title_of(title) or title_of(path)
     return ParsedNote(
         title=title,
         type=_word(fields.get("type")) or NOTE,
@@ -100,8 +109,8 @@ def parsed(text: str, path: str) -> ParsedNote:
         tags=distinct(tags, TAGS),
         metadata={name: value for name, value in fields.items() if name not in STANDARD},
         body=body,
-        suspicion=suspicion_once(f"{_shown(title, path)}\n{body}"),
-        content=replace(content, aliases=_aliases(title, stem, fields)),
+        suspicion=suspicion_once(f"{shown}\n{body}"),
+        content=replace(content, aliases=aliases),
         created_ms=times["created_ms"],
         updated_ms=times["updated_ms"],
     )
@@ -113,10 +122,6 @@ def listed(value: Field | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, spelled)))
 
 
-def _shown(title: str, path: str) -> str:
-    return title_of(title) or title_of(path)
-
-
 def _stem(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
 
@@ -124,13 +129,6 @@ def _stem(path: str) -> str:
 def _names(value: Field | None) -> list[str]:
     names = value.split(",") if isinstance(value, str) else value or ()
     return [name.strip() for name in names if isinstance(name, str)]
-
-
-def _aliases(title: str, stem: str, fields: Fields) -> tuple[str, ...]:
-    """Return the names of a note beside its title, as links may spell them."""
-    named = (*_names(fields.get("aliases")), *_names(fields.get("alias")))
-    others = (title_of(name) for name in (stem, *named))
-    return distinct((name for name in others if title_key(name) != title_key(title)), ALIASES)
 
 
 def note_item(
@@ -141,10 +139,16 @@ def note_item(
     Whatever the file says, it is a statement: rules are approved in the store alone.
     """
     metadata = orjson.dumps(note.metadata).decode() if note.metadata else ""
-    title, body = _shown(note.title, file.path), note.body
+    title, body = title_of(note.title) or title_of(file.path), note.body
     tags = tags_of(note.tags)
     # The file's own name is found by the path.
     aliases = (name for name in note.content.aliases if name != _stem(file.path))
+    links = list(acts(body))
+    for relation in note.content.relations:
+        kind = note_type(relation.kind)
+        kind = "wiki" if kind in _BY_ID else kind or "wiki"
+        name = relation.target.partition("|")[0].partition("#")[0].removesuffix(".md").strip()
+        links.append(Link(kind=kind, title=title_of(name.rpartition("/")[2] or name)))
     return Item(
         id=file.item,
         uuid=item_uuid(f"note-file:{seq_of(file.item)}", file.created_ms),
@@ -154,7 +158,7 @@ def note_item(
         subtitle=one_line(file.path, 200),
         narrative=body,
         concepts=distinct((*tags, *aliases), TAGS + ALIASES),
-        links=(*acts(body), *map(_link, note.content.relations))[:LINKS],
+        links=tuple(links[:LINKS]),
         project_id=project_id,
         author="person",
         scope="team" if project_id is None else "project",
@@ -172,22 +176,8 @@ def note_item(
     )
 
 
-def _link(relation: Relation) -> Link:
-    kind = note_type(relation.kind)
-    kind = "wiki" if kind in _BY_ID else kind or "wiki"
-    target = relation.target.partition("|")[0].partition("#")[0]
-    name = target.removesuffix(".md").strip()
-    return Link(kind=kind, title=title_of(name.rpartition("/")[2] or name))
-
-
 def _word(value: Field | None) -> str:
     return one_line(value, 500) if isinstance(value, str) else ""
-
-
-def _ms(value: Field | None) -> int | None:
-    """Return a time of the frontmatter; one without a zone is UTC."""
-    at_ms = iso_ms(value) if isinstance(value, str) and _DAY.match(value) else None
-    return None if at_ms is None else max(0, at_ms)
 
 
 MANY = 400
@@ -241,11 +231,7 @@ class NoteParser:
 
 def main() -> None:
     """Write parsed notes to standard output, as standard input asks."""
-    serve(_answers)
-
-
-def _answers(request: bytes) -> Iterator[bytes]:
-    yield _encode([parsed(*text) for text in _texts(request)])
+    serve(lambda request: [_encode([parsed(*text) for text in _texts(request)])])
 
 
 RACY_NS = 100_000_000
@@ -331,7 +317,13 @@ class Batch:
         new = {each.path: each.checksum for each in read}
         living = {file.path: file for file in self._known if file.gone_ms is None}
         gone = [file for file in self._known if file.gone_ms is not None]
-        away = [file for file in living.values() if self._is_away(file, new)]
+        # Not there any more, or it holds something else: two may have changed names.
+        away = [
+            file
+            for file in living.values()
+            if new.get(file.path, file.checksum) != file.checksum
+            or (file.path not in new and not os.path.lexists(f"{self._root}/{file.path}"))
+        ]
         signs: tuple[Callable[[ReadFile], NoteFile | None], ...] = (
             lambda each: self._same(each, [living[each.path]] if each.path in living else []),
             lambda each: self._same(each, away),
@@ -348,15 +340,6 @@ class Batch:
                     if found and found.item not in self._taken:
                         self._chosen[each.path] = found
                         self._taken.add(found.item)
-
-    def _is_away(self, file: NoteFile, new: dict[str, str]) -> bool:
-        """Return True if the file that had a note is not there any more, or holds something else.
-
-        Two files may have changed names with each other.
-        """
-        if file.path in new:
-            return new[file.path] != file.checksum
-        return not os.path.lexists(f"{self._root}/{file.path}")
 
     def _same(self, read: ReadFile, among: Iterable[NoteFile]) -> NoteFile | None:
         """Return the note of equal content, one of the same file name first."""
@@ -385,43 +368,33 @@ class Batch:
             item = before.item if before else item_id(seq)
             seq += before is None
             wanted = each.note.permalink or (before.permalink if before else "")
-            permalink = self._free(
-                wanted or permalink_of(each.path) or f"note-{item}", item, permalinks
-            )
+            base = wanted or permalink_of(each.path) or f"note-{item}"
+            number, permalink = 0, base
+            while permalinks.get(permalink, item) != item or self._is_used(permalink, item):
+                number += 1
+                permalink = f"{base}-{number}"
             permalinks[permalink] = item
-            made.append((self._file(each, each.note, before, item, permalink), each.note))
+            mtime_ms = each.stat.mtime_ns // 10**6
+            found_ms = before.created_ms if before else min(self._now_ms, mtime_ms)
+            file = NoteFile(
+                item=item,
+                folder=self._root,
+                path=each.path,
+                permalink=permalink,
+                title=each.note.title,
+                type=each.note.type,
+                checksum=each.checksum,
+                created_ms=found_ms if each.note.created_ms is None else each.note.created_ms,
+                updated_ms=each.note.updated_ms or mtime_ms,
+            )
+            made.append((self._stamped(file, each), each.note))
         return made
-
-    def _free(self, wanted: str, item: int, given: dict[str, int]) -> str:
-        """Return a permalink that no other file of the folder has."""
-        number, free = 0, wanted
-        while given.get(free, item) != item or self._is_used(free, item):
-            number += 1
-            free = f"{wanted}-{number}"
-        return free
 
     def _is_used(self, permalink: str, item: int) -> bool:
         known = self._writer.note_files_like(
             self._root, paths=(), checksums=(), permalinks=[permalink]
         )
         return any(file.gone_ms is None and file.item != item for file in known)
-
-    def _file(
-        self, read: ReadFile, note: ParsedNote, before: NoteFile | None, item: int, permalink: str
-    ) -> NoteFile:
-        found_ms = before.created_ms if before else min(self._now_ms, read.stat.mtime_ns // 10**6)
-        file = NoteFile(
-            item=item,
-            folder=self._root,
-            path=read.path,
-            permalink=permalink,
-            title=note.title,
-            type=note.type,
-            checksum=read.checksum,
-            created_ms=note.created_ms if note.created_ms is not None else found_ms,
-            updated_ms=note.updated_ms or read.stat.mtime_ns // 10**6,
-        )
-        return self._stamped(file, read)
 
     def _stamped(self, file: NoteFile, read: ReadFile) -> NoteFile:
         size_bytes, mtime_ns, ctime_ns = read.stat
@@ -439,19 +412,19 @@ def put_gone(writer: Writer, files: Sequence[NoteFile], *, now_ms: int) -> None:
     found = [writer.item(file.item, deleted=True) for file in files]
     nothing = NoteFileContent()
     writer.put_note_files([(replace(file, gone_ms=now_ms), nothing) for file in files])
-    writer.put_items(_emptied(item, now_ms) for item in found if item)
-
-
-def _emptied(item: Item, now_ms: int) -> Item:
-    return replace(
-        item,
-        narrative="",
-        concepts=(),
-        links=(),
-        tags=(),
-        metadata="",
-        suspicion="",
-        enrichment=None,
-        validity=(),
-        deleted_ms=now_ms,
+    writer.put_items(
+        replace(
+            item,
+            narrative="",
+            concepts=(),
+            links=(),
+            tags=(),
+            metadata="",
+            suspicion="",
+            enrichment=None,
+            validity=(),
+            deleted_ms=now_ms,
+        )
+        for item in found
+        if item
     )

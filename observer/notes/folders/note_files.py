@@ -197,9 +197,16 @@ class NoteFiles:
 
     def targets(self, folder: NoteFolder, relations: Iterable[Relation]) -> Mapping[str, NoteFile]:
         """Return the notes that relations name, by their targets; unknown ones are left out."""
+        found: dict[str, NoteFile] = {}
         with self._store.read() as reader:
-            found = {each.target: _target(reader, folder, each.target) for each in relations}
-        return {target: file for target, file in found.items() if file}
+            for target in dict.fromkeys(each.target for each in relations):
+                name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md")
+                files = reader.note_files_called(name, folder=folder.path)
+                if not files and "/" in name:
+                    files = reader.note_files_called(name.rpartition("/")[2], folder=folder.path)
+                if files:
+                    found[target] = files[0]
+        return found
 
     def read(self, folder: NoteFolder, path: str) -> FileText:
         """Return a note as it is on the disk.
@@ -351,11 +358,3 @@ def _note_path(path: str) -> str:
     if redact_text(plain) != plain:
         raise BadInput("the name of that note holds a secret", hint="give it another name")
     return plain
-
-
-def _target(reader: StoreReader, folder: NoteFolder, target: str) -> NoteFile | None:
-    name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md")
-    found = reader.note_files_called(name, folder=folder.path)
-    if not found and "/" in name:
-        found = reader.note_files_called(name.rpartition("/")[2], folder=folder.path)
-    return next(iter(found), None)

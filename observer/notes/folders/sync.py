@@ -62,12 +62,10 @@ class _Batch(NamedTuple):
     texts: list[Text]
     missing: list[str]
 
-    def parsed(self, notes: Iterable[ParsedNote]) -> _Batch:
-        """Return it with the notes that its texts are, in their order."""
+    def take(self, notes: Iterable[ParsedNote]) -> None:
+        """Give it the notes that its texts are, in their order."""
         known = {path: note for (_, path), note in zip(self.texts, notes, strict=True)}
-        return self._replace(
-            read=[each._replace(note=known.get(each.path)) for each in self.read], texts=[]
-        )
+        self.read[:] = [each._replace(note=known.get(each.path)) for each in self.read]
 
 
 class FolderSync:
@@ -243,34 +241,40 @@ class FolderSync:
             with self._lock:
                 batch = self._looked_at(waiting[first : first + BATCH])
             if before:
-                before = before.parsed(parser.finish())
+                before.take(parser.finish())
             parser.begin(batch.texts)
             if before:
                 yield before
             before = batch
         if before:
-            yield before.parsed(parser.finish())
+            before.take(parser.finish())
+            yield before
 
     def _looked_at(self, paths: Sequence[str]) -> _Batch:
         """Read the files at some paths, but not what they say."""
         with self._store.read() as reader:
             known = reader.note_files_like(self._root, paths=paths, checksums=(), permalinks=())
         living = {file.path: file for file in known if file.gone_ms is None}
-        place = self._place.now()
-        batch = _Batch(place, [], [], [])
+        batch = _Batch(self._place.now(), [], [], [])
         for path in paths:
-            if each := self._read(path, living.get(path), place):
-                read, text = each
-                batch.read.append(read)
-                if text is not None:
-                    batch.texts.append((text, path))
+            if each := self._read(path, living.get(path), batch.place):
+                batch.read.append(each[0])
+                if each[1] is not None:
+                    batch.texts.append((each[1], path))
             elif path in living:
                 batch.missing.append(path)
         return batch
 
     def _stored(self, batch: _Batch) -> tuple[int, int]:
         """Return how many notes have changed, and how many are gone."""
-        read, place = [self._as_it_is(each, batch.place) for each in batch.read], batch.place
+        read, place = [], batch.place
+        for each in batch.read:  # anew if it has changed since
+            stat = None
+            with suppress(OSError):
+                stat = tree.stat_of(Path(self._root, each.path).stat(follow_symlinks=False))
+            now, text = (stat != each.stat and self._read(each.path, None, place)) or (each, None)
+            # If it is gone, the next look at it finds that.
+            read.append(now._replace(note=parsed(text, each.path)) if text is not None else each)
         if self._is_dropped or not (read or batch.missing):
             return 0, 0
         with self._store.read() as reader:
@@ -295,16 +299,6 @@ class FolderSync:
         self._write(work)
         return batches[-1].changed, batches[-1].gone
 
-    def _as_it_is(self, read: ReadFile, place: Place) -> ReadFile:
-        """Return a file as it was read, or anew if it has changed since then."""
-        with suppress(OSError):
-            found = Path(self._root, read.path).stat(follow_symlinks=False)
-            if tree.stat_of(found) == read.stat:
-                return read
-        again, text = self._read(read.path, None, place) or (read, None)
-        # If it is gone, the next look at it finds that.
-        return read if text is None else again._replace(note=parsed(text, read.path))
-
     def _read(
         self, path: str, known: NoteFile | None, place: Place
     ) -> tuple[ReadFile, str | None] | None:
@@ -321,9 +315,8 @@ class FolderSync:
         try:
             data, stat = tree.read(self._root, path)
             checksum = tree.checksum(data)
-            if known is not None and known.checksum == checksum:
-                return ReadFile(path, stat, checksum, None), None
-            return ReadFile(path, stat, checksum, None), data.decode()
+            is_known = known is not None and known.checksum == checksum
+            return ReadFile(path, stat, checksum, None), None if is_known else data.decode()
         except NotFound:
             return None
         except UnicodeDecodeError:

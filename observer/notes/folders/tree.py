@@ -60,7 +60,10 @@ def check_path(path: str) -> str:
     if any(name[0] == "." for name in plain):
         raise BadInput(f"{path[:200]!r} is hidden", hint="hidden files are left alone")
     try:
-        is_long = len(os.fsencode(path)) > PATH_BYTES or max(map(_bytes, plain)) > NAME_BYTES
+        is_long = (
+            len(os.fsencode(path)) > PATH_BYTES
+            or max(len(name.encode()) for name in plain) > NAME_BYTES
+        )
     except UnicodeEncodeError as error:
         raise BadInput(f"{path[:200]!r} is not valid UTF-8") from error
     if is_long or not "".join(plain).isprintable():
@@ -252,18 +255,15 @@ def _take(found: Walk, entry: os.DirEntry[str], path: str, waiting: list[str]) -
         elif entry.is_dir(follow_symlinks=False):
             waiting.append(path)
         elif is_note(path) and entry.is_file(follow_symlinks=False):
-            _take_file(found, path, entry.stat(follow_symlinks=False))
+            status = entry.stat(follow_symlinks=False)
+            if reason := unusable_name(path):
+                found.skipped.append(Skipped(ascii(path), reason))
+            elif status.st_size > LARGEST_BYTES:
+                found.skipped.append(Skipped(path, f"larger than {LARGEST_BYTES >> 20} MiB"))
+            else:
+                found.files[path] = stat_of(status)
     except OSError:  # it went while it was looked at
         return
-
-
-def _take_file(found: Walk, path: str, status: os.stat_result) -> None:
-    if reason := unusable_name(path):
-        found.skipped.append(Skipped(ascii(path), reason))
-    elif status.st_size > LARGEST_BYTES:
-        found.skipped.append(Skipped(path, f"larger than {LARGEST_BYTES >> 20} MiB"))
-    else:
-        found.files[path] = stat_of(status)
 
 
 def unusable_name(path: str) -> str:
@@ -276,7 +276,3 @@ def unusable_name(path: str) -> str:
     except BadInput as error:
         return error.hint or "its name is not valid UTF-8"
     return ""
-
-
-def _bytes(name: str) -> int:
-    return len(name.encode())

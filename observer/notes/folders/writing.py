@@ -388,23 +388,20 @@ class NoteVersions:
             )
         match change.act:
             case "replaced":
-                self._put_back(change)
+                data = (self._place(change.number) / _WAS).read_bytes()
+                expected = NEW
+                with suppress(NotFound):
+                    now, _ = tree.read(change.folder, change.path)
+                    expected = tree.checksum(now)
+                    self.keep(NoteFolder(name="", path=change.folder), change.path, now, "replaced")
+                write(change.folder, change.path, data, expected=expected)
             case "moved":
-                for before, now in reversed(change.moves):
-                    move(change.folder, now, before)
+                for before, after in reversed(change.moves):
+                    move(change.folder, after, before)
             case "deleted":
-                _bring_back(self._place(change.number) / _WAS, change)
+                self._bring_back(change)
         shutil.rmtree(self._place(change.number), ignore_errors=True)
         return change
-
-    def _put_back(self, change: NoteChange) -> None:
-        data = (self._place(change.number) / _WAS).read_bytes()
-        expected = NEW
-        with suppress(NotFound):
-            now, _ = tree.read(change.folder, change.path)
-            expected = tree.checksum(now)
-            self.keep(NoteFolder(name="", path=change.folder), change.path, now, "replaced")
-        write(change.folder, change.path, data, expected=expected)
 
     def _begin(
         self,
@@ -460,21 +457,20 @@ class NoteVersions:
             if age and (is_old or taken > MOST_BYTES):
                 shutil.rmtree(place, ignore_errors=True)
 
+    def _bring_back(self, change: NoteChange) -> None:
+        path = change.path
+        try:
+            with tree.opened_folder(change.folder, path, make=True) as (above, name):
+                with suppress(FileNotFoundError):
+                    os.stat(name, dir_fd=above, follow_symlinks=False)
+                    raise BadInput(
+                        f"there is a {path} in {change.folder} again", hint="move that away first"
+                    )
+                shutil.move(self._place(change.number) / _WAS, f"{change.folder}/{path}")
+        except OSError as error:
+            raise tree.refused(path, error) from error
+
     def _place(self, number: int) -> Path:
         if self._root is None:
             raise BadInput("no home keeps what was in note folders")
         return self._root / str(number)
-
-
-def _bring_back(was: Path, change: NoteChange) -> None:
-    path = change.path
-    try:
-        with tree.opened_folder(change.folder, path, make=True) as (above, name):
-            with suppress(FileNotFoundError):
-                os.stat(name, dir_fd=above, follow_symlinks=False)
-                raise BadInput(
-                    f"there is a {path} in {change.folder} again", hint="move that away first"
-                )
-            shutil.move(was, f"{change.folder}/{path}")
-    except OSError as error:
-        raise tree.refused(path, error) from error

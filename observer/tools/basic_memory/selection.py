@@ -17,8 +17,7 @@ from observer.core.errors import BadInput
 from observer.core.model import Item, iso
 from observer.core.note_file import NoteFile
 from observer.notes.folders.items import listed
-from observer.search.dates import NUMBERS, dated
-from observer.search.query import tokens, uses_operators
+from observer.search.query import NUMBERS, dated, tokens, uses_operators
 from observer.tools.basic_memory import rows
 from observer.tools.basic_memory.vault import (
     Vault,

@@ -23,7 +23,7 @@ from observer.core.errors import BadInput, Incomplete, NotFound, ObserverError, 
 from observer.core.model import Item, iso, relations_of
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note, Similar, check, check_change, check_rule
-from observer.search.owners import AGENT, Owner, owner, owner_of, tag_of
+from observer.search.handles import AGENT, Owner, owner, owner_of, tag_of
 from observer.tools.labels import labels
 from observer.tools.note_api import metadata_of
 from observer.tools.tool import JsonRpcError, ResultRow

@@ -18,8 +18,7 @@ from observer.core.filters import is_visible
 from observer.core.model import Item
 from observer.memory.api import Memory
 from observer.notes.values import Changes, Note, Similar
-from observer.search.handles import SearchOptions
-from observer.search.owners import AGENT, Owner, owner
+from observer.search.handles import AGENT, Owner, SearchOptions, owner
 from observer.tools import note_api, render
 from observer.tools.mem0 import rows
 from observer.tools.mem0.rows import (

@@ -17,7 +17,7 @@ from observer.core.events import Layer
 from observer.core.model import Item, iso
 from observer.core.moment import moment_ms
 from observer.memory.api import Memory
-from observer.notes.similar import FlashbackSettings
+from observer.notes.note_reader import FlashbackSettings
 from observer.notes.values import Changes, Note, Remembered
 from observer.search.handles import SearchOptions
 from observer.tools import render

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from observer.core.events import Layer
 from observer.core.model import Item, iso
-from observer.notes.similar import Flashback
+from observer.notes.note_reader import Flashback
 from observer.notes.values import Similar
 from observer.tools import render
 from observer.tools.labels import labels

@@ -50,16 +50,6 @@ def test_there_is_a_unit_vector_for_every_text_with_words(model: Model) -> None:
 
 
 @every_model
-def test_a_text_without_any_token_gives_zeros(model: Model) -> None:
-    assert not model.embed(["", " \n\t"]).any()
-
-
-@every_model
-def test_no_texts_give_no_vectors(model: Model) -> None:
-    assert model.embed([]).shape == (0, model.dimensions)
-
-
-@every_model
 def test_texts_that_mean_the_same_are_nearer_than_others(model: Model) -> None:
     login, session, histogram = model.embed(TEXTS[:3])
     assert login @ session > login @ histogram + 0.2
@@ -239,12 +229,6 @@ def test_a_model_that_turns_out_to_be_damaged_says_so(copied: Folder) -> None:
     assert late.problem == ""
     assert late.encode_patiently("login") is None
     assert "cannot be used" in late.problem
-
-
-def test_a_model_is_loaded_once(late: LazyModel) -> None:
-    for _ in range(3):
-        late.start()
-    assert late.encode_patiently("a") is not None
 
 
 def test_what_nobody_used_for_a_while_is_let_go_and_comes_back(late: LazyModel) -> None:
