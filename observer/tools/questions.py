@@ -34,7 +34,7 @@ from observer.search.dates import day_start_ms
 from observer.search.handles import SearchOptions
 from observer.search.start import CardFact, Start
 from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
-from observer.tools import compact, hook_output, note_api, recent, render, rows
+from observer.tools import hook_output, note_api, recent, render, rows
 from observer.tools.asking import (
     FIRST_SESSION,
     NO_START,
@@ -219,7 +219,7 @@ def _search(  # noqa: PLR0913 - one of each option
     found = replace(found, hits=found.hits[: limit or USUAL])
     name = memory.project_names()
     if asked.is_json:
-        result = compact.search_result(found, name, render.excerpts(found.hits))
+        result = rows.search_result(found, name, render.excerpts(found.hits))
         reasons = {"why": [rows.why(hit) for hit in found.hits]} if explain else {}
         return _as_json(msgspec.to_builtins(result) | reasons)
     shown = found if weak or limit or explain else found.above_floor()

@@ -11,7 +11,7 @@ from observer.core.text import one_line
 from observer.memory.api import Memory
 from observer.search.handles import SearchOptions
 from observer.search.timeline import has_failed
-from observer.tools import compact, note_api
+from observer.tools import note_api, rows
 from observer.tools.asking import CommandReply, CommandRequest
 from observer.tools.render import ProjectName, parts
 
@@ -43,9 +43,9 @@ def _line(item: Item, name: ProjectName) -> dict[str, Any]:
     """Return an item of a list; `reply` is what a turn ended with so far, and when."""
     said = one_line(parts(item)[1], REPLY_CHARS) if item.type == "turn" else ""
     at_ms = item.updated_ms
-    reply = {"title": said, "created_at": compact.minute(at_ms), "at_ms": at_ms} if said else None
+    reply = {"title": said, "created_at": rows.minute(at_ms), "at_ms": at_ms} if said else None
     return {
-        **msgspec.to_builtins(compact.item_line(item, name)),
+        **msgspec.to_builtins(rows.item_line(item, name)),
         "at_ms": item.created_ms,
         "failed": has_failed(item),
         "reply": reply,

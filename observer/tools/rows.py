@@ -1,23 +1,232 @@
-"""Full rows: the documented result fields of `get_observations`, and why a hit was found.
+"""Rows of the core tools: short ones of lists and contexts, and full ones, each by one function.
 
-Names and shapes are a contract with clients: facts are one text with a line each, concepts and
-files are one text joined by ``", "``. What is empty is left out.
+Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON of
+`search`, `timeline` and `get_context` says no more than the text: empty fields are left out, times
+are to the minute (UTC), long texts are cut as the text cuts them. `get_observations` returns an
+item in full: names and shapes are a contract with clients, facts are one text with a line each,
+concepts and files are one text joined by ``", "``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
-from observer.core.model import Item, iso
+from observer.core.model import Item, SummaryFields, iso
+from observer.search.context import PackEntry
 from observer.search.eligible import is_stale
+from observer.search.find import SearchHits
 from observer.search.rank import Hit
 from observer.search.start import CardFact
+from observer.search.timeline import TimelineEntry
 from observer.tools import render
-from observer.tools.labels import Written, labels, written
+from observer.tools.labels import Written, json_characters, labels, written
 from observer.tools.render import ProjectName
 from observer.tools.tool import ResultRow
+
+
+class CardLine(ResultRow):
+    """One fact of the resume card: the item to fetch, the reason, the text, the time."""
+
+    id: int
+    why: str
+    text: str
+    at: str | UnsetType = UNSET
+
+
+class ItemLine(ResultRow, kw_only=True):
+    """An item of a list; `text` is its excerpt, `validity` its labels.
+
+    What lies only on the server of a share has the id 0, and is fetched by its `uuid`.
+    """
+
+    id: int
+    uuid: str | UnsetType = UNSET
+    type: str
+    title: str
+    text: str | UnsetType = UNSET
+    project: str | UnsetType = UNSET
+    created_at: str
+    validity: list[str] | UnsetType = UNSET
+
+
+class HitLine(ItemLine, kw_only=True):
+    """A hit; by `score` (0 to 1) the two lists of a search can be put into one order.
+
+    `why` says that it is shown for another reason than that it holds words of the query.
+    """
+
+    score: float
+    why: str | UnsetType = UNSET
+
+
+class TimelineLine(ItemLine, kw_only=True):
+    """An entry of a timeline; `position` is negative before the anchor, 0 for it.
+
+    `depth` is 1 for the work of a sub-agent, 2 for that of one of its own; `under` is the id of
+    the delegation to it.
+    """
+
+    position: int
+    depth: int | UnsetType = UNSET
+    under: int | UnsetType = UNSET
+
+
+class SearchResult(ResultRow):
+    """Result of `search`, each list best first."""
+
+    observations: list[HitLine]
+    summaries: list[HitLine]
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class TimelineResult(ResultRow):
+    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it."""
+
+    timeline: list[TimelineLine]
+
+
+class ContextLine(ResultRow, kw_only=True):
+    """An item of a context pack; `content` is the part of its text that was chosen for it."""
+
+    id: int
+    type: str
+    title: str
+    content: str | UnsetType = UNSET
+    created_at: str
+    validity: list[str] | UnsetType = UNSET
+
+
+class SummaryLine(ResultRow, kw_only=True):
+    """What a session was about; empty answers are left out."""
+
+    id: int
+    title: str
+    request: str | UnsetType = UNSET
+    investigated: str | UnsetType = UNSET
+    learned: str | UnsetType = UNSET
+    completed: str | UnsetType = UNSET
+    next_steps: str | UnsetType = UNSET
+    notes: str | UnsetType = UNSET
+    created_at: str
+    validity: list[str] | UnsetType = UNSET
+    written: Written | UnsetType = UNSET
+
+
+class ContextResult(ResultRow):
+    """Result of `get_context`; of `left_out` see `search.context.Pack`."""
+
+    project: str
+    items: list[ContextLine]
+    summaries: list[SummaryLine]
+    tokenBudget: int  # noqa: N815 - the name that users of such tools know
+    tokensUsed: int  # noqa: N815 - as above
+    card: list[CardLine] | UnsetType = UNSET
+    left_out: int | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> SearchResult:
+    """Return the hits of a search with their `excerpts`, summaries in a list of their own."""
+    pairs = zip(found.hits, excerpts, strict=True)
+    lines = [hit_line(hit, name, text) for hit, text in pairs]
+    return SearchResult(
+        observations=[line for line in lines if line.type != "summary"],
+        summaries=[line for line in lines if line.type == "summary"],
+        notice=found.notice or UNSET,
+        degraded=found.degraded or UNSET,
+    )
+
+
+def hit_line(hit: Hit, name: ProjectName, excerpt: str) -> HitLine:
+    """Return a hit as a line of `search`, with its excerpt."""
+    why = render.mark(hit) or UNSET
+    return HitLine(**_fields(hit.item, name, excerpt), score=round(hit.score, 2), why=why)
+
+
+def item_line(item: Item, name: ProjectName) -> ItemLine:
+    """Return an item as a line of a list, without its text."""
+    return ItemLine(**_fields(item, name, ""))
+
+
+def timeline_line(entry: TimelineEntry, name: ProjectName) -> TimelineLine:
+    """Return an item in its place in a timeline."""
+    return TimelineLine(
+        **_fields(entry.item, name, render.excerpt(entry.item)),
+        position=entry.position,
+        depth=entry.depth or UNSET,
+        under=entry.under or UNSET,
+    )
+
+
+def context_line(entry: PackEntry) -> ContextLine:
+    """Return an entry of a pack."""
+    item = entry.hit.item
+    return ContextLine(
+        id=item.id,
+        type=item.type,
+        title=render.one_line(item.title),
+        content=_beside_title(render.one_line(entry.content, render.LONGEST_CONTENT), item),
+        created_at=minute(item.created_ms),
+        validity=labels(item) or UNSET,
+    )
+
+
+def summary_line(item: Item) -> SummaryLine:
+    """Return the summary of a session as a row."""
+    answers = item.summary or SummaryFields()
+    shown = {
+        field: render.one_line(getattr(answers, field), render.LONGEST_CONTENT) or UNSET
+        for field in render.ANSWERS
+    }
+    return SummaryLine(
+        id=item.id,
+        title=render.one_line(item.title),
+        created_at=minute(item.created_ms),
+        validity=labels(item) or UNSET,
+        written=written(item),
+        **shown,
+    )
+
+
+def context_characters(entry: PackEntry) -> int:
+    """Return an upper bound of the characters of `context_line` as JSON, a comma included."""
+    item = entry.hit.item
+    return json_characters(_SHELL, item, render.one_line(item.title), entry.content)
+
+
+def minute(at_ms: int) -> str:
+    """Return a time to the minute, e.g. ``2026-11-21T09:12Z``."""
+    return iso(at_ms)[:16] + "Z"
+
+
+def _fields(
+    item: Item, name: ProjectName, excerpt: str
+) -> dict[str, Any]:  # arguments of an `ItemLine`
+    return {
+        "id": item.id,
+        "uuid": UNSET if item.id else item.uuid,
+        "type": item.type,
+        "title": render.one_line(item.title),
+        "text": _beside_title(excerpt, item),
+        "project": name(item.project_id) or UNSET,
+        "created_at": minute(item.created_ms),
+        "validity": labels(item) or UNSET,
+    }
+
+
+def _beside_title(text: str, item: Item) -> str | UnsetType:
+    return text if text and text != item.title else UNSET
+
+
+_encode = msgspec.json.Encoder().encode
+_SHELL = len(_encode(ContextLine(id=0, type="", title="", content="", created_at=minute(0))))
+"""Characters of an entry without its texts."""
 
 
 class Observation(ResultRow, kw_only=True):
@@ -76,15 +285,6 @@ class ObservationsResult(ResultRow):
 
     observations: list[Observation]
     missing_ids: list[int | str] | UnsetType = UNSET
-
-
-class CardLine(ResultRow):
-    """One fact of the resume card: the item to fetch, the reason, the text, the time."""
-
-    id: int
-    why: str
-    text: str
-    at: str | UnsetType = UNSET
 
 
 def observation(item: Item, name: ProjectName) -> Observation:

@@ -16,7 +16,7 @@ from observer.core.model import Item, item_id
 from observer.memory.api import Memory
 from observer.search.context import PackEntry
 from observer.search.rank import Hit, HitSignals, fit
-from observer.tools import compact, render, rows
+from observer.tools import render, rows
 from observer.tools.registry import tools_of
 from observer.tools.tool import Tool
 
@@ -270,8 +270,8 @@ def test_the_price_of_an_entry_covers_both_of_its_forms(title: str, content: str
     item = Item(id=ms, uuid="u", kind="note", type="x", title=title, created_ms=ms, stale_ms=1)
     signals = HitSignals(fts5=1 / 3, recency=1e-9)
     entry = PackEntry(hit=Hit(item=item, score=2 / 3, signals=signals), content=content)
-    shown = msgspec.json.encode(compact.context_line(entry)).decode()
-    price = compact.context_characters(entry)
+    shown = msgspec.json.encode(rows.context_line(entry)).decode()
+    price = rows.context_characters(entry)
     assert max(len(shown), len(render.pack_entry(entry))) <= price
 
 

@@ -255,7 +255,7 @@ Run = Callable[..., Any]
 @pytest.fixture
 def run(memory: Memory) -> Run:
     """Call a tool by its name; returns its typed result."""
-    tools = {tool.name: tool for tool in Mem0(memory, str).tools()}
+    tools = {tool.name: tool for tool in Mem0.of(memory, str)}
     return lambda name, **arguments: tools[name].call(arguments).result
 
 
@@ -550,7 +550,7 @@ def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
         return Extracted(facts=("The user lives in Oslo.",), model="tiny")
 
     memory.extract = extract
-    add = Mem0(memory, str).tools()[0]
+    add = Mem0.of(memory, str)[0]
     messages = [{"role": "user", "content": "I moved"}, {"role": "assistant", "content": "Where?"}]
     shown = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
     assert heard == [["user: I moved", "assistant: Where?"]]

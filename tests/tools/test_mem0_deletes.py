@@ -47,7 +47,7 @@ def memory(store: SqliteStore, home: Home, pipeline: Pipeline, model: LazyModel)
 @pytest.fixture
 def asked(memory: Memory) -> Run:
     """Call a tool by its name, for bob, who has two memories, one linked to the other."""
-    tools = {tool.name: tool for tool in Mem0(memory, str).tools()}
+    tools = {tool.name: tool for tool in Mem0.of(memory, str)}
 
     def call(name: str, **arguments: Any) -> Any:
         return tools[name].call({"user_id": "bob", **arguments}).result

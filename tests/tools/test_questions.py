@@ -220,9 +220,9 @@ def test_an_answer_names_files_people_and_items_by_id(related: Any) -> None:
 
 def test_the_json_says_the_same(related: Any) -> None:
     result = related("auth.ts").result
-    assert [(one.name, one.count) for one in result.people] == [("you", 2), ("bea", 1)]
-    assert [one.sort for one in result.groups][:2] == ["decisions", "edits"]
-    assert result.relations[0].destination == "jose"
+    assert [(one["name"], one["count"]) for one in result.people] == [("you", 2), ("bea", 1)]
+    assert [one["sort"] for one in result.groups][:2] == ["decisions", "edits"]
+    assert result.relations[0]["destination"] == "jose"
 
 
 def test_more_than_is_shown_is_counted(related: Any) -> None:

@@ -192,7 +192,7 @@ def test_a_search_is_narrowed(
     clock.wait(7)
     keep(memory, "another train", title="b", category="work/api")
     tool = tools_of(("memex",), memory, str)["search_notes"]
-    assert {hit.title for hit in tool.call({"query": "train", **narrow}).result.notes} == titles
+    assert {hit["title"] for hit in tool.call({"query": "train", **narrow}).result.notes} == titles
 
 
 def test_a_search_says_what_it_cannot_do(call: Call) -> None:
