@@ -46,7 +46,7 @@ BUILT_IN = {
     "browse": Toolset(story.BROWSE_GUIDE, story.Browse.of),
     "memex": Toolset(memex.GUIDE, memex.Memex.of, memex.greeting, is_fenced=False),
     "mem0": Toolset(mem0.GUIDE, mem0.Mem0.of, mem0.greeting, is_fenced=False),
-    "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools, is_fenced=False),
+    "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.BasicMemory.of, is_fenced=False),
     "kiro": Toolset(kiro.GUIDE, kiro.Kiro.of, is_fenced=False),
     "memory": Toolset(memory.GUIDE, memory.MemoryTools.of, is_fenced=False),
     "chatgpt": Toolset(chatgpt.GUIDE, chatgpt.ChatGpt.of, is_fenced=False),
