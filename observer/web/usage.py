@@ -14,7 +14,7 @@ from observer.core.paths import home
 from observer.core.value import TokenUsage
 from observer.search.dates import day_start_ms
 from observer.store.spent import Spent
-from observer.tools.questions import explained, given
+from observer.tools.hook_output import explained, given
 from observer.web.given import given_since, uses
 from observer.web.view import WebPage, WebRequest, projects, shared
 

@@ -25,8 +25,13 @@ from observer.cli.screens import Asker, words_of
 from observer.core.errors import ObserverError
 from observer.core.moment import minute_of
 from observer.core.text import one_line, plain
-from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, CommandReply, scope_line
-from observer.tools.colours import colour_of
+from observer.tools.asking import (
+    FIRST_SESSION,
+    MOST_RESULTS,
+    CommandReply,
+    colour_of,
+    scope_line,
+)
 
 Row = dict[str, Any]
 

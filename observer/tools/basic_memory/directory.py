@@ -169,7 +169,7 @@ class DirectoryTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[MovedNote]:
         """Move a note, or a directory with all its files; ids and permalinks stay."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         if bool(destination_path.strip()) == bool(destination_folder.strip()):
             raise BadInput(
                 "Either destination_path or destination_folder must be provided, not both",
@@ -246,7 +246,7 @@ class DirectoryTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[DeletedNote | DeletedDirectory]:
         """Delete a note, or a directory with all its files. Ask the person first."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         if is_directory:
             return self._delete_all(vault, identifier, output_format)
         file = vault.exact(identifier)
@@ -289,7 +289,7 @@ class DirectoryTools(VaultTools):
         project: ProjectName = "",
     ) -> ToolResult[FileContent]:
         """Read a file of the note folder as it is: text, an image, anything else as base64."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         file = vault.find(identifier)
         path = file.path if file else named_by(identifier).removeprefix(f"{vault.name}/")
         data = vault.bytes_at(path)
@@ -331,7 +331,7 @@ class DirectoryTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[DirectoryNodes]:
         """List folders and notes of a directory, some levels deep."""
-        vault = self._vaults.named(project)
+        vault = self._named(project)
         nodes = _nodes_of(vault, dir_name, depth, file_name_glob)
         first = (page - 1) * page_size
         result = DirectoryNodes(
@@ -362,7 +362,7 @@ class DirectoryTools(VaultTools):
         project: ProjectName = "",
     ) -> ToolResult[CanvasFile]:
         """Write a canvas that Obsidian shows (JSON Canvas), new or in place of the old one."""
-        vault = self._vaults.named(project)
+        vault = self._named(project)
         path = vault.path_of(directory, f"{title.strip().removesuffix('.canvas')}.canvas")
         data = orjson.dumps(checked(nodes, edges), option=orjson.OPT_INDENT_2)
         action, checksum = vault.put(path, data)

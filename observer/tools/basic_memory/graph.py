@@ -102,7 +102,7 @@ class GraphTools(VaultTools):
 
         The time frame restricts what is around, not what is asked for.
         """
-        vault, now = self._vaults.named(project, url), now_ms()
+        vault, now = self._named(project, url), now_ms()
         since, name = since_ms(timeframe, now_ms=now), checked(url)
         found = vault.matching(name) if "*" in name else vault.called(url)
         if not found:
@@ -145,8 +145,8 @@ class GraphTools(VaultTools):
         """List what is new in a note folder; in all of them where none is named."""
         now = now_ms()
         since, span = since_ms(timeframe, now_ms=now), whole_days(timeframe, now_ms=now)
-        vaults = [] if project else self._vaults.shared()
-        vaults = vaults or [self._vaults.named(project)]
+        vaults = [] if project else self._shared()
+        vaults = vaults or [self._named(project)]
         chosen = vaults[0] if len(vaults) == 1 else None
         first = (page - 1) * page_size
         entries = [

@@ -246,7 +246,7 @@ class FileNoteTools(VaultTools):
         change a part of a note, use edit_note.
         """
         check_texts((title, content, directory, metadata_text(metadata), *tags))
-        vault = self._vaults.named(project)
+        vault = self._named(project)
         path = vault.path_of(directory, f"{_file_name(title)}.md")
         there = vault.there(path, title)
         path = there.path if there else path
@@ -289,7 +289,7 @@ class FileNoteTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[NoteText]:
         """Read a note as the file is, or a page of it; else name notes that may be meant."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         file = vault.find(identifier)
         if file is None:
             return self._not_found(vault, identifier, page, page_size or SUGGESTED, output_format)
@@ -348,7 +348,7 @@ class FileNoteTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[EditedNote]:
         """Change a part of a note that is there."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         edit = TextEdit(
             operation, content, section, find_text, expected_replacements, replace_subsections
         )

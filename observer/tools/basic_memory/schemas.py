@@ -19,7 +19,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.note_file import Claim, NoteFile, Relation
+from observer.core.note_file import NoteFile
 from observer.core.value import Value
 from observer.tools.basic_memory.selection import plain
 from observer.tools.basic_memory.vault import Format, ProjectName, Vault, VaultTools, as_answer
@@ -35,6 +35,9 @@ DROPPED_SHARE = 0.10
 SAMPLES = 5
 
 
+FieldSource = Literal["observation", "relation"]
+
+
 class SchemaField(Value):
     """One declared field; `values` are those of an enum."""
 
@@ -44,6 +47,11 @@ class SchemaField(Value):
     is_array: bool = False
     is_relation: bool = False
     values: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[FieldSource, str]:
+        """Return as what notes state it, and its name."""
+        return "relation" if self.is_relation else "observation", self.name
 
 
 class Schema(Value):
@@ -55,21 +63,20 @@ class Schema(Value):
     is_strict: bool = False
 
 
+class Statement(NamedTuple):
+    """A claim by its category, or a relation by its kind, with the type of its target."""
+
+    key: tuple[FieldSource, str]
+    value: str
+    target_type: str = ""
+
+
 class Statements(Value):
-    """What a note states: its claims, relations with the type of their target, and frontmatter."""
+    """What a note states: claims and relations, and its frontmatter."""
 
     name: str
-    claims: tuple[Claim, ...] = ()
-    relations: tuple[tuple[Relation, str], ...] = ()
+    said: tuple[Statement, ...] = ()
     fields: Mapping[str, Any] = MappingProxyType({})  # Any: the author's own YAML
-
-    def said(self, field: SchemaField) -> list[str]:
-        """Return what the note states for a field."""
-        if field.is_relation:
-            return [
-                relation.target for relation, _ in self.relations if relation.kind == field.name
-            ]
-        return [claim.text for claim in self.claims if category_of(claim) == field.name]
 
 
 class NoteCheck(ResultRow):
@@ -96,9 +103,6 @@ class SchemaReport(ResultRow):
     error_count: int
     results: list[NoteCheck]
     type_summaries: list[Row]
-
-
-FieldSource = Literal["observation", "relation"]
 
 
 class FieldFrequency(ResultRow, kw_only=True):
@@ -134,11 +138,6 @@ class SchemaDrift(ResultRow):
     new_fields: list[FieldFrequency]
     dropped_fields: list[FieldFrequency]
     cardinality_changes: list[str]
-
-
-def category_of(claim: Claim) -> str:
-    """Return the category that a claim counts under."""
-    return claim.category or "note"
 
 
 def read_schema(fields: Mapping[str, Any], *, entity: str = "") -> Schema:
@@ -198,21 +197,24 @@ def _field(key: str, value: Any) -> SchemaField:  # noqa: ANN401 - the author's 
 
 def check(note: Statements, schema: Schema) -> NoteCheck:
     """Return how a note fits a schema; what is missing is an error where the schema is strict."""
-    declared = {field.name for field in schema.fields if not field.is_relation}
-    related = {field.name for field in schema.fields if field.is_relation}
-    checks = [_check_field(field, note.said(field)) for field in schema.fields]
+    declared = {field.key for field in schema.fields}
+    checks = [
+        _check_field(field, [one.value for one in note.said if one.key == field.key])
+        for field in schema.fields
+    ]
     checks += [_check_frontmatter(field, note.fields) for field in schema.frontmatter]
     problems = [problem for _, problem in checks if problem]
+    others = [one.key for one in note.said if one.key not in declared]
     return NoteCheck(
         note_identifier=note.name,
         schema_entity=schema.entity,
         passed=not (schema.is_strict and problems),
         field_results=[found for found, _ in checks],
         unmatched_observations=dict(
-            Counter(name for name in map(category_of, note.claims) if name not in declared)
+            Counter(name for source, name in others if source == "observation")
         ),
         unmatched_relations=list(
-            dict.fromkeys(each.kind for each, _ in note.relations if each.kind not in related)
+            dict.fromkeys(name for source, name in others if source == "relation")
         ),
         warnings=[] if schema.is_strict else problems,
         errors=problems if schema.is_strict else [],
@@ -267,31 +269,23 @@ def _result(field: SchemaField, status: str, message: str, said: Sequence[str] =
 
 def usage(notes: Sequence[Statements]) -> list[FieldFrequency]:
     """Return what fields notes state: claims before relations, the commonest first."""
-    claims = [[(category_of(c), c.text, "") for c in note.claims] for note in notes]
-    relations = [[(r.kind, r.target, kind) for r, kind in note.relations] for note in notes]
-    return [*_counted(claims, "observation"), *_counted(relations, "relation")]
-
-
-def _counted(
-    said: Sequence[Sequence[tuple[str, str, str]]], source: FieldSource
-) -> list[FieldFrequency]:
-    """Count what notes say, each as names, values and types of targets."""
-    stated: dict[str, list[list[tuple[str, str]]]] = {}
-    for note in said:
-        of_note: dict[str, list[tuple[str, str]]] = {}
-        for name, value, kind in note:
-            of_note.setdefault(name, []).append((value, kind))
-        for name, values in of_note.items():
-            stated.setdefault(name, []).append(values)
-    found = [_frequency(name, source, values, len(said)) for name, values in stated.items()]
-    return sorted(found, key=lambda each: -each.count)
+    stated: dict[tuple[FieldSource, str], list[list[Statement]]] = {}
+    for note in notes:
+        of_note: dict[tuple[FieldSource, str], list[Statement]] = {}
+        for one in note.said:
+            of_note.setdefault(one.key, []).append(one)
+        for key, same in of_note.items():
+            stated.setdefault(key, []).append(same)
+    found = [_frequency(key, of_notes, len(notes)) for key, of_notes in stated.items()]
+    return sorted(found, key=lambda each: (each.source, -each.count))
 
 
 def _frequency(
-    name: str, source: FieldSource, stated: list[list[tuple[str, str]]], total: int
+    key: tuple[FieldSource, str], stated: list[list[Statement]], total: int
 ) -> FieldFrequency:
-    values = [value for of_note in stated for value, _ in of_note]
-    kinds = Counter(kind for of_note in stated for _, kind in of_note if kind)
+    source, name = key
+    values = [one.value for of_note in stated for one in of_note]
+    kinds = Counter(one.target_type for of_note in stated for one in of_note if one.target_type)
     return FieldFrequency(
         name=name,
         source=source,
@@ -317,21 +311,13 @@ def suggested(fields: Iterable[FieldFrequency], *, threshold: float) -> dict[str
     }
 
 
-class Drift(NamedTuple):
-    """How notes deviate from their schema."""
-
-    new: list[FieldFrequency]
-    dropped: list[FieldFrequency]
-    cardinality: list[str]
-
-
-def drift(fields: Sequence[FieldFrequency], schema: Schema, *, total: int) -> Drift:
-    """Return what notes state that the schema does not declare, and the reverse."""
-    declared = {(field.name, _source(field)): field for field in schema.fields}
-    stated = {(each.name, each.source): each for each in fields}
+def drift(name: str, notes: Sequence[Statements], schema: Schema) -> SchemaDrift:
+    """Return what notes of a type state that the schema does not declare, and the reverse."""
+    declared = {field.key: field for field in schema.fields}
+    stated = {(each.source, each.name): each for each in usage(notes)}
     dropped = [
-        stated.get(key) or _frequency(field.name, _source(field), [], total)
-        for key, field in declared.items()
+        stated.get(key) or _frequency(key, [], len(notes))
+        for key in declared
         if key not in stated or stated[key].percentage < DROPPED_SHARE
     ]
     forms = ("single-value", "array")
@@ -346,11 +332,13 @@ def drift(fields: Sequence[FieldFrequency], schema: Schema, *, total: int) -> Dr
         for key, each in stated.items()
         if key not in declared and each.percentage >= DRIFT_SHARE
     ]
-    return Drift(list(map(_bare, new)), list(map(_bare, dropped)), changed)
-
-
-def _source(field: SchemaField) -> FieldSource:
-    return "relation" if field.is_relation else "observation"
+    return SchemaDrift(
+        note_type=name,
+        schema_found=True,
+        new_fields=list(map(_bare, new)),
+        dropped_fields=list(map(_bare, dropped)),
+        cardinality_changes=changed,
+    )
 
 
 def _bare(each: FieldFrequency) -> FieldFrequency:
@@ -376,7 +364,7 @@ class SchemaTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[SchemaReport]:
         """Check notes against their schemas: one note, those of a type, or all that have one."""
-        notes_here = _TypedNotes(self._vaults.named(project))
+        notes_here = _TypedNotes(self._named(project))
         if identifier:
             files = [notes_here.vault.exact(identifier)]
             name: str | None = files[0].type
@@ -411,7 +399,7 @@ class SchemaTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[SchemaSuggestion]:
         """Suggest a schema from what the notes of a type have in common."""
-        notes_here = _TypedNotes(self._vaults.named(project))
+        notes_here = _TypedNotes(self._named(project))
         notes = notes_here.statements(notes_here.of_type(entity_type))
         fields = usage(notes)
         kept = [each for each in fields if each.percentage >= threshold]
@@ -432,7 +420,7 @@ class SchemaTools(VaultTools):
         self, entity_type: NoteType, *, project: ProjectName = "", output_format: Format = "text"
     ) -> ToolResult[SchemaDrift]:
         """Compare a schema with the notes of its type: new, dropped and repeated fields."""
-        notes_here = _TypedNotes(self._vaults.named(project))
+        notes_here = _TypedNotes(self._named(project))
         schema = notes_here.for_type(entity_type)
         if schema is None:
             raise NotFound(
@@ -440,14 +428,7 @@ class SchemaTools(VaultTools):
                 hint="schema_infer suggests one; write it as a note of type schema",
             )
         notes = notes_here.statements(notes_here.of_type(entity_type))
-        found = drift(usage(notes), schema, total=len(notes))
-        result = SchemaDrift(
-            note_type=entity_type,
-            schema_found=True,
-            new_fields=found.new,
-            dropped_fields=found.dropped,
-            cardinality_changes=found.cardinality,
-        )
+        result = drift(entity_type, notes, schema)
         return as_answer(_drift_text(result), result, output_format)
 
 
@@ -507,17 +488,18 @@ class _TypedNotes:
         named = [each for of_note in relations.values() for each in of_note]
         targets = self.vault.targets(named)
         types = {target: file.type for target, file in targets.items()}
-        return [
-            Statements(
-                name=file.title,
-                claims=tuple(claims.get(file.item, ())),
-                relations=tuple(
-                    (each, types.get(each.target, "")) for each in relations.get(file.item, ())
-                ),
-                fields=fields,
-            )
-            for file, fields in zip(files, self._fields(files), strict=True)
-        ]
+        found = []
+        for file, fields in zip(files, self._fields(files), strict=True):
+            said = [
+                Statement(("observation", each.category or "note"), each.text)
+                for each in claims.get(file.item, ())
+            ]
+            said += [
+                Statement(("relation", each.kind), each.target, types.get(each.target, ""))
+                for each in relations.get(file.item, ())
+            ]
+            found.append(Statements(name=file.title, said=tuple(said), fields=fields))
+        return found
 
     def _fields(self, files: Sequence[NoteFile]) -> list[dict[str, Any]]:
         known = self.vault.frontmatter(files)
@@ -527,6 +509,7 @@ class _TypedNotes:
 def _report(
     name: str | None, total: int, results: list[NoteCheck], types: Sequence[str]
 ) -> SchemaReport:
+    # Without types the report is of one.
     valid = [kind for each, kind in zip(results, types, strict=False) if each.passed]
     by_type = [
         {"note_type": kind, "total_notes": types.count(kind), "valid_count": valid.count(kind)}

@@ -120,9 +120,8 @@ class FindTools(VaultTools):
             min_similarity=min_similarity,
         )
         is_wide = search_all_projects and not project
-        vaults = self._vaults
         return _found(
-            lambda: vaults.shared() if is_wide else [vaults.named(project)],
+            lambda: self._shared() if is_wide else [self._named(project)],
             wanted,
             (page, page_size),
             output_format,
@@ -139,7 +138,7 @@ class FindTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[FoundRows]:
         """Find notes by fields of their frontmatter, the newest first."""
-        vault = self._vaults.named(project)
+        vault = self._named(project)
         if not filters:
             raise BadInput("no filters", hint='name a field: {"status": "done"}')
         found = selection.found(vault, Wanted(metadata=filters), at_most=offset + limit)
@@ -263,9 +262,9 @@ class ProjectTools(VaultTools):
     @offered("List note folders")
     def list_memory_projects(self, output_format: Format = "text") -> ToolResult[ProjectRows]:
         """List the note folders: path, notes, last sync, and which is the default."""
-        default = self._vaults.default()
+        default = self._default()
         found: list[Row] = []
-        for vault in self._vaults.all():
+        for vault in self._all():
             files = vault.notes()
             newest = max((file.updated_ms for file in files), default=None)
             about = {
@@ -304,16 +303,16 @@ class ProjectTools(VaultTools):
         """Make a note folder of a folder of this machine. Ask the person which."""
         self._refuse_if_constrained()
         name = permalink_of(project_name.strip().replace("/", "-"))
-        known = {each.name: each for each in self._vaults.memory.files.listed.all()}
+        known = {each.name: each for each in self._memory.files.listed.all()}
         there = known.get(name)
-        folder = there or self._vaults.memory.files.listed.add(_made(project_path), name=name)
-        self._vaults.opened(folder, within_s=FIRST_WITHIN_S)
+        folder = there or self._memory.files.listed.add(_made(project_path), name=name)
+        self._opened(folder, within_s=FIRST_WITHIN_S)
         result = ChangedProject(
             name=name, path=folder.path, created=not there, already_exists=bool(there)
         )
         text = _about("already exists" if there else "added", folder)
         if set_default:
-            self._vaults.memory.files.listed.set_default(name)
+            self._memory.files.listed.set_default(name)
             result, text = replace(result, is_default=True), f"{text}\n• Set as default project"
         return as_answer(text, result, output_format)
 
@@ -323,7 +322,7 @@ class ProjectTools(VaultTools):
     ) -> ToolResult[ChangedProject]:
         """Let a note folder be one no more; its files stay on the disk. Ask the person first."""
         self._refuse_if_constrained()
-        gone = self._vaults.memory.files.remove(project_name.strip())
+        gone = self._memory.files.remove(project_name.strip())
         result = ChangedProject(name=gone.name, path=gone.path, deleted=True)
         text = (
             f"{_about('removed', gone)}\nIts files remain on disk; add it again to find its notes."
@@ -429,7 +428,7 @@ class ChatTools(VaultTools):
     ) -> ToolResult[ChatHits]:
         """Search the notes, for clients that know only search and fetch."""
         wanted = Wanted(query=query.strip())
-        found = _found(lambda: [self._vaults.named("")], wanted, (1, SHOWN), "text").result
+        found = _found(lambda: [self._named("")], wanted, (1, SHOWN), "text").result
         hits: list[Row] = [
             {"id": hit["permalink"], "title": hit["title"], "url": hit["permalink"]}
             for hit in found.results
@@ -443,7 +442,7 @@ class ChatTools(VaultTools):
         id: Annotated[str, Meta(description="Id of a result, or the title of a note.")],  # noqa: A002 - the documented name
     ) -> ToolResult[ChatDocument]:
         """Return the whole text of a note, for clients that know only search and fetch."""
-        vault = self._vaults.named("", id)
+        vault = self._named("", id)
         file = vault.find(id)
         if file is None:
             raise NotFound(f"no note {id[:200]!r}", hint="search for it first")

@@ -195,90 +195,6 @@ class _Call:
 _CALL: ContextVar[_Call] = ContextVar("call")
 
 
-class Vaults:
-    """The note folders of a memory; `here` returns the folder that the asking client works in."""
-
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self.memory = memory
-        self._here = here
-
-    def opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
-        """Return a note folder once what has changed in it is read, or as much as can be."""
-        return _CALL.get().opened(Vault(self.memory, folder), within_s=within_s)
-
-    def all(self) -> list[Vault]:
-        """Return all, by name."""
-        return [self.opened(folder) for folder in self._reachable()]
-
-    def _reachable(self) -> Sequence[NoteFolder]:
-        """Return the note folders that the client may use: one alone, or all of them."""
-        name = constraint()
-        return [self.memory.files.listed.named(name)] if name else self.memory.files.listed.all()
-
-    def shared(self) -> list[Vault]:
-        """Return those that an answer about all note folders may draw on, by name.
-
-        A project with `sharing = "none"` answers only where it is named, or for who works in it.
-        """
-        projects = self.memory.projects()
-        apart = _POLICIES.unshared(projects, self._here())
-        every = (Vault(self.memory, folder) for folder in self._reachable())
-        return [
-            self.opened(vault.folder)
-            for vault in every
-            if vault.project is None or vault.project.id not in apart
-        ]
-
-    def named(self, project: str, identifier: str = "") -> Vault:
-        """Return a note folder by name or path; without one, the one that is meant here.
-
-        The constraint of the client goes before the name. An identifier may begin with the name of
-        its note folder, which counts where none is named, before the default.
-
-        Raises:
-            NotFound: there is none.
-            Ambiguous: there are several, and the client works in none of their projects.
-        """
-        if name := constraint() or project.strip():
-            return self.opened(self.memory.files.listed.named(name))
-        known = self.memory.files.listed.all()
-        first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
-        for each in known:
-            if each.name == first:
-                return self.opened(each)
-        if vault := self.default():
-            return vault
-        if known:
-            raise Ambiguous(
-                f"there are {len(known)} note folders and none belongs to where you work",
-                hint="set project to one of: " + ", ".join(each.name for each in known),
-            )
-        raise NotFound(
-            "there is no note folder yet",
-            hint="add one: create_memory_project, or observer note folder add PATH",
-        )
-
-    def default(self) -> Vault | None:
-        """Return the note folder that is meant where none is named, if any is.
-
-        That is the client's, else the one that was set, else that of where the client works, or
-        the only one.
-        """
-        if name := constraint() or client_variable(DEFAULT) or self.memory.files.listed.default():
-            return self.opened(self.memory.files.listed.named(name))
-        known = self.memory.files.listed.all()
-        here = self._here()
-        around = self.memory.project_at(here) if here else None
-        near = [
-            each
-            for each in known
-            if (around and each.project == around.uuid)
-            or (here and (is_inside(each.path, here) or is_inside(here, each.path)))
-        ]
-        chosen = near if len(near) == 1 else known
-        return self.opened(chosen[0]) if len(chosen) == 1 else None
-
-
 def constraint() -> str:
     """Return the name of the one note folder that the client may use; empty for all."""
     return client_variable(CONSTRAINT)
@@ -290,14 +206,86 @@ class VaultTools(Tools):
     An answer also says what was not read yet of the note folders that it used.
     """
 
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        super().__init__(memory, here)
-        self._vaults = Vaults(memory, here)
-
     @classmethod
     def of(cls, memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
         """Return the tools of a memory, in the order of their document."""
         return tuple(replace(tool, run=_said(tool.run)) for tool in super().of(memory, here))
+
+    def _opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
+        """Return a note folder once what has changed in it is read, or as much as can be."""
+        return _CALL.get().opened(Vault(self._memory, folder), within_s=within_s)
+
+    def _all(self) -> list[Vault]:
+        """Return all, by name."""
+        return [self._opened(folder) for folder in self._reachable()]
+
+    def _reachable(self) -> Sequence[NoteFolder]:
+        """Return the note folders that the client may use: one alone, or all of them."""
+        name = constraint()
+        return [self._memory.files.listed.named(name)] if name else self._memory.files.listed.all()
+
+    def _shared(self) -> list[Vault]:
+        """Return those that an answer about all note folders may draw on, by name.
+
+        A project with `sharing = "none"` answers only where it is named, or for who works in it.
+        """
+        projects = self._memory.projects()
+        apart = _POLICIES.unshared(projects, self._here())
+        every = (Vault(self._memory, folder) for folder in self._reachable())
+        return [
+            self._opened(vault.folder)
+            for vault in every
+            if vault.project is None or vault.project.id not in apart
+        ]
+
+    def _named(self, project: str, identifier: str = "") -> Vault:
+        """Return a note folder by name or path; without one, the one that is meant here.
+
+        The constraint of the client goes before the name. An identifier may begin with the name of
+        its note folder, which counts where none is named, before the default.
+
+        Raises:
+            NotFound: there is none.
+            Ambiguous: there are several, and the client works in none of their projects.
+        """
+        if name := constraint() or project.strip():
+            return self._opened(self._memory.files.listed.named(name))
+        known = self._memory.files.listed.all()
+        first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
+        for each in known:
+            if each.name == first:
+                return self._opened(each)
+        if vault := self._default():
+            return vault
+        if known:
+            raise Ambiguous(
+                f"there are {len(known)} note folders and none belongs to where you work",
+                hint="set project to one of: " + ", ".join(each.name for each in known),
+            )
+        raise NotFound(
+            "there is no note folder yet",
+            hint="add one: create_memory_project, or observer note folder add PATH",
+        )
+
+    def _default(self) -> Vault | None:
+        """Return the note folder that is meant where none is named, if any is.
+
+        That is the client's, else the one that was set, else that of where the client works, or
+        the only one.
+        """
+        if name := constraint() or client_variable(DEFAULT) or self._memory.files.listed.default():
+            return self._opened(self._memory.files.listed.named(name))
+        known = self._memory.files.listed.all()
+        here = self._here()
+        around = self._memory.project_at(here) if here else None
+        near = [
+            each
+            for each in known
+            if (around and each.project == around.uuid)
+            or (here and (is_inside(each.path, here) or is_inside(here, each.path)))
+        ]
+        chosen = near if len(near) == 1 else known
+        return self._opened(chosen[0]) if len(chosen) == 1 else None
 
 
 def _said(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.note_file import Claim, Relation
 from observer.tools.basic_memory import directory, selection
 from observer.tools.basic_memory.notes import TextEdit, apply
 from observer.tools.basic_memory.schemas import (
     SchemaField,
+    Statement,
     Statements,
     check,
     drift,
@@ -364,13 +364,10 @@ def test_a_schema_is_strict_where_it_says_so(settings: Any, *, is_strict: bool) 
 
 
 def a_note(*claims: str, crew: str = "", **fields: Any) -> Statements:
-    said = (claim.partition(" ") for claim in claims)
-    return Statements(
-        name="Log",
-        claims=tuple(Claim(category=category, text=text) for category, _, text in said),
-        relations=tuple((Relation(kind="crew", target=name), "person") for name in crew.split()),
-        fields=fields,
-    )
+    claimed = ((claim.partition(" ")[0], claim.partition(" ")[2]) for claim in claims)
+    said = [Statement(("observation", category or "note"), text) for category, text in claimed]
+    said += [Statement(("relation", "crew"), name, "person") for name in crew.split()]
+    return Statements(name="Log", said=tuple(said), fields=fields)
 
 
 LOG = read_schema(
@@ -439,10 +436,13 @@ def test_a_schema_is_suggested_by_how_often_notes_state_a_field() -> None:
 def test_drift_names_new_dropped_and_repeated_fields() -> None:
     notes = [a_note("wind west", "wind north", "port Oslo"), a_note("wind west", "wind east")]
     schema = read_schema({"schema": {"wind": "string", "sea": "string", "crew(array)": "Person"}})
-    found = drift(usage(notes), schema, total=2)
-    assert [each.name for each in found.new] == ["port"]
-    assert [(each.name, each.percentage) for each in found.dropped] == [("sea", 0.0), ("crew", 0.0)]
-    assert found.cardinality == ["wind: schema declares single-value but usage is typically array"]
+    found = drift("log", notes, schema)
+    assert [each.name for each in found.new_fields] == ["port"]
+    dropped = [(each.name, each.percentage) for each in found.dropped_fields]
+    assert dropped == [("sea", 0.0), ("crew", 0.0)]
+    assert found.cardinality_changes == [
+        "wind: schema declares single-value but usage is typically array"
+    ]
 
 
 HEAD = "---\ntitle: A\n---\n"
