@@ -164,7 +164,12 @@ class Core(notes.MemoryTool):
         found, missing = self._resolved(ids)
         fetched = self._view().observations(found)
         name = self._memory.project_names()
-        there = {handle: self._elsewhere(handle) for handle in missing}
+        # What only the server of a share has.
+        there: dict[Handle, Item | None] = dict.fromkeys(missing)
+        for handle in missing:
+            if isinstance(handle, str) and _UUID_BEGIN.fullmatch(handle.strip()):
+                with suppress(ShareUnavailable):
+                    there[handle] = self._memory.elsewhere(handle.strip())
         missing = [*(handle for handle, item in there.items() if not item), *fetched.missing]
         items = [*fetched.items, *filter(None, there.values())]
         result = rows.ObservationsResult(
@@ -172,13 +177,6 @@ class Core(notes.MemoryTool):
             missing_ids=missing or UNSET,
         )
         return ToolResult(render.details(items, name, missing=missing), result)
-
-    def _elsewhere(self, handle: Handle) -> Item | None:
-        """Return an item that only the server of a share has."""
-        is_uuid = isinstance(handle, str) and _UUID_BEGIN.fullmatch(handle.strip()) is not None
-        with suppress(ShareUnavailable):
-            return self._memory.elsewhere(str(handle).strip()) if is_uuid else None
-        return None
 
     def _resolved(self, handles: Sequence[Handle]) -> tuple[list[int], list[Handle]]:
         """Return the ids of handles, each once, and the handles that name no item."""

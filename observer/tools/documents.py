@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 from observer.core import moment
 from observer.core.errors import NotFound
-from observer.core.model import Item, Project, Session
+from observer.core.model import Item, Project
 from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
 from observer.search.eligible import clean
@@ -74,7 +74,12 @@ class Documents:
         handle = quote(project.uuid, safe="")
         context = (CONTEXT.format(handle=handle), "context", f"Context of {project.name}")
         sessions = self._memory.sessions(project=project.uuid, limit=LISTED_SESSIONS)
-        return [context, *(_listed(session) for session in sessions)]
+        listed = [context]
+        for session in sessions:
+            about = render.one_line(clean(session.first_prompt), 60) or session.client
+            title = f"{moment.minute(session.started_ms)} {about}"
+            listed.append((SUMMARY.format(id=session.id), f"session-{session.id}", title))
+        return listed
 
     def read(self, uri: str) -> str:
         """Return a document.
@@ -174,8 +179,7 @@ class Documents:
         Raises:
             NotFound, Ambiguous: the project named, or that of the client's folder.
         """
-        here = None if handle else self._project_here()
-        project = here or self._memory.project(handle)
+        project = self._meant(handle)
         sessions = self._memory.sessions(project=project.uuid, limit=RESUME_SESSIONS)
         found = [ran.summary for ran in self._memory.accounts.runs(sessions)]
         summaries = "\n\n".join(self._detail(item) for item in found if item and not item.suspicion)
@@ -193,8 +197,7 @@ class Documents:
         Raises:
             NotFound, Ambiguous: the project named, or that of the client's folder.
         """
-        here = None if handle else self._project_here()
-        project = here or self._memory.project(handle)
+        project = self._meant(handle)
         found = self._memory.pairs.open(project, limit=REVIEWED)
         pairs = "\n".join(map(pair_lines, found.pairs))
         return (
@@ -208,6 +211,9 @@ class Documents:
 
     def _detail(self, item: Item) -> str:
         return render.detail(item, lambda _: "")
+
+    def _meant(self, handle: str) -> Project:
+        return (None if handle else self._project_here()) or self._memory.project(handle)
 
     def _project_here(self) -> Project | None:
         folder = self._here()
@@ -226,12 +232,6 @@ def _name(project: Project) -> str:
     name = render.one_line(project.name, 60)
     is_name = clean(name) and _NAME.fullmatch(name)
     return name if is_name else "this project"
-
-
-def _listed(session: Session) -> tuple[str, str, str]:
-    when = moment.minute(session.started_ms)
-    about = render.one_line(clean(session.first_prompt), 60) or session.client
-    return SUMMARY.format(id=session.id), f"session-{session.id}", f"{when} {about}"
 
 
 def _between(uri: str, ends: tuple[str, str]) -> str:

@@ -52,12 +52,14 @@ def labels(item: Item, *, whole: bool = False) -> list[str]:
     moved = [each for each in marks if each.reason == "renamed"]
     if len(moved) > 1:
         marks = [each for each in marks if each.reason != "renamed"]
-    said = [_label(replace(each, subject=_cut(each.subject)), item, brief=True) for each in marks]
+    cut = [
+        replace(each, subject=f"{each.subject[: SUBJECT - 1]}…")
+        if len(each.subject) > SUBJECT
+        else each
+        for each in marks
+    ]
+    said = [_label(each, item, brief=True) for each in cut]
     return [*_of_note(item), *said, *([f"{len(moved)} files moved"] if len(moved) > 1 else [])]
-
-
-def _cut(names: str) -> str:
-    return names if len(names) <= SUBJECT else f"{names[: SUBJECT - 1]}…"
 
 
 def with_suspicion(item: Item, text: str) -> str:
@@ -88,22 +90,12 @@ def _label(mark: Validity, item: Item, *, brief: bool = False) -> str:
     if mark.reason == "elsewhere" and mark.branch:
         form = "on branch {mark.branch}, not here"
     stale = "stale" if mark.share >= 1 else f"stale in part ({mark.share:.0%})"
-    return form.format(mark=mark, stale=stale, when=_when(mark, item), before=_before(mark))
-
-
-def _before(mark: Validity) -> str:
-    """Return the day and title of the other item."""
-    _, _, title = mark.subject.partition(" ")
-    return f" of {day(mark.since_ms)}: {title}" if title else ""
-
-
-def _when(mark: Validity, item: Item) -> str:
-    """Return the commit, and how long after the item it came."""
-    where = f" in {mark.commit[:HASH]}" if mark.commit else ""
-    if not mark.since_ms:
-        return where
-    span = span_text(mark.since_ms - item.created_ms)
-    return f"{where}, {span or 'soon'} after"
+    when = f" in {mark.commit[:HASH]}" if mark.commit else ""  # and how long after the item
+    if mark.since_ms:
+        when += f", {span_text(mark.since_ms - item.created_ms) or 'soon'} after"
+    title = mark.subject.partition(" ")[2]  # of the other item
+    before = f" of {day(mark.since_ms)}: {title}" if title else ""
+    return form.format(mark=mark, stale=stale, when=when, before=before)
 
 
 def json_characters(shell: int, item: Item, *texts: str) -> int:

@@ -159,7 +159,15 @@ class MemoryTool(Tools):
         project: str = "",
     ) -> ToolResult[ResolveResult]:
         """Settle which of near notes still hold, and list pairs that nobody has settled yet."""
-        settled = [self._settled(one) for one in pairs]
+        settled: list[Row] = []
+        for one in pairs:
+            done: Row = {"id": one.id, "how": one.how, "other": one.other}
+            settled.append(done)
+            try:
+                wanted = msgspec.convert(one, Settlement, from_attributes=True)
+                done["id"] = self._memory.pairs.settle(wanted).id
+            except ObserverError as problem:
+                done["problem"] = render.error(problem)
         here = "" if project else self._here()
         chosen = self._memory.project_at(here) if here else None
         if chosen is None and (project or not pairs):
@@ -179,14 +187,6 @@ class MemoryTool(Tools):
         lines += [f"{found.total} near pairs are open"] if found.total or not settled else []
         lines += map(pair_lines, found.pairs)
         return ToolResult("\n".join(filter(None, (*lines, found.degraded))), result)
-
-    def _settled(self, one: Settling) -> Row:
-        settled = {"id": one.id, "how": one.how, "other": one.other}
-        try:
-            held = self._memory.pairs.settle(msgspec.convert(one, Settlement, from_attributes=True))
-        except ObserverError as problem:
-            return {**settled, "problem": render.error(problem)}
-        return {**settled, "id": held.id}
 
     def _remember(self, note: Note) -> ToolResult[MemoryToolResult]:
         kept = self._memory.notes.remember(note, folder=self._here())

@@ -134,19 +134,20 @@ class ContextResult(ResultRow):
 def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> SearchResult:
     """Return the hits of a search with their `excerpts`, summaries in a list of their own."""
     pairs = zip(found.hits, excerpts, strict=True)
-    lines = [hit_line(hit, name, text) for hit, text in pairs]
+    lines = [
+        HitLine(
+            **_fields(hit.item, name, text),
+            score=round(hit.score, 2),
+            why=render.mark(hit) or UNSET,
+        )
+        for hit, text in pairs
+    ]
     return SearchResult(
         observations=[line for line in lines if line.type != "summary"],
         summaries=[line for line in lines if line.type == "summary"],
         notice=found.notice or UNSET,
         degraded=found.degraded or UNSET,
     )
-
-
-def hit_line(hit: Hit, name: ProjectName, excerpt: str) -> HitLine:
-    """Return a hit as a line of `search`, with its excerpt."""
-    why = render.mark(hit) or UNSET
-    return HitLine(**_fields(hit.item, name, excerpt), score=round(hit.score, 2), why=why)
 
 
 def item_line(item: Item, name: ProjectName) -> ItemLine:
@@ -319,6 +320,7 @@ def observation(item: Item, name: ProjectName) -> Observation:
 def why(hit: Hit) -> HitReasons:
     """Return why a hit was found; figures to four digits."""
     signals = hit.signals
+    factors = (("lasting", hit.lasting), ("type_weight", signals.type_weight))
     return HitReasons(
         id=hit.item.id,
         score=round(hit.score, 4),
@@ -332,13 +334,8 @@ def why(hit: Hit) -> HitReasons:
         words_rank=signals.words_rank or UNSET,
         meaning_rank=signals.meaning_rank or UNSET,
         same=list(hit.alike) or UNSET,
-        lasting=_factor(hit.lasting),
-        type_weight=_factor(signals.type_weight),
+        **{name: round(figure, 4) for name, figure in factors if round(figure, 4) != 1},
     )
-
-
-def _factor(figure: float) -> float | UnsetType:
-    return UNSET if round(figure, 4) == 1 else round(figure, 4)
 
 
 def card_line(line: CardFact) -> CardLine:

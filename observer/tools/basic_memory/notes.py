@@ -247,7 +247,11 @@ class FileNoteTools(VaultTools):
         """
         check_texts((title, content, directory, metadata_text(metadata), *tags))
         vault = self._named(project)
-        path = vault.path_of(directory, f"{_file_name(title)}.md")
+        # Without what file systems and links reserve.
+        name = " ".join(title.translate(_NOT_IN_NAMES).split())
+        if not name.strip(". "):
+            raise BadInput(f"{title[:80]!r} cannot name a file", hint="use letters in the title")
+        path = vault.path_of(directory, f"{name}.md")
         there = vault.there(path, title)
         path = there.path if there else path
         permalink = there.permalink if there else vault.permalink_for(path)
@@ -403,14 +407,6 @@ def _page(text: str, page: int, size: int) -> tuple[str, int]:
     if page > pages:
         raise NotFound(f"there is no page {page}", hint=f"the last page is {pages}")
     return "".join(lines[(page - 1) * size : page * size]), pages
-
-
-def _file_name(title: str) -> str:
-    """Return a title as the name of a file, without what file systems and links reserve."""
-    name = " ".join(title.translate(_NOT_IN_NAMES).split())
-    if not name.strip(". "):
-        raise BadInput(f"{title[:80]!r} cannot name a file", hint="use letters in the title")
-    return name
 
 
 def _composed(

@@ -316,7 +316,17 @@ def apply_plan(
         SecretRefused, PastImmutable, RuleUserOnly: as `Notes.edit` and `Notes.erase`.
     """
     deciding = [step for step in steps if step.event in {"ADD", "UPDATE", "DELETE"}]
-    meant = [_checked(notes, step, like) for step in deciding]
+    meant: list[Item | None] = []
+    for step in deciding:
+        item = None if step.event == "ADD" else own(notes, step.id, like)
+        meant.append(item)
+        if item is None:
+            check(msgspec.structs.replace(like, content=step.text))
+        elif step.event == "DELETE":
+            check_rule(item, "agent")
+        else:
+            check(Changes(content=step.text))
+            check_change(item, "agent")
     named = [item.id for item in meant if item]
     if len(set(named)) < len(named):
         raise BadInput("the plan names a memory twice", hint="decide once for each")
@@ -330,20 +340,6 @@ def apply_plan(
             changed = notes.edit(item.id, Changes(content=step.text))
             done.append(StepOutcome(_event(changed, "UPDATE")))
     return done
-
-
-def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
-    """Return the memory that a step changes, None for ADD, after all checks of the step."""
-    if step.event == "ADD":
-        check(msgspec.structs.replace(like, content=step.text))
-        return None
-    item = own(notes, step.id, like)
-    if step.event == "DELETE":
-        check_rule(item, "agent")
-    else:
-        check(Changes(content=step.text))
-        check_change(item, "agent")
-    return item
 
 
 def _added(notes: Notes, text: str, like: Note, folder: str) -> StepOutcome:

@@ -142,7 +142,15 @@ class NoteTools(Tools):
         use update_note on the most relevant one from then on instead of making duplicates. Show
         flashbacks to the user where they matter. A rule waits for the user's approval.
         """
-        amended = self._amended(title)
+        folder_here, amended, project = self._here(), None, None
+        if title.startswith(AMENDMENT):  # the note that it amends decides its scope and project
+            here = self._memory.project_at(folder_here) if folder_here else None
+            amended = self._memory.notes.called(
+                title.removeprefix(AMENDMENT), project_id=here.id if here else None
+            )
+        if amended:
+            known = {each.id: each.uuid for each in self._memory.projects()}
+            project = known.get(amended.project_id or 0)
         kept = self._memory.notes.remember(
             Note(
                 title=title,
@@ -156,8 +164,8 @@ class NoteTools(Tools):
                 amends=(amended.id,) if amended else (),
                 metadata={"source": source},
             ),
-            project=self._project_of(amended),
-            folder=self._here(),
+            project=project,
+            folder=folder_here,
         )
         flashbacks = self._memory.flashbacks(kept.item, self._wanted())
         result = SaveResult(
@@ -212,11 +220,14 @@ class NoteTools(Tools):
         Use it before answering any question that may relate to past conversations, decisions or
         projects. Flashbacks are older notes from elsewhere near the first result.
         """
+        until_ms = moment_ms(date_to, now_ms=now_ms())
+        if until_ms is not None:  # a day counts to its end (UTC)
+            until_ms += _DAY_MS if _DAY.fullmatch(date_to.strip()) else 1
         narrow = SearchOptions(
             category=category.strip(" /"),
             tags=(tag,) if tag.strip() else (),
             since_ms=moment_ms(date_from, now_ms=now_ms()),
-            until_ms=_until_ms(date_to),
+            until_ms=until_ms,
         )
         found = self._memory.recall(query, limit=_within(limit), narrow=narrow)
         first = [hit.item for hit in found.hits[:1]]
@@ -311,14 +322,27 @@ class NoteTools(Tools):
         if item is None:
             return ToolResult(f"Note #{id} not found.", Updated(id=id, updated=False))
         if item.layer == "rule":
-            return _rule(item)
+            text = (
+                f"error: RULE_USER_ONLY\nNote {heading(item)} is a rule, which only the user"
+                " changes. Propose the change in the conversation; the user can run:"
+                f" observer note edit {item.id}"
+            )
+            return _refused(item, "RULE_USER_ONLY", text, UNSET)
         changes = Changes(
             title=title or None, content=content, tags=None if tags is None else tuple(tags)
         )
         try:
             changed = self._memory.notes.edit(id, changes)
         except PastImmutable:
-            return _past(item)
+            title = f"{AMENDMENT}{item.title}"
+            link = f"[[{item.title}]]" if _NO_LINK.isdisjoint(item.title) else f"#{item.id}"
+            text = (
+                f"error: PAST_IMMUTABLE\nNote {heading(item)} records what happened and stays as"
+                f' it is. Call save_note with title "{title}", layer past, and {link} in the'
+                " content."
+            )
+            suggestion = {"action": "save_note", "title": title, "link": link, "layer": "past"}
+            return _refused(item, "PAST_IMMUTABLE", text, suggestion)
         return ToolResult(f"Updated note {heading(changed)}", Updated(id=id, updated=True))
 
     @offered("Delete a note", is_read_only=False, is_destructive=True)
@@ -349,35 +373,10 @@ class NoteTools(Tools):
         except (Ambiguous, NotFound):  # a number too large for an id counts as a vague handle
             return None
 
-    def _amended(self, title: str) -> Item | None:
-        """Return the note that a note of this title amends, which decides its scope and project."""
-        if not title.startswith(AMENDMENT):
-            return None
-        folder = self._here()
-        here = self._memory.project_at(folder) if folder else None
-        return self._memory.notes.called(
-            title.removeprefix(AMENDMENT), project_id=here.id if here else None
-        )
-
-    def _project_of(self, note: Item | None) -> str | None:
-        """Return the handle of a note's project; None if it has none."""
-        if note is None:
-            return None
-        known = self._memory.projects()
-        return next((each.uuid for each in known if each.id == note.project_id), None)
-
 
 def _within(limit: int) -> int:
     """Return how many are returned: any limit is answered."""
     return min(max(limit, 1), MOST)
-
-
-def _until_ms(text: str) -> int | None:
-    """Return the moment behind a date; a day counts to its end (UTC)."""
-    at_ms = moment_ms(text, now_ms=now_ms())
-    if at_ms is None:
-        return None
-    return at_ms + (_DAY_MS if _DAY.fullmatch(text.strip()) else 1)
 
 
 def _saved(kept: Remembered) -> str:
@@ -406,27 +405,6 @@ def _counted(counts: Mapping[str, int], nothing: str) -> ToolResult[Counts]:
     found: list[Row] = [{"name": name, "count": count} for name, count in counts.items()]
     text = "\n".join(f"- {render.one_line(name)} ({count})" for name, count in counts.items())
     return ToolResult(text or nothing, Counts(counts=found))
-
-
-def _past(item: Item) -> ToolResult[Updated]:
-    title = f"{AMENDMENT}{item.title}"
-    link = f"[[{item.title}]]" if _NO_LINK.isdisjoint(item.title) else f"#{item.id}"
-    suggestion = {"action": "save_note", "title": title, "link": link, "layer": "past"}
-    text = (
-        f"error: PAST_IMMUTABLE\nNote {heading(item)} records what happened and stays as it"
-        f' is. Call save_note with title "{title}", layer past, and {link}'
-        " in the content."
-    )
-    return _refused(item, "PAST_IMMUTABLE", text, suggestion)
-
-
-def _rule(item: Item) -> ToolResult[Updated]:
-    text = (
-        f"error: RULE_USER_ONLY\nNote {heading(item)} is a rule, which only the user changes."
-        " Propose the change in the conversation; the user can run:"
-        f" observer note edit {item.id}"
-    )
-    return _refused(item, "RULE_USER_ONLY", text, UNSET)
 
 
 def _refused(item: Item, error: str, text: str, suggestion: Row | UnsetType) -> ToolResult[Updated]:
