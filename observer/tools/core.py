@@ -347,6 +347,6 @@ def _costs(project: Project) -> TokenCosts:
     )
 
 
-def _tokens(row: ResultRow, text: str) -> int:
+def _tokens(row: object, text: str) -> int:
     json = msgspec.json.encode(row).decode()
     return render.tokens(max(json, text, key=len) + ",")

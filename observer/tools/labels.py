@@ -5,7 +5,6 @@ Also the row that marks what a language model wrote about an item.
 
 from __future__ import annotations
 
-import orjson
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
@@ -96,25 +95,6 @@ def _label(mark: Validity, item: Item, *, brief: bool = False) -> str:
     title = mark.subject.partition(" ")[2]  # of the other item
     before = f" of {day(mark.since_ms)}: {title}" if title else ""
     return form.format(mark=mark, stale=stale, when=when, before=before)
-
-
-def json_characters(shell: int, item: Item, *texts: str) -> int:
-    """Return how many characters a row of an item has as JSON.
-
-    Args:
-        shell: characters of the row without its texts, an id of 0 and a comma included.
-        item: what the row is of; its type and its labels count too.
-        texts: the other texts of the row.
-    """
-    said = labels(item)
-    shown = (item.type, *texts, *said)
-    listed = len(',"validity":[]') + len('"",') * len(said) if said else 0
-    return (
-        shell
-        + len(str(item.id))
-        + sum(len(orjson.dumps(text).decode()) - 2 for text in shown)
-        + listed
-    )
 
 
 class Written(ResultRow):

@@ -490,7 +490,7 @@ def _happened_row(item: Item, name: ProjectName) -> Row:
     at_ms = item.updated_ms
     reply = {"title": said, "created_at": rows.minute(at_ms), "at_ms": at_ms} if said else None
     return {
-        **msgspec.to_builtins(rows.item_line(item, name)),
+        **rows.item_line(item, name),
         "at_ms": item.created_ms,
         "failed": has_failed(item),
         "reply": reply,

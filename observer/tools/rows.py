@@ -10,9 +10,8 @@ concepts and files are one text joined by ``", "``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-import msgspec
+import orjson
 from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, SummaryFields, iso
@@ -23,63 +22,16 @@ from observer.search.rank import Hit
 from observer.search.start import CardFact
 from observer.search.timeline import TimelineEntry
 from observer.tools import render
-from observer.tools.labels import Written, json_characters, labels, written
+from observer.tools.labels import Written, labels, written
 from observer.tools.render import ProjectName
-from observer.tools.tool import ResultRow
-
-
-class CardLine(ResultRow):
-    """One fact of the resume card: the item to fetch, the reason, the text, the time."""
-
-    id: int
-    why: str
-    text: str
-    at: str | UnsetType = UNSET
-
-
-class ItemLine(ResultRow, kw_only=True):
-    """An item of a list; `text` is its excerpt, `validity` its labels.
-
-    What lies only on the server of a share has the id 0, and is fetched by its `uuid`.
-    """
-
-    id: int
-    uuid: str | UnsetType = UNSET
-    type: str
-    title: str
-    text: str | UnsetType = UNSET
-    project: str | UnsetType = UNSET
-    created_at: str
-    validity: list[str] | UnsetType = UNSET
-
-
-class HitLine(ItemLine, kw_only=True):
-    """A hit; by `score` (0 to 1) the two lists of a search can be put into one order.
-
-    `why` says that it is shown for another reason than that it holds words of the query.
-    """
-
-    score: float
-    why: str | UnsetType = UNSET
-
-
-class TimelineLine(ItemLine, kw_only=True):
-    """An entry of a timeline; `position` is negative before the anchor, 0 for it.
-
-    `depth` is 1 for the work of a sub-agent, 2 for that of one of its own; `under` is the id of
-    the delegation to it.
-    """
-
-    position: int
-    depth: int | UnsetType = UNSET
-    under: int | UnsetType = UNSET
+from observer.tools.tool import ResultRow, Row, row
 
 
 class SearchResult(ResultRow):
     """Result of `search`, each list best first."""
 
-    observations: list[HitLine]
-    summaries: list[HitLine]
+    observations: list[Row]
+    summaries: list[Row]
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
@@ -87,88 +39,73 @@ class SearchResult(ResultRow):
 class TimelineResult(ResultRow):
     """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it."""
 
-    timeline: list[TimelineLine]
-
-
-class ContextLine(ResultRow, kw_only=True):
-    """An item of a context pack; `content` is the part of its text that was chosen for it."""
-
-    id: int
-    type: str
-    title: str
-    content: str | UnsetType = UNSET
-    created_at: str
-    validity: list[str] | UnsetType = UNSET
-
-
-class SummaryLine(ResultRow, kw_only=True):
-    """What a session was about; empty answers are left out."""
-
-    id: int
-    title: str
-    request: str | UnsetType = UNSET
-    investigated: str | UnsetType = UNSET
-    learned: str | UnsetType = UNSET
-    completed: str | UnsetType = UNSET
-    next_steps: str | UnsetType = UNSET
-    notes: str | UnsetType = UNSET
-    created_at: str
-    validity: list[str] | UnsetType = UNSET
-    written: Written | UnsetType = UNSET
+    timeline: list[Row]
 
 
 class ContextResult(ResultRow):
     """Result of `get_context`; of `left_out` see `search.context.Pack`."""
 
     project: str
-    items: list[ContextLine]
-    summaries: list[SummaryLine]
+    items: list[Row]
+    summaries: list[Row]
     tokenBudget: int  # noqa: N815 - the name that users of such tools know
     tokensUsed: int  # noqa: N815 - as above
-    card: list[CardLine] | UnsetType = UNSET
+    card: list[Row] | UnsetType = UNSET
     left_out: int | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
 
 def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> SearchResult:
-    """Return the hits of a search with their `excerpts`, summaries in a list of their own."""
-    pairs = zip(found.hits, excerpts, strict=True)
+    """Return the hits of a search with their `excerpts`, summaries in a list of their own.
+
+    By `score` (0 to 1) the two lists can be put into one order; `why` says that a hit is shown for
+    another reason than that it holds words of the query.
+    """
     lines = [
-        HitLine(
-            **_fields(hit.item, name, text),
-            score=round(hit.score, 2),
-            why=render.mark(hit) or UNSET,
-        )
-        for hit, text in pairs
+        item_line(hit.item, name, text)
+        | row(score=round(hit.score, 2), why=render.mark(hit) or UNSET)
+        for hit, text in zip(found.hits, excerpts, strict=True)
     ]
     return SearchResult(
-        observations=[line for line in lines if line.type != "summary"],
-        summaries=[line for line in lines if line.type == "summary"],
+        observations=[line for line in lines if line["type"] != "summary"],
+        summaries=[line for line in lines if line["type"] == "summary"],
         notice=found.notice or UNSET,
         degraded=found.degraded or UNSET,
     )
 
 
-def item_line(item: Item, name: ProjectName) -> ItemLine:
-    """Return an item as a line of a list, without its text."""
-    return ItemLine(**_fields(item, name, ""))
+def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
+    """Return an item as a line of a list; `text` is its excerpt, `validity` its labels.
 
-
-def timeline_line(entry: TimelineEntry, name: ProjectName) -> TimelineLine:
-    """Return an item in its place in a timeline."""
-    return TimelineLine(
-        **_fields(entry.item, name, render.excerpt(entry.item)),
-        position=entry.position,
-        depth=entry.depth or UNSET,
-        under=entry.under or UNSET,
+    What lies only on the server of a share has the id 0, and is fetched by its `uuid`.
+    """
+    return row(
+        id=item.id,
+        uuid=UNSET if item.id else item.uuid,
+        type=item.type,
+        title=render.one_line(item.title),
+        text=_beside_title(excerpt, item),
+        project=name(item.project_id) or UNSET,
+        created_at=minute(item.created_ms),
+        validity=labels(item) or UNSET,
     )
 
 
-def context_line(entry: PackEntry) -> ContextLine:
-    """Return an entry of a pack."""
+def timeline_line(entry: TimelineEntry, name: ProjectName) -> Row:
+    """Return an item in its place in a timeline: `position` is negative before the anchor.
+
+    `depth` is 1 for the work of a sub-agent, 2 for that of one of its own; `under` is the id of
+    the delegation to it.
+    """
+    place = row(position=entry.position, depth=entry.depth or UNSET, under=entry.under or UNSET)
+    return item_line(entry.item, name, render.excerpt(entry.item)) | place
+
+
+def context_line(entry: PackEntry) -> Row:
+    """Return an entry of a pack; `content` is the part of its text that was chosen for it."""
     item = entry.hit.item
-    return ContextLine(
+    return row(
         id=item.id,
         type=item.type,
         title=render.one_line(item.title),
@@ -178,27 +115,40 @@ def context_line(entry: PackEntry) -> ContextLine:
     )
 
 
-def summary_line(item: Item) -> SummaryLine:
-    """Return the summary of a session as a row."""
+def summary_line(item: Item) -> Row:
+    """Return what a session was about as a row; empty answers are left out."""
     answers = item.summary or SummaryFields()
     shown = {
         field: render.one_line(getattr(answers, field), render.LONGEST_CONTENT) or UNSET
         for field in render.ANSWERS
     }
-    return SummaryLine(
+    return row(
         id=item.id,
         title=render.one_line(item.title),
+        **shown,
         created_at=minute(item.created_ms),
         validity=labels(item) or UNSET,
         written=written(item),
-        **shown,
+    )
+
+
+def card_line(line: CardFact) -> Row:
+    """Return a fact of the resume card, cut as its text is cut: the item to fetch, why, when."""
+    return row(
+        id=line.item,
+        why=render.one_line(line.why),
+        text=render.one_line(line.text, line.most_chars),
+        at=iso(line.at_ms) if line.at_ms else UNSET,
     )
 
 
 def context_characters(entry: PackEntry) -> int:
     """Return an upper bound of the characters of `context_line` as JSON, a comma included."""
-    item = entry.hit.item
-    return json_characters(_SHELL, item, render.one_line(item.title), entry.content)
+    item, said = entry.hit.item, labels(entry.hit.item)
+    texts = (item.type, render.one_line(item.title), entry.content, *said)
+    listed = len(',"validity":[]') + len('"",') * len(said) if said else 0
+    characters = sum(len(orjson.dumps(text).decode()) - 2 for text in texts)
+    return _SHELL + len(str(item.id)) + characters + listed
 
 
 def minute(at_ms: int) -> str:
@@ -206,27 +156,11 @@ def minute(at_ms: int) -> str:
     return iso(at_ms)[:16] + "Z"
 
 
-def _fields(
-    item: Item, name: ProjectName, excerpt: str
-) -> dict[str, Any]:  # arguments of an `ItemLine`
-    return {
-        "id": item.id,
-        "uuid": UNSET if item.id else item.uuid,
-        "type": item.type,
-        "title": render.one_line(item.title),
-        "text": _beside_title(excerpt, item),
-        "project": name(item.project_id) or UNSET,
-        "created_at": minute(item.created_ms),
-        "validity": labels(item) or UNSET,
-    }
-
-
 def _beside_title(text: str, item: Item) -> str | UnsetType:
     return text if text and text != item.title else UNSET
 
 
-_encode = msgspec.json.Encoder().encode
-_SHELL = len(_encode(ContextLine(id=0, type="", title="", content="", created_at=minute(0))))
+_SHELL = len('{"id":0,"type":"","title":"","content":"","created_at":""}') + len(minute(0))
 """Characters of an entry without its texts."""
 
 
@@ -335,16 +269,6 @@ def why(hit: Hit) -> HitReasons:
         meaning_rank=signals.meaning_rank or UNSET,
         same=list(hit.alike) or UNSET,
         **{name: round(figure, 4) for name, figure in factors if round(figure, 4) != 1},
-    )
-
-
-def card_line(line: CardFact) -> CardLine:
-    """Return a line of a resume card, cut as its text is cut."""
-    return CardLine(
-        id=line.item,
-        why=render.one_line(line.why),
-        text=render.one_line(line.text, line.most_chars),
-        at=iso(line.at_ms) if line.at_ms else UNSET,
     )
 
 

@@ -71,12 +71,6 @@ def add(*contents: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
     return "add_memory", {"messages": messages, **arguments}
 
 
-def shown(memory: Memory, content: str, *, owner: str) -> str:
-    """Store a memory of an owner, and return its id."""
-    note = Note(content=content, scope="personal")
-    return rows.memory_id(memory.of(owner).notes.remember(note).item)
-
-
 DOCUMENTED = {
     "add_memory": (["messages"], ["user_id", "agent_id", "metadata"]),
     "search_memories": (["query"], ["user_id", "agent_id", "limit"]),
@@ -153,16 +147,6 @@ def test_a_secret_is_refused_by_its_class(refused: Ask) -> None:
     assert SECRET not in error.message
 
 
-def test_a_noop_leaves_a_memory_as_it_is(talk: Ask, memory: Memory) -> None:
-    notes, call = memory.of("user_123").notes, add("I love tea", user_id="user_123")
-    talk(call)
-    (before,) = notes.list(limit=1)
-    (answer,) = talk(call)
-    assert answer.endswith("I love tea (NOOP)")
-    assert notes.get(before.id) == before
-    assert len(notes.history(before.id)) == 1
-
-
 def test_an_answer_names_what_stood_and_one_call_settles_it(talk: Ask, memory: Memory) -> None:
     _, answer = talk(
         add("I live in Oslo", user_id="user_123"),
@@ -183,8 +167,8 @@ def test_an_answer_names_at_most_five_standing_memories(calls: Ask) -> None:
     assert [one["score"] for one in near] == sorted((one["score"] for one in near), reverse=True)
 
 
-def test_the_result_is_typed_too(calls: Ask) -> None:
-    name, arguments = add("User loves Python", agent_id="coder", user_id="u", metadata={"a": [1]})
+def test_the_result_is_typed_too_and_metadata_may_come_as_json_text(calls: Ask) -> None:
+    name, arguments = add("User loves Python", agent_id="coder", user_id="u", metadata='{"a": [1]}')
     results = calls(
         "mem0", (name, arguments), ("search_memories", {"query": "python", "user_id": "u"})
     )
@@ -207,38 +191,19 @@ def test_what_is_shown_again_keeps_the_metadata_of_before(calls: Ask) -> None:
     assert "User loves Python" in read[0].content[0].text
 
 
-def test_an_agent_named_by_metadata_alone_shown_nothing(calls: Ask) -> None:
-    call = add("User loves Python", user_id="u", metadata={"agent_id": "coder"})
-    got = calls("mem0", call, ("get_all_memories", {"user_id": "u"}))
-    (found,) = got[1].structured_content["results"]
-    assert (found["agent_id"], found["metadata"]) == (None, {"agent_id": "coder"})
-
-
-def test_metadata_may_come_as_json_text(calls: Ask) -> None:
-    name, arguments = add("User loves Python", user_id="u", metadata='{"a": 1}')
-    got = calls("mem0", (name, arguments), ("search_memories", {"query": "python", "user_id": "u"}))
-    assert got[1].structured_content["results"][0]["metadata"] == {"a": 1}
-
-
-def test_a_long_list_says_how_many_it_leaves_out(
+def test_a_long_list_says_a_line_of_each_and_how_many_it_leaves_out(
     talk: Ask, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("observer.tools.mem0.tools.MOST_LISTED", 2)
-    for content in ("a", "b", "c"):
-        shown(memory, content, owner="user_123")
+    for content in ("a", "likes tea\n2. hates coffee", "c"):
+        memory.of("user_123").notes.remember(Note(content=content, scope="personal"))
     (found,) = talk(("get_all_memories", {"user_id": "user_123"}))
     assert found.splitlines() == [
         "Found 3 memories for user user_123:",
         "1. c",
-        "2. b",
+        "2. likes tea 2. hates coffee",
         "(1 older ones left out; search_memories finds them)",
     ]
-
-
-def test_a_memory_of_many_lines_is_one_line_of_a_list(talk: Ask, memory: Memory) -> None:
-    shown(memory, "likes tea\n2. hates coffee", owner="user_123")
-    (found,) = talk(("get_all_memories", {"user_id": "user_123"}))
-    assert found == "Found 1 memories for user user_123:\n1. likes tea 2. hates coffee"
 
 
 def test_what_imitates_markup_is_marked(talk: Ask) -> None:
@@ -280,13 +245,6 @@ def test_what_another_agent_shown_is_not_what_is_meant(run: Run, tool: str) -> N
     assert run(tool, agent_id="coder", **given)
 
 
-def test_an_agent_narrows_the_memories_of_a_user(run: Run) -> None:
-    put_in(run, "tabs", user_id="ana", agent_id="coder")
-    put_in(run, "tea", user_id="ana")
-    assert texts(run, user_id="ana", agent_id="coder") == ["tabs"]
-    assert texts(run, user_id="ana") == ["tea", "tabs"]
-
-
 def test_an_agent_alone_is_all_of_it_whoever_the_user(run: Run) -> None:
     put_in(run, "tabs", user_id="ana", agent_id="coder")
     (bobs,) = put_in(run, "spaces", user_id="bob", agent_id="coder")
@@ -300,17 +258,21 @@ def test_an_agent_alone_is_all_of_it_whoever_the_user(run: Run) -> None:
     assert (texts(run, user_id="ana"), texts(run, user_id="bob")) == (["tea"], [])
 
 
-def test_an_agent_without_memories_has_none(run: Run) -> None:
-    put_in(run, "tabs", user_id="ana", agent_id="coder")
-    assert texts(run, agent_id="code") == texts(run, agent_id="user") == []
-    assert run("search_memories", query="tabs", agent_id="code").results == []
-
-
-def test_deleting_what_an_agent_shown_leaves_the_rest_of_the_user(run: Run) -> None:
+def test_an_agent_narrows_the_memories_of_a_user(run: Run) -> None:
     put_in(run, "tabs", user_id="ana", agent_id="coder")
     put_in(run, "tea", user_id="ana")
+    assert texts(run, user_id="ana", agent_id="coder") == ["tabs"]
+    assert texts(run, user_id="ana") == ["tea", "tabs"]
+    assert texts(run, agent_id="code") == texts(run, agent_id="user") == []
+    assert run("search_memories", query="tabs", agent_id="code").results == []
     assert run("delete_all_memories", user_id="ana", agent_id="coder").count == 1
     assert texts(run, user_id="ana") == ["tea"]
+
+
+def test_an_agent_named_by_metadata_alone_showed_nothing(run: Run) -> None:
+    put_in(run, "User loves Python", user_id="u", metadata={"agent_id": "coder"})
+    (found,) = run("get_all_memories", user_id="u").results
+    assert (found.agent_id, found.metadata) == (None, {"agent_id": "coder"})
 
 
 def test_nobody_named_is_the_person_at_this_machine(run: Run, memory: Memory) -> None:
@@ -327,6 +289,8 @@ def test_what_all_of_a_project_share_is_nobodys_memory(run: Run, memory: Memory)
     for name, more in (("get_memory", {}), ("delete_memory", {}), ("update_memory", {"data": "x"})):
         with pytest.raises(NotFound):
             run(name, memory_id=rows.memory_id(shared), **more)
+    with pytest.raises(NotFound, match="Memory not found"):
+        planned(run, {"event": "DELETE", "id": rows.memory_id(shared)})
     assert memory.notes.get(shared.id) == shared
 
 
@@ -344,11 +308,14 @@ def test_an_id_is_known_in_every_form_of_a_uuid(run: Run, form: Callable[[str], 
     assert run("get_memory", memory_id=form(identifier)).id == identifier
 
 
-def test_the_same_words_are_stored_once_for_each_owner(run: Run) -> None:
-    first, again = put_in(run, "tea", user_id="bob"), put_in(run, "tea", user_id="bob")
-    assert first == again != put_in(run, "tea", user_id="eve")
+def test_the_same_words_are_stored_once_for_each_owner(run: Run, memory: Memory) -> None:
+    notes, first = memory.of("bob").notes, put_in(run, "tea", user_id="bob")
+    (before,) = notes.list(limit=1)
     shown = run("add_memory", messages=[{"role": "user", "content": "tea"}], user_id="bob")
     assert shown.message == "Added 0 memories for user bob, 1 known already"
+    assert [(one.id, one.event) for one in shown.results] == [(first[0], "NOOP")]
+    assert (notes.get(before.id), len(notes.history(before.id))) == (before, 1)
+    assert first != put_in(run, "tea", user_id="eve")
 
 
 @given(st.text(max_size=60))
@@ -465,10 +432,9 @@ def tea(run: Run) -> str:
 
 
 USER, AGENT = Message(role="user", content=" I like tea "), Message(role="assistant", content="Ok")
-SYSTEM, PICTURE = (
-    Message(role="system", content="Be brief"),
-    Message(role="user", content=[MessagePart()]),
-)
+SYSTEM, CALLED = Message(role="system", content="Be brief"), Message(role="assistant", content=None)
+PICTURE = Message(role="user", content=[MessagePart()])
+PARTS = Message(role="user", content=[MessagePart(text="a"), MessagePart(), MessagePart(text="b")])
 
 
 @pytest.mark.parametrize(
@@ -479,18 +445,8 @@ SYSTEM, PICTURE = (
         pytest.param([AGENT], "user", ["Ok"], id="what is there"),
         pytest.param([USER, USER], "user", ["I like tea"] * 2, id="each message"),
         pytest.param([SYSTEM, PICTURE], "user", [], id="no text"),
-        pytest.param([Message(role="assistant", content=None)], "agent", [], id="a tool call"),
-        pytest.param(
-            [
-                Message(
-                    role="user",
-                    content=[MessagePart(text="a"), MessagePart(), MessagePart(text="b")],
-                )
-            ],
-            "user",
-            ["a\nb"],
-            id="parts",
-        ),
+        pytest.param([CALLED], "agent", [], id="a tool call"),
+        pytest.param([PARTS], "user", ["a\nb"], id="parts"),
     ],
 )
 def test_the_owners_own_words_are_kept(messages: list[Message], by: Any, kept: list[str]) -> None:
@@ -563,10 +519,3 @@ def test_without_a_language_model_nothing_is_inferred(run: Run) -> None:
     with pytest.raises(ConfigInvalid, match="no language model is configured"):
         run("add_memory", messages=HELLO, user_id="bob", infer=True)
     assert texts(run) == []
-
-
-def test_a_plan_touches_no_note_that_all_share(run: Run, memory: Memory) -> None:
-    shared = next(item for item in memory.notes.list() if item.scope == "project")
-    with pytest.raises(NotFound, match="Memory not found"):
-        planned(run, {"event": "DELETE", "id": rows.memory_id(shared)})
-    assert memory.notes.get(shared.id) == shared

@@ -22,22 +22,10 @@ from observer.tools.tool import Tool
 
 def test_toolsets_are_chosen_by_name_each_once() -> None:
     assert chosen(" core, core ") == ("core",)
-
-
-@pytest.mark.parametrize("names", ["", ",", "cor", "core,x"])
-def test_an_unknown_choice_is_refused_with_the_known_ones(names: str) -> None:
-    with pytest.raises(BadInput) as refused:
-        chosen(names)
-    assert "core" in refused.value.hint
-
-
-def test_two_toolsets_with_one_name_for_a_tool_are_refused_together(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    both = {**toolsets(), "other": Toolset("", toolsets()["core"].tools)}
-    monkeypatch.setattr(registry, "toolsets", lambda: both)
-    with pytest.raises(BadInput, match="'core' and 'other' both have a tool 'search'"):
-        tools_of(("core", "other"), memory, str)
+    for names in ("", ",", "cor", "core,x"):
+        with pytest.raises(BadInput) as refused:
+            chosen(names)
+        assert "core" in refused.value.hint
 
 
 def names_of(text: str, memory: Memory) -> list[str]:
@@ -97,13 +85,10 @@ def test_sessions_are_listed_by_the_id_that_search_takes(tools: dict[str, Tool])
     assert "session-abc" in answer.text
 
 
-def test_sessions_of_one_project(tools: dict[str, Tool]) -> None:
+def test_sessions_of_one_project(tools: dict[str, Tool], memory: Memory, tmp_path: Any) -> None:
     assert tools["sessions"].call({"project": "."}).result.sessions
     none = tools["sessions"].call({"project": "other"})
     assert (none.text, none.result.sessions) == ("nothing recorded yet", [])
-
-
-def test_where_nothing_is_recorded_yet_there_are_no_sessions(memory: Memory, tmp_path: Any) -> None:
     sessions = tools_of(("browse",), memory, lambda: str(tmp_path / "new"))["sessions"]
     assert sessions.call({"project": "."}).text == "nothing recorded yet"
     with pytest.raises(NotFound, match="no project 'new'"):

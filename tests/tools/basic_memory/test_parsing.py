@@ -36,51 +36,36 @@ from tests.tools.basic_memory.conftest import Folders
 NOW_MS = 1_767_614_400_000  # 2026-01-05T12:00Z, a Monday
 
 
-@pytest.mark.parametrize(
-    ("text", "days"),
-    [
-        ("7d", 7),
-        ("24h", 1),
-        ("1h", 1),
-        ("1 week", 7),
-        ("2 weeks", 14),
-        ("2 weeks ago", 14),
-        ("last 3 days", 3),
-        ("a month", 30),
-        ("3 months", 90),
-        ("1 year", 365),
-        ("365d", 365),
-        ("last week", 7),
-        ("today", 1),
-        ("Yesterday", 1),
-        ("2025-12-31T12:00:00+00:00", 5),
-        ("2025-12-31T12:00:00", 5),
-    ],
-)
-def test_a_time_frame_reaches_back_so_many_days(text: str, days: int) -> None:
-    assert NOW_MS - since_ms(text, now_ms=NOW_MS) == days * DAY_MS
-    assert whole_days(text, now_ms=NOW_MS) == f"{days}d"
+REACHES = {
+    1: "24h, 1h, today, Yesterday",
+    3: "last 3 days",
+    5: "2025-12-31T12:00:00+00:00, 2025-12-31T12:00:00",
+    7: "7d, 1 week, last week",
+    14: "2 weeks, 2 weeks ago",
+    30: "a month",
+    90: "3 months",
+    365: "1 year, 365d",
+}
+"""Days that time frames reach back."""
+NO_FRAMES = {
+    "Could not parse": ("", "nonsense", "since the flood", "2027-01-01"),
+    "<= 1 year": ("366d", "2 years", "2020-01-01"),
+}
 
 
-def test_a_named_day_begins_where_it_began() -> None:
+def test_a_time_frame_reaches_back_so_many_days() -> None:
+    for days, frames in REACHES.items():
+        for text in frames.split(", "):
+            assert NOW_MS - since_ms(text, now_ms=NOW_MS) == days * DAY_MS, text
+            assert whole_days(text, now_ms=NOW_MS) == f"{days}d"
     assert 2 * DAY_MS <= NOW_MS - since_ms("since Saturday", now_ms=NOW_MS) <= 4 * DAY_MS
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "Could not parse"),
-        ("nonsense", "Could not parse"),
-        ("since the flood", "Could not parse"),
-        ("2027-01-01", "Could not parse"),
-        ("366d", "<= 1 year"),
-        ("2 years", "<= 1 year"),
-        ("2020-01-01", "<= 1 year"),
-    ],
-)
-def test_what_is_no_time_frame_is_refused(text: str, reason: str) -> None:
-    with pytest.raises(BadInput, match=reason):
-        since_ms(text, now_ms=NOW_MS)
+def test_what_is_no_time_frame_is_refused() -> None:
+    for reason, frames in NO_FRAMES.items():
+        for text in frames:
+            with pytest.raises(BadInput, match=reason):
+                since_ms(text, now_ms=NOW_MS)
 
 
 def test_a_date_filter_takes_any_past_date() -> None:
@@ -96,40 +81,37 @@ def test_any_text_is_a_time_frame_or_refused(text: str) -> None:
         assert since_ms(text, now_ms=NOW_MS) < NOW_MS
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("memory://specs/search", "specs/search"),
-        ("specs/search", "specs/search"),
-        ("memory://specs/*", "specs/*"),
-        (" Search Spec ", "Search Spec"),
-        ("memory://渡し船", "渡し船"),
-    ],
-)
-def test_a_memory_url_names_a_note(text: str, name: str) -> None:
-    assert named_by(text) == name
+def test_a_memory_url_names_a_note() -> None:
+    names = {
+        "memory://specs/search": "specs/search",
+        "specs/search": "specs/search",
+        "memory://specs/*": "specs/*",
+        " Search Spec ": "Search Spec",
+        "memory://渡し船": "渡し船",
+    }
+    assert {text: named_by(text) for text in names} == names
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "names nothing"),
-        ("memory://", "names nothing"),
-        ("memory://a//b", "empty part"),
-        ("https://ferry.example", "another kind"),
-        ("memory://a|b", "contains '|'"),
-        ("memory://a?b", "contains"),
-        ("memory://../a", "stay within"),
-        ("memory:///etc/passwd", "stay within"),
-        ("/etc/passwd", "stay within"),
-        ("memory://a/../../b", "stay within"),
-        ("a" * 2_029, "more than 2028"),
-    ],
-)
-def test_what_is_no_memory_url_is_refused(text: str, reason: str) -> None:
-    with pytest.raises(BadInput) as refused:
-        checked(text)
-    assert reason in refused.value.message
+NO_URLS = {
+    "": "names nothing",
+    "memory://": "names nothing",
+    "memory://a//b": "empty part",
+    "https://ferry.example": "another kind",
+    "memory://a|b": "contains '|'",
+    "memory://a?b": "contains",
+    "memory://../a": "stay within",
+    "memory:///etc/passwd": "stay within",
+    "/etc/passwd": "stay within",
+    "memory://a/../../b": "stay within",
+    "a" * 2_029: "more than 2028",
+}
+
+
+def test_what_is_no_memory_url_is_refused() -> None:
+    for text, reason in NO_URLS.items():
+        with pytest.raises(BadInput) as refused:
+            checked(text)
+        assert reason in refused.value.message
 
 
 @given(st.text(alphabet="ab./\\~:C*", max_size=12))
@@ -141,20 +123,17 @@ def test_no_name_climbs_out_of_its_folder(text: str) -> None:
     assert not leaves_folder(name)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "permalink", "fits"),
-    [
-        ("specs/*", "specs/search", True),
-        ("specs/*", "specs/old/search", True),
-        ("specs/*", "spec", False),
-        ("*/search", "specs/search", True),
-        ("Specs/*", "specs/search", True),
-        ("a[b]*", "a[b]c", True),
-        ("a[b]*", "abc", False),
-    ],
-)
-def test_a_star_stands_for_any_text(pattern: str, permalink: str, *, fits: bool) -> None:
-    assert bool(matcher(pattern).fullmatch(permalink)) is fits
+def test_a_star_stands_for_any_text() -> None:
+    for pattern, permalink in (
+        ("specs/*", "specs/search"),
+        ("specs/*", "specs/old/search"),
+        ("*/search", "specs/search"),
+        ("Specs/*", "specs/search"),
+        ("a[b]*", "a[b]c"),
+    ):
+        assert matcher(pattern).fullmatch(permalink)
+    for pattern, permalink in (("specs/*", "spec"), ("a[b]*", "abc")):
+        assert not matcher(pattern).fullmatch(permalink)
 
 
 FIELDS: dict[str, Any] = {
@@ -168,66 +147,34 @@ FIELDS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("filters", "fits"),
-    [
-        ({}, True),
-        ({"status": "done"}, True),
-        ({"status": "Done"}, False),
-        ({"status": "done", "priority": 3}, True),
-        ({"status": "done", "priority": 4}, False),
-        ({"absent": "x"}, False),
-        ({"priority": "3"}, True),
-        ({"priority": {"$gt": 2}}, True),
-        ({"priority": {"$gt": 10}}, False),
-        ({"priority": {"$gte": "3"}}, True),
-        ({"priority": {"$lt": 3}}, False),
-        ({"priority": {"$lte": 3.0}}, True),
-        ({"priority": {"$between": [1, 3]}}, True),
-        ({"priority": {"$between": [4, 9]}}, False),
-        ({"score": {"$gt": 0.4}}, True),
-        ({"status": {"$gt": 1}}, False),
-        ({"status": {"$gt": "a"}}, True),
-        ({"due": {"$between": ["2026-01-01", "2026-12-31"]}}, True),
-        ({"due": {"$lt": "2026-01-01"}}, False),
-        ({"status": {"$in": ["done", "draft"]}}, True),
-        ({"status": {"$in": ["draft"]}}, False),
-        ({"areas": "tides"}, True),
-        ({"areas": ["storage", "tides"]}, True),
-        ({"areas": ["storage", "booking"]}, False),
-        ({"areas": {"$in": ["booking", "tides"]}}, True),
-        ({"areas": {"$gt": "a"}}, False),
-        ({"owner.name": "ana"}, True),
-        ({"owner.teams": ["quay"]}, True),
-        ({"owner.name.first": "ana"}, False),
-        ({"status.deep": "x"}, False),
-    ],
-)
-def test_filters_fit_the_frontmatter(filters: dict[str, Any], *, fits: bool) -> None:
-    assert selection.parse(filters)(FIELDS) is fits
+FIT: tuple[dict[str, Any], ...] = (
+    {}, {"status": "done"}, {"status": "done", "priority": 3}, {"priority": "3"},
+    {"priority": {"$gt": 2}}, {"priority": {"$gte": "3"}}, {"priority": {"$lte": 3.0}},
+    {"priority": {"$between": [1, 3]}}, {"score": {"$gt": 0.4}}, {"status": {"$gt": "a"}},
+    {"due": {"$between": ["2026-01-01", "2026-12-31"]}}, {"status": {"$in": ["done", "draft"]}},
+    {"areas": "tides"}, {"areas": ["storage", "tides"]}, {"areas": {"$in": ["booking", "tides"]}},
+    {"owner.name": "ana"}, {"owner.teams": ["quay"]},
+)  # fmt: skip
+FIT_NOT: tuple[dict[str, Any], ...] = (
+    {"status": "Done"}, {"status": "done", "priority": 4}, {"absent": "x"},
+    {"priority": {"$gt": 10}}, {"priority": {"$lt": 3}}, {"priority": {"$between": [4, 9]}},
+    {"status": {"$gt": 1}}, {"due": {"$lt": "2026-01-01"}}, {"status": {"$in": ["draft"]}},
+    {"areas": ["storage", "booking"]}, {"areas": {"$gt": "a"}}, {"owner.name.first": "ana"},
+    {"status.deep": "x"},
+)  # fmt: skip
+MALFORMED: tuple[dict[str, Any], ...] = (
+    {"bad key!": "x"}, {"a..b": "x"}, {"a": []}, {"a": {}}, {"a": {"$in": []}}, {"a": {"$in": "x"}},
+    {"a": {"$ne": 1}}, {"a": {"$gt": 1, "$lt": 2}}, {"a": {"$gt": [1]}}, {"a": {"$gt": None}},
+    {"a": {"$between": [1]}}, {"a": {"$between": 1}},
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "filters",
-    [
-        {"bad key!": "x"},
-        {"a..b": "x"},
-        {"a": []},
-        {"a": {}},
-        {"a": {"$in": []}},
-        {"a": {"$in": "x"}},
-        {"a": {"$ne": 1}},
-        {"a": {"$gt": 1, "$lt": 2}},
-        {"a": {"$gt": [1]}},
-        {"a": {"$gt": None}},
-        {"a": {"$between": [1]}},
-        {"a": {"$between": 1}},
-    ],
-    ids=str,
-)
-def test_malformed_filters_are_refused(filters: dict[str, Any]) -> None:
-    with pytest.raises(BadInput):
-        selection.parse(filters)
+def test_filters_fit_the_frontmatter_and_malformed_ones_are_refused() -> None:
+    assert [filters for filters in FIT if not selection.parse(filters)(FIELDS)] == []
+    assert [filters for filters in FIT_NOT if selection.parse(filters)(FIELDS)] == []
+    for filters in MALFORMED:
+        with pytest.raises(BadInput):
+            selection.parse(filters)
 
 
 BOX = {"x": 0, "y": 0.5, "width": 10, "height": 10}
@@ -263,21 +210,12 @@ def test_a_malformed_canvas_is_refused(nodes: list[Any], edges: list[Any], reaso
         directory.checked(nodes, edges)
 
 
-@pytest.mark.parametrize(
-    ("given", "tags"),
-    [
-        ("a, b,c", ["a", "b", "c"]),
-        ("#a,# b", ["a", "b"]),
-        (["a", " b ", "#c", "a", ""], ["a", "b", "c"]),
-        (["one two", "x/y", "设计"], ["one two", "x/y", "设计"]),
-        ("", []),
-        (None, []),
-        (7, []),
-    ],
-    ids=str,
-)
-def test_tags_are_a_list_or_one_line(given: object, tags: list[str]) -> None:
-    assert tags_of(given) == tags
+def test_tags_are_a_list_or_one_line() -> None:
+    assert tags_of("a, b,c") == ["a", "b", "c"]
+    assert tags_of("#a,# b") == ["a", "b"]
+    assert tags_of(["a", " b ", "#c", "a", ""]) == ["a", "b", "c"]
+    assert tags_of(["one two", "x/y", "设计"]) == ["one two", "x/y", "设计"]
+    assert tags_of("") == tags_of(None) == tags_of(7) == []
 
 
 @pytest.mark.parametrize(
@@ -347,20 +285,12 @@ def test_what_declares_no_fields_is_refused(declared: Any) -> None:
         read_schema({"schema": declared})
 
 
-@pytest.mark.parametrize(
-    ("settings", "is_strict"),
-    [
-        ({"validation": "strict"}, True),
-        ({"validation": "error"}, True),
-        ({"validation": "warn"}, False),
-        ("strict", False),
-        (None, False),
-    ],
-    ids=str,
-)
-def test_a_schema_is_strict_where_it_says_so(settings: Any, *, is_strict: bool) -> None:
-    schema = read_schema({"schema": {"a": "string"}, "settings": settings}, entity="log")
-    assert (schema.is_strict, schema.entity) == (is_strict, "log")
+def test_a_schema_is_strict_where_it_says_so() -> None:
+    for settings in ({"validation": "strict"}, {"validation": "error"}):
+        schema = read_schema({"schema": {"a": "string"}, "settings": settings}, entity="log")
+        assert (schema.is_strict, schema.entity) == (True, "log")
+    for lax in ({"validation": "warn"}, "strict", None):
+        assert not read_schema({"schema": {"a": "string"}, "settings": lax}).is_strict
 
 
 def a_note(*claims: str, crew: str = "", **fields: Any) -> Statements:
@@ -529,22 +459,18 @@ def test_an_edit_changes_what_it_names(text: str, edit: TextEdit, after: str) ->
         (
             TextEdit("find_replace", "x", find_text="e", expected=2),
             BadInput,
-            "Expected 2 .* found 6",
+            "Expected 2 .* found 8",
         ),
         (TextEdit("replace_section", "x"), BadInput, "section parameter is required"),
         (TextEdit("insert_after_section", "x", section="## Z"), NotFound, "'## Z' not found"),
+        (TextEdit("replace_section", "x", section="Twice"), BadInput, "Multiple sections"),
     ],
 )
 def test_an_edit_that_does_not_fit_is_refused(
     edit: TextEdit, error: type[Exception], reason: str
 ) -> None:
     with pytest.raises(error, match=reason):
-        apply(NOTE, edit)
-
-
-def test_a_section_that_is_there_twice_is_refused() -> None:
-    with pytest.raises(BadInput, match="Multiple sections"):
-        apply("## A\n\n## A\n", TextEdit("replace_section", "x", section="## A"))
+        apply(f"{NOTE}\n## Twice\n\n## Twice\n", edit)
 
 
 @given(st.text(), st.text())
