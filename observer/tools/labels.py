@@ -13,7 +13,7 @@ from observer.core.model import Item, Reason, Validity
 from observer.core.moment import day
 from observer.core.text import ago, one_line, span_text
 from observer.tools.fence import defused
-from observer.tools.tool import ResultRow
+from observer.tools.tool import Row
 
 HASH = 10
 """Characters of a commit's name that are shown."""
@@ -97,30 +97,20 @@ def _label(mark: Validity, item: Item, *, brief: bool = False) -> str:
     return form.format(mark=mark, stale=stale, when=when, before=before)
 
 
-class Written(ResultRow):
-    """What the language model `by` wrote; every other field of an item is made without one.
+def written(item: Item) -> Row | UnsetType:
+    """Return the row of what the language model `by` wrote about an item, UNSET if nothing was.
 
-    `is_outdated` is true if the item has changed since.
+    Every other field of an item is made without one. `is_outdated` is true if the item has changed
+    since.
     """
-
-    by: str
-    narrative: str
-    learned: str | None
-    next_steps: str | None
-    concepts: str | None
-    is_outdated: bool
-
-
-def written(item: Item) -> Written | UnsetType:
-    """Return the row of what a model wrote about an item, UNSET if nothing was."""
     wrote = item.enrichment
     if wrote is None:
         return UNSET
-    return Written(
-        by=wrote.model,
-        narrative=wrote.narrative,
-        learned=wrote.learned or None,
-        next_steps=wrote.next_steps or None,
-        concepts=", ".join(wrote.concepts) or None,
-        is_outdated=item.updated_ms > wrote.as_of_ms,
-    )
+    return {
+        "by": wrote.model,
+        "narrative": wrote.narrative,
+        "learned": wrote.learned or None,
+        "next_steps": wrote.next_steps or None,
+        "concepts": ", ".join(wrote.concepts) or None,
+        "is_outdated": item.updated_ms > wrote.as_of_ms,
+    }

@@ -22,7 +22,7 @@ from observer.search.rank import Hit
 from observer.search.start import CardFact
 from observer.search.timeline import TimelineEntry
 from observer.tools import render
-from observer.tools.labels import Written, labels, written
+from observer.tools.labels import labels, written
 from observer.tools.render import ProjectName
 from observer.tools.tool import ResultRow, Row, row
 
@@ -188,7 +188,7 @@ class Observation(ResultRow, kw_only=True):
     category: str | UnsetType = UNSET
     answers: dict[str, str] | UnsetType = UNSET
     validity: list[str] | UnsetType = UNSET
-    written: Written | UnsetType = UNSET
+    written: Row | UnsetType = UNSET
 
 
 class HitReasons(ResultRow):

@@ -269,7 +269,7 @@ def test_a_folder_that_nobody_knows_recalls_nothing_of_other_projects(
     folder[0] = str(tmp_path / "nowhere")
     assert recalled() == ["JWT for the team"]
     of_all = ask(tools, "memory", action="recall", query="JWT", scope="all")["memories"]
-    assert {note.get("project") for note in of_all} == {"my-api"}
+    assert {note.get("project") for note in of_all} == {"my-api", None}
 
 
 def test_what_is_not_given_of_a_keyed_note_stays(tools: Tools, memory: Memory) -> None:

@@ -93,24 +93,21 @@ def apply(text: str, edit: TextEdit) -> str:
             lead = len(body) - len(body.lstrip("\r\n")) if head else 0
             return f"{head}{body[:lead]}{edit.content.rstrip()}\n{body[lead:]}"
         case "find_replace":
-            return _replaced(text, edit)
+            found = text.count(edit.find_text)
+            if not found:
+                raise NotFound(
+                    f"Text to replace not found: '{edit.find_text[:200]}'",
+                    hint="read the note; upper and lower case count",
+                )
+            if found != edit.expected:
+                raise BadInput(
+                    f"Expected {edit.expected} occurrences of '{edit.find_text[:200]}',"
+                    f" but found {found}",
+                    hint=f"set expected_replacements={found}, or name more of the text",
+                )
+            return text.replace(edit.find_text, edit.content)
         case _:
             return _in_section(text, edit)
-
-
-def _replaced(text: str, edit: TextEdit) -> str:
-    found = text.count(edit.find_text)
-    if not found:
-        raise NotFound(
-            f"Text to replace not found: '{edit.find_text[:200]}'",
-            hint="read the note; upper and lower case count",
-        )
-    if found != edit.expected:
-        raise BadInput(
-            f"Expected {edit.expected} occurrences of '{edit.find_text[:200]}', but found {found}",
-            hint=f"set expected_replacements={found}, or name more of the text",
-        )
-    return text.replace(edit.find_text, edit.content)
 
 
 def _in_section(text: str, edit: TextEdit) -> str:
@@ -298,7 +295,12 @@ class FileNoteTools(VaultTools):
         if file is None:
             return self._not_found(vault, identifier, page, page_size or SUGGESTED, output_format)
         found = vault.read(file)
-        shown, pages = _page(found.text, page, page_size)
+        lines = found.text.splitlines(keepends=True)
+        size = page_size or max(1, len(lines))
+        pages = max(1, -(-len(lines) // size))
+        if page > pages:
+            raise NotFound(f"there is no page {page}", hint=f"the last page is {pages}")
+        shown = "".join(lines[(page - 1) * size : page * size])
         result = NoteText(
             title=file.title,
             permalink=file.permalink,
@@ -393,20 +395,6 @@ class FileNoteTools(VaultTools):
                 "No note has such words; search_notes and list_directory show what is there."
             )
         return as_answer("\n".join(lines), result, output_format)
-
-
-def _page(text: str, page: int, size: int) -> tuple[str, int]:
-    """Return a page of some lines of a text, and how many pages it has; pages joined are the text.
-
-    Raises:
-        NotFound: there is no such page.
-    """
-    lines = text.splitlines(keepends=True)
-    size = size or max(1, len(lines))
-    pages = max(1, -(-len(lines) // size))
-    if page > pages:
-        raise NotFound(f"there is no page {page}", hint=f"the last page is {pages}")
-    return "".join(lines[(page - 1) * size : page * size]), pages
 
 
 def _composed(
