@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from observer.clients.client import hook_specific_output
 from observer.clients.registry import clients as all_clients
-from observer.core import config
+from observer.core import config, disk
 from observer.core.config import Settings
 from observer.core.model import Project, Session
 from observer.core.paths import Home, home, make_private, read_plain
@@ -228,18 +227,7 @@ def _replace(path: Path, content: bytes) -> bool:
             return False
     except FileNotFoundError:
         make_private(path.parent)  # every level shows a name of the user's
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
-    except OSError as error:
-        error.filename = str(path.parent)  # the same each time: it is logged once
-        raise
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    disk.replace(path, content)
     return True
 
 

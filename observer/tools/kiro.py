@@ -42,19 +42,18 @@ Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
 
 
 OBSERVATION = (
-    *("id", "type", "title", "subtitle", "text", "narrative", "facts", "concepts", "files_read"),
-    *("files_modified", "project", "created_at", "created_at_epoch", "is_stale"),
-    "discovery_tokens",
-)
+    "id", "type", "title", "subtitle", "text", "narrative", "facts", "concepts", "files_read",
+    "files_modified", "project", "created_at", "created_at_epoch", "is_stale", "discovery_tokens",
+)  # fmt: skip
 MOMENT = (
-    *("id", "type", "title", "subtitle", "narrative", "project", "created_at"),
-    *("created_at_epoch", "position"),
-)
+    "id", "type", "title", "subtitle", "narrative", "project", "created_at", "created_at_epoch",
+    "position",
+)  # fmt: skip
 SUMMARY = ("id", "session_id", "project", *render.ANSWERS, "created_at", "created_at_epoch")
 ITEM = (
-    *("id", "title", "content", "type", "project", "created_at", "created_at_epoch", "score"),
+    "id", "title", "content", "type", "project", "created_at", "created_at_epoch", "score",
     "signals",
-)
+)  # fmt: skip
 """The documented fields of each row, in their order."""
 
 

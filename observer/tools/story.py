@@ -243,7 +243,18 @@ def why_text(answer: CodeAnswer) -> str:
 
 
 def _change(change: CodeChange, *, total: int) -> Iterator[str]:
-    yield _origin(change, total=total)
+    origin = change.origin
+    share = f" · {origin.lines} of {total} lines" if total > 1 else ""
+    if origin.similar:
+        share = f" · made none of the lines; {origin.similar} of {total} look like its own"
+    item = f"#{change.commit.id} " if change.commit else ""
+    subject, author = one_line(origin.subject, 100), one_line(origin.author, 40)
+    made = f"{moment.minute(origin.authored_ms)} by {author}"
+    yield (
+        f"{item}commit {origin.hash[:HASH_CHARS]} {subject} · {made}{share}"
+        if change.is_committed
+        else f"not committed yet{share}"
+    )
     if change.commit and change.commit.narrative:
         yield f"  {'said':9} {one_line(change.commit.narrative, MESSAGE_CHARS)}"
     yield from (f"  {'session':9} {_session(one)}" for one in change.sessions)
@@ -263,19 +274,6 @@ def _change(change: CodeChange, *, total: int) -> Iterator[str]:
 def _session(session: Session) -> str:
     name = one_line(session.external, 40)
     return f"{session.client} {name}, {moment.minute(session.started_ms)}"
-
-
-def _origin(change: CodeChange, *, total: int) -> str:
-    origin = change.origin
-    share = f" · {origin.lines} of {total} lines" if total > 1 else ""
-    if origin.similar:
-        share = f" · made none of the lines; {origin.similar} of {total} look like its own"
-    if not change.is_committed:
-        return f"not committed yet{share}"
-    item = f"#{change.commit.id} " if change.commit else ""
-    subject, author = one_line(origin.subject, 100), one_line(origin.author, 40)
-    made = f"{moment.minute(origin.authored_ms)} by {author}"
-    return f"{item}commit {origin.hash[:HASH_CHARS]} {subject} · {made}{share}"
 
 
 def mark_line(mark: AgentMark) -> str:
