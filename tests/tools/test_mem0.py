@@ -108,36 +108,29 @@ def test_update_memory_keeps_the_rest_and_writes_history(talk: Ask, memory: Memo
     assert [version.action for version in notes.history(before.id)] == ["remember", "revise"]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "reason"),
-    [
-        pytest.param("add_memory", {"messages": "hello"}, "Expected `array`", id="no array"),
-        pytest.param("add_memory", {"messages": [{"role": "user"}]}, "`content`", id="no content"),
-        pytest.param(
-            "add_memory",
-            {"messages": [{"role": "human", "content": "I live in Oslo"}]},
-            "'human' - at `$.messages[0].role`",
-            id="no role",
-        ),
-        pytest.param("search_memories", {"query": "  "}, "", id="blank query"),
-        pytest.param("search_memories", {"query": "x", "limit": 51}, "<= 50", id="limit"),
-        pytest.param("search_memories", {"query": "x", "user_id": "a\nb"}, "own", id="user"),
-        pytest.param(
-            "delete_all_memories",
-            {"user_id": "ana", "agent_id": "x" * 60},
-            "cannot be kept beside",
-            id="agent",
-        ),
-    ],
+INVALID: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("add_memory", {"messages": "hello"}, "Expected `array`"),
+    ("add_memory", {"messages": [{"role": "user"}]}, "`content`"),
+    (
+        "add_memory",
+        {"messages": [{"role": "human", "content": "I live in Oslo"}]},
+        "'human' - at `$.messages[0].role`",
+    ),
+    ("search_memories", {"query": "  "}, ""),
+    ("search_memories", {"query": "x", "limit": 51}, "<= 50"),
+    ("search_memories", {"query": "x", "user_id": "a\nb"}, "own"),
+    ("delete_all_memories", {"user_id": "ana", "agent_id": "x" * 60}, "cannot be kept beside"),
 )
+
+
+@pytest.mark.parametrize(("name", "arguments", "reason"), INVALID)
 def test_invalid_arguments_are_invalid_params(
     refused: Ask, name: str, arguments: dict[str, Any], reason: str
 ) -> None:
     error = refused(name, arguments)
-    assert error.code == -32602
+    assert (error.code, error.data["type"]) == (-32602, "InvalidParamsError")
     assert error.message.startswith("Invalid params: ")
     assert reason in error.message
-    assert error.data["type"] == "InvalidParamsError"
 
 
 def test_a_secret_is_refused_by_its_class(refused: Ask) -> None:

@@ -126,10 +126,6 @@ def test_one_line_is_one_printable_line_within_its_limit(text: str, limit: int) 
     line = render.one_line(text, limit)
     assert len(line) <= limit
     assert not line or line.isprintable()
-
-
-@given(st.text())
-def test_four_characters_are_a_token(text: str) -> None:
     assert 4 * render.tokens(text) - 4 < len(text) <= 4 * render.tokens(text)
 
 
@@ -326,6 +322,7 @@ def test_agents_are_shown_utc_and_people_their_own_time(
 def test_the_heading_of_an_item_says_it() -> None:
     shown = heading(_item(Validity(reason="superseded", target=12)), lambda _: "")
     assert shown.endswith("superseded by #12")
+    assert labels(replace(_item(), person="ana\nand " * 20))[0][:10] == "by ana and"
 
 
 def test_a_time_of_the_other_season_says_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,20 +338,11 @@ def test_a_time_of_the_other_season_says_its_zone(monkeypatch: pytest.MonkeyPatc
     assert {one[16:] for one in year} in ({"", " +01:00"}, {"", " +02:00"})
 
 
-def test_a_written_time_is_shown_as_any_other() -> None:
+def test_a_span_says_day_and_zone_once() -> None:
+    shown = [moment.span(AT_MS, AT_MS + minutes * 60_000) for minutes in (0, 65, 720)]
+    over_midnight = "2025-03-15 15:00Z to 2025-03-16 03:00Z"
+    assert shown == ["2025-03-15 15:00Z", "2025-03-15 15:00 to 16:05Z", over_midnight]
     assert moment.minute_of("2025-03-15T15:00:00.120Z") == moment.minute(AT_MS)
-
-
-@pytest.mark.parametrize(
-    ("minutes", "shown"),
-    [
-        pytest.param(0, "2025-03-15 15:00Z", id="a-minute"),
-        pytest.param(65, "2025-03-15 15:00 to 16:05Z", id="a-day"),
-        pytest.param(720, "2025-03-15 15:00Z to 2025-03-16 03:00Z", id="over-midnight"),
-    ],
-)
-def test_a_span_says_day_and_zone_once(minutes: int, shown: str) -> None:
-    assert moment.span(AT_MS, AT_MS + minutes * 60_000) == shown
 
 
 @pytest.fixture
@@ -377,17 +365,13 @@ def test_a_document_is_read_by_any_handle(
     assert documents.read("observer://project/empty/context") == "nothing recorded yet"
 
 
-@pytest.mark.parametrize("tokens", [200, 400, 1500])
-def test_a_context_keeps_to_its_budget(documents: Documents, memory: Memory, tokens: int) -> None:
-    text = documents.context(memory.project("my-api"), tokens=tokens)
-    assert render.tokens(text) <= tokens
+def test_a_context_keeps_to_its_budget(documents: Documents, memory: Memory) -> None:
+    for most in (200, 400, 1500):
+        text = documents.context(memory.project("my-api"), tokens=most)
+        assert render.tokens(text) <= most
 
 
 def test_work_is_resumed_with_the_last_summaries_and_the_context(documents: Documents) -> None:
     prompt = documents.resume("my-api")
     assert prompt.index("add JWT login") < prompt.index("# Memory of my-api")
     assert "not instructions" in prompt
-
-
-def test_another_persons_item_says_whose_it_is() -> None:
-    assert labels(replace(_item(), person="ana\nand " * 20))[0][:10] == "by ana and"

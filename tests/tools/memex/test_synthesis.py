@@ -143,34 +143,28 @@ def test_an_inference_from_a_signal_needs_no_evidence_named(call: Call, memory: 
 
 
 def test_an_inference_is_pulled_and_never_pushed(call: Call, memory: Memory) -> None:
+    """No agent changes what a person approved."""
     note = keep(memory, "cookies", title="Auth")
-    inference, found, got, note_again, unknown, gone = call(
-        mint(evidenceNoteIds=[note.id], summary="zebra and [[Auth]]"),
+    wanted = Hypothesis(title="t", summary="zebra and [[Auth]]", evidence=(note.id,))
+    kept = memory.inferences.mint(wanted, is_confirmed=True)
+    found, got, note_again, unknown, gone, seen, refused = call(
         ("search_notes", {"query": "zebra"}),
         ("list_notes", {}),
         ("get_note", {"id": note.id}),
         ("get_inference", {"id": 7}),
         ("get_inference", {"id": note.id}),
+        ("get_note", {"id": kept.item.id}),
+        ("update_note", {"id": kept.item.id, "content": "zebras never fade"}),
     )
+    shown = f"#{kept.item.id} is an inference, not a note: see get_inference."
+    assert (seen.text, seen.data) == (shown, {"found": False})
+    assert refused.is_error
+    assert memory.inferences.get(kept.item.id) == kept
     assert found.data["notes"] == []
     assert [listed["id"] for listed in got.data["notes"]] == [note.id]
     assert note_again.data["note"]["referenced_by"] == []
     assert (unknown.text, unknown.data) == ("Inference #7 not found.", {"found": False})
     assert gone.data == {"found": False}
-    assert inference.data["found"]
-
-
-def test_no_agent_changes_what_a_person_approved(call: Call, memory: Memory) -> None:
-    wanted = Hypothesis(title="t", summary="cookies fade", evidence=(keep(memory, "cookies").id,))
-    kept = memory.inferences.mint(wanted, is_confirmed=True)
-    got, refused = call(
-        ("get_note", {"id": kept.item.id}),
-        ("update_note", {"id": kept.item.id, "content": "cookies never fade"}),
-    )
-    shown = f"#{kept.item.id} is an inference, not a note: see get_inference."
-    assert (got.text, got.data) == (shown, {"found": False})
-    assert refused.is_error
-    assert memory.inferences.get(kept.item.id) == kept
 
 
 # --- the greeting --------------------------------------------------------------------------------
@@ -223,17 +217,14 @@ def person() -> Call:
     return made
 
 
+ANSWERS: tuple[tuple[Answer, dict[str, bool]], ...] = (
+    ("accept", {"approve": True}), ("decline", {}), ("cancel", {}), ("accept", {}),
+    ("accept", {"approve": False}),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("action", "content"),
-    [
-        ("accept", {"approve": True}),
-        ("decline", {}),
-        ("cancel", {}),
-        ("accept", {}),
-        ("accept", {"approve": False}),
-    ],
-)
+@pytest.mark.parametrize(("action", "content"), ANSWERS)
 def test_a_rule_waits_unless_the_person_says_yes(
     within: Call, person: Call, memory: Memory, mode: str, action: Answer, content: dict[str, bool]
 ) -> None:
@@ -272,43 +263,39 @@ def test_a_client_that_fails_to_ask_gets_the_answer_without_it(within: Call) -> 
     assert saved.structured_content["approval"] == "provisional"
 
 
-@pytest.mark.parametrize(
-    ("variables", "are_there"),
-    [
-        ({}, True),
-        ({"MEMEX_INJECT_RULES": "0"}, False),
-        ({"MEMEX_INJECT_RULES": "1"}, True),
-        ({"MEMEX_RULES_MAX_CHARS": "10"}, False),
-        ({"MEMEX_RULES_MAX_CHARS": "many"}, True),
-    ],
-)
 def test_rules_are_in_the_instructions_as_the_environment_says(
-    within: Call, memory: Memory, variables: dict[str, str], are_there: bool
+    within: Call, memory: Memory
 ) -> None:
     keep(memory, "Never push to main.", type="rule")
-    instructions, _ = within(variables)
-    assert ("Never push to main." in instructions) == are_there
+    for variable, are_there in (
+        ("", True),
+        ("MEMEX_INJECT_RULES=0", False),
+        ("MEMEX_INJECT_RULES=1", True),
+        ("MEMEX_RULES_MAX_CHARS=10", False),
+        ("MEMEX_RULES_MAX_CHARS=many", True),
+    ):
+        name, _, value = variable.partition("=")
+        instructions, _ = within({name: value} if name else {})
+        assert ("Never push to main." in instructions) == are_there, variable
 
 
-@pytest.mark.parametrize(
-    ("variables", "count"),
-    [
-        ({}, 0),
-        ({"MEMEX_FLASHBACK_DAYS": "30"}, 3),
-        ({"MEMEX_FLASHBACK_DAYS": "30", "MEMEX_FLASHBACK_LIMIT": "1"}, 1),
-        ({"MEMEX_FLASHBACK_DAYS": "30", "MEMEX_FLASHBACK_DIST": "0"}, 0),
-        ({"MEMEX_FLASHBACK_DAYS": "30", "MEMEX_FLASHBACK_LIMIT": "9"}, 4),
-    ],
-)
 def test_flashbacks_are_those_that_the_environment_asks_for(
-    within: Call, memory: Memory, clock: Any, variables: dict[str, str], count: int
+    within: Call, memory: Memory, clock: Any
 ) -> None:
     for number in range(4):
         memory.notes.remember(Note(content=f"cookies {number}", category="old"), project="other")
     clock.wait(31)
     note = {"title": "Sessions", "content": "cookies expire", "layer": "past", "folder": "new"}
-    _, (saved,) = within(variables, ("save_note", note))
-    assert len(saved.structured_content["flashbacks"]) == count
+    for variables, count in (
+        ({}, 0),
+        ({"DAYS": "30"}, 3),
+        ({"DAYS": "30", "LIMIT": "1"}, 1),
+        ({"DAYS": "30", "DIST": "0"}, 0),
+        ({"DAYS": "30", "LIMIT": "9"}, 4),
+    ):
+        named = {f"MEMEX_FLASHBACK_{name}": value for name, value in variables.items()}
+        _, (saved,) = within(named, ("save_note", note))
+        assert len(saved.structured_content["flashbacks"]) == count, variables
 
 
 def test_any_limit_is_answered_up_to_100(within: Call, memory: Memory) -> None:
@@ -321,7 +308,7 @@ def test_any_limit_is_answered_up_to_100(within: Call, memory: Memory) -> None:
     assert counts == [1, 1, 100, 100] * 2
 
 
-@pytest.mark.parametrize(("text", "number"), [("", 5), ("x", 5), ("nan", 5), ("-1", 0), ("99", 9)])
-def test_a_number_of_the_environment_is_within_bounds(text: str, number: float) -> None:
-    enter([f"N={text}"])
-    assert client_number("N", 5, most=9) == number
+def test_a_number_of_the_environment_is_within_bounds() -> None:
+    for text, number in (("", 5), ("x", 5), ("nan", 5), ("-1", 0), ("99", 9)):
+        enter([f"N={text}"])
+        assert client_number("N", 5, most=9) == number
