@@ -237,4 +237,4 @@ def test_an_answer_in_any_format_says_what_was_not_read(tmp_path: Path, work: An
         return [" ".join(part.text for part in each.content) for each in answers]
 
     for text in work(ask):
-        assert "n cannot be read: No such file" in text
+        assert "notes cannot be read: No such file" in text
