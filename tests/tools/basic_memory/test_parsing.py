@@ -189,25 +189,25 @@ def test_a_canvas_keeps_all_of_its_fields() -> None:
     assert made == {"nodes": [TEXT, FILE, group], "edges": [EDGE]}
 
 
-@pytest.mark.parametrize(
-    ("nodes", "edges", "reason"),
-    [
-        ([{**TEXT, "id": ""}], [], "id of its own"),
-        ([{**TEXT, "id": 1}], [], "id of its own"),
-        ([TEXT, TEXT], [], "id of its own"),
-        ([{**TEXT, "type": "video"}], [], "no known type"),
-        ([{"id": "a", "type": "text", **BOX}], [], "has no text"),
-        ([{"id": "a", "type": "link", **BOX}], [], "has no url"),
-        ([{**TEXT, "x": "0"}], [], "no number as x"),
-        ([{**TEXT, "width": True}], [], "no number as width"),
-        ([TEXT, FILE], [{**EDGE, "toNode": "z"}], "no node as toNode"),
-        ([TEXT, FILE], [{**EDGE, "fromSide": "middle"}], "no side as fromSide"),
-        ([TEXT, FILE], [{**EDGE, "id": "a"}], "id of its own"),
-    ],
+MALFORMED_CANVAS: tuple[tuple[list[Any], list[Any], str], ...] = (
+    ([{**TEXT, "id": ""}], [], "id of its own"),
+    ([{**TEXT, "id": 1}], [], "id of its own"),
+    ([TEXT, TEXT], [], "id of its own"),
+    ([{**TEXT, "type": "video"}], [], "no known type"),
+    ([{"id": "a", "type": "text", **BOX}], [], "has no text"),
+    ([{"id": "a", "type": "link", **BOX}], [], "has no url"),
+    ([{**TEXT, "x": "0"}], [], "no number as x"),
+    ([{**TEXT, "width": True}], [], "no number as width"),
+    ([TEXT, FILE], [{**EDGE, "toNode": "z"}], "no node as toNode"),
+    ([TEXT, FILE], [{**EDGE, "fromSide": "middle"}], "no side as fromSide"),
+    ([TEXT, FILE], [{**EDGE, "id": "a"}], "id of its own"),
 )
-def test_a_malformed_canvas_is_refused(nodes: list[Any], edges: list[Any], reason: str) -> None:
-    with pytest.raises(BadInput, match=reason):
-        directory.checked(nodes, edges)
+
+
+def test_a_malformed_canvas_is_refused() -> None:
+    for nodes, edges, reason in MALFORMED_CANVAS:
+        with pytest.raises(BadInput, match=reason):
+            directory.checked(nodes, edges)
 
 
 def test_tags_are_a_list_or_one_line() -> None:
@@ -252,31 +252,28 @@ def test_a_note_is_written_inside_the_folder(
         assert (vault / path).is_file()
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "field"),
-    [
-        ("name", "string", SchemaField("name", "string")),
-        ("name", "string, full name", SchemaField("name", "string")),
-        ("name?", "string", SchemaField("name", "string", is_required=False)),
-        ("tag(array)", "string", SchemaField("tag", "string", is_array=True)),
-        (
-            "tag?(array, some)",
-            "string",
-            SchemaField("tag", "string", is_required=False, is_array=True),
-        ),
-        ("tag(array)?", "string", SchemaField("tag", "string", is_required=False, is_array=True)),
-        ("works_at", "Team, employer", SchemaField("works_at", "Team", is_relation=True)),
-        ("mood(enum)", ["a", "b"], SchemaField("mood", "enum", values=("a", "b"))),
-        ("mood(enum)", "[a, 'b'], how", SchemaField("mood", "enum", values=("a", "b"))),
-        ("mood(enum)", "a", SchemaField("mood", "enum", values=("a",))),
-        ("boat", {"name": "string"}, SchemaField("boat", "object")),
-        ("boat(object)", "x", SchemaField("boat", "object")),
-        ("any", "", SchemaField("any", "any")),
-    ],
-    ids=str,
+LOOSE = {"is_required": False}
+FIELDS_OF: tuple[tuple[str, Any, str, dict[str, Any]], ...] = (
+    # the key and value of a declaration, the type of its field, and what else it is
+    ("name", "string", "string", {}),
+    ("name", "string, full name", "string", {}),
+    ("name?", "string", "string", LOOSE),
+    ("name(array)", "string", "string", {"is_array": True}),
+    ("name?(array, some)", "string", "string", LOOSE | {"is_array": True}),
+    ("name(array)?", "string", "string", LOOSE | {"is_array": True}),
+    ("name", "Team, employer", "Team", {"is_relation": True}),
+    ("name(enum)", ["a", "b"], "enum", {"values": ("a", "b")}),
+    ("name(enum)", "[a, 'b'], how", "enum", {"values": ("a", "b")}),
+    ("name(enum)", "a", "enum", {"values": ("a",)}),
+    ("name", {"name": "string"}, "object", {}),
+    ("name(object)", "x", "object", {}),
+    ("name", "", "any", {}),
 )
-def test_a_field_is_read(key: str, value: Any, field: SchemaField) -> None:
-    assert read_schema({"schema": {key: value}}).fields == (field,)
+
+
+@pytest.mark.parametrize(("key", "value", "kind", "more"), FIELDS_OF)
+def test_a_field_is_read(key: str, value: Any, kind: str, more: dict[str, Any]) -> None:
+    assert read_schema({"schema": {key: value}}).fields == (SchemaField("name", kind, **more),)
 
 
 @pytest.mark.parametrize("declared", [None, "Person", ["a"], {"?": "x"}, {"a(b": "x"}], ids=str)
