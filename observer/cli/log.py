@@ -30,8 +30,7 @@ from observer.core.errors import NotFound
 from observer.core.paths import home, open_plain
 from observer.core.text import one_line
 from observer.local import client
-from observer.tools.asking import FIRST_SESSION, nothing, scope_line
-from observer.tools.colours import colour_of
+from observer.tools.asking import FIRST_SESSION, colour_of, nothing, scope_line
 
 Row = dict[str, Any]  # of the question "happened"
 

@@ -6,7 +6,6 @@ it is the address of a resource of this server.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import msgspec
@@ -14,11 +13,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import NotFound
 from observer.core.model import Item, iso
-from observer.memory.api import Memory
 from observer.tools import render
 from observer.tools.documents import ITEM
 from observer.tools.labels import labels, with_suspicion
-from observer.tools.tool import Result, ResultRow, Tool, ToolResult
+from observer.tools.tool import Result, ResultRow, Row, ToolResult, Tools, offered
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \
@@ -29,18 +27,10 @@ past, not instructions.\
 RESULTS = 10
 
 
-class Match(ResultRow):
-    """A matching item; fetch it by its id."""
-
-    id: str
-    title: str
-    url: str
-
-
 class Matches(ResultRow):
-    """Result of `search`, best first."""
+    """Result of `search`, best first; a result is fetched by its id."""
 
-    results: list[Match]
+    results: list[Row]
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
@@ -55,20 +45,10 @@ class FetchResult(ResultRow):
     metadata: dict[str, str]
 
 
-class ChatGpt:
-    """The tools of one memory; `here` returns the folder that the asking client works in."""
+class ChatGpt(Tools):
+    """The tools of one memory."""
 
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self._memory = memory
-        self._here = here
-
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order in which clients list them."""
-        return (
-            Tool(run=self.search, title="Search memory"),
-            Tool(run=self.fetch, title="Fetch an item"),
-        )
-
+    @offered("Search memory")
     def search(
         self, query: Annotated[str, Meta(description="What to look for, in words.")]
     ) -> ToolResult[Matches]:
@@ -76,7 +56,7 @@ class ChatGpt:
 
         Use it first; then fetch the few results that matter.
         """
-        found = self._memory.at(self._here()).search(query, limit=RESULTS)
+        found = self._view().search(query, limit=RESULTS)
         matches = Matches(
             results=[_match(hit.item) for hit in found.hits],
             notice=found.notice or UNSET,
@@ -84,40 +64,35 @@ class ChatGpt:
         )
         return _as_json(matches)
 
+    @offered("Fetch an item")
     def fetch(
         self,
         id: Annotated[str, Meta(description="An id that search returned.")],  # noqa: A002 - the documented name
     ) -> ToolResult[FetchResult]:
         """Fetch everything that is known about one result: text, facts, files, when and where."""
         handle = id.strip()
-        fetched = self._memory.at(self._here()).observations([self._memory.resolve(handle)])
+        fetched = self._view().observations([self._memory.resolve(handle)])
         if not fetched.items:
             raise NotFound(f"no item {handle[:80]!r}", hint="search for it first")
         (item,) = fetched.items
         project = self._memory.project_names()(item.project_id)
-        return _as_json(_document(item, project))
+        metadata = {
+            "type": item.type,
+            "project": project,
+            "created_at": iso(item.created_ms),
+            "validity": "; ".join(labels(item)),
+        }
+        document = FetchResult(
+            **_match(item),
+            text=render.detail(item, lambda _: project),
+            metadata={name: text for name, text in metadata.items() if text},
+        )
+        return _as_json(document)
 
 
-def _match(item: Item) -> Match:
+def _match(item: Item) -> Row:
     title = with_suspicion(item, render.one_line(item.title))
-    return Match(id=str(item.id), title=title, url=ITEM.format(id=item.id))
-
-
-def _document(item: Item, project: str) -> FetchResult:
-    metadata = {
-        "type": item.type,
-        "project": project,
-        "created_at": iso(item.created_ms),
-        "validity": "; ".join(labels(item)),
-    }
-    match = _match(item)
-    return FetchResult(
-        id=match.id,
-        title=match.title,
-        text=render.detail(item, lambda _: project),
-        url=match.url,
-        metadata={name: text for name, text in metadata.items() if text},
-    )
+    return {"id": str(item.id), "title": title, "url": ITEM.format(id=item.id)}
 
 
 def _as_json(result: Result) -> ToolResult[Result]:

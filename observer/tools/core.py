@@ -2,117 +2,34 @@
 
 Names, parameters, limits and result fields are those that users of such tools know; everything
 beyond is additional and optional. The docstrings of the tools are what models read.
-
-A cache of answers, valid while nothing that they depend on has changed.
-
-An agent asks for the context of its project at every start and after every compaction, mostly
-about a memory that has not changed since. Promises that a cached answer equals a new one: any
-write to the store invalidates it, and git is asked the same questions again. In what changes with
-time alone, recency and expiry, it is at most a minute old.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.model import Item, Project
+from observer.core.text import ago, counted
 from observer.memory.accounts import uncommitted_at
-from observer.memory.api import MOST_IDS, Memory
+from observer.memory.api import MOST_IDS
+from observer.memory.graph import NamedCount, Related
 from observer.search.context import Pack, TokenCosts
-from observer.search.recent_sessions import Uncommitted
 from observer.search.start import CardFact
-from observer.tools import compact, notes, related, render, rows
+from observer.tools import notes, render, rows
 from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.fence import FRAME_CHARACTERS
 from observer.tools.parse_filters import parse_filters
-from observer.tools.tool import ResultRow, Tool, ToolResult
-
-CACHED = 32
-LONGEST = 50_000
-"""Cached answers, and characters of the longest cached text: 5 MB at most, 0.5 typically."""
-MINUTE_MS = 60_000
-
-AnyResult = ToolResult[Any]  # each tool has its own result
-
-
-@dataclass(frozen=True, slots=True)
-class GitAnswers:
-    """The questions that git was asked for an answer, and its answers."""
-
-    _answers: list[tuple[Uncommitted, Sequence[str], frozenset[str] | None]] = field(
-        default_factory=list
-    )
-
-    def recording(self, ask: Uncommitted | None) -> Uncommitted | None:
-        """Return a function like `ask` that records each question and its answer."""
-        if ask is None:
-            return None
-
-        def recorded(paths: Sequence[str]) -> frozenset[str] | None:
-            answer = ask(paths)
-            self._answers.append((ask, paths, answer))
-            return answer
-
-        return recorded
-
-    def still_hold(self) -> bool:
-        """Return True if git still gives the same answers."""
-        return all(ask(paths) == answer for ask, paths, answer in self._answers)
-
-
-class ResponseCache:
-    """The latest answers of one memory; safe to share between threads.
-
-    Args:
-        memory: the memory that is asked.
-        now_ms: the clock.
-    """
-
-    def __init__(self, memory: Memory, now_ms: Callable[[], int]) -> None:
-        self._memory = memory
-        self._now_ms = now_ms
-        self._answers: OrderedDict[Hashable, tuple[Hashable, AnyResult, GitAnswers]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def answer(self, asked: Hashable, make: Callable[[GitAnswers], AnyResult]) -> AnyResult:
-        """Return the answer to a request: the cached one if it is valid, else a new one.
-
-        Args:
-            asked: the request's key.
-            make: makes the answer, asking git through the argument's `recording`.
-        """
-        # Taken before the answer is made: a write meanwhile then invalidates it.
-        state = self._memory.snapshot(), self._now_ms() // MINUTE_MS
-        with self._lock:
-            known = self._answers.get(asked)
-        if known and known[0] == state and known[2].still_hold():
-            return known[1]
-        git = GitAnswers()
-        made = make(git)
-        if len(made.text) <= LONGEST:
-            self._keep(asked, (state, made, git))
-        return made
-
-    def _keep(self, asked: Hashable, answer: tuple[Hashable, AnyResult, GitAnswers]) -> None:
-        with self._lock:
-            self._answers[asked] = answer
-            self._answers.move_to_end(asked)
-            if len(self._answers) > CACHED:
-                self._answers.popitem(last=False)
-
+from observer.tools.render import ProjectName, one_line
+from observer.tools.tool import ResultRow, Row, ToolResult, offered
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \
@@ -138,47 +55,35 @@ FRAME_TOKENS = render.tokens_of(FRAME_CHARACTERS)
 EMPTY_TOKENS = 40 + FRAME_TOKENS
 """Tokens of the JSON of an empty context beside its notice, rounded up."""
 
+NAME_CHARS = 80
+MOST_SHOWN = 8
+"""Most files, people and relations of the text of `related`; the JSON has more."""
+
 _UUID_BEGIN = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
 
 Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
+_read = functools.partial(offered, is_always_loaded=True)
 Handle = int | str
 """An item's id, ``#28`` or ``28``, its uuid, or the first 8 or more characters of one."""
 
 
-class Core:
-    """The tools of one memory.
+class RelatedResult(ResultRow):
+    """Result of `related`; `kinds` are what the name is."""
 
-    Args:
-        memory: what they read and write.
-        here: returns the folder that the asking client works in, empty if it is not known.
-    """
+    name: str
+    kinds: list[str]
+    total: int
+    files: list[Row]
+    people: list[Row]
+    groups: list[Row]
+    relations: list[Row] | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
 
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self._memory = memory
-        self._here = here
-        self._notes = notes.MemoryTool(memory, here)
-        self._cache = ResponseCache(memory, now_ms)
 
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order in which clients list them."""
-        as_anchor = MappingProxyType({"anchor": "anchor_id"})
-        read = functools.partial(Tool, is_always_loaded=True)
-        write = functools.partial(read, is_read_only=False, is_destructive=True)
-        return (
-            read(run=self.search, title="Search memory", view="search"),
-            read(
-                run=self.timeline,
-                title="What happened around it",
-                aliases=as_anchor,
-                view="timeline",
-            ),
-            read(run=self.get_observations, title="Full observations by id"),
-            read(run=self.get_context, title="What matters in a project"),
-            read(run=self.related, title="What hangs on a name"),
-            write(run=self._notes.memory, title="Remember, recall, forget"),
-            write(run=self._notes.resolve, title="Settle which notes hold", view="review"),
-        )
+class Core(notes.MemoryTool):
+    """The tools of one memory."""
 
+    @_read("Search memory", view="search")
     def search(  # noqa: PLR0913 - the documented parameters of one tool
         self,
         query: Annotated[
@@ -210,7 +115,7 @@ class Core:
         scope: Annotated[
             Literal["home", "team"], Meta(description="team: also ask the server of a share.")
         ] = "home",
-    ) -> ToolResult[compact.SearchResult]:
+    ) -> ToolResult[rows.SearchResult]:
         """Find earlier work: changes, commands with results, commits, decisions, notes, sessions.
 
         Use before a task that may have been tried, when an error or a file seems familiar, when
@@ -227,22 +132,24 @@ class Core:
         found, name = found.above_floor(), self._memory.project_names()
         excerpts = render.excerpts(found.hits)
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), texts=excerpts)
-        result = compact.search_result(found, name, excerpts)
+        result = rows.search_result(found, name, excerpts)
         return ToolResult(text, result, beside=lambda: {"why": list(map(rows.why, found.hits))})
 
+    @_read("What happened around it", aliases={"anchor": "anchor_id"}, view="timeline")
     def timeline(
         self,
         anchor_id: Annotated[Handle, Meta(description="Id of an item.")],
         depth_before: Depth = 5,
         depth_after: Depth = 5,
-    ) -> ToolResult[compact.TimelineResult]:
+    ) -> ToolResult[rows.TimelineResult]:
         """Show what happened before and after an item in its project, oldest first."""
         anchor = self._memory.resolve(str(anchor_id))
         around = self._view().timeline(anchor, before=depth_before, after=depth_after)
         name = self._memory.project_names()
-        lines = [compact.timeline_line(entry, name) for entry in around.entries]
-        return ToolResult(render.timeline(around, name), compact.TimelineResult(timeline=lines))
+        lines = [rows.timeline_line(entry, name) for entry in around.entries]
+        return ToolResult(render.timeline(around, name), rows.TimelineResult(timeline=lines))
 
+    @_read("Full observations by id")
     def get_observations(
         self,
         ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")],
@@ -257,7 +164,12 @@ class Core:
         found, missing = self._resolved(ids)
         fetched = self._view().observations(found)
         name = self._memory.project_names()
-        there = {handle: self._elsewhere(handle) for handle in missing}
+        # What only the server of a share has.
+        there: dict[Handle, Item | None] = dict.fromkeys(missing)
+        for handle in missing:
+            if isinstance(handle, str) and _UUID_BEGIN.fullmatch(handle.strip()):
+                with suppress(ShareUnavailable):
+                    there[handle] = self._memory.elsewhere(handle.strip())
         missing = [*(handle for handle, item in there.items() if not item), *fetched.missing]
         items = [*fetched.items, *filter(None, there.values())]
         result = rows.ObservationsResult(
@@ -265,13 +177,6 @@ class Core:
             missing_ids=missing or UNSET,
         )
         return ToolResult(render.details(items, name, missing=missing), result)
-
-    def _elsewhere(self, handle: Handle) -> Item | None:
-        """Return an item that only the server of a share has."""
-        is_uuid = isinstance(handle, str) and _UUID_BEGIN.fullmatch(handle.strip()) is not None
-        with suppress(ShareUnavailable):
-            return self._memory.elsewhere(str(handle).strip()) if is_uuid else None
-        return None
 
     def _resolved(self, handles: Sequence[Handle]) -> tuple[list[int], list[Handle]]:
         """Return the ids of handles, each once, and the handles that name no item."""
@@ -288,83 +193,134 @@ class Core:
                     missing[handle] = None
         return list(found), list(missing)
 
+    @_read("What matters in a project")
     def get_context(
         self,
         project: Annotated[str, Meta(description="Name, folder or remote; default: yours.")] = "",
         token_budget: Annotated[int, Meta(ge=1, le=LARGEST)] = 2000,
         query: Annotated[str, Meta(description="What you are about to do.")] = "",
-    ) -> ToolResult[compact.ContextResult]:
+    ) -> ToolResult[rows.ContextResult]:
         """Get the most useful memory of a project within a token budget.
 
         Use at the start of a session or task: where the work stands, decisions and constraints,
         recent work; with query, what fits it comes first.
         """
-        handle = project if project != HERE else ""
-        if not (handle := handle or self._project_here()) and (folder := self._here()):
-            return _nothing_recorded(folder, token_budget)
-        make = functools.partial(self._packed, handle, token_budget, query=query)
-        if query:
-            return make(GitAnswers())
-        return self._cache.answer((handle, self._here(), token_budget), make)
+        handle, folder = project if project != HERE else "", self._here()
+        here = self._memory.project_at(folder) if folder and not handle else None
+        if folder and not (handle or here):
+            text = f"nothing recorded yet in {one_line(folder)}"
+            used = render.tokens(text) + EMPTY_TOKENS
+            return ToolResult(
+                text,
+                rows.ContextResult(
+                    project="", items=[], summaries=[], tokenBudget=token_budget, tokensUsed=used,
+                    notice=text,
+                ),
+            )  # fmt: skip
+        asked = here or self._memory.project(handle)
+        packed = self._view().context(
+            asked.uuid,
+            budget_tokens=token_budget,
+            query=query,
+            costs=_costs(asked),
+            uncommitted=uncommitted_at(asked, folder),
+        )
+        return ToolResult(render.pack(packed), _context(packed, asked))
 
+    @_read("What hangs on a name")
     def related(
         self,
         name: Annotated[str, Meta(description="E.g. src/fees.py, settle_fees, ana, TS2345.")],
         project: str = "",
         limit: Annotated[int, Meta(ge=1, le=50)] = 3,
-    ) -> ToolResult[related.RelatedResult]:
+    ) -> ToolResult[RelatedResult]:
         """List what hangs on a file, symbol, package, error, person or entity."""
         handle = self._here() if project == HERE else project
         found = self._view().related(name, project=handle or None, limit=limit)
-        return related.answer(found, self._memory.project_names())
-
-    def _packed(
-        self, handle: str, budget: int, git: GitAnswers, *, query: str
-    ) -> ToolResult[compact.ContextResult]:
-        asked = self._memory.project(handle)
-        packed = self._view().context(
-            asked.uuid,
-            budget_tokens=budget,
-            query=query,
-            costs=_costs(asked),
-            uncommitted=git.recording(uncommitted_at(asked, self._here())),
+        if not found.total:
+            raise NotFound(
+                f"nothing names {found.name[:NAME_CHARS]!r}",
+                hint="give it whole and as it is spelled, or search for words of it",
+            )
+        notice = "only the newest items were looked at" if found.is_cut else ""
+        project_name = self._memory.project_names()
+        result = RelatedResult(
+            name=_shown(found.name),
+            kinds=list(found.kinds),
+            total=found.total,
+            files=list(map(_count, found.files)),
+            people=list(map(_count, found.people)),
+            groups=[
+                {
+                    "sort": group.sort,
+                    "total": group.total,
+                    "items": [rows.item_line(item, project_name) for item in group.items],
+                }
+                for group in found.groups
+            ],
+            relations=[
+                {
+                    "id": item,
+                    "source": _shown(one.source),
+                    "relationship": _shown(one.kind),
+                    "destination": _shown(one.target),
+                }
+                for item, one in found.relations
+            ]
+            or UNSET,
+            notice=notice or UNSET,
         )
-        return ToolResult(render.pack(packed), _context(packed, asked))
-
-    def _project_here(self) -> str:
-        folder = self._here()
-        project = self._memory.project_at(folder) if folder else None
-        return project.uuid if project else ""
-
-    def _view(self) -> Memory:
-        return self._memory.at(self._here())
+        return ToolResult("\n".join(_related_lines(found, project_name, notice)), result)
 
 
-def _nothing_recorded(folder: str, budget: int) -> ToolResult[compact.ContextResult]:
-    text = f"nothing recorded yet in {render.one_line(folder)}"
-    result = compact.ContextResult(
-        project="",
-        items=[],
-        summaries=[],
-        tokenBudget=budget,
-        tokensUsed=render.tokens(text) + EMPTY_TOKENS,
-        notice=text,
-    )
-    return ToolResult(text, result)
+def _related_lines(found: Related, name: ProjectName, notice: str) -> Iterator[str]:
+    now = now_ms()
+    what = " and ".join(found.kinds[:2]) or "mentioned"
+    last = f"last {ago(now - found.last_ms)}"
+    yield f"{_shown(found.name)} · {what} · {counted(found.total, 'item')}, {last}"
+    if notice:
+        yield f"({notice})"
+    if found.files:
+        yield f"files: {_listed([f'{_shown(one.name)} {one.count}' for one in found.files])}"
+    if found.people:
+        shown = [
+            f"{_shown(one.name)} {one.count}, {ago(now - one.last_ms)}" for one in found.people
+        ]
+        yield f"people: {_listed(shown, '; ')}"
+    for group in found.groups:
+        more = f", the newest {len(group.items)}" if group.total > len(group.items) else ""
+        yield f"{group.sort} ({group.total:,}{more}):"
+        yield from (f"  {render.heading(item, name)}" for item in group.items)
+    if found.relations:
+        yield "relations:"
+        yield from (f"  #{item} {_shown(str(one))}" for item, one in found.relations[:MOST_SHOWN])
 
 
-def _context(packed: Pack, project: Project) -> compact.ContextResult:
+def _listed(shown: Sequence[str], by: str = ", ") -> str:
+    more = f"{by}{len(shown) - MOST_SHOWN} more" if shown[MOST_SHOWN:] else ""
+    return by.join(shown[:MOST_SHOWN]) + more
+
+
+def _count(one: NamedCount) -> Row:
+    return {"name": _shown(one.name), "count": one.count, "last_at": rows.minute(one.last_ms)}
+
+
+def _shown(name: str) -> str:
+    return one_line(name, 2 * NAME_CHARS)
+
+
+def _context(packed: Pack, project: Project) -> rows.ContextResult:
     """Return a pack as a result."""
-    return compact.ContextResult(
+    return rows.ContextResult(
         project=project.name,
-        items=[compact.context_line(entry) for entry in packed.entries],
-        summaries=[compact.summary_line(finished.item) for finished in packed.summaries],
+        items=[rows.context_line(entry) for entry in packed.entries],
+        summaries=[rows.summary_line(finished.item) for finished in packed.summaries],
         tokenBudget=packed.budget_tokens,
         tokensUsed=packed.used_tokens,
         card=[rows.card_line(line) for line in packed.card] or UNSET,
         left_out=packed.left_out or UNSET,
-        notice=render.one_line(packed.notice) or UNSET,
-        degraded=render.one_line(packed.degraded) or UNSET,
+        notice=one_line(packed.notice) or UNSET,
+        degraded=one_line(packed.degraded) or UNSET,
     )
 
 
@@ -384,15 +340,13 @@ def _costs(project: Project) -> TokenCosts:
         notice=REMARK,
     )
     return TokenCosts(
-        entry=lambda entry: render.tokens_of(compact.context_characters(entry)),
-        summary=lambda each: _tokens(
-            compact.summary_line(each.item), render.pack_summary(each.item)
-        ),
+        entry=lambda entry: render.tokens_of(rows.context_characters(entry)),
+        summary=lambda each: _tokens(rows.summary_line(each.item), render.pack_summary(each.item)),
         line=lambda line: _tokens(rows.card_line(line), render.card_line(line)),
         overhead=_tokens(_context(empty, project), render.pack(empty)) + FRAME_TOKENS,
     )
 
 
-def _tokens(row: ResultRow, text: str) -> int:
+def _tokens(row: object, text: str) -> int:
     json = msgspec.json.encode(row).decode()
     return render.tokens(max(json, text, key=len) + ",")

@@ -11,23 +11,26 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from observer.clients.client import Client, hook_specific_output
+from observer.clients.client import hook_specific_output
 from observer.clients.registry import clients as all_clients
+from observer.core import config, disk
 from observer.core.config import Settings
 from observer.core.model import Project, Session
-from observer.core.paths import Home, make_private, read_plain
+from observer.core.paths import Home, home, make_private, read_plain
 from observer.core.text import quoted
+from observer.git.status import uncommitted_paths
 from observer.local.given import START, Giving
 from observer.memory.api import Memory
 from observer.search.reminder import Reminder
+from observer.search.start import Start
 from observer.tools.documents import Documents
 from observer.tools.fence import without_links
-from observer.tools.render import one_line, tokens
+from observer.tools.render import card_line, one_line, tokens
+from observer.tools.tool import ResultRow, Row
 
 MOST_CHARACTERS = 10_000
 """Claude Code and Cursor cut longer context, or move it to a file that few models read."""
@@ -63,7 +66,11 @@ def write(
     Raises:
         OSError: the home cannot be written.
     """
-    clients = _clients(memory, project)
+    sessions = memory.sessions(project=project.uuid, limit=SESSIONS)
+    at_work = {session.client for session in sessions}
+    with_files = [one for one in all_clients().values() if one.context_file]
+    # `ANYONES` does not serve those that take no plain text.
+    wrapping = [one for one in with_files if one.wrap_context]
     written = 0
     for root in project.roots:
         folder = mirror(home, root)
@@ -82,8 +89,13 @@ def write(
         if not text:
             _remove(folder, home)
             continue
-        files = {client: render(client=client.name) for client in clients}
-        written += _write_all(folder, text, dict.fromkeys(_wrapping(), text) | files)
+        own = {one: render(client=one.name) for one in with_files if one.name in at_work}
+        contents = {ANYONES: text.encode()}
+        for client, shown in (dict.fromkeys(wrapping, text) | own).items():
+            contents[client.context_file] = (client.wrap_context or str.encode)(shown)
+        for file in set(_files(folder)) - {folder / name for name in contents}:
+            file.unlink()  # of a client that was not at work lately
+        written += sum(_replace(folder / name, content) for name, content in contents.items())
     return written
 
 
@@ -131,6 +143,57 @@ _SHOWN = re.compile(r"(?:^|\\n)#(\d{1,18}) ", re.MULTILINE)
 """The id at the beginning of a line, also of a text in JSON."""
 
 
+def given(memory: Memory, folder: str, *, project: str | None, client: str) -> Start:
+    """Return what a session of a client is given at its start in a project, or in a folder.
+
+    Where no file was written yet, that is what it would hold.
+    """
+    named = memory.project(project) if project else None
+    folder = named.roots[-1] if named and named.roots else folder
+    root = shown_from(home(), folder)
+    found = memory.project_at(root or folder)
+    around = [one for one in found.roots if Path(folder).is_relative_to(one)] if found else []
+    root = root or max(around, key=len, default="")
+    most = budget(config.load(home()))
+    if not (found and Path(root).is_dir()):
+        return Start(lines=(), budget_tokens=most, used_tokens=0)
+    return Documents(memory, partial(str, root)).start(
+        found,
+        tokens=most,
+        client=client,
+        uncommitted=partial(uncommitted_paths, root),
+        exists=partial(existing, root),
+    )
+
+
+class Explanation(ResultRow):
+    """A session's start, explained: the cost of each line, and what is left out, with the reason.
+
+    An `id` of 0 cannot be fetched.
+    """
+
+    token_budget: int
+    tokens_used: int
+    lines: list[Row]
+    left_out: list[Row]
+
+
+def explained(start: Start) -> Explanation:
+    """Explain what a session is given at its start."""
+    lines = [(line, card_line(line)) for line in start.lines]
+    return Explanation(
+        token_budget=start.budget_tokens,
+        tokens_used=start.used_tokens,
+        lines=[
+            {"id": line.item, "text": shown, "why": line.why, "tokens": tokens(f"{shown}\n")}
+            for line, shown in lines
+        ],
+        left_out=[
+            {"id": one.item, "title": one_line(one.title), "why": one.why} for one in start.omitted
+        ],
+    )
+
+
 def existing(root: str, paths: Collection[str]) -> frozenset[str]:
     """Return the paths, relative to a root, that exist."""
     return frozenset(path for path in paths if os.path.lexists(f"{root}/{path}"))
@@ -154,30 +217,8 @@ def mirror(home: Home, root: str) -> Path:
     return home.context / "by-path" / root.lstrip("/")
 
 
-def _write_all(folder: Path, text: str, of_clients: Mapping[Client, str]) -> int:
-    """Write the files of one folder, and remove those of clients that were not at work lately."""
-    contents = {ANYONES: text.encode()}
-    for client, own in of_clients.items():
-        wrap = client.wrap_context or str.encode
-        contents[client.context_file] = wrap(own)
-    for file in set(_files(folder)) - {folder / name for name in contents}:
-        file.unlink()
-    return sum(_replace(folder / name, content) for name, content in contents.items())
-
-
-def _wrapping() -> list[Client]:
-    """Return the clients that `ANYONES` does not serve, since they take no plain text."""
-    return [one for one in all_clients().values() if one.context_file and one.wrap_context]
-
-
 def _files(folder: Path) -> Iterator[Path]:
     return folder.glob("CONTEXT.*")
-
-
-def _clients(memory: Memory, project: Project) -> list[Client]:
-    sessions = memory.sessions(project=project.uuid, limit=SESSIONS)
-    names = {session.client for session in sessions}
-    return [one for one in all_clients().values() if one.context_file and one.name in names]
 
 
 def _replace(path: Path, content: bytes) -> bool:
@@ -186,18 +227,7 @@ def _replace(path: Path, content: bytes) -> bool:
             return False
     except FileNotFoundError:
         make_private(path.parent)  # every level shows a name of the user's
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
-    except OSError as error:
-        error.filename = str(path.parent)  # the same each time: it is logged once
-        raise
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    disk.replace(path, content)
     return True
 
 
@@ -230,30 +260,20 @@ def printed(known: Reminder, *, client: str, event: str) -> bytes:
 
 
 def text(known: Reminder) -> str:
-    """Return a reminder as one labelled line; "" where it would have to cut a command."""
-    said = _SAYING[known.sort](known) if known.instead else ""
+    """Return a reminder as one labelled line; "" where it would have to cut a command.
+
+    A command is shown whole or not at all, between backticks in the one line.
+    """
+    said = f"{known.instead}." if known.instead else ""
+    if said and known.sort == "form":
+        commands = (known.failed, known.instead)
+        if any(len(each) > _COMMAND_CHARS or "`" in each for each in commands):
+            return ""
+        times = f", {known.times} times" if known.times > 1 else ""
+        why = f" ({quoted(known.why)})" if known.why else ""
+        said = f"`{known.instead}` works here; `{known.failed}` could not run{times}{why}."
     if not said:
         return ""
     reference = f" #{known.item}"
     line = one_line(f"{LABEL} {said}".replace("```", "'''"), MOST_CHARS - len(reference))
     return f"{without_links(line)}{reference}"
-
-
-def _form(known: Reminder) -> str:
-    if not (_is_short(known.failed) and _is_short(known.instead)):
-        return ""
-    times = f", {known.times} times" if known.times > 1 else ""
-    why = f" ({quoted(known.why)})" if known.why else ""
-    return f"`{known.instead}` works here; `{known.failed}` could not run{times}{why}."
-
-
-def _is_short(command: str) -> bool:
-    """Return True if a command fits whole between backticks in the one line."""
-    return len(command) <= _COMMAND_CHARS and "`" not in command
-
-
-def _others(known: Reminder) -> str:
-    return f"{known.instead}."
-
-
-_SAYING = {"form": _form, "others": _others}

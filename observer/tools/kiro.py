@@ -6,16 +6,16 @@ nothing is in a row beyond the documented fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import UNSET, Meta
+from msgspec import Meta
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
-from observer.memory.api import MOST_IDS, Memory
+from observer.memory.api import MOST_IDS
 from observer.search.context import PackEntry, TokenCosts
 from observer.search.find import SearchHits
 from observer.search.handles import SearchOptions
@@ -24,7 +24,7 @@ from observer.search.snippet import snippet
 from observer.tools import render, rows
 from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.labels import with_suspicion
-from observer.tools.tool import ResultRow, Tool, ToolResult
+from observer.tools.tool import Result, ResultRow, Row, ToolResult, Tools, offered
 
 GUIDE = """\
 Memory of earlier work in this and other projects: file writes and reads, commands, research, \
@@ -39,107 +39,49 @@ LEAST_CUT = 25
 """Tokens from which on an item is cut to what is left of the budget; else it is left out."""
 
 Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
-Row = TypeVar("Row", bound=ResultRow)
 
 
-class KiroObservation(ResultRow):
-    """A step of the work, or what was recorded on purpose."""
-
-    id: int
-    type: str
-    title: str
-    subtitle: str | None
-    text: str | None
-    narrative: str | None
-    facts: str | None
-    concepts: str | None
-    files_read: str | None
-    files_modified: str | None
-    project: str
-    created_at: str
-    created_at_epoch: int
-    is_stale: int
-    discovery_tokens: int
-
-
-class KiroSummary(ResultRow):
-    """What a session was about."""
-
-    id: int
-    session_id: str
-    project: str
-    request: str | None
-    investigated: str | None
-    learned: str | None
-    completed: str | None
-    next_steps: str | None
-    notes: str | None
-    created_at: str
-    created_at_epoch: int
-
-
-class KiroMoment(ResultRow):
-    """An observation in its place in time."""
-
-    id: int
-    type: str
-    title: str
-    subtitle: str | None
-    narrative: str | None
-    project: str
-    created_at: str
-    created_at_epoch: int
-    position: int
-
-
-class SignalValues(ResultRow):
-    """The signals for which an item is in the pack, each between 0 and 1."""
-
-    semantic: float
-    fts5: float
-    recency: float
-    projectMatch: float  # noqa: N815 - the documented name
-
-
-class KiroItem(ResultRow):
-    """An item of a context; `content` is what the budget was charged for."""
-
-    id: int
-    title: str
-    content: str
-    type: str
-    project: str
-    created_at: str
-    created_at_epoch: int
-    score: float
-    signals: SignalValues
+OBSERVATION = (
+    "id", "type", "title", "subtitle", "text", "narrative", "facts", "concepts", "files_read",
+    "files_modified", "project", "created_at", "created_at_epoch", "is_stale", "discovery_tokens",
+)  # fmt: skip
+MOMENT = (
+    "id", "type", "title", "subtitle", "narrative", "project", "created_at", "created_at_epoch",
+    "position",
+)  # fmt: skip
+SUMMARY = ("id", "session_id", "project", *render.ANSWERS, "created_at", "created_at_epoch")
+ITEM = (
+    "id", "title", "content", "type", "project", "created_at", "created_at_epoch", "score",
+    "signals",
+)  # fmt: skip
+"""The documented fields of each row, in their order."""
 
 
 class KiroSearchResult(ResultRow):
     """Result of `search`, each list best first."""
 
-    observations: list[KiroObservation]
-    summaries: list[KiroSummary]
+    observations: list[Row]
+    summaries: list[Row]
 
 
 class KiroTimeline(ResultRow):
     """Result of `timeline`, oldest first."""
 
-    timeline: list[KiroMoment]
+    timeline: list[Row]
 
 
 class KiroObservations(ResultRow):
     """Result of `get_observations`, in the order of the ids."""
 
-    observations: list[KiroObservation]
+    observations: list[Row]
 
 
 class KiroContext(ResultRow):
     """Result of `get_context`, knowledge first."""
 
     project: str
-    items: list[KiroItem]
-    summaries: list[KiroSummary]
+    items: list[Row]
+    summaries: list[Row]
     tokenBudget: int  # noqa: N815 - the documented name
     tokensUsed: int  # noqa: N815 - as above
 
@@ -148,22 +90,10 @@ _ALL = SearchOptions(kinds=("observation", "record", "note", "summary"))
 """The document promises what tools did as observations of their own."""
 
 
-class Kiro:
-    """The tools of one memory; `here` returns the folder that the asking client works in."""
+class Kiro(Tools):
+    """The tools of one memory."""
 
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self._memory = memory
-        self._here = here
-
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        return (
-            Tool(run=self.search, title="Search memory"),
-            Tool(run=self.timeline, title="What happened around it"),
-            Tool(run=self.get_observations, title="Full observations by id"),
-            Tool(run=self.get_context, title="What matters in a project"),
-        )
-
+    @offered("Search memory")
     def search(
         self,
         query: Annotated[
@@ -193,6 +123,7 @@ class Kiro:
             notice="" if items or reads else found.notice,
         )
 
+    @offered("What happened around it")
     def timeline(
         self,
         anchor_id: Annotated[int, Meta(description="Id of an observation.")],
@@ -206,12 +137,13 @@ class Kiro:
         return _as_json(
             KiroTimeline(
                 timeline=[
-                    _row(KiroMoment, _marked(each.item), name, position=each.position)
+                    _row(MOMENT, _marked(each.item), name, position=each.position)
                     for each in around
                 ]
             )
         )
 
+    @offered("Full observations by id")
     def get_observations(
         self, ids: Annotated[list[int], Meta(description=f"{MOST_IDS} at most.")]
     ) -> ToolResult[KiroObservations]:
@@ -221,6 +153,7 @@ class Kiro:
         found = self._view().accounts.steps(ids)
         return _as_json(KiroObservations(observations=self._observations(found)))
 
+    @offered("What matters in a project")
     def get_context(
         self,
         project: Annotated[str, Meta(description="Its name, folder or remote.")],
@@ -243,7 +176,12 @@ class Kiro:
         packed = self._view().context(
             asked.uuid, budget_tokens=LARGEST, query=query, costs=_FREE, has_card=False
         )
-        entries = sorted(packed.entries, key=_order if query else _knowledge_first)
+        entries = sorted(
+            packed.entries,
+            key=lambda entry: (
+                not is_knowledge(entry.hit.item), -_worth(entry.hit) if query else 0.0
+            ),
+        )  # fmt: skip
         items, used = self._fitting(entries, token_budget, is_asked=bool(query))
         summaries = self._summaries([each.item for each in packed.summaries])
         return _as_json(
@@ -252,7 +190,7 @@ class Kiro:
 
     def _fitting(
         self, entries: list[PackEntry], budget: int, *, is_asked: bool
-    ) -> tuple[list[KiroItem], int]:
+    ) -> tuple[list[Row], int]:
         """Return the entries that fit, a long one cut, and their tokens."""
         left, found, name = budget, [], self._memory.project_names()
         for entry in entries:
@@ -262,28 +200,28 @@ class Kiro:
             if (cost := render.tokens(text)) <= left:
                 left -= cost
                 score = clamped(_worth(entry.hit)) if is_asked else entry.hit.score
-                found.append(
-                    _row(
-                        KiroItem,
-                        entry.hit.item,
-                        name,
-                        content=text,
-                        score=round(score, 4),
-                        signals=_signals(entry.hit),
-                    )
-                )
+                signals = entry.hit.signals
+                shown = {
+                    "semantic": round(signals.semantic, 4),
+                    "fts5": round(signals.fts5, 4),
+                    "recency": round(signals.recency, 4),
+                    "projectMatch": round(signals.project_match, 4),
+                }
+                more = {"content": text, "score": round(score, 4), "signals": shown}
+                found.append(_row(ITEM, entry.hit.item, name, **more))
         return found, budget - left
 
-    def _observations(self, items: list[Item]) -> list[KiroObservation]:
+    def _observations(self, items: list[Item]) -> list[Row]:
         name = self._memory.project_names()
-        return [_exactly(KiroObservation, rows.observation(_marked(item), name)) for item in items]
+        full = (msgspec.to_builtins(rows.observation(_marked(item), name)) for item in items)
+        return [{field: one.get(field) for field in OBSERVATION} for one in full]
 
-    def _summaries(self, items: list[Item]) -> list[KiroSummary]:
+    def _summaries(self, items: list[Item]) -> list[Row]:
         name = self._memory.project_names()
         sessions = self._memory.session_names(item.session_id or 0 for item in items)
         return [
             _row(
-                KiroSummary,
+                SUMMARY,
                 item,
                 name,
                 session_id=sessions.get(item.session_id or 0, ""),
@@ -291,9 +229,6 @@ class Kiro:
             )
             for item in items
         ]
-
-    def _view(self) -> Memory:
-        return self._memory.at(self._here())
 
 
 _FREE = TokenCosts(entry=lambda _: 0, summary=lambda _: 0, line=lambda _: 0, overhead=0)
@@ -312,30 +247,12 @@ def _worth(hit: Hit) -> float:
     return worth * (KNOWLEDGE_FACTOR if is_knowledge(hit.item) else 1)
 
 
-def _order(entry: PackEntry) -> tuple[bool, float]:
-    return not is_knowledge(entry.hit.item), -_worth(entry.hit)
-
-
-def _knowledge_first(entry: PackEntry) -> bool:
-    return not is_knowledge(entry.hit.item)
-
-
 def _marked(item: Item) -> Item:
     """Return an item whose title says if its text imitates markup: no other field could."""
     return replace(item, title=with_suspicion(item, item.title))
 
 
-def _signals(hit: Hit) -> SignalValues:
-    signals = hit.signals
-    return SignalValues(
-        semantic=round(signals.semantic, 4),
-        fts5=round(signals.fts5, 4),
-        recency=round(signals.recency, 4),
-        projectMatch=round(signals.project_match, 4),
-    )
-
-
-def _row(row: type[Row], item: Item, name: render.ProjectName, **more: Any) -> Row:  # noqa: ANN401 - of the row
+def _row(fields: Sequence[str], item: Item, name: render.ProjectName, **more: Any) -> Row:  # noqa: ANN401 - of the row
     """Return an item with the documented fields of a row, null where it has none of one."""
     known = {
         "id": item.id,
@@ -346,16 +263,10 @@ def _row(row: type[Row], item: Item, name: render.ProjectName, **more: Any) -> R
         "project": name(item.project_id),
         "created_at": iso(item.created_ms),
         "created_at_epoch": item.created_ms,
+        **more,
     }
-    fields = {field: known[field] for field in row.__struct_fields__ if field in known}
-    return row(**{**fields, **more})
+    return {field: known[field] for field in fields}
 
 
-def _exactly(row: type[Row], of: ResultRow) -> Row:
-    """Return the documented fields of a row of ours, null where it leaves one out."""
-    values: dict[str, Any] = {name: getattr(of, name) for name in row.__struct_fields__}
-    return row(**{name: None if value is UNSET else value for name, value in values.items()})
-
-
-def _as_json(result: Row, *, notice: str = "") -> ToolResult[Row]:
+def _as_json(result: Result, *, notice: str = "") -> ToolResult[Result]:
     return ToolResult(msgspec.json.encode(result).decode(), result, is_json=True, notice=notice)

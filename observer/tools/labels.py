@@ -5,7 +5,6 @@ Also the row that marks what a language model wrote about an item.
 
 from __future__ import annotations
 
-import orjson
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
@@ -14,7 +13,7 @@ from observer.core.model import Item, Reason, Validity
 from observer.core.moment import day
 from observer.core.text import ago, one_line, span_text
 from observer.tools.fence import defused
-from observer.tools.tool import ResultRow
+from observer.tools.tool import Row
 
 HASH = 10
 """Characters of a commit's name that are shown."""
@@ -52,12 +51,14 @@ def labels(item: Item, *, whole: bool = False) -> list[str]:
     moved = [each for each in marks if each.reason == "renamed"]
     if len(moved) > 1:
         marks = [each for each in marks if each.reason != "renamed"]
-    said = [_label(replace(each, subject=_cut(each.subject)), item, brief=True) for each in marks]
+    cut = [
+        replace(each, subject=f"{each.subject[: SUBJECT - 1]}…")
+        if len(each.subject) > SUBJECT
+        else each
+        for each in marks
+    ]
+    said = [_label(each, item, brief=True) for each in cut]
     return [*_of_note(item), *said, *([f"{len(moved)} files moved"] if len(moved) > 1 else [])]
-
-
-def _cut(names: str) -> str:
-    return names if len(names) <= SUBJECT else f"{names[: SUBJECT - 1]}…"
 
 
 def with_suspicion(item: Item, text: str) -> str:
@@ -88,67 +89,28 @@ def _label(mark: Validity, item: Item, *, brief: bool = False) -> str:
     if mark.reason == "elsewhere" and mark.branch:
         form = "on branch {mark.branch}, not here"
     stale = "stale" if mark.share >= 1 else f"stale in part ({mark.share:.0%})"
-    return form.format(mark=mark, stale=stale, when=_when(mark, item), before=_before(mark))
+    when = f" in {mark.commit[:HASH]}" if mark.commit else ""  # and how long after the item
+    if mark.since_ms:
+        when += f", {span_text(mark.since_ms - item.created_ms) or 'soon'} after"
+    title = mark.subject.partition(" ")[2]  # of the other item
+    before = f" of {day(mark.since_ms)}: {title}" if title else ""
+    return form.format(mark=mark, stale=stale, when=when, before=before)
 
 
-def _before(mark: Validity) -> str:
-    """Return the day and title of the other item."""
-    _, _, title = mark.subject.partition(" ")
-    return f" of {day(mark.since_ms)}: {title}" if title else ""
+def written(item: Item) -> Row | UnsetType:
+    """Return the row of what the language model `by` wrote about an item, UNSET if nothing was.
 
-
-def _when(mark: Validity, item: Item) -> str:
-    """Return the commit, and how long after the item it came."""
-    where = f" in {mark.commit[:HASH]}" if mark.commit else ""
-    if not mark.since_ms:
-        return where
-    span = span_text(mark.since_ms - item.created_ms)
-    return f"{where}, {span or 'soon'} after"
-
-
-def json_characters(shell: int, item: Item, *texts: str) -> int:
-    """Return how many characters a row of an item has as JSON.
-
-    Args:
-        shell: characters of the row without its texts, an id of 0 and a comma included.
-        item: what the row is of; its type and its labels count too.
-        texts: the other texts of the row.
+    Every other field of an item is made without one. `is_outdated` is true if the item has changed
+    since.
     """
-    said = labels(item)
-    shown = (item.type, *texts, *said)
-    listed = len(',"validity":[]') + len('"",') * len(said) if said else 0
-    return (
-        shell
-        + len(str(item.id))
-        + sum(len(orjson.dumps(text).decode()) - 2 for text in shown)
-        + listed
-    )
-
-
-class Written(ResultRow):
-    """What the language model `by` wrote; every other field of an item is made without one.
-
-    `is_outdated` is true if the item has changed since.
-    """
-
-    by: str
-    narrative: str
-    learned: str | None
-    next_steps: str | None
-    concepts: str | None
-    is_outdated: bool
-
-
-def written(item: Item) -> Written | UnsetType:
-    """Return the row of what a model wrote about an item, UNSET if nothing was."""
     wrote = item.enrichment
     if wrote is None:
         return UNSET
-    return Written(
-        by=wrote.model,
-        narrative=wrote.narrative,
-        learned=wrote.learned or None,
-        next_steps=wrote.next_steps or None,
-        concepts=", ".join(wrote.concepts) or None,
-        is_outdated=item.updated_ms > wrote.as_of_ms,
-    )
+    return {
+        "by": wrote.model,
+        "narrative": wrote.narrative,
+        "learned": wrote.learned or None,
+        "next_steps": wrote.next_steps or None,
+        "concepts": ", ".join(wrote.concepts) or None,
+        "is_outdated": item.updated_ms > wrote.as_of_ms,
+    }

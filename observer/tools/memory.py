@@ -5,17 +5,15 @@ The tools that its document refers to are here under their names: `code`, `sessi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from observer.memory.api import Memory
-from observer.tools import compact, notes
+from observer.tools import notes, rows
 from observer.tools.asking import MOST_RESULTS
 from observer.tools.core import Core
 from observer.tools.story import Browse, Reasons, Sessions, StoryTools
-from observer.tools.tool import Tool, ToolResult
+from observer.tools.tool import ToolResult, Tools, offered
 
 GUIDE = """\
 memory keeps facts on purpose: remember a decision, preference or context when it is made, recall \
@@ -25,29 +23,10 @@ earlier work on a piece of code.\
 """
 
 
-class MemoryTools:
-    """The tools of one memory; `here` returns the folder that the asking client works in."""
+class MemoryTools(Tools):
+    """The tools of one memory, with the tools of other toolsets behind three of them."""
 
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self._notes = notes.MemoryTool(memory, here)
-        self._core = Core(memory, here)
-        self._story = StoryTools(memory, here)
-        self._browse = Browse(memory, here)
-
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order in which clients list them."""
-        return (
-            Tool(
-                run=self.memory,
-                title="Remember, recall, forget",
-                is_read_only=False,
-                is_destructive=True,
-            ),
-            Tool(run=self.code, title="Earlier work on code"),
-            Tool(run=self.session, title="The last sessions"),
-            Tool(run=self.project, title="What matters in a project"),
-        )
-
+    @offered("Remember, recall, forget", is_read_only=False, is_destructive=True)
     def memory(  # noqa: PLR0913 - the documented parameters of one tool
         self,
         action: Annotated[str, Meta(extra_json_schema={"enum": list(notes.ACTIONS)})],
@@ -69,12 +48,13 @@ class MemoryTools:
 
         Never store API keys, tokens or passwords: they are refused.
         """
-        answer = self._notes.memory(
+        answer = notes.MemoryTool(self._memory, self._here).memory(
             action, content=content, key=key, fact_type=fact_type, category=category,
             confidence=confidence, scope=scope, query=query, limit=limit, id=id,
         )  # fmt: skip
         return answer if action == "recall" else ToolResult(answer.result.message, answer.result)
 
+    @offered("Earlier work on code")
     def code(
         self,
         query: Annotated[str, Meta(description="What the code does.")] = "",
@@ -83,26 +63,34 @@ class MemoryTools:
         ] = "",
         limit: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] = 10,
         action: Literal["search"] = "search",
-    ) -> ToolResult[compact.SearchResult | Reasons]:
+    ) -> ToolResult[rows.SearchResult | Reasons]:
         """Find earlier work on code by meaning, or the history behind a file, line or symbol."""
         del action  # there is one
-        found = self._story.why(file_path) if file_path else self._core.search(query, limit=limit)
-        return cast("ToolResult[Any]", found)  # of one of two tools
+        found: ToolResult[Any] = (
+            StoryTools(self._memory, self._here).why(file_path)
+            if file_path
+            else Core(self._memory, self._here).search(query, limit=limit)
+        )
+        return found
 
+    @offered("The last sessions")
     def session(
         self,
         limit: Annotated[int, Meta(ge=1, le=100)] = 20,
         action: Literal["recap", "current_session", "list_sessions"] = "recap",
     ) -> ToolResult[Sessions]:
         """List the last sessions here, with what each was asked."""
-        return self._browse.sessions(".", 1 if action == "current_session" else limit)
+        return Browse(self._memory, self._here).sessions(
+            ".", 1 if action == "current_session" else limit
+        )
 
+    @offered("What matters in a project")
     def project(
         self,
         project_path: Annotated[str, Meta(description="Left out: yours.")] = "",
         name: Annotated[str, Meta(description="Its name, where no path is given.")] = "",
         action: Literal["start", "set", "get"] = "start",
-    ) -> ToolResult[compact.ContextResult]:
+    ) -> ToolResult[rows.ContextResult]:
         """Return what matters in a project: where the work stands, decisions, recent sessions."""
         del action  # which project is meant is said by each call
-        return self._core.get_context(project_path or name)
+        return Core(self._memory, self._here).get_context(project_path or name)

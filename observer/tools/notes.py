@@ -5,7 +5,7 @@ Replies and errors are worded as its documentation words them: agents were taugh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from typing import Annotated, cast, get_args
 
 import msgspec
@@ -14,17 +14,16 @@ from msgspec import UNSET, Meta, UnsetType
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Scope
-from observer.core.model import Item, iso
-from observer.memory.api import Memory
+from observer.core.model import iso
 from observer.notes.pairs import How, OpenPairs, Pair, Settlement
-from observer.notes.values import Note, Remembered, Similar
+from observer.notes.values import Note
 from observer.search.handles import SearchOptions
 from observer.search.rank import Hit
 from observer.tools import render
 from observer.tools.labels import labels
 from observer.tools.note_api import final, pair_lines, stands
 from observer.tools.parse_filters import parse_filters
-from observer.tools.tool import ResultRow, ToolResult
+from observer.tools.tool import ResultRow, Row, ToolResult, Tools, offered, row
 
 ACTIONS = ("remember", "recall", "forget")
 SCOPES: tuple[str, ...] = get_args(Scope)
@@ -39,36 +38,12 @@ CONFIDENCE = 0.5
 """Of a note about which nothing else is said."""
 
 
-class Recalled(ResultRow):
-    """A note; `score` between 0 and 1, comparable within one answer.
-
-    `project` is set if the client's folder belongs to no known project; `validity` are its labels.
-    """
-
-    id: int
-    content: str
-    key: str | None
-    fact_type: str
-    category: str | None
-    confidence: float | None
-    scope: str
-    created_at: str
-    score: float
-    project: str | UnsetType = UNSET
-    tags: list[str] | UnsetType = UNSET
-    validity: list[str] | UnsetType = UNSET
-
-
-class SimilarNote(ResultRow):
-    """A note that is similar to the one remembered; prefer to update it."""
-
-    id: int
-    title: str
-    score: float
-
-
 class MemoryToolResult(ResultRow):
-    """Result of `memory`; the fields beyond `message` depend on the action."""
+    """Result of `memory`; the fields beyond `message` depend on the action.
+
+    Of a memory `score` is between 0 and 1, comparable within one answer, `validity` are its labels;
+    `similar` are notes that are like the one remembered: prefer to update them.
+    """
 
     action: str
     message: str
@@ -76,8 +51,8 @@ class MemoryToolResult(ResultRow):
     updated: bool | UnsetType = UNSET
     deleted: bool | UnsetType = UNSET
     final_at: str | UnsetType = UNSET
-    memories: list[Recalled] | UnsetType = UNSET
-    similar: list[SimilarNote] | UnsetType = UNSET
+    memories: list[Row] | UnsetType = UNSET
+    similar: list[Row] | UnsetType = UNSET
     dangling: list[str] | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
@@ -92,54 +67,30 @@ class Settling(msgspec.Struct, frozen=True):
     content: str = ""
 
 
-class OpenPair(ResultRow):
-    """Two near notes, each with its text and date; nobody has said yet what holds."""
-
-    id: int
-    said: str
-    at: str
-    other: int
-    other_said: str
-    other_at: str
-
-
-class Settled(ResultRow):
-    """What was settled: `id` is the note that holds; `problem` says why nothing was."""
-
-    id: int
-    how: How
-    other: int
-    problem: str | UnsetType = UNSET
-
-
 class ResolveResult(ResultRow):
-    """Result of `resolve`: what was settled, and pairs that are still open, of `total`."""
+    """Result of `resolve`: what was settled, and pairs that are still open, of `total`.
 
-    settled: list[Settled]
-    open: list[OpenPair]
+    Of what was settled, `id` is the note that holds; `problem` says why nothing was.
+    """
+
+    settled: list[Row]
+    open: list[Row]
     total: int
     degraded: str | UnsetType = UNSET
 
 
+_write = functools.partial(offered, is_always_loaded=True, is_read_only=False, is_destructive=True)
 OPEN, SAID = 10, 400
 """Pairs that an answer lists, and characters of each note in it."""
 
 
-class MemoryTool:
-    """The tools of one memory; `here` returns the folder that the asking client works in."""
+class MemoryTool(Tools):
+    """The tools of one memory that keep notes and settle which hold."""
 
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self._memory = memory
-        self._here = here
-
+    @_write("Remember, recall, forget")
     def memory(  # noqa: PLR0913 - the documented parameters of one tool
         self,
-        action: Annotated[
-            str,
-            Meta(
-                extra_json_schema={"enum": list(ACTIONS)},
-            ),
-        ],
+        action: Annotated[str, Meta(extra_json_schema={"enum": list(ACTIONS)})],
         *,
         content: Annotated[str, Meta(description="The fact, with its reason. No secrets.")] = "",
         key: Annotated[str, Meta(description="The same key replaces the note.")] = "",
@@ -152,10 +103,7 @@ class MemoryTool:
             float | UnsetType,
             Meta(extra_json_schema={"minimum": 0, "maximum": 1, "default": CONFIDENCE}),
         ] = UNSET,
-        scope: Annotated[
-            str,
-            Meta(extra_json_schema={"enum": [*SCOPES, ALL]}),
-        ] = "project",
+        scope: Annotated[str, Meta(extra_json_schema={"enum": [*SCOPES, ALL]})] = "project",
         tags: list[str] = [],  # noqa: B006 - never changed
         supersedes: Annotated[
             list[int], Meta(description="Ids of notes that no longer hold.")
@@ -190,8 +138,11 @@ class MemoryTool:
                     note = msgspec.structs.replace(note, confidence=sure)
                 return self._remember(note)
             case "recall":
+                # Without one, the types of this tool that notes have, or all if none has one.
+                counts, ours = self._memory.notes.counts("type"), list(map(_type, FACT_TYPES))
+                kept = [one for one in ours if one in counts]
                 wanted = parse_filters(
-                    type=_type(fact_type) if fact_type else self._kept_types(),
+                    type=_type(fact_type) if fact_type else ",".join(kept or ours),
                     category=category, since=since,
                     until=until, session=session, branch=branch, now_ms=now_ms(),
                 )  # fmt: skip
@@ -201,13 +152,22 @@ class MemoryTool:
                 return self._forget(id)
         raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
 
+    @_write("Settle which notes hold", view="review")
     def resolve(
         self,
         pairs: Annotated[list[Settling], Meta(max_length=50)] = [],  # noqa: B006 - never changed
         project: str = "",
     ) -> ToolResult[ResolveResult]:
         """Settle which of near notes still hold, and list pairs that nobody has settled yet."""
-        settled = [self._settled(one) for one in pairs]
+        settled: list[Row] = []
+        for one in pairs:
+            done: Row = {"id": one.id, "how": one.how, "other": one.other}
+            settled.append(done)
+            try:
+                wanted = msgspec.convert(one, Settlement, from_attributes=True)
+                done["id"] = self._memory.pairs.settle(wanted).id
+            except ObserverError as problem:
+                done["problem"] = render.error(problem)
         here = "" if project else self._here()
         chosen = self._memory.project_at(here) if here else None
         if chosen is None and (project or not pairs):
@@ -215,26 +175,18 @@ class MemoryTool:
         found = self._memory.pairs.open(chosen, limit=OPEN) if chosen else OpenPairs()
         result = ResolveResult(
             settled=settled,
-            open=[_open_pair(pair) for pair in found.pairs],
+            open=list(map(_open_pair, found.pairs)),
             total=found.total,
             degraded=found.degraded or UNSET,
         )
         lines = [
-            f"#{one.id} {one.how} #{one.other}" + (f": {one.problem}" if one.problem else "")
+            f"#{one['id']} {one['how']} #{one['other']}"
+            + (f": {one['problem']}" if "problem" in one else "")
             for one in settled
         ]
         lines += [f"{found.total} near pairs are open"] if found.total or not settled else []
         lines += map(pair_lines, found.pairs)
         return ToolResult("\n".join(filter(None, (*lines, found.degraded))), result)
-
-    def _settled(self, one: Settling) -> Settled:
-        wanted = msgspec.convert(one, Settlement, from_attributes=True)
-        try:
-            held = self._memory.pairs.settle(wanted)
-        except ObserverError as problem:
-            said = render.error(problem)
-            return Settled(id=one.id, how=one.how, other=one.other, problem=said)
-        return Settled(id=held.id, how=one.how, other=one.other)
 
     def _remember(self, note: Note) -> ToolResult[MemoryToolResult]:
         kept = self._memory.notes.remember(note, folder=self._here())
@@ -248,10 +200,20 @@ class MemoryTool:
             message=message,
             id=kept.item.id,
             updated=kept.updated,
-            similar=[_near(one) for one in kept.similar] or UNSET,
+            similar=[
+                {"id": one.item.id, "title": one.item.title, "score": round(one.score, 2)}
+                for one in kept.similar
+            ]
+            or UNSET,
             dangling=list(kept.dangling) or UNSET,
         )
-        return ToolResult("\n".join([message, *_remarks(kept)]), outcome)
+        lines = [
+            stands(one.item, how=f"remember this again with supersedes=[{one.item.id}]")
+            for one in kept.near
+        ]
+        if kept.dangling:
+            lines.append("No note is called so yet: " + render.one_line(", ".join(kept.dangling)))
+        return ToolResult("\n".join([message, *lines]), outcome)
 
     def _recall(
         self, query: str, wanted: SearchOptions, *, limit: int, is_everywhere: bool
@@ -276,12 +238,6 @@ class MemoryTool:
         text = msgspec.json.encode(memories).decode()
         return ToolResult(text, outcome, notice=found.notice)
 
-    def _kept_types(self) -> str:
-        """Return the types of this tool that notes have, or all if none has one."""
-        there = self._memory.notes.counts("type")
-        ours = list(map(_type, FACT_TYPES))
-        return ",".join([one for one in ours if one in there] or ours)
-
     def _forget(self, handle: str) -> ToolResult[MemoryToolResult]:
         if handle == "":
             raise BadInput("Missing id: forget requires id", hint="recall shows the ids")
@@ -301,13 +257,16 @@ class MemoryTool:
         )
 
 
-def _open_pair(pair: Pair) -> OpenPair:
+def _open_pair(pair: Pair) -> Row:
     newer, older = pair.newer, pair.older
-    return OpenPair(
-        id=newer.id, said=render.one_line(newer.narrative, SAID), at=iso(newer.updated_ms),
-        other=older.id, other_said=render.one_line(older.narrative, SAID),
-        other_at=iso(older.updated_ms),
-    )  # fmt: skip
+    return {
+        "id": newer.id,
+        "said": render.one_line(newer.narrative, SAID),
+        "at": iso(newer.updated_ms),
+        "other": older.id,
+        "other_said": render.one_line(older.narrative, SAID),
+        "other_at": iso(older.updated_ms),
+    }
 
 
 def _note(content: str, *, confidence: float, scope: str) -> Note:
@@ -330,23 +289,9 @@ def _one_of(words: tuple[str, ...]) -> str:
     return ", ".join(words[:-1]) + f" or {words[-1]}"
 
 
-def _near(one: Similar) -> SimilarNote:
-    return SimilarNote(id=one.item.id, title=one.item.title, score=round(one.score, 2))
-
-
-def _remarks(kept: Remembered) -> list[str]:
-    remarks = [
-        stands(one.item, how=f"remember this again with supersedes=[{one.item.id}]")
-        for one in kept.near
-    ]
-    if kept.dangling:
-        remarks.append("No note is called so yet: " + render.one_line(", ".join(kept.dangling)))
-    return remarks
-
-
-def _recalled(hit: Hit, project: str) -> Recalled:
-    item: Item = hit.item
-    return Recalled(
+def _recalled(hit: Hit, project: str) -> Row:
+    item = hit.item
+    return row(
         id=item.id,
         content=item.narrative or item.title,
         key=item.key or None,

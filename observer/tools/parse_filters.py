@@ -63,10 +63,16 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
             f"since {since.strip()} is not before until {until.strip()}",
             hint="since is the earlier of the two; until is exclusive",
         )
+    # A location as tools print it, ``auth.py:34:5``, or a file URI.
+    places = (_LINES.sub("", each) for each in files)
+    paths = (
+        from_windows(unquote(urlsplit(each).path) if each.startswith("file://") else each)
+        for each in places
+    )
     return SearchOptions(
         types=tuple(name.strip().lower() for name in type.split(",") if name.strip()),
         category=category,
-        files=tuple(path for path in map(_file, files) if path.strip("/. ")),
+        files=tuple(path for path in paths if path.strip("/. ")),
         session=session,
         client=client,
         branch=branch,
@@ -76,9 +82,3 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
         by=by,
         whose="mine" if mine else "team" if team else "",
     )
-
-
-def _file(named: str) -> str:
-    """Return the path of a location as tools print it, ``auth.py:34:5``, or of a file URI."""
-    path = _LINES.sub("", named)
-    return from_windows(unquote(urlsplit(path).path) if path.startswith("file://") else path)

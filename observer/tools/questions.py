@@ -1,8 +1,6 @@
 """Answers to the questions of reading commands, from the daemon or in the asking process.
 
 Both give the same answer. Most are MCP tools with additions for people.
-
-Explain a project's context: reason and cost of each line, and what is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
 from functools import partial
-from pathlib import Path
 from textwrap import indent
 from typing import Any
 
@@ -20,21 +17,17 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.clients.registry import resume_command
-from observer.core import config, moment
+from observer.core import moment
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
-from observer.core.model import Item, iso
+from observer.core.model import UNASSIGNED, Item, iso
 from observer.core.moment import minute, span
-from observer.core.paths import home
 from observer.core.text import counted
-from observer.core.value import TokenUsage
-from observer.git.status import uncommitted_paths
 from observer.memory.api import Memory
 from observer.search.handles import SearchOptions
 from observer.search.query import day_start_ms
-from observer.search.start import CardFact, Start
-from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, nested
-from observer.tools import compact, hook_output, note_api, recent, render, rows
+from observer.search.timeline import Account, SessionRun, SessionTimeline, Share, has_failed, nested
+from observer.tools import hook_output, note_api, render, rows
 from observer.tools.asking import (
     FIRST_SESSION,
     NO_START,
@@ -44,7 +37,6 @@ from observer.tools.asking import (
     problem,
     scope_line,
 )
-from observer.tools.documents import Documents
 from observer.tools.parse_filters import parse_filters
 from observer.tools.registry import tools_of
 from observer.tools.render import (
@@ -54,82 +46,16 @@ from observer.tools.render import (
     entry,
     heading,
     one_line,
+    parts,
     said,
 )
-from observer.tools.tool import ResultRow, ToolResult
-
-
-class ExplainedLine(ResultRow):
-    """A line of a context.
-
-    `tokens` is its cost. An `id` of 0 cannot be fetched.
-    """
-
-    id: int
-    text: str
-    why: str
-    tokens: int
-
-
-class LeftOut(ResultRow):
-    """An item that is not in the context, and the reason."""
-
-    id: int
-    title: str
-    why: str
-
-
-class Explanation(ResultRow):
-    """A session's start, explained."""
-
-    token_budget: int
-    tokens_used: int
-    lines: list[ExplainedLine]
-    left_out: list[LeftOut]
-
-
-def explained(start: Start) -> Explanation:
-    """Explain what a session is given at its start."""
-    return Explanation(
-        token_budget=start.budget_tokens,
-        tokens_used=start.used_tokens,
-        lines=[_line(line) for line in start.lines],
-        left_out=[
-            LeftOut(id=one.item, title=render.one_line(one.title), why=one.why)
-            for one in start.omitted
-        ],
-    )
-
-
-def explained_text(explanation: Explanation) -> str:
-    """Return an explanation as text: each line, which names its reason, and its cost below it."""
-    lines = [f"{explanation.tokens_used:,} of {explanation.token_budget:,} tokens"]
-    for each in explanation.lines:
-        lines += [each.text, f"    {counted(each.tokens, 'token')}"]
-    if explanation.left_out:
-        lines.append("left out:")
-        lines += [
-            f"{f'#{one.id} ' if one.id else ''}{one.title}\n    why: {one.why}"
-            for one in explanation.left_out
-        ]
-    return "\n".join(lines)
-
-
-def _line(line: CardFact) -> ExplainedLine:
-    shown = render.card_line(line)
-    return ExplainedLine(
-        id=line.item,
-        text=shown,
-        why=line.why,
-        tokens=render.tokens(f"{shown}\n"),
-    )
-
+from observer.tools.tool import Row, ToolResult
 
 Question = Callable[..., CommandReply]
-Row = dict[str, Any]  # printed as JSON, or as a line of a table
 
 
 NO_OPTIONS = SearchOptions()
+REPLY_CHARS = 200
 USUAL = 10
 """Hits of a search that names no number."""
 MOST_SHOWN = 10
@@ -159,28 +85,19 @@ def reply(memory: Memory, asked: CommandRequest) -> CommandReply:
 
 
 def _answered(question: Question, memory: Memory, asked: CommandRequest) -> CommandReply:
+    """Answer a question about the project that is named, else the one around the folder, or all."""
     if asked.is_local:
         moment.show_local()
-    if "everywhere" not in asked.arguments:
-        return question(memory, asked, **asked.arguments)
-    arguments, scope = _scoped(memory, asked)
-    found = question(memory, asked, **arguments)
-    return replace(found, scope=scope)
-
-
-def _scoped(memory: Memory, asked: CommandRequest) -> tuple[dict[str, Any], str]:
-    """Return the arguments with the project that a question is about, and the line that says it.
-
-    That is the one named, else the one around the folder; none if all are asked for.
-    """
     arguments = dict(asked.arguments)
+    if "everywhere" not in arguments:
+        return question(memory, asked, **arguments)
     handle, everywhere = arguments["project"], arguments.pop("everywhere")
     if handle and everywhere:
         raise BadInput("one project or all of them?", hint="leave out --project or --all")
     here = memory.project(handle) if handle else memory.project_at(asked.folder)
-    if everywhere or here is None:
-        return arguments, scope_line("")
-    return arguments | {"project": here.uuid}, scope_line(here.name)
+    here = None if everywhere else here
+    found = question(memory, asked, **arguments | ({"project": here.uuid} if here else {}))
+    return replace(found, scope=scope_line(here.name if here else ""))
 
 
 def _as_asked(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:
@@ -219,7 +136,7 @@ def _search(  # noqa: PLR0913 - one of each option
     found = replace(found, hits=found.hits[: limit or USUAL])
     name = memory.project_names()
     if asked.is_json:
-        result = compact.search_result(found, name, render.excerpts(found.hits))
+        result = rows.search_result(found, name, render.excerpts(found.hits))
         reasons = {"why": [rows.why(hit) for hit in found.hits]} if explain else {}
         return _as_json(msgspec.to_builtins(result) | reasons)
     shown = found if weak or limit or explain else found.above_floor()
@@ -287,9 +204,13 @@ def _show(
                 hint = "search for it, or list sessions: observer sessions"
                 unfit.append(NotFound(f"no item or session {handle[:80]!r}", hint=hint))
     text = _shown(memory, ids, sessions, as_json=asked.is_json) if ids or sessions else None
-    if not unfit:
-        return CommandReply(text)
-    return CommandReply(text, problem=problem(unfit[0] if len(unfit) == 1 else _combined(unfit)))
+    if len(unfit) < 2:
+        return CommandReply(text, problem=problem(unfit[0]) if unfit else None)
+    all_of_them = NotFound(
+        "; ".join(each.message for each in unfit),
+        hint="; ".join(dict.fromkeys(each.hint for each in unfit)),  # each once
+    )
+    return CommandReply(text, problem=problem(all_of_them))
 
 
 def _shown(
@@ -318,46 +239,22 @@ def _item_row(item: Item, name: ProjectName) -> dict[str, Any]:
     return fields
 
 
-def _combined(problems: Sequence[ObserverError]) -> NotFound:
-    """Return several errors as one, each hint once."""
-    return NotFound(
-        "; ".join(problem.message for problem in problems),
-        hint="; ".join(dict.fromkeys(problem.hint for problem in problems)),
-    )
-
-
 def _explain_context(
     memory: Memory, asked: CommandRequest, *, project: str | None, client: str
 ) -> CommandReply:
     """Explain what a session start prints in that folder."""
-    start = given(memory, asked.folder, project=project, client=client)
+    start = hook_output.given(memory, asked.folder, project=project, client=client)
     if not (start.lines or start.omitted or asked.is_json):
         return CommandReply(NO_START)
-    explanation = explained(start)
-    return _as_asked(asked, ToolResult(explained_text(explanation), explanation))
-
-
-def given(memory: Memory, folder: str, *, project: str | None, client: str) -> Start:
-    """Return what a session of a client is given at its start in a project, or in a folder.
-
-    Where no file was written yet, that is what it would hold.
-    """
-    named = memory.project(project) if project else None
-    folder = named.roots[-1] if named and named.roots else folder
-    root = hook_output.shown_from(home(), folder)
-    found = memory.project_at(root or folder)
-    around = [one for one in found.roots if Path(folder).is_relative_to(one)] if found else []
-    root = root or max(around, key=len, default="")
-    tokens = hook_output.budget(config.load(home()))
-    if not (found and Path(root).is_dir()):
-        return Start(lines=(), budget_tokens=tokens, used_tokens=0)
-    return Documents(memory, partial(str, root)).start(
-        found,
-        tokens=tokens,
-        client=client,
-        uncommitted=partial(uncommitted_paths, root),
-        exists=partial(hook_output.existing, root),
-    )
+    found = hook_output.explained(start)
+    lines = [f"{found.tokens_used:,} of {found.token_budget:,} tokens"]
+    for each in found.lines:
+        lines += [each["text"], f"    {counted(each['tokens'], 'token')}"]
+    lines += ["left out:"] * bool(found.left_out)
+    for one in found.left_out:
+        handle = f"#{one['id']} " if one["id"] else ""
+        lines.append(f"{handle}{one['title']}\n    why: {one['why']}")
+    return _as_asked(asked, ToolResult("\n".join(lines), found))
 
 
 def _account(
@@ -410,7 +307,18 @@ def since_rows(account: Account, name: ProjectName) -> Row:
     return {
         "since": iso(account.since_ms),
         "is_partial": account.is_partial,
-        "projects": [_share_row(share, name) for share in account.shares],
+        "projects": [
+            {
+                "project": name(share.project_id),
+                "sessions": [_session_row(ran, name) for ran in share.sessions],
+                "commits": [_item_row(item, name) for item in share.commits],
+                "fixes": [_item_row(item, name) for item in share.fixes],
+                "noted": [_item_row(item, name) for item in share.noted],
+                "failed": share.failed,
+                "files": share.files,
+            }
+            for share in account.shares
+        ],
     }
 
 
@@ -432,8 +340,15 @@ def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
     lines = [" · ".join(part for part in about if part), f"{_when(timeline.ran)} · {counts}"]
     if command := resume_command(session):
         lines.append(f"resume: {command}")
-    if timeline.usage:
-        lines.append(f"tokens: {_tokens(timeline.usage)}")
+    if used := timeline.usage:
+        counted_tokens = (
+            ("input", used.input),
+            ("output", used.output),
+            ("cache read", used.cache_read),
+            ("cache write", used.cache_write),
+        )
+        shown = (f"{number:,} {label}" for label, number in counted_tokens if number)
+        lines.append(f"tokens: {', '.join(shown)}")
     if timeline.children:
         lines.append(
             f"sub-agents in sessions {', '.join(f's{one.id}' for one in timeline.children)}"
@@ -468,16 +383,6 @@ def session_rows(timeline: SessionTimeline, name: ProjectName) -> Row:
     }
 
 
-def _tokens(usage: TokenUsage) -> str:
-    counts = (
-        ("input", usage.input),
-        ("output", usage.output),
-        ("cache read", usage.cache_read),
-        ("cache write", usage.cache_write),
-    )
-    return ", ".join(f"{number:,} {label}" for label, number in counts if number)
-
-
 def _no_name(_project_id: int | None) -> str:
     return ""
 
@@ -493,33 +398,20 @@ def _share(share: Share, name: ProjectName) -> Iterator[str]:
     title = one_line(name(share.project_id) or NO_PROJECT)
     yield f"{title} · {counted}" if counted else title
     if share.files:
-        yield f"  changed {_files(share.files)}"
-    known = [ran for ran in share.sessions if _purpose(ran)]
+        paths = [one_line(path, 100) for path in share.files[:MOST_FILES]]
+        rest = len(share.files) - len(paths)
+        yield f"  changed {', '.join(paths)}" + (f" and {rest:,} more" if rest else "")
+    known = [ran for ran in share.sessions if one_line(ran.title, 100)]
     for ran in known[:MOST_SHOWN]:
-        yield from _session_lines(ran)
+        session = ran.session
+        yield f"  s{session.id} {session.client} · {one_line(ran.title, 100)} · {_when(ran)}"
+        for field, text in said(ran.summary) if ran.summary else ():
+            if field in LISTED_FIELDS:
+                yield f"      {field}: {one_line(text)}"
     yield from _rest(len(known), "sessions")
     yield from _items(share.commits, "commits")
     yield from _items(share.fixes, "fixes")
     yield from _items(share.noted, "notes")
-
-
-def _files(paths: Sequence[str]) -> str:
-    shown = [one_line(path, 100) for path in paths[:MOST_FILES]]
-    rest = len(paths) - len(shown)
-    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
-
-
-def _session_lines(ran: SessionRun) -> Iterator[str]:
-    session = ran.session
-    yield f"  s{session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
-    for field, text in said(ran.summary) if ran.summary else ():
-        if field in LISTED_FIELDS:
-            yield f"      {field}: {one_line(text)}"
-
-
-def _purpose(ran: SessionRun) -> str:
-    """Return what a session is called; see `SessionRun.title`."""
-    return one_line(ran.title, 100)
 
 
 def _when(ran: SessionRun) -> str:
@@ -536,18 +428,6 @@ def _items(items: Sequence[Item], label: str) -> Iterator[str]:
 
 def _rest(number: int, label: str) -> Iterable[str]:
     return [f"  ({label}: {number - MOST_SHOWN:,} more)"] if number > MOST_SHOWN else []
-
-
-def _share_row(share: Share, name: ProjectName) -> Row:
-    return {
-        "project": name(share.project_id),
-        "sessions": [_session_row(ran, name) for ran in share.sessions],
-        "commits": [_item_row(item, name) for item in share.commits],
-        "fixes": [_item_row(item, name) for item in share.fixes],
-        "noted": [_item_row(item, name) for item in share.noted],
-        "failed": share.failed,
-        "files": share.files,
-    }
 
 
 def _sessions(
@@ -583,6 +463,69 @@ def _session_row(ran: SessionRun, name: ProjectName) -> Row:
     }
 
 
+def _happened(
+    memory: Memory,
+    _asked: CommandRequest,
+    *,
+    project: str | None,
+    limit: int,
+    records: bool = False,
+    until_ms: int | None = None,
+    before_id: int = 0,
+) -> CommandReply:
+    """List what happened before a time, or an item of then, newest first.
+
+    What tools did is among it only with `records`.
+    """
+    kinds = ("observation", "note", *(("record",) if records else ()))
+    wanted = SearchOptions(kinds=kinds, until_ms=until_ms, before_id=before_id)
+    found = memory.accounts.happened(wanted, project=project, limit=limit)
+    name = memory.project_names()
+    return _as_json([_happened_row(item, name) for item in found])
+
+
+def _happened_row(item: Item, name: ProjectName) -> Row:
+    """Return an item of a list; `reply` is what a turn ended with so far, and when."""
+    said = one_line(parts(item)[1], REPLY_CHARS) if item.type == "turn" else ""
+    at_ms = item.updated_ms
+    reply = {"title": said, "created_at": rows.minute(at_ms), "at_ms": at_ms} if said else None
+    return {
+        **rows.item_line(item, name),
+        "at_ms": item.created_ms,
+        "failed": has_failed(item),
+        "reply": reply,
+    }
+
+
+def _pairs(
+    memory: Memory, _asked: CommandRequest, *, project: str | None, limit: int
+) -> CommandReply:
+    """List near pairs of notes that nobody has settled, of a project or of all, nearest first."""
+    places = [one for one in memory.projects() if one.id != UNASSIGNED]
+    found = [memory.pairs.open(one, limit=limit) for one in places if project in {None, one.uuid}]
+    name = memory.project_names()
+    pairs = sorted((pair for one in found for pair in one.pairs), key=lambda pair: -pair.cosine)
+    ends = [{"newer": pair.newer, "older": pair.older} for pair in pairs]
+    texts = [
+        {
+            end: {
+                "id": note.id,
+                "title": note.title,
+                "content": note.narrative,
+                "shown": note_api.detail(note, name),
+            }
+            for end, note in pair.items()
+        }
+        for pair in ends[:limit]
+    ]
+    said = {
+        "pairs": texts,
+        "total": sum(one.total for one in found),
+        "degraded": "; ".join(filter(None, (one.degraded for one in found))),
+    }
+    return _as_json(said)
+
+
 QUESTIONS: dict[str, Question] = {
     "search": _search,
     "timeline": _timeline,
@@ -593,7 +536,7 @@ QUESTIONS: dict[str, Question] = {
     "account": _account,
     "sessions": _sessions,
     "projects": _projects,
-    "happened": recent.happened,
-    "pairs": recent.near_pairs,
+    "happened": _happened,
+    "pairs": _pairs,
 }
 """Every question that a command asks; its arguments, JSON, are those of the function."""

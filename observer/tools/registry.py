@@ -41,21 +41,15 @@ class Toolset:
 
 
 BUILT_IN = {
-    "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
-    "story": Toolset(story.GUIDE, lambda memory, here: story.StoryTools(memory, here).tools()),
-    "browse": Toolset(story.BROWSE_GUIDE, lambda memory, here: story.Browse(memory, here).tools()),
-    "memex": Toolset(memex.GUIDE, memex.tools, memex.greeting, is_fenced=False),
-    "mem0": Toolset(mem0.GUIDE, mem0.tools, mem0.greeting, is_fenced=False),
-    "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.tools, is_fenced=False),
-    "kiro": Toolset(
-        kiro.GUIDE, lambda memory, here: kiro.Kiro(memory, here).tools(), is_fenced=False
-    ),
-    "memory": Toolset(
-        memory.GUIDE, lambda kept, here: memory.MemoryTools(kept, here).tools(), is_fenced=False
-    ),
-    "chatgpt": Toolset(
-        chatgpt.GUIDE, lambda memory, here: chatgpt.ChatGpt(memory, here).tools(), is_fenced=False
-    ),
+    "core": Toolset(core.GUIDE, core.Core.of),
+    "story": Toolset(story.GUIDE, story.StoryTools.of),
+    "browse": Toolset(story.BROWSE_GUIDE, story.Browse.of),
+    "memex": Toolset(memex.GUIDE, memex.Memex.of, memex.greeting, is_fenced=False),
+    "mem0": Toolset(mem0.GUIDE, mem0.Mem0.of, mem0.greeting, is_fenced=False),
+    "basic-memory": Toolset(basic_memory.GUIDE, basic_memory.BasicMemory.of, is_fenced=False),
+    "kiro": Toolset(kiro.GUIDE, kiro.Kiro.of, is_fenced=False),
+    "memory": Toolset(memory.GUIDE, memory.MemoryTools.of, is_fenced=False),
+    "chatgpt": Toolset(chatgpt.GUIDE, chatgpt.ChatGpt.of, is_fenced=False),
 }
 
 

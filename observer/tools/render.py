@@ -284,11 +284,8 @@ def detail(item: Item, name: ProjectName) -> str:
     ]
     texts = [f"{label}: {text}" if label else text for label, text in fields if text]
     # Indented, so that no line of a text looks like the heading of another item.
-    return "\n".join([heading(item, name, whole=True), *(_indented(text) for text in texts)])
-
-
-def _indented(text: str) -> str:
-    return defused(text).replace("\n", "\n    ")
+    indented = (defused(text).replace("\n", "\n    ") for text in texts)
+    return "\n".join([heading(item, name, whole=True), *indented])
 
 
 def pack(packed: Pack) -> str:

@@ -1,22 +1,166 @@
-"""Full rows: the documented result fields of `get_observations`, and why a hit was found.
+"""Rows of the core tools: short ones of lists and contexts, and full ones, each by one function.
 
-Names and shapes are a contract with clients: facts are one text with a line each, concepts and
-files are one text joined by ``", "``. What is empty is left out.
+Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON of
+`search`, `timeline` and `get_context` says no more than the text: empty fields are left out, times
+are to the minute (UTC), long texts are cut as the text cuts them. `get_observations` returns an
+item in full: names and shapes are a contract with clients, facts are one text with a line each,
+concepts and files are one text joined by ``", "``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import orjson
 from msgspec import UNSET, UnsetType
 
-from observer.core.model import Item, iso
+from observer.core.model import Item, SummaryFields, iso
+from observer.search.context import PackEntry
+from observer.search.find import SearchHits
 from observer.search.rank import Hit, is_stale
 from observer.search.start import CardFact
+from observer.search.timeline import TimelineEntry
 from observer.tools import render
-from observer.tools.labels import Written, labels, written
+from observer.tools.labels import labels, written
 from observer.tools.render import ProjectName
-from observer.tools.tool import ResultRow
+from observer.tools.tool import ResultRow, Row, row
+
+
+class SearchResult(ResultRow):
+    """Result of `search`, each list best first."""
+
+    observations: list[Row]
+    summaries: list[Row]
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class TimelineResult(ResultRow):
+    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it."""
+
+    timeline: list[Row]
+
+
+class ContextResult(ResultRow):
+    """Result of `get_context`; of `left_out` see `search.context.Pack`."""
+
+    project: str
+    items: list[Row]
+    summaries: list[Row]
+    tokenBudget: int  # noqa: N815 - the name that users of such tools know
+    tokensUsed: int  # noqa: N815 - as above
+    card: list[Row] | UnsetType = UNSET
+    left_out: int | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+def search_result(found: SearchHits, name: ProjectName, excerpts: Sequence[str]) -> SearchResult:
+    """Return the hits of a search with their `excerpts`, summaries in a list of their own.
+
+    By `score` (0 to 1) the two lists can be put into one order; `why` says that a hit is shown for
+    another reason than that it holds words of the query.
+    """
+    lines = [
+        item_line(hit.item, name, text)
+        | row(score=round(hit.score, 2), why=render.mark(hit) or UNSET)
+        for hit, text in zip(found.hits, excerpts, strict=True)
+    ]
+    return SearchResult(
+        observations=[line for line in lines if line["type"] != "summary"],
+        summaries=[line for line in lines if line["type"] == "summary"],
+        notice=found.notice or UNSET,
+        degraded=found.degraded or UNSET,
+    )
+
+
+def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
+    """Return an item as a line of a list; `text` is its excerpt, `validity` its labels.
+
+    What lies only on the server of a share has the id 0, and is fetched by its `uuid`.
+    """
+    return row(
+        id=item.id,
+        uuid=UNSET if item.id else item.uuid,
+        type=item.type,
+        title=render.one_line(item.title),
+        text=_beside_title(excerpt, item),
+        project=name(item.project_id) or UNSET,
+        created_at=minute(item.created_ms),
+        validity=labels(item) or UNSET,
+    )
+
+
+def timeline_line(entry: TimelineEntry, name: ProjectName) -> Row:
+    """Return an item in its place in a timeline: `position` is negative before the anchor.
+
+    `depth` is 1 for the work of a sub-agent, 2 for that of one of its own; `under` is the id of
+    the delegation to it.
+    """
+    place = row(position=entry.position, depth=entry.depth or UNSET, under=entry.under or UNSET)
+    return item_line(entry.item, name, render.excerpt(entry.item)) | place
+
+
+def context_line(entry: PackEntry) -> Row:
+    """Return an entry of a pack; `content` is the part of its text that was chosen for it."""
+    item = entry.hit.item
+    return row(
+        id=item.id,
+        type=item.type,
+        title=render.one_line(item.title),
+        content=_beside_title(render.one_line(entry.content, render.LONGEST_CONTENT), item),
+        created_at=minute(item.created_ms),
+        validity=labels(item) or UNSET,
+    )
+
+
+def summary_line(item: Item) -> Row:
+    """Return what a session was about as a row; empty answers are left out."""
+    answers = item.summary or SummaryFields()
+    shown = {
+        field: render.one_line(getattr(answers, field), render.LONGEST_CONTENT) or UNSET
+        for field in render.ANSWERS
+    }
+    return row(
+        id=item.id,
+        title=render.one_line(item.title),
+        **shown,
+        created_at=minute(item.created_ms),
+        validity=labels(item) or UNSET,
+        written=written(item),
+    )
+
+
+def card_line(line: CardFact) -> Row:
+    """Return a fact of the resume card, cut as its text is cut: the item to fetch, why, when."""
+    return row(
+        id=line.item,
+        why=render.one_line(line.why),
+        text=render.one_line(line.text, line.most_chars),
+        at=iso(line.at_ms) if line.at_ms else UNSET,
+    )
+
+
+def context_characters(entry: PackEntry) -> int:
+    """Return an upper bound of the characters of `context_line` as JSON, a comma included."""
+    item, said = entry.hit.item, labels(entry.hit.item)
+    texts = (item.type, render.one_line(item.title), entry.content, *said)
+    listed = len(',"validity":[]') + len('"",') * len(said) if said else 0
+    characters = sum(len(orjson.dumps(text).decode()) - 2 for text in texts)
+    return _SHELL + len(str(item.id)) + characters + listed
+
+
+def minute(at_ms: int) -> str:
+    """Return a time to the minute, e.g. ``2026-11-21T09:12Z``."""
+    return iso(at_ms)[:16] + "Z"
+
+
+def _beside_title(text: str, item: Item) -> str | UnsetType:
+    return text if text and text != item.title else UNSET
+
+
+_SHELL = len('{"id":0,"type":"","title":"","content":"","created_at":""}') + len(minute(0))
+"""Characters of an entry without its texts."""
 
 
 class Observation(ResultRow, kw_only=True):
@@ -43,7 +187,7 @@ class Observation(ResultRow, kw_only=True):
     category: str | UnsetType = UNSET
     answers: dict[str, str] | UnsetType = UNSET
     validity: list[str] | UnsetType = UNSET
-    written: Written | UnsetType = UNSET
+    written: Row | UnsetType = UNSET
 
 
 class HitReasons(ResultRow):
@@ -75,15 +219,6 @@ class ObservationsResult(ResultRow):
 
     observations: list[Observation]
     missing_ids: list[int | str] | UnsetType = UNSET
-
-
-class CardLine(ResultRow):
-    """One fact of the resume card: the item to fetch, the reason, the text, the time."""
-
-    id: int
-    why: str
-    text: str
-    at: str | UnsetType = UNSET
 
 
 def observation(item: Item, name: ProjectName) -> Observation:
@@ -118,6 +253,7 @@ def observation(item: Item, name: ProjectName) -> Observation:
 def why(hit: Hit) -> HitReasons:
     """Return why a hit was found; figures to four digits."""
     signals = hit.signals
+    factors = (("lasting", hit.lasting), ("type_weight", signals.type_weight))
     return HitReasons(
         id=hit.item.id,
         score=round(hit.score, 4),
@@ -131,22 +267,7 @@ def why(hit: Hit) -> HitReasons:
         words_rank=signals.words_rank or UNSET,
         meaning_rank=signals.meaning_rank or UNSET,
         same=list(hit.alike) or UNSET,
-        lasting=_factor(hit.lasting),
-        type_weight=_factor(signals.type_weight),
-    )
-
-
-def _factor(figure: float) -> float | UnsetType:
-    return UNSET if round(figure, 4) == 1 else round(figure, 4)
-
-
-def card_line(line: CardFact) -> CardLine:
-    """Return a line of a resume card, cut as its text is cut."""
-    return CardLine(
-        id=line.item,
-        why=render.one_line(line.why),
-        text=render.one_line(line.text, line.most_chars),
-        at=iso(line.at_ms) if line.at_ms else UNSET,
+        **{name: round(figure, 4) for name, figure in factors if round(figure, 4) != 1},
     )
 
 

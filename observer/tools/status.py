@@ -336,6 +336,9 @@ def with_spool(status: Status, home: Home) -> Status:
     if home.spool.exists() and not os.access(home.spool, os.W_OK):
         problem = f"spool: {home.spool} cannot be written, and nothing new is recorded"
         status = msgspec.structs.replace(status, degraded=status.degraded or problem)
+    unconfirmed: tuple[str, ...] = ()
+    with suppress(ConfigInvalid):  # as the daemon and the doctor say themselves
+        unconfirmed = config.unconfirmed(home, config.written(home))
     try:
         if found := refused(home):
             degraded = status.degraded or f"hooks: {refused_text(found)}"
@@ -343,7 +346,7 @@ def with_spool(status: Status, home: Home) -> Status:
         return msgspec.structs.replace(
             status,
             paused=tuple(map(paused, spool.pauses.now(now_ms()))),
-            unconfirmed=(*status.unconfirmed, *_unconfirmed(home)),
+            unconfirmed=(*status.unconfirmed, *unconfirmed),
             spool_depth=spool.depth(),
             oldest_spooled_at=_iso(spool.oldest_ms()),
             bad_events=spool.bad(),
@@ -353,12 +356,6 @@ def with_spool(status: Status, home: Home) -> Status:
     except OSError as error:
         problem = f"spool: {error.filename} cannot be read: {error.strerror}"
         return msgspec.structs.replace(status, degraded=status.degraded or problem)
-
-
-def _unconfirmed(home: Home) -> tuple[str, ...]:
-    with suppress(ConfigInvalid):  # as the daemon and the doctor say themselves
-        return config.unconfirmed(home, config.written(home))
-    return ()
 
 
 def _iso(at_ms: int | None) -> str | None:
@@ -381,18 +378,12 @@ def paused_text(found: Paused) -> str:
 
 
 def _size_bytes(folder: Path) -> int:
-    try:
-        with os.scandir(folder) as entries:
-            return sum(_stat_bytes(entry) for entry in entries)
-    except FileNotFoundError:
-        return 0
-
-
-def _stat_bytes(entry: os.DirEntry[str]) -> int:
-    try:
-        return entry.stat(follow_symlinks=False).st_size
-    except FileNotFoundError:  # stored and acknowledged meanwhile
-        return 0
+    total = 0
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # stored and acknowledged meanwhile
+                total += entry.stat(follow_symlinks=False).st_size
+    return total
 
 
 def refused(home: Home) -> Refusals | None:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     Generic,
@@ -38,7 +39,11 @@ from observer.core.text import is_utf8
 from observer.core.value import decode_json
 from observer.tools.fence import mapped
 
+if TYPE_CHECKING:
+    from observer.memory.api import Memory
+
 Result = TypeVar("Result", bound=msgspec.Struct)
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 _PLAIN_LISTS = (list[int], list[str], list[int | str])
 
@@ -90,6 +95,15 @@ class JsonRpcError:
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
     """Base of results: null where a field's type says so; `UNSET` fields are left out."""
+
+
+Row = dict[str, Any]
+"""A row of a result: JSON with the fields that clients know, made in one place."""
+
+
+def row(**fields: Any) -> Row:  # noqa: ANN401 - any JSON
+    """Return a row, without the fields that are `UNSET`."""
+    return {name: value for name, value in fields.items() if value is not msgspec.UNSET}
 
 
 @dataclass(frozen=True)
@@ -145,8 +159,13 @@ class Tool:
 
     @cached_property
     def _types(self) -> dict[str, object]:
-        hints = get_type_hints(self.run, include_extras=True)
-        return {name: _bare(hints[name]) for name in inspect.signature(self.run).parameters}
+        hints = get_type_hints(self.run)
+        return {
+            name: next(part for part in get_args(hints[name]) if part is not NoneType)
+            if isinstance(hints[name], UnionType)
+            else hints[name]
+            for name in inspect.signature(self.run).parameters
+        }
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
@@ -175,7 +194,12 @@ class Tool:
         fields: Schema = {}
         for each in get_args(result) or (result,):
             fields |= _schema(each)["properties"]
-        return {"type": "object", "properties": {name: _outer(fields[name]) for name in fields}}
+        kinds = {
+            name: "object" if "$ref" in field else field.get("type")
+            for name, field in fields.items()
+        }
+        properties = {name: {"type": kind} if kind else {} for name, kind in kinds.items()}
+        return {"type": "object", "properties": properties}
 
     def call(self, arguments: Mapping[str, Any]) -> ToolResult[Any]:
         """Check the arguments and run the tool.
@@ -192,7 +216,11 @@ class Tool:
             BadInput: an argument is of the wrong type or out of range.
             ObserverError: as the tool's function raises.
         """
-        named = {self._meant(name): value for name, value in arguments.items()}
+        spellings = self._spellings
+        named = {
+            name if name in self._types else spellings.get(_spelled(name), name): value
+            for name, value in arguments.items()
+        }
         given = {
             name: _coerced(value, self._types[name])
             for name, value in named.items()
@@ -216,20 +244,46 @@ class Tool:
             return answer
         return replace(answer, notice="; ".join(filter(None, (answer.notice, about))))
 
-    def _meant(self, name: str) -> str:
-        return name if name in self._types else self._spellings.get(_spelled(name), name)
+
+def offered(title: str, **facts: Any) -> Callable[[Method], Method]:  # noqa: ANN401 - of a `Tool`
+    """Return what makes a method of a `Tools` class a tool: its title, and more of `Tool`."""
+
+    def mark(method: Method) -> Method:
+        vars(method)["tool"] = {"title": title, **facts}
+        return method
+
+    return mark
+
+
+class Tools:
+    """Base of classes whose methods are tools, marked by `offered`.
+
+    Args:
+        memory: what they read and write.
+        here: returns the folder that the asking client works in, empty if it is not known.
+    """
+
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
+        self._memory = memory
+        self._here = here
+
+    @classmethod
+    def of(cls, memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
+        """Return the tools of a memory, in the order of their definition, a base's behind."""
+        made = cls(memory, here)
+        return tuple(
+            Tool(run=getattr(made, name), **vars(method)["tool"])
+            for owner in cls.__mro__
+            for name, method in vars(owner).items()
+            if "tool" in getattr(method, "__dict__", ())
+        )
+
+    def _view(self) -> Memory:
+        return self._memory.at(self._here())
 
 
 def _spelled(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
-
-
-def _bare(annotation: object) -> object:
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if isinstance(annotation, UnionType):
-        annotation = next(part for part in get_args(annotation) if part is not NoneType)
-    return annotation
 
 
 def _coerced(value: object, wanted: object) -> object:
@@ -245,12 +299,6 @@ def _coerced(value: object, wanted: object) -> object:
         except orjson.JSONDecodeError:
             return value
     return value
-
-
-def _outer(field: Schema) -> Schema:
-    """Return the JSON type of a field as a schema; empty if it varies."""
-    kind = "object" if "$ref" in field else field.get("type")
-    return {"type": kind} if kind else {}
 
 
 def _schema(type_: type) -> Schema:
@@ -281,28 +329,19 @@ Json = Any  # of any shape
 
 def bounded(hint: object) -> object:
     """Return an annotation in which every integer and number has a smallest and a largest value."""
-    if hint is int or hint is float:
-        return _with_bounds(hint, ())
     origin, parts = get_origin(hint), get_args(hint)
+    inner, *meta = parts if origin is Annotated else (hint,)
+    if inner is int or inner is float:
+        known = [each for each in meta if isinstance(each, Meta)]
+        low = any(each.ge is not None or each.gt is not None for each in known)
+        high = any(each.le is not None or each.lt is not None for each in known)
+        missing = Meta(ge=None if low else -LARGEST_INTEGER, le=None if high else LARGEST_INTEGER)
+        return Annotated[inner, *meta, *([] if low and high else [missing])]
     if origin is Annotated:
-        inner, *meta = parts
-        if inner is int or inner is float:
-            return _with_bounds(inner, meta)
         return Annotated[bounded(inner), *meta]
     if origin is UnionType or origin is Union:
         return Union[tuple(bounded(part) for part in parts)]  # noqa: UP007 - of a computed tuple
     return list[bounded(parts[0])] if origin is list else hint  # type: ignore[misc]  # computed
-
-
-def _with_bounds(kind: object, meta: Sequence[Any]) -> object:
-    metas = [each for each in meta if isinstance(each, Meta)]
-    low = any(each.ge is not None or each.gt is not None for each in metas)
-    high = any(each.le is not None or each.lt is not None for each in metas)
-    missing = Meta(
-        ge=None if low else -LARGEST_INTEGER,
-        le=None if high else LARGEST_INTEGER,
-    )
-    return Annotated[kind, *meta] if low and high else Annotated[kind, *meta, missing]
 
 
 def check(arguments: Mapping[str, Json]) -> None:
@@ -318,9 +357,13 @@ def check(arguments: Mapping[str, Json]) -> None:
             raise BadInput(f"{shortened(name, 40)!r} {fault}", hint="send it without that")
 
 
-def _fault(value: Json, depth: int) -> str:
+def _fault(value: Json, depth: int) -> str:  # noqa: PLR0911 - a line for each fault
     if isinstance(value, str):
-        return _fault_of_text(value)
+        if len(value) > MOST_CHARS:
+            return f"is longer than {MOST_CHARS:,} characters"
+        if "\0" in value:
+            return "holds a NUL character"
+        return "" if is_utf8(value) else "is not valid UTF-8: it holds half of a surrogate pair"
     if isinstance(value, int | float):
         is_fine = abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value)
         return "" if is_fine else "is a number out of range"
@@ -330,14 +373,6 @@ def _fault(value: Json, depth: int) -> str:
         return f"is nested more than {DEEPEST} levels deep"
     inner = [*value, *value.values()] if isinstance(value, dict) else value
     return next(filter(None, (_fault(each, depth - 1) for each in inner)), "")
-
-
-def _fault_of_text(text: str) -> str:
-    if len(text) > MOST_CHARS:
-        return f"is longer than {MOST_CHARS:,} characters"
-    if "\0" in text:
-        return "holds a NUL character"
-    return "" if is_utf8(text) else "is not valid UTF-8: it holds half of a surrogate pair"
 
 
 def shortened(text: str, most: int) -> str:
@@ -392,28 +427,22 @@ class Echoes:
 
 
 def _cut(answer: str, argument: str) -> str:
+    goes_on = 0
+
+    def holds(block: str) -> bool:
+        # Where a block goes on as the argument does the argument is not searched again: a megabyte
+        # that is repeated whole would be, 20,000 times.
+        nonlocal goes_on
+        if not argument.startswith(block, goes_on):
+            goes_on = max(argument.find(block), 0)
+            if not argument.startswith(block, goes_on):
+                return False
+        goes_on += len(block)
+        return True
+
     blocks = [answer[at : at + _BLOCK] for at in range(0, len(answer), _BLOCK)]
     kept: list[str] = []
-    for is_repeated, run in groupby(blocks, key=_Follower(argument).holds):
+    for is_repeated, run in groupby(blocks, key=holds):
         found = list(run)
         kept += [found[0], "…"] if is_repeated and len(found) >= _RUN else found
     return "".join(kept)
-
-
-class _Follower:
-    """Says of the blocks of an answer, one after the other, whether an argument holds them.
-
-    Where one goes on as the argument does the argument is not searched again: a megabyte that is
-    repeated whole would be, 20,000 times.
-    """
-
-    def __init__(self, argument: str) -> None:
-        self._argument, self._next = argument, 0
-
-    def holds(self, block: str) -> bool:
-        if not self._argument.startswith(block, self._next):
-            self._next = max(self._argument.find(block), 0)
-            if not self._argument.startswith(block, self._next):
-                return False
-        self._next += len(block)
-        return True

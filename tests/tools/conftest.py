@@ -45,6 +45,11 @@ def an_item(number: int, title: str, **fields: Any) -> Item:
     return Item(id=item_id(number), uuid=item_uuid(f"e{number}", at_ms), title=title, **given)
 
 
+def defaults(tool: Any) -> dict[str, Any]:
+    """Return the parameters that a client is offered of a tool, each with its default."""
+    return {name: field.get("default") for name, field in tool.input_schema["properties"].items()}
+
+
 NOBODY = Sender(asks=False, repeats=False, ask=lambda _: asyncio.sleep(0, {}))
 """A client that shows neither questions nor views."""
 APP = Project(id=2, uuid="0195a000-0000-7000-8000-000000000002", name="my-api")

@@ -15,10 +15,11 @@ from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item, item_id
 from observer.memory.api import Memory
 from observer.search.context import PackEntry
-from observer.search.rank import Hit, HitSignals, fit
-from observer.tools import compact, render, rows
+from observer.search.rank import Hit, HitSignals
+from observer.tools import render, rows
 from observer.tools.registry import tools_of
 from observer.tools.tool import Tool
+from tests.tools.conftest import defaults
 
 OBSERVATION = (
     "id type title subtitle text narrative facts concepts files_read files_modified project "
@@ -26,43 +27,20 @@ OBSERVATION = (
 )
 PARAMETERS = {
     "search": {
-        "query": None,
-        "project": "",
-        "limit": 10,
-        "type": "",
-        "files": [],
-        "session": "",
-        "branch": "",
-        "since": "",
-        "until": "",
-        "failed": False,
-        "by": "",
-        "mine": False,
-        "team": False,
-        "scope": "home",
+        "query": None, "project": None, "limit": 10, "type": None, "files": None, "session": None,
+        "branch": None, "since": None, "until": None, "failed": None, "by": None, "mine": None,
+        "team": None, "scope": "home",
     },
     "timeline": {"anchor_id": None, "depth_before": 5, "depth_after": 5},
     "get_observations": {"ids": None},
-    "get_context": {"project": "", "token_budget": 2000, "query": ""},
+    "get_context": {"project": None, "token_budget": 2000, "query": None},
     "memory": {
-        "action": None,
-        "content": "",
-        "key": "",
-        "fact_type": "",
-        "category": "",
-        "confidence": 0.5,
-        "tags": None,
-        "supersedes": None,
-        "scope": "project",
-        "query": "",
-        "limit": 10,
-        "id": "",
-        "session": "",
-        "branch": "",
-        "since": "",
-        "until": "",
+        "action": None, "content": None, "key": None, "fact_type": None, "category": None,
+        "confidence": 0.5, "tags": None, "supersedes": None, "scope": "project", "query": None,
+        "limit": 10, "id": None, "session": None, "branch": None, "since": None, "until": None,
     },
-}
+}  # fmt: skip
+Tools = dict[str, Tool]
 
 
 @pytest.fixture
@@ -72,35 +50,28 @@ def folder() -> list[str]:
 
 
 @pytest.fixture
-def tools(memory: Memory, folder: list[str]) -> dict[str, Tool]:
+def tools(memory: Memory, folder: list[str]) -> Tools:
     return tools_of(("core",), memory, lambda: folder[0])
 
 
-def ask(tools: dict[str, Tool], tool: str, **arguments: Any) -> Any:
+def ask(tools: Tools, tool: str, **arguments: Any) -> Any:
     """Call a tool and return its result as the JSON that a client gets."""
     return msgspec.to_builtins(tools[tool].call(arguments).result)
 
 
-def says(tools: dict[str, Tool], tool: str, **arguments: Any) -> str:
+def says(tools: Tools, tool: str, **arguments: Any) -> str:
     return tools[tool].call(arguments).text
 
 
 @pytest.mark.parametrize("tool", PARAMETERS)
-def test_parameters_and_defaults_are_the_documented_ones(tools: dict[str, Tool], tool: str) -> None:
-    properties = tools[tool].input_schema["properties"]
-    offered = {name: field.get("default") for name, field in properties.items()}
-    assert offered == {name: default or None for name, default in PARAMETERS[tool].items()}
+def test_parameters_and_defaults_are_the_documented_ones(tools: Tools, tool: str) -> None:
+    assert defaults(tools[tool]) == PARAMETERS[tool]
 
 
 # --- search --------------------------------------------------------------------------------------
 
 
-def test_an_item_that_is_named_has_the_documented_fields(tools: dict[str, Tool]) -> None:
-    (row,) = ask(tools, "get_observations", ids=[item_id(12)])["observations"]
-    assert {"created_at_epoch", "discovery_tokens"} <= set(row) <= set(OBSERVATION.split())
-
-
-def test_a_list_says_in_json_what_it_says_in_text(tools: dict[str, Tool]) -> None:
+def test_a_list_says_in_json_what_it_says_in_text(tools: Tools) -> None:
     answer = tools["search"].call({"query": "jwt", "project": "my-api"})
     found = msgspec.to_builtins(answer.result)
     for row in (*found["observations"], *found["summaries"]):
@@ -112,7 +83,7 @@ def test_a_list_says_in_json_what_it_says_in_text(tools: dict[str, Tool]) -> Non
     assert scores == sorted(scores, reverse=True)
 
 
-def test_the_tools_cost_few_tokens(tools: dict[str, Tool]) -> None:
+def test_the_tools_cost_few_tokens(tools: Tools) -> None:
     """1,400 tokens of two real tokenizers are about 5,900 characters of such JSON: 1,560 here."""
     offered = [
         {
@@ -126,8 +97,9 @@ def test_the_tools_cost_few_tokens(tools: dict[str, Tool]) -> None:
     assert len(msgspec.json.encode(offered)) < 6_600
 
 
-def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
+def test_an_item_has_the_documented_fields_and_joined_lists(tools: Tools) -> None:
     (row,) = ask(tools, "get_observations", ids=[item_id(12)])["observations"]
+    assert set(row) <= set(OBSERVATION.split())
     assert row["facts"] == "verify(): +45 -3\nnew import jose"
     assert row["concepts"] == "security, middleware"
     assert row["files_modified"] == "src/auth.ts, src/routes.ts"
@@ -137,52 +109,32 @@ def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
     assert row["created_at_epoch"] == 1_742_050_000_000 - 88 * 60_000
 
 
-def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
-    item = Item(id=1, uuid="", kind="note", type="decision", title="")
-    worth = fit(HitSignals(fts5=1.0))
-    said = rows.why(Hit(item=item, score=worth / 4, signals=HitSignals(fts5=1.0, type_weight=0.5)))
-    assert (said.lasting, said.type_weight) == (0.5, 0.5)
-    plain = rows.why(Hit(item=item, score=worth, signals=HitSignals(fts5=1.0)))
-    assert (plain.lasting, plain.type_weight) == (UNSET, UNSET)
-
-
-def test_search_spans_projects_unless_one_is_named(tools: dict[str, Tool]) -> None:
+def test_search_spans_projects_unless_one_is_named(tools: Tools) -> None:
     everywhere = ask(tools, "search", query="jwt")["observations"]
     here = ask(tools, "search", query="jwt", project="my-api")["observations"]
     assert {row["project"] for row in everywhere} == {"my-api", "other"}
     assert {row["project"] for row in here} == {"my-api"}
-
-
-def test_a_query_that_was_understood_otherwise_says_so(tools: dict[str, Tool]) -> None:
-    assert "notice" in ask(tools, "search", query='jwt AND "')
+    assert "notice" in ask(tools, "search", query='jwt AND "')  # which was understood otherwise
 
 
 @given(query=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
-def test_any_text_can_be_searched(query: str, tools: dict[str, Tool]) -> None:
+def test_any_text_can_be_searched(query: str, tools: Tools) -> None:
     assert isinstance(ask(tools, "search", query=query)["observations"], list)
 
 
 # --- timeline ------------------------------------------------------------------------------------
 
 
-def test_a_timeline_is_relative_to_its_anchor(tools: dict[str, Tool]) -> None:
+def test_a_timeline_is_relative_to_its_anchor_and_stays_in_its_project(tools: Tools) -> None:
     arguments = {"anchor_id": item_id(12), "depth_before": 2, "depth_after": 1}
     entries = ask(tools, "timeline", **arguments)["timeline"]
     assert [entry["position"] for entry in entries] == [-2, -1, 0, 1]
     assert entries[2]["id"] == item_id(12)
-
-
-def test_a_timeline_stays_in_its_project(tools: dict[str, Tool]) -> None:
-    said = ask(tools, "timeline", anchor_id=item_id(12), depth_after=50)
+    said = ask(tools, "timeline", anchor=item_id(12), depth_after=50)  # another name of it
     assert {entry["project"] for entry in said["timeline"]} == {"my-api"}
 
 
-def test_an_anchor_may_be_called_anchor(tools: dict[str, Tool]) -> None:
-    said = ask(tools, "timeline", anchor=item_id(12), depth_before=0, depth_after=0)
-    assert [entry["id"] for entry in said["timeline"]] == [item_id(12)]
-
-
-def test_an_unknown_anchor_is_an_error(tools: dict[str, Tool]) -> None:
+def test_an_unknown_anchor_is_an_error(tools: Tools) -> None:
     for anchor in (9999, 2**53 - 1):
         with pytest.raises(NotFound, match=f"no item '{anchor}'"):
             ask(tools, "timeline", anchor_id=anchor)
@@ -192,7 +144,7 @@ def test_an_unknown_anchor_is_an_error(tools: dict[str, Tool]) -> None:
 
 
 @pytest.mark.parametrize("handle", ["#{}", "{}", " {} "])
-def test_an_id_may_be_written_as_it_is_shown(tools: dict[str, Tool], handle: str) -> None:
+def test_an_id_may_be_written_as_it_is_shown(tools: Tools, handle: str) -> None:
     written = handle.format(item_id(12))
     (row,) = ask(tools, "get_observations", ids=[written])["observations"]
     assert row["id"] == item_id(12)
@@ -200,26 +152,21 @@ def test_an_id_may_be_written_as_it_is_shown(tools: dict[str, Tool], handle: str
     assert [entry["id"] for entry in anchored["timeline"]] == [item_id(12)]
 
 
-def test_an_id_may_be_the_beginning_of_a_uuid(tools: dict[str, Tool], memory: Memory) -> None:
+def test_an_id_that_is_asked_for_twice_is_answered_once(tools: Tools, memory: Memory) -> None:
     (item,) = memory.observations([item_id(12)]).items
-    (row,) = ask(tools, "get_observations", ids=[item.uuid[:32]])["observations"]
-    assert row["id"] == item_id(12)
-
-
-def test_an_id_that_is_asked_for_twice_is_answered_once(tools: dict[str, Tool]) -> None:
-    ids = [item_id(12), f"#{item_id(12)}", 9999, 9999]
+    ids = [item_id(12), f"#{item_id(12)}", 9999, 9999, item.uuid[:32]]
     found = ask(tools, "get_observations", ids=ids)
     assert [row["id"] for row in found["observations"]] == [item_id(12)]
     assert found["missing_ids"] == [9999]
 
 
-def test_a_record_says_in_json_what_it_says_in_text(tools: dict[str, Tool]) -> None:
+def test_a_record_says_in_json_what_it_says_in_text(tools: Tools) -> None:
     found = ask(tools, "search", query="login", project="my-api")["summaries"]
     (row,) = ask(tools, "get_observations", ids=[found[0]["id"]])["observations"]
     assert row["answers"] == {"request": "add JWT login", "completed": "Modified auth.ts"}
 
 
-def test_observations_come_in_the_order_of_their_ids(tools: dict[str, Tool]) -> None:
+def test_observations_come_in_the_order_of_their_ids(tools: Tools) -> None:
     ids = [item_id(14), 9999, item_id(10), -(2**53 - 1)]
     found = ask(tools, "get_observations", ids=ids)
     assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(10)]
@@ -235,7 +182,7 @@ def test_observations_come_in_the_order_of_their_ids(tools: dict[str, Tool]) -> 
     ],
 )
 def test_what_is_out_of_range_is_refused(
-    tools: dict[str, Tool], tool: str, name: str, values: list[Any]
+    tools: Tools, tool: str, name: str, values: list[Any]
 ) -> None:
     others = {"search": {"query": "jwt"}, "timeline": {"anchor_id": item_id(12)}}
     for value in values:
@@ -246,19 +193,14 @@ def test_what_is_out_of_range_is_refused(
 # --- get_context ---------------------------------------------------------------------------------
 
 
-def test_a_context_has_the_documented_fields(tools: dict[str, Tool]) -> None:
-    pack = ask(tools, "get_context", project="my-api", query="jwt")
-    assert list(pack)[:5] == ["project", "items", "summaries", "tokenBudget", "tokensUsed"]
-
-
 @pytest.mark.parametrize("budget", [250, 300, 400, 700, 2000])
 @pytest.mark.parametrize("query", ["", "jwt"])
-def test_a_budget_covers_everything_returned(
-    tools: dict[str, Tool], budget: int, query: str
-) -> None:
+def test_a_budget_covers_everything_returned(tools: Tools, budget: int, query: str) -> None:
     arguments = {"project": "my-api", "token_budget": budget, "query": query}
     answer = tools["get_context"].call(arguments)
     used = answer.result.tokensUsed
+    fields = list(msgspec.to_builtins(answer.result))[:5]
+    assert fields == ["project", "items", "summaries", "tokenBudget", "tokensUsed"]
     shown = json.dumps(
         msgspec.to_builtins(answer.result), ensure_ascii=False, separators=(",", ":")
     )
@@ -270,24 +212,17 @@ def test_the_price_of_an_entry_covers_both_of_its_forms(title: str, content: str
     item = Item(id=ms, uuid="u", kind="note", type="x", title=title, created_ms=ms, stale_ms=1)
     signals = HitSignals(fts5=1 / 3, recency=1e-9)
     entry = PackEntry(hit=Hit(item=item, score=2 / 3, signals=signals), content=content)
-    shown = msgspec.json.encode(compact.context_line(entry)).decode()
-    price = compact.context_characters(entry)
+    shown = msgspec.json.encode(rows.context_line(entry)).decode()
+    price = rows.context_characters(entry)
     assert max(len(shown), len(render.pack_entry(entry))) <= price
 
 
-def test_what_does_not_fit_is_counted(tools: dict[str, Tool]) -> None:
+def test_what_does_not_fit_is_counted(tools: Tools) -> None:
     assert ask(tools, "get_context", project="my-api", token_budget=300)["left_out"] > 0
 
 
-def test_the_project_of_the_folder_is_meant_if_none_is_named(
-    tools: dict[str, Tool], folder: list[str], tmp_path: Any
-) -> None:
-    folder[0] = str(tmp_path / "my-api" / "src")
-    assert ask(tools, "get_context")["project"] == "my-api"
-
-
 def test_a_folder_of_which_nothing_is_known_is_no_error(
-    tools: dict[str, Tool], folder: list[str], tmp_path: Any
+    tools: Tools, folder: list[str], tmp_path: Any
 ) -> None:
     folder[0] = str(tmp_path / "new")
     answer = tools["get_context"].call({})
@@ -298,22 +233,20 @@ def test_a_folder_of_which_nothing_is_known_is_no_error(
     assert render.tokens(shown) <= answer.result.tokensUsed
 
 
-def test_a_client_that_tells_no_folder_is_shown_the_names(tools: dict[str, Tool]) -> None:
+def test_a_client_that_tells_no_folder_or_no_name_is_shown_the_names(tools: Tools) -> None:
     with pytest.raises(NotFound, match="no project") as refused:
         ask(tools, "get_context")
     assert "my-api" in refused.value.hint
-
-
-def test_a_name_that_is_nearly_one_is_hinted_at(tools: dict[str, Tool]) -> None:
     with pytest.raises(NotFound) as refused:
         ask(tools, "search", query="jwt", project="myapi")
     assert refused.value.hint.startswith("name one, such as my-api;")
 
 
-def test_a_dot_is_the_project_of_the_folder(
-    tools: dict[str, Tool], folder: list[str], tmp_path: Any
+def test_a_dot_or_nothing_is_the_project_of_the_folder(
+    tools: Tools, folder: list[str], tmp_path: Any
 ) -> None:
-    folder[0] = str(tmp_path / "my-api")
+    folder[0] = str(tmp_path / "my-api" / "src")
+    assert ask(tools, "get_context")["project"] == "my-api"
     assert ask(tools, "get_context", project=".")["project"] == "my-api"
     found = ask(tools, "search", query="jwt", project=".")["observations"]
     assert {row["project"] for row in found} == {"my-api"}
@@ -322,18 +255,8 @@ def test_a_dot_is_the_project_of_the_folder(
 # --- memory --------------------------------------------------------------------------------------
 
 
-def test_a_note_says_whose_it_is_where_no_project_is_known(
-    tools: dict[str, Tool], folder: list[str], tmp_path: Any
-) -> None:
-    def recall() -> Any:
-        return ask(tools, "memory", action="recall", query="JWT", scope="all")["memories"][0]
-
-    folder[0] = str(tmp_path / "nowhere")
-    assert recall()["project"] == "my-api"
-
-
 def test_a_folder_that_nobody_knows_recalls_nothing_of_other_projects(
-    tools: dict[str, Tool], folder: list[str], tmp_path: Any
+    tools: Tools, folder: list[str], tmp_path: Any
 ) -> None:
     def recalled() -> list[str]:
         found = ask(tools, "memory", action="recall", query="JWT secret")["memories"]
@@ -345,15 +268,11 @@ def test_a_folder_that_nobody_knows_recalls_nothing_of_other_projects(
     assert len(recalled()) > 1
     folder[0] = str(tmp_path / "nowhere")
     assert recalled() == ["JWT for the team"]
+    of_all = ask(tools, "memory", action="recall", query="JWT", scope="all")["memories"]
+    assert {note.get("project") for note in of_all} == {"my-api", None}
 
 
-def test_a_general_note_is_recalled_as_general(tools: dict[str, Tool]) -> None:
-    ask(tools, "memory", action="remember", content="the office has a dog")
-    (note,) = ask(tools, "memory", action="recall", query="dog", fact_type="general")["memories"]
-    assert (note["fact_type"], note["confidence"], note["scope"]) == ("general", 0.5, "project")
-
-
-def test_what_is_not_given_of_a_keyed_note_stays(tools: dict[str, Tool], memory: Memory) -> None:
+def test_what_is_not_given_of_a_keyed_note_stays(tools: Tools, memory: Memory) -> None:
     given = {"fact_type": "constraint", "category": "db", "confidence": 0.9, "tags": ["sql"]}
     first = ask(tools, "memory", action="remember", content="Postgres 15", key="db", **given)
     again = ask(tools, "memory", action="remember", content="Postgres 16", key="db")
@@ -363,7 +282,7 @@ def test_what_is_not_given_of_a_keyed_note_stays(tools: dict[str, Tool], memory:
     assert (note.category, note.confidence, note.tags) == ("db", 0.9, ("sql",))
 
 
-def test_what_is_given_of_a_keyed_note_replaces(tools: dict[str, Tool], memory: Memory) -> None:
+def test_what_is_given_of_a_keyed_note_replaces(tools: Tools, memory: Memory) -> None:
     old = ask(tools, "memory", action="remember", content="MySQL")["id"]
     remember = {"action": "remember", "key": "db", "supersedes": [old]}
     first = ask(tools, "memory", content="Postgres 15", fact_type="decision", **remember)
@@ -375,8 +294,11 @@ def test_what_is_given_of_a_keyed_note_replaces(tools: dict[str, Tool], memory: 
 
 
 @pytest.mark.parametrize("as_type", [str, int])
-def test_a_note_is_forgotten_once(tools: dict[str, Tool], as_type: Any) -> None:
+def test_a_note_is_forgotten_once(tools: Tools, as_type: Any) -> None:
     kept = ask(tools, "memory", action="remember", content="to be forgotten")["id"]
+    asked = {"query": "forgotten", "fact_type": "general"}
+    (note,) = ask(tools, "memory", action="recall", **asked)["memories"]
+    assert (note["fact_type"], note["confidence"], note["scope"]) == ("general", 0.5, "project")
     assert says(tools, "memory", action="forget", id=as_type(kept)) == (
         f"Memory {kept} deleted.\nFinal at 2025-03-16T14:46:40Z; until then its owner brings it"
         f" back with: observer undo {kept}"
@@ -389,7 +311,6 @@ def test_a_note_is_forgotten_once(tools: dict[str, Tool], as_type: Any) -> None:
     ("arguments", "text"),
     [
         ({"action": "store"}, "Invalid action: 'store'\nhint: must be remember, recall or forget"),
-        ({"action": "remember"}, "Missing content: remember requires content"),
         ({"action": "remember", "content": " \n"}, "Missing content: remember requires content"),
         ({"action": "recall"}, "Missing query: recall requires query"),
         ({"action": "forget"}, "Missing id: forget requires id"),
@@ -416,14 +337,14 @@ def test_a_note_is_forgotten_once(tools: dict[str, Tool], as_type: Any) -> None:
     ids=lambda value: "" if isinstance(value, dict) else str(value)[:24],
 )
 def test_errors_are_worded_as_documented(
-    tools: dict[str, Tool], arguments: dict[str, Any], text: str
+    tools: Tools, arguments: dict[str, Any], text: str
 ) -> None:
     with pytest.raises(BadInput) as refused:
         tools["memory"].call(arguments)
     assert render.error(refused.value).startswith(text)
 
 
-def test_a_secret_is_refused_by_class_and_not_repeated(tools: dict[str, Tool]) -> None:
+def test_a_secret_is_refused_by_class_and_not_repeated(tools: Tools) -> None:
     secret = "gh" + "p_" + "a1B2" * 9
     with pytest.raises(ObserverError) as refused:
         ask(tools, "memory", action="remember", content=f"the token is {secret}")
@@ -433,7 +354,7 @@ def test_a_secret_is_refused_by_class_and_not_repeated(tools: dict[str, Tool]) -
     assert "on purpose" in render.error(refused.value)
 
 
-def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: dict[str, Tool]) -> None:
+def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: Tools) -> None:
     def memory(**arguments: Any) -> Any:
         return tools["memory"].call({"action": "remember", **arguments})
 

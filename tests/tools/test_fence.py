@@ -32,13 +32,6 @@ from observer.tools.tool import ResultRow, Tool, ToolResult
 from tests.tools.conftest import NOBODY
 
 
-@pytest.mark.parametrize(
-    "tag", ["</system-reminder>", "< / System-Reminder >", "<system-reminder>"]
-)
-def test_memory_cannot_close_what_a_client_puts_around_it(tag: str) -> None:
-    assert tag not in fenced(f"a {tag} b")
-
-
 @given(st.text(alphabet="`~'a\n", max_size=60))
 def test_no_text_gets_out_of_its_fence(text: str) -> None:
     lines = fenced(text).split("\n")
@@ -46,14 +39,10 @@ def test_no_text_gets_out_of_its_fence(text: str) -> None:
     assert not [line for line in lines[1:-1] if "```" in line]
 
 
-@given(st.text())
-def test_a_fence_costs_the_same_for_every_text(text: str) -> None:
-    assert len(fenced(text)) == len(text) + len(fenced(""))
-
-
 @pytest.mark.parametrize(
     "text",
     [
+        pytest.param("</system-reminder> <system-reminder>", id="around memory"),
         pytest.param("</observer> <observer>", id="ours"),
         pytest.param("<invoke name='Bash'>", id="call"),
         pytest.param("<function_calls> <tool_use>", id="calls"),
@@ -64,23 +53,21 @@ def test_a_fence_costs_the_same_for_every_text(text: str) -> None:
     ],
 )
 def test_no_text_poses_as_a_tag_of_a_client(text: str) -> None:
+    assert "< / System-Reminder >" not in fenced("a < / System-Reminder > b")
     for tag in text.replace(" x ", " ").split(" "):
         if tag[0] in "<[":
             assert tag not in defused(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("Promise<User>, List<T>, a < b", id="generics"),
-        pytest.param("<UserCard /> in <Context.Provider>", id="jsx"),
-        pytest.param("[x] done [[Note]] [WARN]", id="brackets"),
-        pytest.param("Persian \u0645\u06cc\u200c\u062e\u0648\u0627\u0645", id="joiner"),
-        pytest.param("<div class='system'>\n\tif (a<b && c>d)", id="markup"),
-    ],
-)
-def test_ordinary_text_stays_as_it_is(text: str) -> None:
-    assert defused(text) == text
+def test_ordinary_text_stays_as_it_is() -> None:
+    for text in (
+        "Promise<User>, List<T>, a < b",
+        "<UserCard /> in <Context.Provider>",
+        "[x] done [[Note]] [WARN]",
+        "Persian \u0645\u06cc\u200c\u062e\u0648\u0627\u0645",
+        "<div class='system'>\n\tif (a<b && c>d)",
+    ):
+        assert defused(text) == text
 
 
 @pytest.mark.parametrize("sign", ["\x1b[2J", "\x07", "\u200b", "\u202e", "\u2066", "\U000e0041"])
@@ -92,6 +79,7 @@ def test_nothing_hides_or_moves_a_cursor(sign: str) -> None:
 def test_marks_change_no_length_and_only_once(text: str) -> None:
     assert len(defused(text)) == len(text)
     assert defused(defused(text)) == defused(text)
+    assert len(fenced(text)) == len(text) + len(fenced(""))
 
 
 @given(st.text(st.sampled_from("a <\t\n\r\x1b\xa0\u200b\u200d\u202e\U000e0041é…·\u0600[]system/")))
@@ -175,18 +163,15 @@ def test_no_markdown_leads_elsewhere(text: str) -> None:
     assert len(shown) == len(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_leads_nowhere_stays_as_it_is() -> None:
+    for text in (
         "see [the guide](docs/guide.md)",
         "grep -E '[a-z](\\d+)' a.txt",
         "handlers[name](self: Any, x)",
         "http://127.0.0.1:8377 answers",
         "List<int> a[0]: int < b",
-    ],
-)
-def test_what_leads_nowhere_stays_as_it_is(text: str) -> None:
-    assert without_links(text) == text
+    ):
+        assert without_links(text) == text
 
 
 @given(st.text(st.sampled_from("[]()<>!:/\\&#;ahtps. "), max_size=60))

@@ -48,22 +48,17 @@ def _shown(**fields: Any) -> list[str]:
     return questions.since(said, name).splitlines()[2:]
 
 
-def test_a_session_says_what_came_of_it_and_what_comes_next() -> None:
-    assert _shown(sessions=(SessionRun(session=SESSION, summary=SUMMARY),)) == [
-        "app · sessions: 1",
+def test_a_session_says_what_came_of_it_or_what_was_asked_and_that_it_goes_on() -> None:
+    runs = (
+        SessionRun(session=SESSION, summary=SUMMARY),
+        SessionRun(session=replace(SESSION, status="active")),
+        SessionRun(session=replace(SESSION, first_prompt="")),
+    )
+    assert _shown(sessions=runs) == [
+        "app · sessions: 3",
         "  s14 codex · Add a login · 2025-03-15 15:00 to 15:05Z",
         "      completed: Wrote it.",
-    ]
-
-
-def test_a_session_without_a_summary_says_what_was_asked_and_that_it_goes_on() -> None:
-    (_, line) = _shown(sessions=(SessionRun(session=replace(SESSION, status="active")),))
-    assert line == "  s14 codex · add a login · 2025-03-15 15:00 to 15:05Z, goes on"
-
-
-def test_a_session_of_which_nothing_is_known_is_only_counted() -> None:
-    assert _shown(sessions=(SessionRun(session=replace(SESSION, first_prompt="")),)) == [
-        "app · sessions: 1"
+        "  s14 codex · add a login · 2025-03-15 15:00 to 15:05Z, goes on",
     ]
 
 
@@ -72,25 +67,16 @@ def test_of_each_sort_ten_are_shown_and_the_others_counted() -> None:
     assert lines[0] == "app · sessions: 11, commits: 12"
     assert lines[-1] == "  (commits: 2 more)"
     assert lines[11] == "  (sessions: 1 more)"
-
-
-def test_of_files_the_most_changed_are_named() -> None:
     files = tuple(f"{number}.py" for number in range(7))
     assert _shown(files=files)[1] == "  changed 0.py, 1.py, 2.py, 3.py, 4.py and 2 more"
 
 
-def test_what_belongs_to_no_project_says_so() -> None:
+def test_what_belongs_to_no_project_and_what_is_not_whole_says_so() -> None:
     note = replace(COMMIT, kind="note", type="preference", title="Use tabs")
     said = _shown(project_id=None, noted=(note,))
     assert said == ["in no project", "  #60 preference · Use tabs · 2025-03-15 15:00Z"]
-
-
-def test_an_account_that_is_not_whole_says_so() -> None:
-    share = Share(
-        project_id=2, sessions=(), commits=(COMMIT,), fixes=(), noted=(), failed=0, files=()
-    )
-    said = Account(since_ms=AT_MS, shares=(share,), is_partial=True)
-    assert "the oldest of it is left out" in questions.since(said, name).splitlines()[1]
+    part = questions.since(Account(since_ms=AT_MS, shares=(), is_partial=True), name)
+    assert "the oldest of it is left out" in part.splitlines()[1]
 
 
 def test_a_session_is_shown_with_its_summary_and_its_items() -> None:
@@ -188,12 +174,9 @@ def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:
     row = {"input": 1200, "output": 34, "cache_read": 56_000, "cache_write": 0}
     assert questions.session_rows(said, name)["usage"] == row
     assert questions.session_rows(replace(said, usage=None), name)["usage"] is None
-
-
-def test_a_session_that_left_nothing_is_shown_in_two_lines() -> None:
     ran = SessionRun(session=replace(SESSION, client="cline"))
-    said = SessionTimeline(ran=ran, items=(), left_out=0)
-    assert len(questions.of_session(said, name).splitlines()) == 2
+    bare = SessionTimeline(ran=ran, items=(), left_out=0)
+    assert len(questions.of_session(bare, name).splitlines()) == 2
 
 
 USES = '{"relations": [{"source": "auth.ts", "relation": "uses", "destination": "jose"}]}'
@@ -216,20 +199,14 @@ def test_an_answer_names_files_people_and_items_by_id(related: Any) -> None:
     assert any(line.startswith("people: you 2, ") and "; bea 1, " in line for line in lines)
     assert any(line.startswith("  #120 decision · auth.ts checks the issuer") for line in lines)
     assert "  #120 auth.ts -uses-> jose" in lines
+    result = found.result
+    assert [(one["name"], one["count"]) for one in result.people] == [("you", 2), ("bea", 1)]
+    assert [one["sort"] for one in result.groups][:2] == ["decisions", "edits"]
+    assert result.relations[0]["destination"] == "jose"
 
 
-def test_the_json_says_the_same(related: Any) -> None:
-    result = related("auth.ts").result
-    assert [(one.name, one.count) for one in result.people] == [("you", 2), ("bea", 1)]
-    assert [one.sort for one in result.groups][:2] == ["decisions", "edits"]
-    assert result.relations[0].destination == "jose"
-
-
-def test_more_than_is_shown_is_counted(related: Any) -> None:
+def test_more_than_is_shown_is_counted_and_nothing_is_an_error(related: Any) -> None:
     assert "edits (3, the newest 1):" in related("jwt", limit=1).text
-
-
-def test_nothing_is_an_error_with_what_to_try(related: Any) -> None:
     with pytest.raises(NotFound, match="nothing names 'zebra'"):
         related("zebra")
 

@@ -60,39 +60,23 @@ class Happening:
         data = envelope(fields, msgspec.json.encode({"hook_event_name": event, **payload}))
         return remind(self.memory, self.shown, data, at_ms=NOW_MS)
 
+    def hears(self, event: str, **payload: Any) -> str:
+        return context_of(self.asks("claude-code", event, **{"session_id": "s2"} | payload))
+
     def before(self, command: str, session: str = "s2") -> str:
-        given = {"command": command}
-        answer = self.asks(
-            "claude-code", "PreToolUse", session_id=session, tool_name="Bash", tool_input=given
-        )
-        return context_of(answer)
+        given = {"tool_name": "Bash", "tool_input": {"command": command}}
+        return self.hears("PreToolUse", session_id=session, **given)
 
-    def fails(self, command: str = PLAIN, error: str = MISSING, session: str = "s2") -> str:
-        answer = self.asks(
-            "claude-code",
-            "PostToolUseFailure",
-            session_id=session,
-            tool_name="Bash",
-            tool_input={"command": command},
-            error=error,
-        )
-        return context_of(answer)
+    def fails(self, command: str = PLAIN, error: str = MISSING) -> str:
+        given = {"tool_name": "Bash", "tool_input": {"command": command}, "error": error}
+        return self.hears("PostToolUseFailure", **given)
 
-    def prints(self, command: str, output: str, session: str = "s2") -> str:
-        answer = self.asks(
-            "claude-code",
-            "PostToolUse",
-            session_id=session,
-            tool_name="Bash",
-            tool_input={"command": command},
-            tool_response={"stdout": output, "stderr": ""},
-        )
-        return context_of(answer)
+    def prints(self, command: str, output: str) -> str:
+        given = {"tool_name": "Bash", "tool_input": {"command": command}}
+        return self.hears("PostToolUse", tool_response={"stdout": output, "stderr": ""}, **given)
 
     def prompted(self, text: str) -> str:
-        return context_of(
-            self.asks("claude-code", "UserPromptSubmit", session_id="s2", prompt=text)
-        )
+        return self.hears("UserPromptSubmit", prompt=text)
 
 
 def context_of(answer: bytes) -> str:
@@ -142,11 +126,7 @@ def test_a_session_is_shown_once(happening: Happening) -> None:
     assert happening.before(WRAPPED) == ""
     assert happening.before("wrap bun run lint") == ""
     assert happening.before(WRAPPED, session="s3")
-
-
-def test_another_daemon_tells_a_session_nothing_twice(happening: Happening) -> None:
-    happening.learns_a_form()
-    assert happening.before(WRAPPED)
+    # Nor by another daemon.
     happening.shown = RemindedSessions(happening.folder.parent / "shown")
     assert happening.before(WRAPPED) == ""
 
@@ -169,13 +149,6 @@ def test_a_form_that_only_lacked_a_setting_is_not_shown(happening: Happening) ->
     happening.runs(PLAIN, MISSING, 1)
     happening.runs(f"CI=1 {PLAIN}", GREEN)
     assert happening.before(PLAIN) == ""
-
-
-def test_a_command_too_long_to_be_shown_whole_is_not_shown(happening: Happening) -> None:
-    tail = " ".join(f"src/part_{n}.test.ts" for n in range(8))
-    happening.runs(f"wrap bun run test {tail}", UNKNOWN, 2)
-    happening.runs(f"bun run test {tail}", GREEN)
-    assert happening.before(f"wrap bun run test {tail}") == ""
 
 
 def test_what_is_hidden_reminds_nobody(happening: Happening) -> None:
@@ -205,21 +178,21 @@ def test_how_a_failure_was_mended_is_no_reason_to_interrupt(happening: Happening
     assert happening.fails() == ""
 
 
-def test_a_form_that_could_not_run_is_known_by_its_output_alone(happening: Happening) -> None:
-    happening.learns_a_form()
-    assert "`bun run test` works here" in happening.prints(f"{WRAPPED} 2>&1 | tail -5", UNKNOWN)
-
-
 def test_that_an_error_was_met_often_is_no_reason_to_interrupt(happening: Happening) -> None:
     for session in ("s0", "s1", "s3"):
         happening.runs(PLAIN, MISSING, 1, session)
     assert happening.fails() == ""
 
 
-def test_after_a_form_that_could_not_run_the_one_that_works_is_shown(happening: Happening) -> None:
+@pytest.mark.parametrize("is_by_output", [False, True], ids=["failure", "output alone"])
+def test_after_a_form_that_could_not_run_the_one_that_works_is_shown(
+    happening: Happening, *, is_by_output: bool
+) -> None:
     """Clients differ in whether they ask before a command."""
     happening.learns_a_form()
-    assert "`bun run test` works here" in happening.fails(WRAPPED, UNKNOWN)
+    piped = f"{WRAPPED} 2>&1 | tail -5"
+    said = happening.prints(piped, UNKNOWN) if is_by_output else happening.fails(WRAPPED, UNKNOWN)
+    assert "`bun run test` works here" in said
     assert happening.before(WRAPPED) == ""
 
 
@@ -227,17 +200,10 @@ def test_nothing_of_another_project_is_shown(
     happening: Happening, memory: Memory, tmp_path: Path
 ) -> None:
     happening.learns_a_form()
-    other = Happening(memory, tmp_path / "other")
-    assert other.before(WRAPPED) == other.fails(WRAPPED, UNKNOWN) == ""
-
-
-def test_outside_every_project_there_is_silence(
-    happening: Happening, memory: Memory, tmp_path: Path
-) -> None:
-    happening.learns_a_form()
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    assert Happening(memory, outside).before(WRAPPED) == ""
+    (tmp_path / "outside").mkdir()
+    for folder in ("other", "outside"):
+        other = Happening(memory, tmp_path / folder)
+        assert other.before(WRAPPED) == other.fails(WRAPPED, UNKNOWN) == ""
 
 
 # --- at a prompt ---------------------------------------------------------------------------------
@@ -286,35 +252,22 @@ def test_a_command_that_cannot_be_shown_whole_is_not_shown(known: Reminder) -> N
     assert hook_output.text(known) == ""
 
 
-@pytest.mark.parametrize("client", ["opencode", "kilo", "pi"])
-def test_some_clients_get_plain_text(client: str) -> None:
-    shown = hook_output.printed(OTHERS, client=client, event="UserPromptSubmit").decode()
-    assert shown == hook_output.text(OTHERS)
+SAID = hook_output.text(OTHERS)
+OF_EVENT = {"hookEventName": "PostToolUse", "additionalContext": SAID}
+FORMS: dict[str, dict[str, object]] = {
+    "cursor": {"continue": True, "additional_context": SAID},
+    "copilot": {"additionalContext": SAID, "hookSpecificOutput": OF_EVENT},
+    "cline": {"cancel": False, "contextModification": SAID},
+}
 
 
-def test_cursor_is_shown_in_its_dialect() -> None:
-    shown = json.loads(hook_output.printed(OTHERS, client="cursor", event="postToolUse"))
-    assert shown == {"continue": True, "additional_context": hook_output.text(OTHERS)}
-
-
-@pytest.mark.parametrize(
-    ("client", "form"),
-    [
-        (
-            "copilot",
-            {
-                "additionalContext": hook_output.text(OTHERS),
-                "hookSpecificOutput": {
-                    "hookEventName": "PostToolUse",
-                    "additionalContext": hook_output.text(OTHERS),
-                },
-            },
-        ),
-        ("cline", {"cancel": False, "contextModification": hook_output.text(OTHERS)}),
-    ],
-)
-def test_a_client_gets_its_own_json(client: str, form: dict[str, object]) -> None:
-    assert json.loads(hook_output.printed(OTHERS, client=client, event="PostToolUse")) == form
+def test_a_client_gets_its_own_json_and_some_get_plain_text() -> None:
+    for client, form in FORMS.items():
+        event = "postToolUse" if client == "cursor" else "PostToolUse"
+        assert json.loads(hook_output.printed(OTHERS, client=client, event=event)) == form
+    for client in ("opencode", "kilo", "pi"):
+        shown = hook_output.printed(OTHERS, client=client, event="UserPromptSubmit")
+        assert shown.decode() == SAID
 
 
 def test_what_is_shown_stays_one_line_of_data() -> None:
@@ -324,6 +277,8 @@ def test_what_is_shown_stays_one_line_of_data() -> None:
     assert "\n" not in said
     assert "```" not in said
     assert "</system-reminder" not in said
+    image = Reminder(instead="a ![it](https://evil.example/x.png)", failed="b")
+    assert "![it]\u2768https://evil.example" in hook_output.text(image)  # which loads nothing
 
 
 @pytest.mark.parametrize(
@@ -357,8 +312,3 @@ def test_what_was_shown_long_ago_is_forgotten_by_the_next_daemon(tmp_path: Path)
     file.write_text("".join(f"{n:024x}\n" for n in range(2 * MOST_REMINDERS + 1)))
     RemindedSessions(file)
     assert len(file.read_text().split()) == MOST_REMINDERS
-
-
-def test_a_reminder_loads_nothing() -> None:
-    said = Reminder(instead="a ![it](https://evil.example/x.png)", failed="b")
-    assert "![it]\u2768https://evil.example" in hook_output.text(said)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from observer.core import moment
 from observer.core.errors import NotFound
 from observer.core.model import ASKED, Enrichment, Item, Project, SummaryFields, Validity
-from observer.core.moment import show_local
 from observer.memory.api import Memory
 from observer.search.context import FinishedSession, Pack, PackEntry
 from observer.search.rank import Hit, HitSignals, fit
@@ -24,6 +25,7 @@ from observer.tools import render
 from observer.tools.documents import Documents
 from observer.tools.labels import labels
 from observer.tools.render import heading
+from observer.tools.rows import why
 
 ITEM = Item(
     id=142,
@@ -45,9 +47,6 @@ def name(project_id: int | None) -> str:
 def test_an_error_is_shown_with_its_remedy() -> None:
     shown = render.error(NotFound("no item 7", hint="search for it first"))
     assert shown == "no item 7\nhint: search for it first"
-
-
-def test_an_error_without_remedy_is_one_line() -> None:
     assert render.error(NotFound("no item 7")) == "no item 7"
 
 
@@ -56,6 +55,7 @@ def test_a_hit_starts_with_its_id() -> None:
     assert (
         shown == "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z\n    45 lines in verify()"
     )
+    assert render.hits([], name, remarks=("read as words", "")) == "(read as words)\nnothing found"
 
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
@@ -64,10 +64,9 @@ def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     assert shown.endswith("recency 0.00 · lasting 0.50 · type 0.50")
     plain = Hit(item=ITEM, score=fit(HitSignals(fts5=1.0)), signals=HitSignals(fts5=1.0))
     assert render.explained([plain], name).endswith("recency 0.00")
-
-
-def test_nothing_found_is_said_behind_the_remarks() -> None:
-    assert render.hits([], name, remarks=("read as words", "")) == "(read as words)\nnothing found"
+    said = why(Hit(item=ITEM, score=fit(prompt) / 4, signals=prompt))
+    assert (said.lasting, said.type_weight) == (0.5, 0.5)
+    assert (why(plain).lasting, why(plain).type_weight) == (UNSET, UNSET)
 
 
 def test_a_timeline_shows_positions() -> None:
@@ -91,6 +90,8 @@ def test_a_summary_is_shown_by_its_answers() -> None:
     assert render.excerpt(item) == "completed: done | notes: slow"
     assert "request: add login" in render.detail(item, name)
     assert "stale" in render.heading(item, name)
+    long = replace(item, summary=SummaryFields(learned=LONG, next_steps="Mend the login."))
+    assert "Mend the login." in render.excerpt(long, ("login",))
 
 
 def test_a_pack_tells_knowledge_then_sessions_then_the_rest() -> None:
@@ -125,10 +126,6 @@ def test_one_line_is_one_printable_line_within_its_limit(text: str, limit: int) 
     line = render.one_line(text, limit)
     assert len(line) <= limit
     assert not line or line.isprintable()
-
-
-@given(st.text())
-def test_four_characters_are_a_token(text: str) -> None:
     assert 4 * render.tokens(text) - 4 < len(text) <= 4 * render.tokens(text)
 
 
@@ -200,12 +197,6 @@ def test_a_turn_shows_its_reply_unless_only_the_prompt_holds_the_words(
     assert render.excerpt(item, words).startswith(shown)
 
 
-def test_the_answer_of_a_session_is_shown_around_the_match() -> None:
-    fields = SummaryFields(request="r", learned=LONG, next_steps="Mend the login.")
-    summary = replace(ITEM, kind="summary", summary=fields)
-    assert "Mend the login." in render.excerpt(summary, ("login",))
-
-
 def test_what_a_model_wrote_is_shown_where_only_that_holds_the_word() -> None:
     wrote = Enrichment(model="tiny", at_ms=2, as_of_ms=2, narrative="Two orders were booked.")
     item = replace(
@@ -225,51 +216,47 @@ def _item(*standing: Validity) -> Item:
     )
 
 
+AFTER = {"commit": COMMIT, "since_ms": 2 * DAY_MS}
+OF_A_DAY = {"target": 8, "since_ms": 1_790_812_800_000}
+
+
 @pytest.mark.parametrize(
-    ("standing", "label"),
+    ("reason", "fields", "label"),
     [
         (
-            Validity(reason="changed", subject="login", commit=COMMIT, since_ms=2 * DAY_MS),
+            "changed",
+            {"subject": "login", **AFTER},
             "stale: login changed in 3f2a1b9c0d, 2 days after",
         ),
+        ("changed", {"subject": "login", "share": 0.25, **AFTER}, "stale in part (25%)"),
+        ("changed", {"subject": "login"}, "stale: login changed"),
         (
-            Validity(reason="changed", subject="login", share=0.25, commit=COMMIT, since_ms=1),
-            "stale in part (25%)",
-        ),
-        (Validity(reason="changed", subject="login"), "stale: login changed"),
-        (
-            Validity(reason="deleted", subject="a.py", commit=COMMIT, since_ms=DAY_MS // 24),
+            "deleted",
+            {"subject": "a.py", "commit": COMMIT, "since_ms": DAY_MS // 24},
             "stale: a.py removed in 3f2a1b9c0d, 1 hour after",
         ),
+        ("deleted", {"subject": "a.py, b.py and 2 more"}, "stale: a.py, b.py and 2 more removed"),
+        ("renamed", {"subject": "a.py", "path": "b.py"}, "a.py is now b.py"),
         (
-            Validity(reason="deleted", subject="a.py, b.py and 2 more"),
-            "stale: a.py, b.py and 2 more removed",
-        ),
-        (Validity(reason="renamed", subject="a.py", path="b.py"), "a.py is now b.py"),
-        (
-            Validity(reason="reverted", commit=COMMIT, since_ms=120_000),
+            "reverted",
+            {"commit": COMMIT, "since_ms": 120_000},
             "reverted in 3f2a1b9c0d, 2 minutes after",
         ),
-        (Validity(reason="elsewhere", branch="topic"), "on branch topic, not here"),
-        (Validity(reason="elsewhere"), "its commit is not in this history"),
-        (Validity(reason="superseded", target=12), "superseded by #12"),
-        (Validity(reason="supersedes", target=8), "replaces #8"),
+        ("elsewhere", {"branch": "topic"}, "on branch topic, not here"),
+        ("elsewhere", {}, "its commit is not in this history"),
+        ("superseded", {"target": 12}, "superseded by #12"),
+        ("supersedes", {"target": 8}, "replaces #8"),
         (
-            Validity(
-                reason="supersedes", subject="8 Use cookies", target=8, since_ms=1_790_812_800_000
-            ),
+            "supersedes",
+            {"subject": "8 Use cookies", **OF_A_DAY},
             "replaces #8 of 2026-10-01: Use cookies",
         ),
-        (Validity(reason="amended", subject="9", target=9), "amended by #9"),
-        (
-            Validity(reason="amends", subject="8 No logs", target=8, since_ms=1_790_812_800_000),
-            "amends #8 of 2026-10-01: No logs",
-        ),
+        ("amended", {"subject": "9", "target": 9}, "amended by #9"),
+        ("amends", {"subject": "8 No logs", **OF_A_DAY}, "amends #8 of 2026-10-01: No logs"),
     ],
-    ids=lambda case: case.reason if isinstance(case, Validity) else "",
 )
-def test_each_reason_has_its_words(standing: Validity, label: str) -> None:
-    assert labels(_item(standing)) == [label]
+def test_each_reason_has_its_words(reason: Any, fields: dict[str, Any], label: str) -> None:
+    assert labels(_item(Validity(reason=reason, **fields))) == [label]
 
 
 def test_a_note_says_which_part_of_it_is_stale() -> None:
@@ -296,35 +283,46 @@ def test_lists_say_little_of_what_changed_little() -> None:
     assert whole[0].count("compute_total") == 9
 
 
+AT_MS = 1_742_050_800_000
+LATE_MS = 1_790_812_800_000 + DAY_MS - DAY_MS // 24
+OPEN = "No commit known at 2026-11-28 23:49 UTC: a.py, 2026-11-28."
+
+
+@pytest.mark.parametrize(
+    ("show", "to_agents", "to_people"),
+    [
+        pytest.param(
+            lambda: labels(replace(_item(), expires_ms=LATE_MS))[0],
+            "holds until 2026-10-01", "holds until 2026-10-02", id="label",
+        ),
+        pytest.param(
+            lambda: moment.minute(AT_MS), "2025-03-15 15:00Z", "2025-03-15 20:30", id="minute"
+        ),
+        pytest.param(
+            lambda: moment.localised(OPEN),
+            OPEN, "No commit known at 2026-11-29 05:19: a.py, 2026-11-28.", id="what is open",
+        ),
+        pytest.param(
+            lambda: moment.day(AT_MS + 4 * 3_600_000), "2025-03-15", "2025-03-16", id="day"
+        ),
+    ],
+)  # fmt: skip
 @pytest.mark.usefixtures("in_kolkata")
-def test_people_are_shown_the_days_of_their_own_calendar() -> None:
-    late_ms = 1_790_812_800_000 + DAY_MS - DAY_MS // 24
-    item = replace(_item(), expires_ms=late_ms)
+def test_agents_are_shown_utc_and_people_their_own_time(
+    show: Callable[[], str], to_agents: str, to_people: str
+) -> None:
+    def on_a_terminal() -> str:
+        moment.show_local()
+        return show()
 
-    def on_a_terminal() -> list[str]:
-        show_local()
-        return labels(item)
-
-    assert labels(item) == ["holds until 2026-10-01"]
-    assert copy_context().run(on_a_terminal) == ["holds until 2026-10-02"]
+    assert show() == to_agents
+    assert copy_context().run(on_a_terminal) == to_people
 
 
 def test_the_heading_of_an_item_says_it() -> None:
     shown = heading(_item(Validity(reason="superseded", target=12)), lambda _: "")
     assert shown.endswith("superseded by #12")
-
-
-AT_MS = 1_742_050_800_000
-
-
-@pytest.mark.usefixtures("in_kolkata")
-def test_agents_are_shown_utc_and_people_their_own_time() -> None:
-    def on_a_terminal() -> str:
-        moment.show_local()
-        return moment.minute(AT_MS)
-
-    assert moment.minute(AT_MS) == "2025-03-15 15:00Z"
-    assert copy_context().run(on_a_terminal) == "2025-03-15 20:30"
+    assert labels(replace(_item(), person="ana\nand " * 20))[0][:10] == "by ana and"
 
 
 def test_a_time_of_the_other_season_says_its_zone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,44 +338,11 @@ def test_a_time_of_the_other_season_says_its_zone(monkeypatch: pytest.MonkeyPatc
     assert {one[16:] for one in year} in ({"", " +01:00"}, {"", " +02:00"})
 
 
-@pytest.mark.usefixtures("in_kolkata")
-def test_what_is_open_says_its_times_as_people_read_them() -> None:
-    said = "No commit known at 2026-11-28 23:49 UTC: a.py, 2026-11-28."
-
-    def shown() -> str:
-        moment.show_local()
-        return moment.localised(said)
-
-    assert copy_context().run(shown) == "No commit known at 2026-11-29 05:19: a.py, 2026-11-28."
-    assert moment.localised(said) == said
-
-
-@pytest.mark.usefixtures("in_kolkata")
-def test_a_day_is_that_of_the_calendar_of_whoever_reads() -> None:
-    late_ms = AT_MS + 4 * 3_600_000
-
-    def on_a_terminal() -> str:
-        moment.show_local()
-        return moment.day(late_ms)
-
-    assert moment.day(late_ms) == "2025-03-15"
-    assert copy_context().run(on_a_terminal) == "2025-03-16"
-
-
-def test_a_written_time_is_shown_as_any_other() -> None:
+def test_a_span_says_day_and_zone_once() -> None:
+    shown = [moment.span(AT_MS, AT_MS + minutes * 60_000) for minutes in (0, 65, 720)]
+    over_midnight = "2025-03-15 15:00Z to 2025-03-16 03:00Z"
+    assert shown == ["2025-03-15 15:00Z", "2025-03-15 15:00 to 16:05Z", over_midnight]
     assert moment.minute_of("2025-03-15T15:00:00.120Z") == moment.minute(AT_MS)
-
-
-@pytest.mark.parametrize(
-    ("minutes", "shown"),
-    [
-        pytest.param(0, "2025-03-15 15:00Z", id="a-minute"),
-        pytest.param(65, "2025-03-15 15:00 to 16:05Z", id="a-day"),
-        pytest.param(720, "2025-03-15 15:00Z to 2025-03-16 03:00Z", id="over-midnight"),
-    ],
-)
-def test_a_span_says_day_and_zone_once(minutes: int, shown: str) -> None:
-    assert moment.span(AT_MS, AT_MS + minutes * 60_000) == shown
 
 
 @pytest.fixture
@@ -385,45 +350,28 @@ def documents(memory: Memory) -> Documents:
     return Documents(memory, str)
 
 
-@pytest.mark.parametrize("handle", ["my-api", "MY-API", "0195a000-0000-7000-8000-000000000002"])
-def test_a_context_is_read_by_any_handle_of_its_project(documents: Documents, handle: str) -> None:
-    assert "Use JWT" in documents.read(f"observer://project/{handle}/context")
-
-
-def test_a_folder_is_a_handle_too(documents: Documents, memory: Memory) -> None:
+def test_a_document_is_read_by_any_handle(
+    documents: Documents, memory: Memory, store: SqliteStore
+) -> None:
     folder = memory.project("my-api").roots[0].replace("/", "%2F")
-    assert "Use JWT" in documents.read(f"observer://project/{folder}/context")
-
-
-def test_a_project_without_memory_says_so(documents: Documents, store: SqliteStore) -> None:
+    for handle in ("my-api", "MY-API", "0195a000-0000-7000-8000-000000000002", folder):
+        assert "Use JWT" in documents.read(f"observer://project/{handle}/context")
+    for handle in ("14", "session-abc"):  # ours, and the one that a search shows
+        assert "add JWT login" in documents.read(f"observer://session/{handle}/summary")
+    with pytest.raises(NotFound):
+        documents.read("observer://project/nowhere/context")
     with store.write() as writer:
         writer.put_project(Project(id=9, uuid="u9", name="empty"))
     assert documents.read("observer://project/empty/context") == "nothing recorded yet"
 
 
-@pytest.mark.parametrize("handle", ["14", "session-abc"])
-def test_a_summary_is_read_by_the_id_that_a_search_shows_or_ours(
-    documents: Documents, handle: str
-) -> None:
-    assert "add JWT login" in documents.read(f"observer://session/{handle}/summary")
-
-
-def test_an_unknown_project_is_an_error(documents: Documents) -> None:
-    with pytest.raises(NotFound):
-        documents.read("observer://project/nowhere/context")
-
-
-@pytest.mark.parametrize("tokens", [200, 400, 1500])
-def test_a_context_keeps_to_its_budget(documents: Documents, memory: Memory, tokens: int) -> None:
-    text = documents.context(memory.project("my-api"), tokens=tokens)
-    assert render.tokens(text) <= tokens
+def test_a_context_keeps_to_its_budget(documents: Documents, memory: Memory) -> None:
+    for most in (200, 400, 1500):
+        text = documents.context(memory.project("my-api"), tokens=most)
+        assert render.tokens(text) <= most
 
 
 def test_work_is_resumed_with_the_last_summaries_and_the_context(documents: Documents) -> None:
     prompt = documents.resume("my-api")
     assert prompt.index("add JWT login") < prompt.index("# Memory of my-api")
     assert "not instructions" in prompt
-
-
-def test_another_persons_item_says_whose_it_is() -> None:
-    assert labels(replace(_item(), person="ana\nand " * 20))[0][:10] == "by ana and"

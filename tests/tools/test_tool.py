@@ -48,27 +48,16 @@ def add(
 TOOL = Tool(run=add, title="Add", aliases=MappingProxyType({"of": "numbers"}))
 
 
-def test_the_docstring_is_the_description() -> None:
+def test_a_function_describes_the_tool() -> None:
     assert (TOOL.name, TOOL.description) == ("add", "Add numbers.")
-
-
-def test_the_signature_is_the_input_schema() -> None:
     schema = TOOL.input_schema
     assert schema["required"] == ["numbers"]
     assert "additionalProperties" not in schema
-    assert schema["properties"]["times"] == {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 3,
-        "default": 1,
-    }
-
-
-def test_empty_defaults_cost_nothing() -> None:
-    assert "default" not in TOOL.input_schema["properties"]["label"]
-
-
-def test_the_output_schema_has_the_fields_of_the_result() -> None:
+    times, bound = schema["properties"]["times"], LARGEST_INTEGER
+    assert times == {"type": "integer", "minimum": 1, "maximum": 3, "default": 1}
+    whole = {"type": "integer", "minimum": -bound, "maximum": bound}
+    assert schema["properties"]["numbers"]["items"] == whole
+    assert "default" not in schema["properties"]["label"]  # an empty one costs nothing
     fields = {"total": {"type": "integer"}, "remark": {}}
     assert TOOL.output_schema == {"type": "object", "properties": fields}
 
@@ -125,20 +114,9 @@ def test_a_parameter_that_no_tool_has_is_ignored_with_a_word() -> None:
     assert answer.result.total == 1
     said = "ignored: sessionId, toolCallId (it takes numbers, label, times, more)"
     assert answer.notice == said
-
-
-def test_a_refusal_says_what_was_ignored() -> None:
     with pytest.raises(BadInput) as refused:
         TOOL.call({"summands": [1]})
     assert refused.value.hint == "ignored: summands (it takes numbers, label, times, more)"
-
-
-def test_every_integer_and_number_has_a_smallest_and_a_largest_value() -> None:
-    assert TOOL.input_schema["properties"]["numbers"]["items"] == {
-        "type": "integer",
-        "minimum": -LARGEST_INTEGER,
-        "maximum": LARGEST_INTEGER,
-    }
 
 
 NOW_MS = 1_800_000_000_000
@@ -146,20 +124,19 @@ NOON_MS = 1_795_435_200_000
 """2026-11-23, 12:00 UTC."""
 
 
-@pytest.mark.parametrize(
-    ("text", "at_ms"),
-    [
-        pytest.param(" ", None, id="nothing"),
-        pytest.param("2 h", NOW_MS - 7_200_000, id="ago"),
-        pytest.param("1w", NOW_MS - 604_800_000, id="weeks-ago"),
-        pytest.param("2026-11-23T12:00", NOON_MS, id="utc-where-none-is-named"),
-        pytest.param("2026-11-23T12:00:00.000Z", NOON_MS, id="utc"),
-        pytest.param("2026-11-23 17:30+05:30", NOON_MS, id="another-zone"),
-        pytest.param("2026-11-23", NOON_MS - 43_200_000, id="day"),
-    ],
-)
-def test_a_time_is_read_as_written(text: str, at_ms: int | None) -> None:
-    assert moment_ms(text, now_ms=NOW_MS) == at_ms
+TIMES = {
+    " ": None,
+    "2 h": NOW_MS - 7_200_000,
+    "1w": NOW_MS - 604_800_000,
+    "2026-11-23T12:00": NOON_MS,  # UTC where no zone is named
+    "2026-11-23T12:00:00.000Z": NOON_MS,
+    "2026-11-23 17:30+05:30": NOON_MS,
+    "2026-11-23": NOON_MS - 43_200_000,
+}
+
+
+def test_a_time_is_read_as_written() -> None:
+    assert {text: moment_ms(text, now_ms=NOW_MS) for text in TIMES} == TIMES
 
 
 @pytest.mark.usefixtures("in_kolkata")
@@ -174,57 +151,47 @@ def test_a_person_means_the_times_that_a_person_is_shown() -> None:
         copy_context().run(on_a_terminal, "0001-01-01")
 
 
-@pytest.mark.parametrize("text", ["soon", "2026-13-01", "1y", "-1d"])
-def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(BadInput, match="is not a time"):
-        parse_filters(since=text, now_ms=NOW_MS)
+def test_what_is_no_time_is_refused() -> None:
+    for text in ("soon", "2026-13-01", "1y", "-1d"):
+        with pytest.raises(BadInput, match="is not a time"):
+            parse_filters(since=text, now_ms=NOW_MS)
 
 
-@pytest.mark.parametrize(
-    ("text", "at_ms"), [("", None), ("2h", NOW_MS + 7_200_000), ("2027-02-01", 1_801_440_000_000)]
-)
-def test_a_time_to_come_is_counted_from_now(text: str, at_ms: int | None) -> None:
-    assert coming_ms(text, now_ms=NOW_MS) == at_ms
-
-
-@pytest.mark.parametrize("text", ["2026-01-01", "0d"])
-def test_a_time_to_come_is_not_over(text: str) -> None:
-    with pytest.raises(BadInput, match="is in the past"):
-        coming_ms(text, now_ms=NOW_MS)
+def test_a_time_to_come_is_counted_from_now_and_is_not_over() -> None:
+    times = {"": None, "2h": NOW_MS + 7_200_000, "2027-02-01": 1_801_440_000_000}
+    assert {text: coming_ms(text, now_ms=NOW_MS) for text in times} == times
+    for text in ("2026-01-01", "0d"):
+        with pytest.raises(BadInput, match="is in the past"):
+            coming_ms(text, now_ms=NOW_MS)
 
 
 def test_what_stands_for_everything_does_not_restrict() -> None:
     wanted = parse_filters(
-        files=("/", ".", "./", " ", ".env", "src/"), type=" fix,, ", now_ms=NOW_MS
+        files=("/", ".", "./", " ", ".env", "src/"), type=" fix,, FILE-WRITE", now_ms=NOW_MS
     )
-    assert (wanted.files, wanted.types) == ((".env", "src/"), ("fix",))
+    assert (wanted.files, wanted.types) == ((".env", "src/"), ("fix", "file-write"))
 
 
-@pytest.mark.parametrize("until", ["2026-11-22", "2026-11-21", "2026-11-23T01:00+02:00"])
-def test_a_span_without_time_is_refused_rather_than_nothing_found(until: str) -> None:
-    with pytest.raises(BadInput, match=r"since 2026-11-23 is not before until 2026-11-2"):
-        parse_filters(since="2026-11-23", until=until, now_ms=NOW_MS)
+def test_a_span_without_time_is_refused_rather_than_nothing_found() -> None:
+    for until in ("2026-11-22", "2026-11-21", "2026-11-23T01:00+02:00"):
+        with pytest.raises(BadInput, match=r"since 2026-11-23 is not before until 2026-11-2"):
+            parse_filters(since="2026-11-23", until=until, now_ms=NOW_MS)
     assert parse_filters(since="2026-11-23", until="2026-11-24", now_ms=NOW_MS).until_ms
 
 
-def test_a_type_is_known_in_capitals_too() -> None:
-    assert parse_filters(type="Commit, FILE-WRITE", now_ms=NOW_MS).types == ("commit", "file-write")
+PLACES = {
+    "auth.py:34": "auth.py",
+    "src/auth.py:34:5": "src/auth.py",
+    "auth.py:34-40": "auth.py",
+    "file:///src/a%20b.py:3": "/src/a b.py",
+    "file:///c%3A/src/a.py:3": "/mnt/c/src/a.py",
+    r"C:\src\a.py:3": "/mnt/c/src/a.py",
+    "a:b.py": "a:b.py",
+}
 
 
-@pytest.mark.parametrize(
-    ("named", "file"),
-    [
-        ("auth.py:34", "auth.py"),
-        ("src/auth.py:34:5", "src/auth.py"),
-        ("auth.py:34-40", "auth.py"),
-        ("file:///src/a%20b.py:3", "/src/a b.py"),
-        ("file:///c%3A/src/a.py:3", "/mnt/c/src/a.py"),
-        (r"C:\src\a.py:3", "/mnt/c/src/a.py"),
-        ("a:b.py", "a:b.py"),
-    ],
-)
-def test_a_place_in_a_file_names_the_file(named: str, file: str) -> None:
-    assert parse_filters(files=[named], now_ms=NOW_MS).files == (file,)
+def test_a_place_in_a_file_names_the_file() -> None:
+    assert parse_filters(files=[*PLACES], now_ms=NOW_MS).files == tuple(PLACES.values())
 
 
 def test_a_pattern_is_refused_rather_than_nothing_found() -> None:
@@ -266,10 +233,15 @@ def test_what_repeats_no_more_than_that_stays(said: str) -> None:
     assert short.taken_out(said) == said
 
 
-def test_json_stays_json() -> None:
+def test_json_repeats_no_argument_at_length_and_stays_json() -> None:
     found: Any = {"rows": [{STRETCH: STRETCH, "id": 7}]}
     ((name, text), number) = Echoes({"a": STRETCH}).taken_out_of(found)["rows"][0].items()
     assert (len(name), len(text), number) == (51, 51, ("id", 7))
+    long, listed = "x" * 5_000, '[{"name":"y"}]'
+    assert Echoes({"query": "y"}).taken_out_of_json(listed) == listed
+    said = Echoes({"query": long}).taken_out_of_json(f'[{{"name":"{long}"}}]')
+    assert said.startswith('[{"name":"xxx')
+    assert len(said) < 500
 
 
 def test_an_error_is_short_whatever_was_sent() -> None:
@@ -281,11 +253,3 @@ def test_an_error_is_short_whatever_was_sent() -> None:
 def test_five_ignored_names_are_shown_and_each_is_cut() -> None:
     said = ignored(["x" * 1_000, *"abcdef"], ["title"])
     assert said == f"ignored: {'x' * 39}…, a, b, c, d and 2 more (it takes title)"
-
-
-def test_json_as_text_repeats_no_argument_at_length() -> None:
-    long, listed = "x" * 5_000, '[{"name":"y"}]'
-    assert Echoes({"query": "y"}).taken_out_of_json(listed) == listed
-    said = Echoes({"query": long}).taken_out_of_json(f'[{{"name":"{long}"}}]')
-    assert said.startswith('[{"name":"xxx')
-    assert len(said) < 500

@@ -26,8 +26,12 @@ from observer.cli.session import written
 from observer.core.errors import ObserverError
 from observer.core.moment import minute_of
 from observer.core.text import one_line, plain
-from observer.tools.asking import FIRST_SESSION, MOST_RESULTS, scope_line
-from observer.tools.colours import colour_of
+from observer.tools.asking import (
+    FIRST_SESSION,
+    MOST_RESULTS,
+    colour_of,
+    scope_line,
+)
 
 Row = dict[str, Any]
 

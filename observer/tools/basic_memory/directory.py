@@ -9,19 +9,24 @@ import base64
 import mimetypes
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.model import Item, iso
-from observer.core.note_file import NoteFile
-from observer.tools.basic_memory import rows
-from observer.tools.basic_memory.notes import Exact
-from observer.tools.basic_memory.rows import Format, as_answer
-from observer.tools.basic_memory.vault import ProjectName, Vault, Vaults, leaves_folder, named_by
-from observer.tools.tool import Tool, ToolResult
+from observer.core.model import iso
+from observer.tools.basic_memory.notes import Exact, way_back
+from observer.tools.basic_memory.vault import (
+    Format,
+    ProjectName,
+    Vault,
+    VaultTools,
+    as_answer,
+    leaves_folder,
+    named_by,
+)
+from observer.tools.tool import ResultRow, Row, ToolResult, offered
 
 _NEEDS = {"text": "text", "file": "file", "link": "url", "group": ""}
 _NUMBERS = ("x", "y", "width", "height")
@@ -57,7 +62,7 @@ def _check_node(node: Object, name: str) -> None:
         raise BadInput(f"node {name!r} is of no known type", hint=f"use {', '.join(_NEEDS)}")
     if _NEEDS[kind] and not isinstance(node.get(_NEEDS[kind]), str):
         raise BadInput(f"node {name!r} has no {_NEEDS[kind]}", hint=f"a {kind} node needs it")
-    if wrong := [each for each in _NUMBERS if not _is_number(node.get(each))]:
+    if wrong := [each for each in _NUMBERS if type(node.get(each)) not in {int, float}]:
         raise BadInput(f"node {name!r} has no number as {wrong[0]}", hint="in pixels")
 
 
@@ -71,38 +76,82 @@ def _id(given: Object, what: str, known: set[str]) -> str:
     return name
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 _NAME_CHARS = 30
 LARGEST_BYTES = 350_000
 """Source: the limit that clients of Basic Memory know."""
 
 
-class DirectoryTools:
-    """The tools for files, over the note folders of a memory."""
+class MovedNote(ResultRow, kw_only=True):
+    """Result of `move_note`; the counts are those of a directory."""
 
-    def __init__(self, vaults: Vaults) -> None:
-        self._vaults = vaults
+    moved: bool
+    title: str | None
+    permalink: str | None
+    file_path: str | None
+    source: str
+    destination: str
+    is_directory: bool | UnsetType = UNSET
+    total_files: int | UnsetType = UNSET
+    successful_moves: int | UnsetType = UNSET
+    failed_moves: int | UnsetType = UNSET
+    undo: int | UnsetType = UNSET
 
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        return (
-            Tool(run=self.move_note, title="Move a note", is_read_only=False),
-            Tool(
-                run=self.delete_note, title="Delete a note", is_read_only=False, is_destructive=True
-            ),
-            Tool(run=self.read_content, title="Read a file", aliases={"path": "identifier"}),
-            Tool(run=self.list_directory, title="List a directory"),
-            Tool(
-                run=self.canvas,
-                title="Write a canvas",
-                is_read_only=False,
-                aliases={"folder": "directory"},
-            ),
-        )
 
+class DeletedNote(ResultRow):
+    """Result of `delete_note` for a note."""
+
+    deleted: bool
+    title: str
+    permalink: str
+    file_path: str
+
+
+class DeletedDirectory(ResultRow):
+    """Result of `delete_note` for a directory."""
+
+    deleted: bool
+    is_directory: bool
+    identifier: str
+    total_files: int
+    successful_deletes: int
+    failed_deletes: int
+    deleted_files: list[str]
+    errors: list[str]
+    undo: int
+
+
+class FileContent(ResultRow, kw_only=True):
+    """Result of `read_content`: text as it is, everything else as base64."""
+
+    type: Literal["text", "image", "document"]
+    text: str | UnsetType = UNSET
+    content_type: str | UnsetType = UNSET
+    encoding: str | UnsetType = UNSET
+    source: Row | UnsetType = UNSET
+
+
+class DirectoryNodes(ResultRow):
+    """Result of `list_directory`: folders by path, then files by name."""
+
+    nodes: list[Row]
+    page: int
+    page_size: int
+    total: int
+    has_more: bool
+
+
+class CanvasFile(ResultRow):
+    """Result of `canvas`."""
+
+    file_path: str
+    action: Literal["created", "updated"]
+    checksum: str
+
+
+class DirectoryTools(VaultTools):
+    """The tools for files and directories."""
+
+    @offered("Move a note", is_read_only=False)
     def move_note(
         self,
         identifier: Exact,
@@ -118,9 +167,9 @@ class DirectoryTools:
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.MovedNote]:
+    ) -> ToolResult[MovedNote]:
         """Move a note, or a directory with all its files; ids and permalinks stay."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         if bool(destination_path.strip()) == bool(destination_folder.strip()):
             raise BadInput(
                 "Either destination_path or destination_folder must be provided, not both",
@@ -138,8 +187,8 @@ class DirectoryTools:
         )
         if target == file.path:
             raise BadInput(f"{file.path} is there already", hint="name another path")
-        kept = vault.move(file, target)
-        result = rows.MovedNote(
+        kept = vault.files.move(vault.folder, file.path, target)
+        result = MovedNote(
             moved=True,
             title=kept.title,
             permalink=kept.permalink,
@@ -160,7 +209,7 @@ class DirectoryTools:
 
     def _move_all(
         self, vault: Vault, source: str, target: str, output_format: Format
-    ) -> ToolResult[rows.MovedNote]:
+    ) -> ToolResult[MovedNote]:
         folder = _directory(source)
         new = vault.path_of(target, "").rstrip("/")
         try:
@@ -168,7 +217,7 @@ class DirectoryTools:
         except NotFound as error:
             raise _no_files(source) from error
         failed = [f"{path}: there is a file {new}{path[len(folder) :]} already" for path in left]
-        result = rows.MovedNote(
+        result = MovedNote(
             moved=number is not None,
             title=None,
             permalink=None,
@@ -182,9 +231,10 @@ class DirectoryTools:
             undo=UNSET if number is None else number,
         )
         about = [f"**Source:** `{source}`", f"**Destination:** `{target}`"]
-        text = _summary(vault, ("Move", "moved"), about, (done, failed), rows.way_back(result))
+        text = _summary(vault, ("Move", "moved"), about, (done, failed), way_back(result.undo))
         return as_answer(text, result, output_format)
 
+    @offered("Delete a note", is_read_only=False, is_destructive=True)
     def delete_note(
         self,
         identifier: Exact,
@@ -194,27 +244,27 @@ class DirectoryTools:
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.DeletedNote | rows.DeletedDirectory]:
+    ) -> ToolResult[DeletedNote | DeletedDirectory]:
         """Delete a note, or a directory with all its files. Ask the person first."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         if is_directory:
             return self._delete_all(vault, identifier, output_format)
         file = vault.exact(identifier)
-        vault.delete(file)
-        result = rows.DeletedNote(
+        vault.files.delete(vault.folder, file.path, expected=vault.read(file).checksum)
+        result = DeletedNote(
             deleted=True, title=file.title, permalink=file.permalink, file_path=file.path
         )
         return as_answer("true", result, output_format)
 
     def _delete_all(
         self, vault: Vault, identifier: str, output_format: Format
-    ) -> ToolResult[rows.DeletedNote | rows.DeletedDirectory]:
+    ) -> ToolResult[DeletedNote | DeletedDirectory]:
         try:
             gone, number = vault.files.delete_folder(vault.folder, _directory(identifier))
         except NotFound as error:
             raise _no_files(identifier) from error
         done = list(gone)
-        result = rows.DeletedDirectory(
+        result = DeletedDirectory(
             deleted=True,
             is_directory=True,
             identifier=identifier,
@@ -226,9 +276,10 @@ class DirectoryTools:
             undo=number,
         )
         about = [f"**Directory:** `{identifier}`"]
-        text = _summary(vault, ("Delete", "deleted"), about, (done, []), rows.way_back(result))
+        text = _summary(vault, ("Delete", "deleted"), about, (done, []), way_back(result.undo))
         return as_answer(text, result, output_format)
 
+    @offered("Read a file", aliases={"path": "identifier"})
     def read_content(
         self,
         identifier: Annotated[
@@ -236,9 +287,9 @@ class DirectoryTools:
         ],
         *,
         project: ProjectName = "",
-    ) -> ToolResult[rows.FileContent]:
+    ) -> ToolResult[FileContent]:
         """Read a file of the note folder as it is: text, an image, anything else as base64."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         file = vault.find(identifier)
         path = file.path if file else named_by(identifier).removeprefix(f"{vault.name}/")
         data = vault.bytes_at(path)
@@ -246,12 +297,25 @@ class DirectoryTools:
             raise BadInput(
                 f"{path} is larger than {LARGEST_BYTES:,} bytes", hint="open it on the machine"
             )
-        result = _content(path, data)
-        if result.type == "image" and isinstance(result.source, rows.FileBytes):
-            shown = (result.source.media_type, result.source.data)
-            return ToolResult(f"{path}: {shown[0]}, {len(data):,} bytes", result, image=shown)
-        return as_answer("", result, "json")
+        media = mimetypes.guess_type(path)[0] or "application/octet-stream"
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" not in text:
+            kind = "text/markdown" if path.endswith(".md") else media
+            kind += "; charset=utf-8" if kind.startswith("text/") else ""
+            shown = FileContent(type="text", text=text, content_type=kind, encoding="utf-8")
+            return as_answer("", shown, "json")
+        encoded = base64.b64encode(data).decode()
+        source = {"type": "base64", "media_type": media, "data": encoded}
+        if not media.startswith("image/"):
+            return as_answer("", FileContent(type="document", source=source), "json")
+        result = FileContent(type="image", source=source)
+        said = f"{path}: {media}, {len(data):,} bytes"
+        return ToolResult(said, result, image=(media, encoded))
 
+    @offered("List a directory")
     def list_directory(  # noqa: PLR0913 - the documented parameters
         self,
         dir_name: Annotated[str, Meta(description="Directory; / for the top.")] = "/",
@@ -265,12 +329,12 @@ class DirectoryTools:
         page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.DirectoryNodes]:
+    ) -> ToolResult[DirectoryNodes]:
         """List folders and notes of a directory, some levels deep."""
-        vault = self._vaults.named(project)
+        vault = self._named(project)
         nodes = _nodes_of(vault, dir_name, depth, file_name_glob)
         first = (page - 1) * page_size
-        result = rows.DirectoryNodes(
+        result = DirectoryNodes(
             nodes=nodes[first : first + page_size],
             page=page,
             page_size=page_size,
@@ -280,6 +344,7 @@ class DirectoryTools:
         text = _listing(result, dir_name, depth, file_name_glob)
         return as_answer(text, result, output_format)
 
+    @offered("Write a canvas", is_read_only=False, aliases={"folder": "directory"})
     def canvas(
         self,
         nodes: Annotated[
@@ -295,29 +360,14 @@ class DirectoryTools:
         directory: Annotated[str, Meta(description="Folder of the file; / for the top.")],
         *,
         project: ProjectName = "",
-    ) -> ToolResult[rows.CanvasFile]:
+    ) -> ToolResult[CanvasFile]:
         """Write a canvas that Obsidian shows (JSON Canvas), new or in place of the old one."""
-        vault = self._vaults.named(project)
+        vault = self._named(project)
         path = vault.path_of(directory, f"{title.strip().removesuffix('.canvas')}.canvas")
         data = orjson.dumps(checked(nodes, edges), option=orjson.OPT_INDENT_2)
         action, checksum = vault.put(path, data)
-        result = rows.CanvasFile(file_path=path, action=action, checksum=checksum[:8])
+        result = CanvasFile(file_path=path, action=action, checksum=checksum[:8])
         return ToolResult(f"# {action.capitalize()}: {path}\nchecksum: {result.checksum}", result)
-
-
-def _content(path: str, data: bytes) -> rows.FileContent:
-    media = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" not in text:
-        kind = "text/markdown" if path.endswith(".md") else media
-        kind += "; charset=utf-8" if kind.startswith("text/") else ""
-        return rows.FileContent(type="text", text=text, content_type=kind, encoding="utf-8")
-    source = rows.FileBytes(type="base64", media_type=media, data=base64.b64encode(data).decode())
-    is_image = media.startswith("image/")
-    return rows.FileContent(type="image" if is_image else "document", source=source)
 
 
 def _directory(given: str) -> str:
@@ -364,7 +414,7 @@ def _summary(
     return "\n".join([*lines, *after, "", f"<!-- Project: {vault.name} -->"])
 
 
-def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[rows.DirectoryNode]:
+def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[Row]:
     """Return folders by path, then files by name, without regard to case."""
     base = dir_name.strip().removeprefix("./").strip("/")
     if base and leaves_folder(base):
@@ -385,48 +435,43 @@ def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[rows.D
         named = "/".join(parts[inside:]) if "/" in glob else parts[-1]
         if len(parts) <= inside + depth and fnmatchcase(named.lower(), glob or "*"):
             files.append(path)
-    listed = [
-        rows.DirectoryNode(
-            name=path.rpartition("/")[2], directory_path=f"/{path}", type="directory"
-        )
-        for path in sorted(folders)
-    ]
+    listed = [_node(path, is_file=False) for path in sorted(folders)]
     items = vault.items(notes[path] for path in files if path in notes)
-    found = [
-        _note(notes[path], items) if path in notes else _other(path, others[path])
-        for path in sorted(files, key=lambda path: (path.rpartition("/")[2].lower(), path))
-    ]
+    found = []
+    for path in sorted(files, key=lambda path: (path.rpartition("/")[2].lower(), path)):
+        if file := notes.get(path):
+            about = _node(
+                path,
+                title=file.title,
+                permalink=file.permalink,
+                external_id=items[file.item].uuid if file.item in items else None,
+                entity_id=file.item,
+                note_type=file.type,
+                content_type="text/markdown",
+                updated_at=iso(file.updated_ms),
+            )
+        else:
+            media = mimetypes.guess_type(path)[0] or "application/octet-stream"
+            about = _node(path, content_type=media, updated_at=iso(others[path]))
+        found.append(about)
     return found if glob else [*listed, *found]
 
 
-def _note(file: NoteFile, items: Mapping[int, Item]) -> rows.DirectoryNode:
-    return rows.DirectoryNode(
-        name=file.path.rpartition("/")[2],
-        file_path=file.path,
-        directory_path=f"/{file.path}",
-        type="file",
-        title=file.title,
-        permalink=file.permalink,
-        external_id=items[file.item].uuid if file.item in items else None,
-        entity_id=file.item,
-        note_type=file.type,
-        content_type="text/markdown",
-        updated_at=iso(file.updated_ms),
-    )
+def _node(path: str, *, is_file: bool = True, **known: Any) -> Row:  # noqa: ANN401 - fields below
+    """Return a folder or a file of a listing, null where nothing is known of a field."""
+    unknown = ("title", "permalink", "external_id", "entity_id", "note_type", "content_type")
+    return {
+        "name": path.rpartition("/")[2],
+        "file_path": path if is_file else None,
+        "directory_path": f"/{path}",
+        "type": "file" if is_file else "directory",
+        "children": (),
+        **dict.fromkeys((*unknown, "updated_at")),
+        **known,
+    }
 
 
-def _other(path: str, modified_ms: int) -> rows.DirectoryNode:
-    return rows.DirectoryNode(
-        name=path.rpartition("/")[2],
-        file_path=path,
-        directory_path=f"/{path}",
-        type="file",
-        content_type=mimetypes.guess_type(path)[0] or "application/octet-stream",
-        updated_at=iso(modified_ms),
-    )
-
-
-def _listing(result: rows.DirectoryNodes, dir_name: str, depth: int, glob: str) -> str:
+def _listing(result: DirectoryNodes, dir_name: str, depth: int, glob: str) -> str:
     """Return a page of a listing as text."""
     if not result.total:
         suffix = f" matching '{glob}'" if glob else ""
@@ -437,21 +482,17 @@ def _listing(result: rows.DirectoryNodes, dir_name: str, depth: int, glob: str) 
         f"Page {result.page} (page size {result.page_size}, {result.total} total items)",
         "",
     ]
-    folders = [node for node in result.nodes if node.type == "directory"]
-    files = [node for node in result.nodes if node.type == "file"]
-    lines += [f"📁 {node.name:<{_NAME_CHARS}} {node.directory_path}" for node in folders]
+    folders = [node for node in result.nodes if node["type"] == "directory"]
+    files = [node for node in result.nodes if node["type"] == "file"]
+    lines += [f"📁 {node['name']:<{_NAME_CHARS}} {node['directory_path']}" for node in folders]
     lines += [""] if folders and files else []
-    lines += [
-        f"📄 {node.name:<{_NAME_CHARS}} "
-        + " | ".join(filter(None, (node.file_path, node.title, (node.updated_at or "")[:10])))
-        + (f" | id: {node.external_id}" if node.external_id else "")
-        for node in files
-    ]
-    counts = [
-        _counted(len(nodes), *words)
-        for nodes, words in ((folders, ("directory", "directories")), (files, ("file", "files")))
-        if nodes
-    ]
+    for node in files:
+        about = (node["file_path"], node["title"], (node["updated_at"] or "")[:10])
+        handle = f" | id: {node['external_id']}" if node["external_id"] else ""
+        shown = " | ".join(filter(None, about))
+        lines.append(f"📄 {node['name']:<{_NAME_CHARS}} {shown}{handle}")
+    counts = [f"{len(folders)} director{'y' if len(folders) == 1 else 'ies'}"] * bool(folders)
+    counts += [f"{len(files)} file{'s' * (len(files) != 1)}"] * bool(files)
     lines += ["", f"Total: {len(result.nodes)} items ({', '.join(counts)})"]
     if result.has_more:
         named = f", file_name_glob={glob!r}" if glob else ""
@@ -459,7 +500,3 @@ def _listing(result: rows.DirectoryNodes, dir_name: str, depth: int, glob: str) 
         asked += f", page_size={result.page_size}{named}"
         lines += ["", f"More results available. Call list_directory({asked}) to continue."]
     return "\n".join(lines)
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

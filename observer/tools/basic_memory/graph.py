@@ -7,27 +7,25 @@ from itertools import islice
 from typing import Annotated, NamedTuple
 
 import orjson
-from msgspec import UNSET, Meta, to_builtins
-from msgspec.structs import replace
+from msgspec import UNSET, Meta
 
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
 from observer.core.note_file import Claim, NoteFile, Relation
-from observer.tools.basic_memory import rows
-from observer.tools.basic_memory.rows import Format, as_answer
 from observer.tools.basic_memory.selection import plain, since_ms, whole_days
 from observer.tools.basic_memory.vault import (
+    Format,
     ProjectName,
     Vault,
-    Vaults,
+    VaultTools,
+    as_answer,
     checked,
-    is_pattern,
     observation_permalink,
     relation_permalink,
 )
 from observer.tools.labels import labels
-from observer.tools.tool import Tool, ToolResult
+from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
 
 DEEPEST = 3
 Timeframe = Annotated[str, Meta(description='How far back: "7d", "2 weeks", "yesterday".')]
@@ -48,16 +46,42 @@ class Around(NamedTuple):
     notes: list[NoteFile]
 
 
-class GraphTools:
-    """The tools that follow relations, over the note folders of a memory."""
+class ContextAbout(ResultRow):
+    """What a context was made of."""
 
-    def __init__(self, vaults: Vaults) -> None:
-        self._vaults = vaults
+    uri: str
+    types: list[str] | None
+    depth: int
+    timeframe: str
+    generated_at: str
+    primary_count: int
+    related_count: int
+    total_results: int
+    total_relations: int
+    total_observations: int
 
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        return (Tool(run=self.build_context, title="What is around a note"),)
 
+class Context(ResultRow):
+    """Result of `build_context`: notes, each with what it states and what is around it."""
+
+    results: list[Row]
+    metadata: ContextAbout
+    page: int
+    page_size: int
+    has_more: bool
+
+
+class Activity(ResultRow):
+    """Result of `recent_activity`, newest first."""
+
+    items: list[Row]
+    has_more: bool
+
+
+class GraphTools(VaultTools):
+    """The tools that follow relations, and the one of recent activity."""
+
+    @offered("What is around a note")
     def build_context(  # noqa: PLR0913 - the documented parameters
         self,
         url: Annotated[
@@ -73,18 +97,18 @@ class GraphTools:
         ] = 10,
         project: ProjectName = "",
         output_format: Format = "json",
-    ) -> ToolResult[rows.Context]:
+    ) -> ToolResult[Context]:
         """Return notes with what they state and the notes around them, to go on with a topic.
 
         The time frame restricts what is around, not what is asked for.
         """
-        vault, now = self._vaults.named(project, url), now_ms()
+        vault, now = self._named(project, url), now_ms()
         since, name = since_ms(timeframe, now_ms=now), checked(url)
-        found = vault.matching(name) if is_pattern(name) else vault.called(url)
+        found = vault.matching(name) if "*" in name else vault.called(url)
         if not found:
             raise NotFound(f"no note {url[:200]!r}", hint="find it with search_notes")
         first = (page - 1) * page_size
-        primary = found[first : first + page_size] if is_pattern(name) else found[:1]
+        primary = found[first : first + page_size] if "*" in name else found[:1]
         depth = min(max(depth, 1), DEEPEST)
         arounds = {
             file.item: around(vault, file, depth, since, most=max_related) for file in primary
@@ -92,14 +116,59 @@ class GraphTools:
         related = [file for each in arounds.values() for file in each.notes]
         known = _Known(vault, [*primary, *related])
         items = [_context(known, file, arounds[file.item]) for file in primary]
-        result = rows.Context(
+        result = Context(
             results=items,
             metadata=_about(known, name, depth, (since, now), items),
             page=page,
             page_size=page_size,
-            has_more=first + page_size < len(found) if is_pattern(name) else False,
+            has_more="*" in name and first + page_size < len(found),
         )
         return as_answer(_context_text(result, vault), result, output_format)
+
+    @offered("Recent notes")
+    def recent_activity(  # noqa: PLR0913 - the documented parameters
+        self,
+        type: Annotated[  # noqa: A002 - the documented name
+            list[str],
+            Meta(description="entity, observation, relation, or types of notes: person, decision."),
+        ] = [],  # noqa: B006 - never changed
+        *,
+        depth: Annotated[
+            int, Meta(ge=1, le=3, description="2 and 3: also the notes that these relate to.")
+        ] = 1,
+        timeframe: Timeframe = "7d",
+        page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
+        page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
+        project: ProjectName = "",
+        output_format: Format = "text",
+    ) -> ToolResult[Activity]:
+        """List what is new in a note folder; in all of them where none is named."""
+        now = now_ms()
+        since, span = since_ms(timeframe, now_ms=now), whole_days(timeframe, now_ms=now)
+        vaults = [] if project else self._shared()
+        vaults = vaults or [self._named(project)]
+        chosen = vaults[0] if len(vaults) == 1 else None
+        first = (page - 1) * page_size
+        entries = [
+            entry if chosen else entry._replace(row=entry.row | {"project": vault.name})
+            for vault in vaults
+            for entry in islice(_entries(vault, type, since, depth), first + page_size + 1)
+        ]
+        entries.sort(key=lambda entry: -entry.at_ms)
+        shown = entries[first : first + page_size]
+        has_more = first + page_size < len(entries)
+        result = Activity(items=[entry.row for entry in shown], has_more=has_more)
+        if output_format == "json":
+            return ToolResult(orjson.dumps(result.items).decode(), result, is_json=True)
+        name = chosen.name if chosen else "all note folders"
+        lines = [f"## Recent Activity: {name} ({span})", ""]
+        lines += _text(shown) if shown else [f"No recent activity was found on page {page}."]
+        if shown:
+            count = f"**Activity Summary:** Showing {len(shown)} items (page {page})."
+            count += f" Use page={page + 1} to see more." if has_more else ""
+            whole = f"**Activity Summary:** {len(shown)} items found."
+            lines += ["", count if has_more or page > 1 else whole]
+        return ToolResult("\n".join(lines), result)
 
 
 def around(
@@ -161,21 +230,34 @@ class _Known:
         return self._claims.get(file.item, ())
 
 
-def _context(known: _Known, file: NoteFile, near: Around) -> rows.ContextNote:
-    related: list[rows.ContextRelation | rows.ContextEntity] = [
-        _relation_row(known, edge) for edge in near.edges
-    ]
+def _context(known: _Known, file: NoteFile, near: Around) -> Row:
+    related = [_relation_row(known, edge) for edge in near.edges]
     related += [_entity_row(known, each, with_text=False) for each in near.notes]
-    return rows.ContextNote(
-        primary_result=_entity_row(known, file, with_text=True),
-        observations=[_observation_row(known, file, claim) for claim in known.claims(file)],
-        related_results=related,
-    )
+    observations = [
+        {
+            "type": "observation",
+            "entity_id": file.item,
+            "entity_external_id": known.uuid(file),
+            "title": file.title,
+            "file_path": file.path,
+            "permalink": observation_permalink(file, claim),
+            "category": claim.category or "note",
+            "content": claim.text,
+            "created_at": iso(file.created_ms),
+        }
+        for claim in known.claims(file)
+    ]
+    return {
+        "primary_result": _entity_row(known, file, with_text=True),
+        "observations": observations,
+        "related_results": related,
+    }
 
 
-def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> rows.ContextEntity:
+def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> Row:
     item = known.item(file)
-    return rows.ContextEntity(
+    return row(
+        type="entity",
         external_id=known.uuid(file),
         entity_id=file.item,
         permalink=file.permalink,
@@ -187,37 +269,25 @@ def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> rows.Conte
     )
 
 
-def _observation_row(known: _Known, file: NoteFile, claim: Claim) -> rows.ContextObservation:
-    return rows.ContextObservation(
-        type="observation",
-        entity_id=file.item,
-        entity_external_id=known.uuid(file),
-        title=file.title,
-        file_path=file.path,
-        permalink=observation_permalink(file, claim),
-        category=claim.category or "note",
-        content=claim.text,
-        created_at=iso(file.created_ms),
-    )
-
-
-def _relation_row(known: _Known, edge: Edge) -> rows.ContextRelation:
-    name = edge.target.title if edge.target else edge.relation.target
-    return rows.ContextRelation(
-        entity_id=edge.source.item,
-        title=f"{edge.relation.kind}: {name}",
-        file_path=edge.source.path,
-        permalink=relation_permalink(edge.source, edge.relation, edge.target),
-        relation_type=edge.relation.kind,
-        from_entity=edge.source.title,
-        from_entity_id=edge.source.item,
-        from_entity_external_id=known.uuid(edge.source),
-        to_entity=edge.target.title if edge.target else None,
-        to_name=edge.relation.target,
-        to_entity_id=edge.target.item if edge.target else None,
-        to_entity_external_id=known.uuid(edge.target) if edge.target else None,
-        created_at=iso(edge.source.created_ms),
-    )
+def _relation_row(known: _Known, edge: Edge) -> Row:
+    """Return a relation; without `to_entity_id` nothing of that name is there."""
+    source, relation, target = edge
+    return {
+        "type": "relation",
+        "entity_id": source.item,
+        "title": f"{relation.kind}: {target.title if target else relation.target}",
+        "file_path": source.path,
+        "permalink": relation_permalink(source, relation, target),
+        "relation_type": relation.kind,
+        "from_entity": source.title,
+        "from_entity_id": source.item,
+        "from_entity_external_id": known.uuid(source),
+        "to_entity": target.title if target else None,
+        "to_name": relation.target,
+        "to_entity_id": target.item if target else None,
+        "to_entity_external_id": known.uuid(target) if target else None,
+        "created_at": iso(source.created_ms),
+    }
 
 
 def _about(
@@ -225,11 +295,11 @@ def _about(
     name: str,
     depth: int,
     span: tuple[int, int],
-    items: list[rows.ContextNote],
-) -> rows.ContextAbout:
-    related = [row for item in items for row in item.related_results]
-    shown = name if is_pattern(name) else items[0].primary_result.permalink
-    return rows.ContextAbout(
+    items: list[Row],
+) -> ContextAbout:
+    related = [one for item in items for one in item["related_results"]]
+    shown = name if "*" in name else items[0]["primary_result"]["permalink"]
+    return ContextAbout(
         uri=shown,
         types=None,
         depth=depth,
@@ -238,16 +308,16 @@ def _about(
         primary_count=len(items),
         related_count=len(related),
         total_results=len(items) + len(related),
-        total_relations=sum(isinstance(row, rows.ContextRelation) for row in related),
+        total_relations=sum(one["type"] == "relation" for one in related),
         total_observations=sum(len(known.claims(file)) for file in known.files.values()),
     )
 
 
-def _context_text(result: rows.Context, vault: Vault) -> str:
-    primary = [item.primary_result for item in result.results]
+def _context_text(result: Context, vault: Vault) -> str:
+    primary = [item["primary_result"] for item in result.results]
     if not primary:
         return f"No more notes on page {result.page}."
-    title = primary[0].title if len(primary) == 1 else result.metadata.uri
+    title = primary[0]["title"] if len(primary) == 1 else result.metadata.uri
     parts = [_item_text(item) for item in result.results]
     about = result.metadata
     foot = (
@@ -257,19 +327,19 @@ def _context_text(result: rows.Context, vault: Vault) -> str:
     return f"# Context: {title}\n\n" + "\n\n---\n\n".join(parts) + f"\n\n{foot}"
 
 
-def _item_text(item: rows.ContextNote) -> str:
-    file = item.primary_result
-    relations = [row for row in item.related_results if isinstance(row, rows.ContextRelation)]
-    notes = [row for row in item.related_results if isinstance(row, rows.ContextEntity)]
-    parts = [f"## {file.title}\npermalink: {file.permalink}", file.content or ""]
-    lists = (
-        ("Observations", [f"- [{row.category}] {row.content}" for row in item.observations]),
-        (
-            "Relations",
-            [f"- {row.relation_type} [[{row.to_entity or row.to_name}]]" for row in relations],
-        ),
-        ("Related", [f"- [[{row.title}]] ({row.permalink})" for row in notes]),
-    )
+def _item_text(item: Row) -> str:
+    file, related = item["primary_result"], item["related_results"]
+    said = [f"- [{one['category']}] {one['content']}" for one in item["observations"]]
+    relations = [
+        f"- {one['relation_type']} [[{one['to_entity'] or one['to_name']}]]"
+        for one in related
+        if one["type"] == "relation"
+    ]
+    notes = [
+        f"- [[{one['title']}]] ({one['permalink']})" for one in related if one["type"] == "entity"
+    ]
+    parts = [f"## {file['title']}\npermalink: {file['permalink']}", file["content"] or ""]
+    lists = (("Observations", said), ("Relations", relations), ("Related", notes))
     parts += ["\n".join([f"### {head}", *lines]) for head, lines in lists if lines]
     return "\n\n".join(filter(None, parts))
 
@@ -285,62 +355,9 @@ class Entry(NamedTuple):
     """Something new: when it changed, its row, and its line in a list under a head."""
 
     at_ms: int
-    row: rows.ActivityRow
+    row: Row
     head: str
     line: str
-
-
-class ActivityTools:
-    """The tool of recent activity, over the note folders of a memory."""
-
-    def __init__(self, vaults: Vaults) -> None:
-        self._vaults = vaults
-
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tool."""
-        return (Tool(run=self.recent_activity, title="Recent notes"),)
-
-    def recent_activity(  # noqa: PLR0913 - the documented parameters
-        self,
-        type: Annotated[  # noqa: A002 - the documented name
-            list[str],
-            Meta(description="entity, observation, relation, or types of notes: person, decision."),
-        ] = [],  # noqa: B006 - never changed
-        *,
-        depth: Annotated[
-            int, Meta(ge=1, le=3, description="2 and 3: also the notes that these relate to.")
-        ] = 1,
-        timeframe: Timeframe = "7d",
-        page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
-        page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
-        project: ProjectName = "",
-        output_format: Format = "text",
-    ) -> ToolResult[rows.Activity]:
-        """List what is new in a note folder; in all of them where none is named."""
-        now = now_ms()
-        since, span = since_ms(timeframe, now_ms=now), whole_days(timeframe, now_ms=now)
-        vaults = [] if project else self._vaults.shared()
-        vaults = vaults or [self._vaults.named(project)]
-        chosen = vaults[0] if len(vaults) == 1 else None
-        first = (page - 1) * page_size
-        entries = [
-            entry if chosen else entry._replace(row=replace(entry.row, project=vault.name))
-            for vault in vaults
-            for entry in islice(_entries(vault, type, since, depth), first + page_size + 1)
-        ]
-        entries.sort(key=lambda entry: -entry.at_ms)
-        shown = entries[first : first + page_size]
-        has_more = first + page_size < len(entries)
-        result = rows.Activity(items=[entry.row for entry in shown], has_more=has_more)
-        if output_format == "json":
-            text = orjson.dumps([to_builtins(row) for row in result.items]).decode()
-            return ToolResult(text, result, is_json=True)
-        name = chosen.name if chosen else "all note folders"
-        lines = [f"## Recent Activity: {name} ({span})", ""]
-        lines += _text(shown) if shown else [f"No recent activity was found on page {page}."]
-        if shown:
-            lines += ["", _footer(len(shown), page, has_more=has_more)]
-        return ToolResult("\n".join(lines), result)
 
 
 def _entries(vault: Vault, types: Sequence[str], since: int, depth: int) -> Iterator[Entry]:
@@ -410,13 +427,13 @@ def _relations(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
 def _entry(
     file: NoteFile, kind: str, title: str, permalink: str, *, head: str = "", line: str
 ) -> Entry:
-    row = rows.ActivityRow(
-        type=kind,  # type: ignore[arg-type]  # one of RESULTS
-        title=title,
-        permalink=permalink,
-        file_path=file.path,
-        created_at=iso(file.created_ms),
-    )
+    row = {
+        "type": kind,
+        "title": title,
+        "permalink": permalink,
+        "file_path": file.path,
+        "created_at": iso(file.created_ms),
+    }
     return Entry(file.updated_ms, row, head, line)
 
 
@@ -429,28 +446,17 @@ def _text(shown: Sequence[Entry]) -> list[str]:
         "relation": "**🔗 Recent Connections ({}):**",
     }
     for kind, head in heads.items():
-        of_kind = [entry for entry in shown if entry.row.type == kind]
+        of_kind = [entry for entry in shown if entry.row["type"] == kind]
         if not of_kind:
             continue
         lines += [""] if lines else []
         lines.append(head.format(len(of_kind)))
         for category in dict.fromkeys(entry.head for entry in of_kind):
-            same = [_placed(entry) for entry in of_kind if entry.head == category]
+            same = [
+                f"{entry.line} in {entry.row['project']}" if "project" in entry.row else entry.line
+                for entry in of_kind
+                if entry.head == category
+            ]
             lines += [f"  **{category}:** {len(same)} items"] if category else []
             lines += same
     return lines
-
-
-def _placed(entry: Entry) -> str:
-    return entry.line if entry.row.project is UNSET else f"{entry.line} in {entry.row.project}"
-
-
-def _footer(count: int, page: int, *, has_more: bool) -> str:
-    if has_more:
-        return (
-            f"**Activity Summary:** Showing {count} items (page {page})."
-            f" Use page={page + 1} to see more."
-        )
-    if page > 1:
-        return f"**Activity Summary:** Showing {count} items (page {page})."
-    return f"**Activity Summary:** {count} items found."

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.note_file import NoteFile
+from observer.notes.folders import writing
 from observer.notes.folders.grammar import (
     fields_of,
     json_fields_of,
@@ -23,11 +23,16 @@ from observer.notes.folders.grammar import (
     with_fields,
 )
 from observer.notes.values import check_texts, metadata_text
-from observer.tools.basic_memory import rows
-from observer.tools.basic_memory.rows import Format, as_answer
 from observer.tools.basic_memory.selection import tags_of
-from observer.tools.basic_memory.vault import ProjectName, Vault, Vaults
-from observer.tools.tool import Tool, ToolResult
+from observer.tools.basic_memory.vault import (
+    Format,
+    ProjectName,
+    Vault,
+    VaultTools,
+    as_answer,
+    table,
+)
+from observer.tools.tool import ResultRow, Row, ToolResult, offered
 
 Operation = Literal[
     "append",
@@ -88,24 +93,21 @@ def apply(text: str, edit: TextEdit) -> str:
             lead = len(body) - len(body.lstrip("\r\n")) if head else 0
             return f"{head}{body[:lead]}{edit.content.rstrip()}\n{body[lead:]}"
         case "find_replace":
-            return _replaced(text, edit)
+            found = text.count(edit.find_text)
+            if not found:
+                raise NotFound(
+                    f"Text to replace not found: '{edit.find_text[:200]}'",
+                    hint="read the note; upper and lower case count",
+                )
+            if found != edit.expected:
+                raise BadInput(
+                    f"Expected {edit.expected} occurrences of '{edit.find_text[:200]}',"
+                    f" but found {found}",
+                    hint=f"set expected_replacements={found}, or name more of the text",
+                )
+            return text.replace(edit.find_text, edit.content)
         case _:
             return _in_section(text, edit)
-
-
-def _replaced(text: str, edit: TextEdit) -> str:
-    found = text.count(edit.find_text)
-    if not found:
-        raise NotFound(
-            f"Text to replace not found: '{edit.find_text[:200]}'",
-            hint="read the note; upper and lower case count",
-        )
-    if found != edit.expected:
-        raise BadInput(
-            f"Expected {edit.expected} occurrences of '{edit.find_text[:200]}', but found {found}",
-            hint=f"set expected_replacements={found}, or name more of the text",
-        )
-    return text.replace(edit.find_text, edit.content)
 
 
 def _in_section(text: str, edit: TextEdit) -> str:
@@ -126,7 +128,8 @@ def _in_section(text: str, edit: TextEdit) -> str:
                 hint="replace_section adds a section that is not there",
             )
         return f"{text}\n\n{heading}\n{edit.content}"
-    content = _without_heading(edit.content, heading)
+    first, _, rest_of_it = edit.content.lstrip().partition("\n")
+    content = rest_of_it.lstrip("\n") if first.strip() == heading else edit.content
     place = places[0]
     if edit.operation == "insert_before_section":
         gap = [""] if place and lines[place - 1].strip() else []
@@ -156,12 +159,6 @@ def _level(heading: str) -> int:
     return len(heading) - len(heading.lstrip("#"))
 
 
-def _without_heading(content: str, heading: str) -> str:
-    """Return a content without the heading of its section at its beginning."""
-    first, _, rest = content.lstrip().partition("\n")
-    return rest.lstrip("\n") if first.strip() == heading else content
-
-
 SUGGESTED = 5
 _NOT_IN_NAMES = str.maketrans(dict.fromkeys('/\\:*"<>|', "-") | {"?": None})
 _OWN_FIELDS = frozenset({"title", "type", "permalink", "tags"})
@@ -180,21 +177,43 @@ PageSize = Annotated[
 ]
 
 
-class FileNoteTools:
-    """The tools for one note, over the note folders of a memory."""
+class WrittenNote(ResultRow):
+    """Result of `write_note`; `undo` is the number by which the version before comes back."""
 
-    def __init__(self, vaults: Vaults) -> None:
-        self._vaults = vaults
+    title: str
+    permalink: str
+    file_path: str
+    checksum: str
+    action: Literal["created", "updated"]
+    undo: int | UnsetType = UNSET
 
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        return (
-            Tool(run=self.write_note, title="Write a note", is_read_only=False),
-            Tool(run=self.read_note, title="Read a note"),
-            Tool(run=self.view_note, title="Show a note"),
-            Tool(run=self.edit_note, title="Edit a note", is_read_only=False),
-        )
 
+class EditedNote(ResultRow):
+    """Result of `edit_note`."""
+
+    title: str
+    permalink: str
+    file_path: str
+    checksum: str
+    operation: str
+    fileCreated: bool  # noqa: N815 - the documented name
+
+
+class NoteText(ResultRow, kw_only=True):
+    """Result of `read_note`: a note, or those that may be meant."""
+
+    title: str | None = None
+    permalink: str | None = None
+    file_path: str | None = None
+    content: str | None = None
+    frontmatter: Row | None = None
+    related_results: list[Row] | UnsetType = UNSET
+
+
+class FileNoteTools(VaultTools):
+    """The tools for one note."""
+
+    @offered("Write a note", is_read_only=False)
     def write_note(  # noqa: PLR0913 - the documented parameters
         self,
         title: Annotated[str, Meta(min_length=1, description="What the note is called.")],
@@ -217,15 +236,19 @@ class FileNoteTools:
         ] = True,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.WrittenNote]:
+    ) -> ToolResult[WrittenNote]:
         """Create or update a Markdown note in the note folder.
 
         A note of that title is replaced, and kept as it was: the answer says how it comes back. To
         change a part of a note, use edit_note.
         """
         check_texts((title, content, directory, metadata_text(metadata), *tags))
-        vault = self._vaults.named(project)
-        path = vault.path_of(directory, f"{_file_name(title)}.md")
+        vault = self._named(project)
+        # Without what file systems and links reserve.
+        name = " ".join(title.translate(_NOT_IN_NAMES).split())
+        if not name.strip(". "):
+            raise BadInput(f"{title[:80]!r} cannot name a file", hint="use letters in the title")
+        path = vault.path_of(directory, f"{name}.md")
         there = vault.there(path, title)
         path = there.path if there else path
         permalink = there.permalink if there else vault.permalink_for(path)
@@ -235,9 +258,10 @@ class FileNoteTools:
                 f"Note already exists: {there.title!r} (permalink: {there.permalink})",
                 hint="use edit_note, or leave overwrite out to replace all of it",
             )
-        written = vault.replace(vault.read(there), text) if there else vault.create(path, text)
+        expected = vault.read(there).checksum if there else writing.NEW
+        written = vault.files.write(vault.folder, path, text, expected=expected)
         kept = written.file
-        result = rows.WrittenNote(
+        result = WrittenNote(
             title=kept.title,
             permalink=kept.permalink,
             file_path=kept.path,
@@ -249,9 +273,10 @@ class FileNoteTools:
         named = tags_of(tags)
         tagged = ["", "## Tags", f"- {', '.join(named)}"] if named else []
         near = vault.standing_near(kept)
-        more = [*tagged, *(["", *near] if near else []), *rows.way_back(result)]
+        more = [*tagged, *(["", *near] if near else []), *way_back(result.undo)]
         return as_answer(_written(vault, head, result, more), result, output_format)
 
+    @offered("Read a note")
     def read_note(
         self,
         identifier: Identifier,
@@ -263,15 +288,20 @@ class FileNoteTools:
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.NoteText]:
+    ) -> ToolResult[NoteText]:
         """Read a note as the file is, or a page of it; else name notes that may be meant."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         file = vault.find(identifier)
         if file is None:
             return self._not_found(vault, identifier, page, page_size or SUGGESTED, output_format)
         found = vault.read(file)
-        shown, pages = _page(found.text, page, page_size)
-        result = rows.NoteText(
+        lines = found.text.splitlines(keepends=True)
+        size = page_size or max(1, len(lines))
+        pages = max(1, -(-len(lines) // size))
+        if page > pages:
+            raise NotFound(f"there is no page {page}", hint=f"the last page is {pages}")
+        shown = "".join(lines[(page - 1) * size : page * size])
+        result = NoteText(
             title=file.title,
             permalink=file.permalink,
             file_path=file.path,
@@ -281,10 +311,11 @@ class FileNoteTools:
         if output_format in {"ascii", "ansi"}:
             fields = ("title", "permalink", "file_path")
             cells = [(name, str(getattr(result, name))) for name in fields]
-            shown = f"{rows.table(('Field', 'Value'), cells, output_format)}\n\n{shown}"
+            shown = f"{table(('Field', 'Value'), cells, output_format)}\n\n{shown}"
         about = f"page {page} of {pages}" if pages > 1 else ""
         return replace(as_answer(shown, result, output_format), notice=about)
 
+    @offered("Show a note")
     def view_note(
         self,
         identifier: Identifier,
@@ -292,7 +323,7 @@ class FileNoteTools:
         page: Page = 1,
         page_size: PageSize = 0,
         project: ProjectName = "",
-    ) -> ToolResult[rows.NoteText]:
+    ) -> ToolResult[NoteText]:
         """Read a note to show it to the person, as an artifact where the client has such."""
         found = self.read_note(identifier, page=page, page_size=page_size, project=project)
         if found.result.title is None:
@@ -302,6 +333,7 @@ class FileNoteTools:
         )
         return replace(found, text=text)
 
+    @offered("Edit a note", is_read_only=False)
     def edit_note(  # noqa: PLR0913 - the documented parameters
         self,
         identifier: Exact,
@@ -320,62 +352,49 @@ class FileNoteTools:
         ] = True,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.EditedNote]:
+    ) -> ToolResult[EditedNote]:
         """Change a part of a note that is there."""
-        vault = self._vaults.named(project, identifier)
+        vault = self._named(project, identifier)
         edit = TextEdit(
             operation, content, section, find_text, expected_replacements, replace_subsections
         )
         check(edit)
         check_texts((content,))
         was = vault.read(vault.exact(identifier))
-        kept = vault.replace(was, apply(was.text, edit)).file
-        result = _edited(kept, edit)
-        done = _done(edit)
-        text = _written(vault, f"# Edited note ({operation})", result, [f"operation: {done}"])
+        after = apply(was.text, edit)
+        kept = vault.files.write(vault.folder, was.path, after, expected=was.checksum).file
+        result = EditedNote(
+            title=kept.title,
+            permalink=kept.permalink,
+            file_path=kept.path,
+            checksum=kept.checksum[:8],
+            operation=operation,
+            fileCreated=False,
+        )
+        lines = len(content.split("\n"))
+        done = f"operation: {_DONE[operation].format(lines=lines, section=section)}"
+        text = _written(vault, f"# Edited note ({operation})", result, [done])
         return as_answer(text, result, output_format)
 
     def _not_found(
         self, vault: Vault, identifier: str, page: int, page_size: int, output_format: Format
-    ) -> ToolResult[rows.NoteText]:
+    ) -> ToolResult[NoteText]:
         near = vault.suggest(identifier, limit=page * page_size)[(page - 1) * page_size :]
-        named = [
-            rows.NamedNote(title=each.title, permalink=each.permalink, file_path=each.path)
+        named: list[Row] = [
+            {"title": each.title, "permalink": each.permalink, "file_path": each.path}
             for each in near
         ]
-        result = rows.NoteText(related_results=named) if named else rows.NoteText()
+        result = NoteText(related_results=named or UNSET)
         shown = identifier.strip()[:200]
         lines = [f'# Note Not Found in {vault.name}: "{shown}"', ""]
         if named:
             lines.append("Perhaps one of these, which read_note takes by permalink:")
-            lines += [f"- {each.title} ({each.permalink})" for each in named]
+            lines += [f"- {each.title} ({each.permalink})" for each in near]
         else:
             lines.append(
                 "No note has such words; search_notes and list_directory show what is there."
             )
         return as_answer("\n".join(lines), result, output_format)
-
-
-def _page(text: str, page: int, size: int) -> tuple[str, int]:
-    """Return a page of some lines of a text, and how many pages it has; pages joined are the text.
-
-    Raises:
-        NotFound: there is no such page.
-    """
-    lines = text.splitlines(keepends=True)
-    size = size or max(1, len(lines))
-    pages = max(1, -(-len(lines) // size))
-    if page > pages:
-        raise NotFound(f"there is no page {page}", hint=f"the last page is {pages}")
-    return "".join(lines[(page - 1) * size : page * size]), pages
-
-
-def _file_name(title: str) -> str:
-    """Return a title as the name of a file, without what file systems and links reserve."""
-    name = " ".join(title.translate(_NOT_IN_NAMES).split())
-    if not name.strip(". "):
-        raise BadInput(f"{title[:80]!r} cannot name a file", hint="use letters in the title")
-    return name
 
 
 def _composed(
@@ -390,9 +409,10 @@ def _composed(
     head, source, body = parts_of(content)
     own = fields_of(source) if source else {}
     own = own or {}
+    kind = permalink_of(note_type.strip().replace("/", " ")).replace("-", "_")
     fields: dict[str, Any] = {
         "title": title,
-        "type": own.get("type") or _type(note_type),
+        "type": own.get("type") or kind or "note",
         "permalink": own.get("permalink") or permalink,
     }
     if named := tags_of(tags) or tags_of(metadata.get("tags")):
@@ -403,24 +423,7 @@ def _composed(
     return f"{text}{(body if head else content).lstrip(chr(10))}"
 
 
-def _type(name: str) -> str:
-    return permalink_of(name.strip().replace("/", " ")).replace("-", "_") or "note"
-
-
-def _edited(file: NoteFile, edit: TextEdit) -> rows.EditedNote:
-    return rows.EditedNote(
-        title=file.title,
-        permalink=file.permalink,
-        file_path=file.path,
-        checksum=file.checksum[:8],
-        operation=edit.operation,
-        fileCreated=False,
-    )
-
-
-def _written(
-    vault: Vault, head: str, result: rows.WrittenNote | rows.EditedNote, more: list[str]
-) -> str:
+def _written(vault: Vault, head: str, result: WrittenNote | EditedNote, more: list[str]) -> str:
     lines = [
         head,
         f"project: {vault.name}",
@@ -434,16 +437,16 @@ def _written(
     return "\n".join(lines)
 
 
-def _lines(edit: TextEdit) -> int:
-    return len(edit.content.split("\n"))
+_DONE = {
+    "append": "Added {lines} lines to end of note",
+    "prepend": "Added {lines} lines to beginning of note",
+    "find_replace": "Find and replace operation completed",
+    "replace_section": "Replaced content under section '{section}'",
+    "insert_before_section": "Inserted content before section '{section}'",
+    "insert_after_section": "Inserted content after section '{section}'",
+}
 
 
-def _done(edit: TextEdit) -> str:
-    return {
-        "append": f"Added {_lines(edit)} lines to end of note",
-        "prepend": f"Added {_lines(edit)} lines to beginning of note",
-        "find_replace": "Find and replace operation completed",
-        "replace_section": f"Replaced content under section '{edit.section}'",
-        "insert_before_section": f"Inserted content before section '{edit.section}'",
-        "insert_after_section": f"Inserted content after section '{edit.section}'",
-    }[edit.operation]
+def way_back(undo: int | UnsetType) -> list[str]:
+    """Return the lines that say how what has a number is taken back; none without one."""
+    return [] if undo is UNSET else ["", f"To go back: observer note folder undo {undo}"]

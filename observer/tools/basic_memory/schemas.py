@@ -13,19 +13,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.note_file import Claim, NoteFile, Relation
+from observer.core.note_file import NoteFile
 from observer.core.value import Value
-from observer.tools.basic_memory import rows
-from observer.tools.basic_memory.rows import Format, as_answer
 from observer.tools.basic_memory.selection import plain
-from observer.tools.basic_memory.vault import ProjectName, Vault, Vaults
-from observer.tools.tool import Tool, ToolResult
+from observer.tools.basic_memory.vault import Format, ProjectName, Vault, VaultTools, as_answer
+from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
 
 _KEY = re.compile(r"(?P<name>[^?()]+)(?P<optional>\?)?(?:\((?P<form>[^()]*)\))?(?P<late>\?)?")
 _LISTED = re.compile(r"\[(?P<values>[^\]]*)\](?:,\s*(?P<about>.*))?", re.DOTALL)
@@ -35,6 +33,9 @@ REQUIRED_SHARE = 0.95
 DRIFT_SHARE = 0.25
 DROPPED_SHARE = 0.10
 SAMPLES = 5
+
+
+FieldSource = Literal["observation", "relation"]
 
 
 class SchemaField(Value):
@@ -47,6 +48,11 @@ class SchemaField(Value):
     is_relation: bool = False
     values: tuple[str, ...] = ()
 
+    @property
+    def key(self) -> tuple[FieldSource, str]:
+        """Return as what notes state it, and its name."""
+        return "relation" if self.is_relation else "observation", self.name
+
 
 class Schema(Value):
     """What a schema note declares; `is_strict` makes what is missing an error."""
@@ -57,26 +63,81 @@ class Schema(Value):
     is_strict: bool = False
 
 
+class Statement(NamedTuple):
+    """A claim by its category, or a relation by its kind, with the type of its target."""
+
+    key: tuple[FieldSource, str]
+    value: str
+    target_type: str = ""
+
+
 class Statements(Value):
-    """What a note states: its claims, relations with the type of their target, and frontmatter."""
+    """What a note states: claims and relations, and its frontmatter."""
 
     name: str
-    claims: tuple[Claim, ...] = ()
-    relations: tuple[tuple[Relation, str], ...] = ()
+    said: tuple[Statement, ...] = ()
     fields: Mapping[str, Any] = MappingProxyType({})  # Any: the author's own YAML
 
-    def said(self, field: SchemaField) -> list[str]:
-        """Return what the note states for a field."""
-        if field.is_relation:
-            return [
-                relation.target for relation, _ in self.relations if relation.kind == field.name
-            ]
-        return [claim.text for claim in self.claims if category_of(claim) == field.name]
+
+class NoteCheck(ResultRow):
+    """How one note fits its schema."""
+
+    note_identifier: str
+    schema_entity: str
+    passed: bool
+    field_results: list[Row]
+    unmatched_observations: dict[str, int]
+    unmatched_relations: list[str]
+    warnings: list[str]
+    errors: list[str]
 
 
-def category_of(claim: Claim) -> str:
-    """Return the category that a claim counts under."""
-    return claim.category or "note"
+class SchemaReport(ResultRow):
+    """Result of `schema_validate`."""
+
+    note_type: str | None
+    total_notes: int
+    total_entities: int
+    valid_count: int
+    warning_count: int
+    error_count: int
+    results: list[NoteCheck]
+    type_summaries: list[Row]
+
+
+class FieldFrequency(ResultRow, kw_only=True):
+    """How often notes of a type state a field."""
+
+    name: str
+    source: FieldSource
+    count: int
+    total: int
+    percentage: float
+    sample_values: list[str] | UnsetType = UNSET
+    is_array: bool | UnsetType = UNSET
+    target_type: str | UnsetType = UNSET
+
+
+class SchemaSuggestion(ResultRow):
+    """Result of `schema_infer`."""
+
+    note_type: str
+    notes_analyzed: int
+    field_frequencies: list[FieldFrequency]
+    suggested_schema: dict[str, str]
+    suggested_required: list[str]
+    suggested_optional: list[str]
+    excluded: list[str]
+
+
+class SchemaDrift(ResultRow):
+    """Result of `schema_diff`."""
+
+    note_type: str
+    schema_found: bool
+    new_fields: list[FieldFrequency]
+    dropped_fields: list[FieldFrequency]
+    cardinality_changes: list[str]
 
 
 def read_schema(fields: Mapping[str, Any], *, entity: str = "") -> Schema:
@@ -116,7 +177,11 @@ def _field(key: str, value: Any) -> SchemaField:  # noqa: ANN401 - the author's 
     form = (found["form"] or "").partition(",")[0].strip()
     name, is_required = found["name"].strip(), not (found["optional"] or found["late"])
     if form == "enum":
-        values = _enum(value)
+        if isinstance(value, str):
+            listed = _LISTED.fullmatch(value.strip())
+            value = listed["values"].split(",") if listed else [value]
+        given = value if isinstance(value, list) else []
+        values = tuple(str(each).strip().strip("\"'") for each in given)
         return SchemaField(name=name, type="enum", is_required=is_required, values=values)
     if isinstance(value, Mapping) or form == "object":
         return SchemaField(name=name, type="object", is_required=is_required)
@@ -130,38 +195,33 @@ def _field(key: str, value: Any) -> SchemaField:  # noqa: ANN401 - the author's 
     )
 
 
-def _enum(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - the author's own YAML
-    if isinstance(value, str):
-        found = _LISTED.fullmatch(value.strip())
-        value = found["values"].split(",") if found else [value]
-    values = value if isinstance(value, list) else []
-    return tuple(str(each).strip().strip("\"'") for each in values)
-
-
-def check(note: Statements, schema: Schema) -> rows.NoteCheck:
+def check(note: Statements, schema: Schema) -> NoteCheck:
     """Return how a note fits a schema; what is missing is an error where the schema is strict."""
-    declared = {field.name for field in schema.fields if not field.is_relation}
-    related = {field.name for field in schema.fields if field.is_relation}
-    checks = [_check_field(field, note.said(field)) for field in schema.fields]
+    declared = {field.key for field in schema.fields}
+    checks = [
+        _check_field(field, [one.value for one in note.said if one.key == field.key])
+        for field in schema.fields
+    ]
     checks += [_check_frontmatter(field, note.fields) for field in schema.frontmatter]
     problems = [problem for _, problem in checks if problem]
-    return rows.NoteCheck(
+    others = [one.key for one in note.said if one.key not in declared]
+    return NoteCheck(
         note_identifier=note.name,
         schema_entity=schema.entity,
         passed=not (schema.is_strict and problems),
-        field_results=[row for row, _ in checks],
+        field_results=[found for found, _ in checks],
         unmatched_observations=dict(
-            Counter(name for name in map(category_of, note.claims) if name not in declared)
+            Counter(name for source, name in others if source == "observation")
         ),
         unmatched_relations=list(
-            dict.fromkeys(each.kind for each, _ in note.relations if each.kind not in related)
+            dict.fromkeys(name for source, name in others if source == "relation")
         ),
         warnings=[] if schema.is_strict else problems,
         errors=problems if schema.is_strict else [],
     )
 
 
-_Checked = tuple[rows.FieldResult, str]
+_Checked = tuple[Row, str]
 """What became of one field, and what is wrong with it; "" for nothing."""
 
 
@@ -196,10 +256,8 @@ def _present(field: SchemaField, said: Sequence[str], complaint: str) -> _Checke
     return _result(field, "enum_mismatch", problem, said), problem
 
 
-def _result(
-    field: SchemaField, status: str, message: str, said: Sequence[str] = ()
-) -> rows.FieldResult:
-    return rows.FieldResult(
+def _result(field: SchemaField, status: str, message: str, said: Sequence[str] = ()) -> Row:
+    return row(
         field_name=field.name,
         field_type=field.type,
         required=field.is_required,
@@ -209,34 +267,26 @@ def _result(
     )
 
 
-def usage(notes: Sequence[Statements]) -> list[rows.FieldFrequency]:
+def usage(notes: Sequence[Statements]) -> list[FieldFrequency]:
     """Return what fields notes state: claims before relations, the commonest first."""
-    claims = [[(category_of(c), c.text, "") for c in note.claims] for note in notes]
-    relations = [[(r.kind, r.target, kind) for r, kind in note.relations] for note in notes]
-    return [*_counted(claims, "observation"), *_counted(relations, "relation")]
-
-
-def _counted(
-    said: Sequence[Sequence[tuple[str, str, str]]], source: rows.FieldSource
-) -> list[rows.FieldFrequency]:
-    """Count what notes say, each as names, values and types of targets."""
-    stated: dict[str, list[list[tuple[str, str]]]] = {}
-    for note in said:
-        of_note: dict[str, list[tuple[str, str]]] = {}
-        for name, value, kind in note:
-            of_note.setdefault(name, []).append((value, kind))
-        for name, values in of_note.items():
-            stated.setdefault(name, []).append(values)
-    found = [_frequency(name, source, values, len(said)) for name, values in stated.items()]
-    return sorted(found, key=lambda each: -each.count)
+    stated: dict[tuple[FieldSource, str], list[list[Statement]]] = {}
+    for note in notes:
+        of_note: dict[tuple[FieldSource, str], list[Statement]] = {}
+        for one in note.said:
+            of_note.setdefault(one.key, []).append(one)
+        for key, same in of_note.items():
+            stated.setdefault(key, []).append(same)
+    found = [_frequency(key, of_notes, len(notes)) for key, of_notes in stated.items()]
+    return sorted(found, key=lambda each: (each.source, -each.count))
 
 
 def _frequency(
-    name: str, source: rows.FieldSource, stated: list[list[tuple[str, str]]], total: int
-) -> rows.FieldFrequency:
-    values = [value for of_note in stated for value, _ in of_note]
-    kinds = Counter(kind for of_note in stated for _, kind in of_note if kind)
-    return rows.FieldFrequency(
+    key: tuple[FieldSource, str], stated: list[list[Statement]], total: int
+) -> FieldFrequency:
+    source, name = key
+    values = [one.value for of_note in stated for one in of_note]
+    kinds = Counter(one.target_type for of_note in stated for one in of_note if one.target_type)
+    return FieldFrequency(
         name=name,
         source=source,
         count=len(stated),
@@ -248,43 +298,32 @@ def _frequency(
     )
 
 
-def suggested(fields: Iterable[rows.FieldFrequency], *, threshold: float) -> dict[str, str]:
+def suggested(fields: Iterable[FieldFrequency], *, threshold: float) -> dict[str, str]:
     """Return the fields of a schema for notes that state these, as it is written in YAML."""
     return {
         each.name
         + ("" if each.percentage >= REQUIRED_SHARE else "?")
-        + ("(array)" if each.is_array else ""): _type(each)
+        + ("(array)" if each.is_array else ""): "string"
+        if each.source == "observation"
+        else (each.target_type or "note").capitalize()
         for each in fields
         if each.percentage >= threshold
     }
 
 
-def _type(each: rows.FieldFrequency) -> str:
-    """Return the type under which a schema declares a field."""
-    if each.source == "observation":
-        return "string"
-    return (each.target_type or "note").capitalize()
-
-
-class Drift(NamedTuple):
-    """How notes deviate from their schema."""
-
-    new: list[rows.FieldFrequency]
-    dropped: list[rows.FieldFrequency]
-    cardinality: list[str]
-
-
-def drift(fields: Sequence[rows.FieldFrequency], schema: Schema, *, total: int) -> Drift:
-    """Return what notes state that the schema does not declare, and the reverse."""
-    declared = {(field.name, _source(field)): field for field in schema.fields}
-    stated = {(each.name, each.source): each for each in fields}
+def drift(name: str, notes: Sequence[Statements], schema: Schema) -> SchemaDrift:
+    """Return what notes of a type state that the schema does not declare, and the reverse."""
+    declared = {field.key: field for field in schema.fields}
+    stated = {(each.source, each.name): each for each in usage(notes)}
     dropped = [
-        stated.get(key) or _frequency(field.name, _source(field), [], total)
-        for key, field in declared.items()
+        stated.get(key) or _frequency(key, [], len(notes))
+        for key in declared
         if key not in stated or stated[key].percentage < DROPPED_SHARE
     ]
+    forms = ("single-value", "array")
     changed = [
-        _cardinality(each.name, declared[key].is_array)
+        f"{each.name}: schema declares {forms[declared[key].is_array]} but usage is typically"
+        f" {forms[bool(each.is_array)]}"
         for key, each in stated.items()
         if key in declared and each.is_array != declared[key].is_array
     ]
@@ -293,21 +332,17 @@ def drift(fields: Sequence[rows.FieldFrequency], schema: Schema, *, total: int) 
         for key, each in stated.items()
         if key not in declared and each.percentage >= DRIFT_SHARE
     ]
-    return Drift(list(map(_bare, new)), list(map(_bare, dropped)), changed)
+    return SchemaDrift(
+        note_type=name,
+        schema_found=True,
+        new_fields=list(map(_bare, new)),
+        dropped_fields=list(map(_bare, dropped)),
+        cardinality_changes=changed,
+    )
 
 
-def _source(field: SchemaField) -> rows.FieldSource:
-    return "relation" if field.is_relation else "observation"
-
-
-def _bare(each: rows.FieldFrequency) -> rows.FieldFrequency:
+def _bare(each: FieldFrequency) -> FieldFrequency:
     return replace(each, sample_values=UNSET, is_array=UNSET, target_type=UNSET)
-
-
-def _cardinality(name: str, was_array: bool) -> str:  # noqa: FBT001
-    now = "single-value" if was_array else "array"
-    before = "array" if was_array else "single-value"
-    return f"{name}: schema declares {before} but usage is typically {now}"
 
 
 SCHEMA = "schema"
@@ -316,20 +351,10 @@ _ALIASES = {"note_type": "entity_type"}
 NoteType = Annotated[str, Meta(min_length=1, description="Type of notes: person, decision …")]
 
 
-class SchemaTools:
-    """The tools for schemas, over the note folders of a memory."""
+class SchemaTools(VaultTools):
+    """The tools for schemas."""
 
-    def __init__(self, vaults: Vaults) -> None:
-        self._vaults = vaults
-
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        return (
-            Tool(run=self.schema_validate, title="Check notes by schema", aliases=_ALIASES),
-            Tool(run=self.schema_infer, title="Suggest a schema", aliases=_ALIASES),
-            Tool(run=self.schema_diff, title="Compare a schema with its notes", aliases=_ALIASES),
-        )
-
+    @offered("Check notes by schema", aliases=_ALIASES)
     def schema_validate(
         self,
         entity_type: Annotated[str, Meta(description="All notes of this type.")] = "",
@@ -337,9 +362,9 @@ class SchemaTools:
         identifier: Annotated[str, Meta(description="One note, exactly.")] = "",
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.SchemaReport]:
+    ) -> ToolResult[SchemaReport]:
         """Check notes against their schemas: one note, those of a type, or all that have one."""
-        notes_here = _TypedNotes(self._vaults.named(project))
+        notes_here = _TypedNotes(self._named(project))
         if identifier:
             files = [notes_here.vault.exact(identifier)]
             name: str | None = files[0].type
@@ -362,6 +387,7 @@ class SchemaTools:
         result = _report(name, total, checks, [] if name else [file.type for file, _ in pairs])
         return as_answer(_report_text(result), result, output_format)
 
+    @offered("Suggest a schema", aliases=_ALIASES)
     def schema_infer(
         self,
         entity_type: NoteType,
@@ -371,14 +397,14 @@ class SchemaTools:
         ] = 0.25,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.SchemaSuggestion]:
+    ) -> ToolResult[SchemaSuggestion]:
         """Suggest a schema from what the notes of a type have in common."""
-        notes_here = _TypedNotes(self._vaults.named(project))
+        notes_here = _TypedNotes(self._named(project))
         notes = notes_here.statements(notes_here.of_type(entity_type))
         fields = usage(notes)
         kept = [each for each in fields if each.percentage >= threshold]
         required = [each.name for each in kept if each.percentage >= REQUIRED_SHARE]
-        result = rows.SchemaSuggestion(
+        result = SchemaSuggestion(
             note_type=entity_type,
             notes_analyzed=len(notes),
             field_frequencies=fields,
@@ -389,11 +415,12 @@ class SchemaTools:
         )
         return as_answer(_suggestion_text(result), result, output_format)
 
+    @offered("Compare a schema with its notes", aliases=_ALIASES)
     def schema_diff(
         self, entity_type: NoteType, *, project: ProjectName = "", output_format: Format = "text"
-    ) -> ToolResult[rows.SchemaDrift]:
+    ) -> ToolResult[SchemaDrift]:
         """Compare a schema with the notes of its type: new, dropped and repeated fields."""
-        notes_here = _TypedNotes(self._vaults.named(project))
+        notes_here = _TypedNotes(self._named(project))
         schema = notes_here.for_type(entity_type)
         if schema is None:
             raise NotFound(
@@ -401,14 +428,7 @@ class SchemaTools:
                 hint="schema_infer suggests one; write it as a note of type schema",
             )
         notes = notes_here.statements(notes_here.of_type(entity_type))
-        found = drift(usage(notes), schema, total=len(notes))
-        result = rows.SchemaDrift(
-            note_type=entity_type,
-            schema_found=True,
-            new_fields=found.new,
-            dropped_fields=found.dropped,
-            cardinality_changes=found.cardinality,
-        )
+        result = drift(entity_type, notes, schema)
         return as_answer(_drift_text(result), result, output_format)
 
 
@@ -422,15 +442,13 @@ class _TypedNotes:
         self._broken: dict[str, BadInput] = {}
         declaring = [file for file in self._files if plain(file.type) == SCHEMA]
         for file, fields in zip(declaring, self._fields(declaring), strict=True):
-            if isinstance(fields.get("schema"), dict):
-                self._take(file, fields)
-
-    def _take(self, file: NoteFile, fields: dict[str, Any]) -> None:
-        try:
-            self._schemas[file.item] = read_schema(fields, entity=file.title)
-        except BadInput as error:
-            wrong = BadInput(f"{file.path}: {error.message}", hint=error.hint)
-            self._broken[plain(str(fields.get("entity") or file.title))] = wrong
+            if not isinstance(fields.get("schema"), dict):
+                continue
+            try:
+                self._schemas[file.item] = read_schema(fields, entity=file.title)
+            except BadInput as error:
+                wrong = BadInput(f"{file.path}: {error.message}", hint=error.hint)
+                self._broken[plain(str(fields.get("entity") or file.title))] = wrong
 
     def of_type(self, name: str) -> list[NoteFile]:
         """Return the notes of a type; without one all that are no schemas."""
@@ -470,17 +488,18 @@ class _TypedNotes:
         named = [each for of_note in relations.values() for each in of_note]
         targets = self.vault.targets(named)
         types = {target: file.type for target, file in targets.items()}
-        return [
-            Statements(
-                name=file.title,
-                claims=tuple(claims.get(file.item, ())),
-                relations=tuple(
-                    (each, types.get(each.target, "")) for each in relations.get(file.item, ())
-                ),
-                fields=fields,
-            )
-            for file, fields in zip(files, self._fields(files), strict=True)
-        ]
+        found = []
+        for file, fields in zip(files, self._fields(files), strict=True):
+            said = [
+                Statement(("observation", each.category or "note"), each.text)
+                for each in claims.get(file.item, ())
+            ]
+            said += [
+                Statement(("relation", each.kind), each.target, types.get(each.target, ""))
+                for each in relations.get(file.item, ())
+            ]
+            found.append(Statements(name=file.title, said=tuple(said), fields=fields))
+        return found
 
     def _fields(self, files: Sequence[NoteFile]) -> list[dict[str, Any]]:
         known = self.vault.frontmatter(files)
@@ -488,19 +507,15 @@ class _TypedNotes:
 
 
 def _report(
-    name: str | None, total: int, results: list[rows.NoteCheck], types: Sequence[str]
-) -> rows.SchemaReport:
+    name: str | None, total: int, results: list[NoteCheck], types: Sequence[str]
+) -> SchemaReport:
+    # Without types the report is of one.
+    valid = [kind for each, kind in zip(results, types, strict=False) if each.passed]
     by_type = [
-        rows.TypeSummary(
-            note_type=kind,
-            total_notes=types.count(kind),
-            valid_count=sum(
-                each.passed for each, of in zip(results, types, strict=True) if of == kind
-            ),
-        )
+        {"note_type": kind, "total_notes": types.count(kind), "valid_count": valid.count(kind)}
         for kind in sorted(set(types))
     ]
-    return rows.SchemaReport(
+    return SchemaReport(
         note_type=name,
         total_notes=len(results),
         total_entities=total,
@@ -512,14 +527,14 @@ def _report(
     )
 
 
-def _report_text(result: rows.SchemaReport) -> str:
+def _report_text(result: SchemaReport) -> str:
     counts = f"Notes: {result.total_notes} | Valid: {result.valid_count}"
     counts += f" | Warnings: {result.warning_count} | Errors: {result.error_count}"
     lines = [f"# Schema Validation: {result.note_type or 'all'}", "", counts, ""]
     if result.type_summaries:
         lines += ["## By Type", ""]
         lines += [
-            f"- **{each.note_type}**: {each.valid_count}/{each.total_notes} valid"
+            f"- **{each['note_type']}**: {each['valid_count']}/{each['total_notes']} valid"
             for each in result.type_summaries
         ]
         lines.append("")
@@ -530,11 +545,11 @@ def _report_text(result: rows.SchemaReport) -> str:
     return "\n".join(lines)
 
 
-def _share(each: rows.FieldFrequency) -> str:
+def _share(each: FieldFrequency) -> str:
     return f"- **{each.name}** ({each.source}) — {each.percentage:.0%} ({each.count}/{each.total})"
 
 
-def _suggestion_text(result: rows.SchemaSuggestion) -> str:
+def _suggestion_text(result: SchemaSuggestion) -> str:
     name = result.note_type
     lines = [f"# Schema Inference: {name}", "", f"Notes analyzed: {result.notes_analyzed}"]
     if result.suggested_schema:
@@ -560,7 +575,7 @@ def _suggestion_text(result: rows.SchemaSuggestion) -> str:
     return "\n".join([*lines, ""])
 
 
-def _drift_text(result: rows.SchemaDrift) -> str:
+def _drift_text(result: SchemaDrift) -> str:
     lines = [f"# Schema Drift: {result.note_type}", ""]
     lists = (
         ("New Fields (in notes but not in schema)", [_share(e) for e in result.new_fields]),

@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from msgspec import UNSET, UnsetType
 
 from observer.core.errors import BadInput
 from observer.core.model import Item, iso
 from observer.core.note_file import NoteFile
 from observer.notes.folders.items import listed
 from observer.search.query import NUMBERS, dated, tokens, uses_operators
-from observer.tools.basic_memory import rows
 from observer.tools.basic_memory.vault import (
     Vault,
     matcher,
@@ -26,6 +27,7 @@ from observer.tools.basic_memory.vault import (
     relation_permalink,
 )
 from observer.tools.labels import labels
+from observer.tools.tool import Row, row
 
 DAY_MS = 86_400_000
 LONGEST_DAYS = 365
@@ -114,17 +116,13 @@ def parse(filters: Mapping[str, Json]) -> Callable[[Mapping[str, Json]], bool]:
     Raises:
         BadInput: a name of a field, an operator or its operand is malformed.
     """
-    tests = [(_path(key), _test(key, wanted)) for key, wanted in filters.items()]
-    return lambda fields: all(test(_at(fields, path)) for path, test in tests)
-
-
-def _path(key: str) -> list[str]:
-    if not _KEY.fullmatch(key):
+    if wrong := [key for key in filters if not _KEY.fullmatch(key)]:
         raise BadInput(
-            f"Unsupported metadata filter key: {key[:80]}",
+            f"Unsupported metadata filter key: {wrong[0][:80]}",
             hint="use letters, digits, _ and -; dots lead into nested fields",
         )
-    return key.split(".")
+    tests = [(key.split("."), _test(key, wanted)) for key, wanted in filters.items()]
+    return lambda fields: all(test(_at(fields, path)) for path, test in tests)
 
 
 def _at(fields: Json, path: list[str]) -> Json:
@@ -138,7 +136,7 @@ def _test(key: str, wanted: Json) -> Test:
         members = _members(key, wanted)
         return lambda value: set(members) <= set(_listed_value(value))
     if not isinstance(wanted, Mapping):
-        same = _text(wanted)
+        same = str(wanted)
         return lambda value: same in _listed_value(value)
     if len(wanted) != 1 or (operator := next(iter(wanted))) not in _OPERATORS:
         raise BadInput(
@@ -151,11 +149,10 @@ def _test(key: str, wanted: Json) -> Test:
 def _members(key: str, wanted: Json) -> list[str]:
     if not isinstance(wanted, list) or not wanted:
         raise BadInput(f"'{key}' needs a list with at least one value", hint='write ["a", "b"]')
-    return [_text(each) for each in wanted]
+    return list(map(str, wanted))
 
 
-def _one_of(key: str, wanted: Json) -> Test:
-    members = set(_members(key, wanted))
+def _any_of(members: set[str]) -> Test:
     return lambda value: not members.isdisjoint(_listed_value(value))
 
 
@@ -184,7 +181,7 @@ def _holds_value(holds: Callable[[Json, Json], bool], value: Json, wanted: Json)
         return False
     number = _number(wanted)
     if number is None:
-        return holds(_text(value), _text(wanted))
+        return holds(str(value), str(wanted))
     own = _number(value)
     return own is not None and holds(own, number)
 
@@ -199,16 +196,11 @@ def _number(value: Json) -> float | None:
 def _listed_value(value: Json) -> list[str]:
     if value is None:
         return []
-    return [_text(each) for each in value] if isinstance(value, list) else [_text(value)]
-
-
-def _text(value: Json) -> str:
-    """Return a scalar as the frontmatter keeps it."""
-    return str(value)
+    return list(map(str, value)) if isinstance(value, list) else [str(value)]
 
 
 _OPERATORS: dict[str, Callable[[str, Json], Test]] = {
-    "$in": _one_of,
+    "$in": lambda key, wanted: _any_of(set(_members(key, wanted))),
     "$gt": _compared(lambda one, other: one > other),
     "$gte": _compared(lambda one, other: one >= other),
     "$lt": _compared(lambda one, other: one < other),
@@ -253,7 +245,7 @@ class _Note(NamedTuple):
     score: float
 
 
-def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[rows.FoundRow], int]:
+def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[Row], int]:
     """Return the first hits, and how many there are: best first, without words the newest first.
 
     Raises:
@@ -278,7 +270,7 @@ def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[rows.Foun
     if set(types) == {"entity"}:
         return list(map(_entity, _notes(vault, ranked[:at_most]))), len(ranked)
     notes = _notes(vault, ranked)
-    hits: list[rows.FoundRow] = []
+    hits: list[Row] = []
     if "entity" in types:
         hits += map(_entity, notes)
     if "observation" in types:
@@ -286,14 +278,20 @@ def found(vault: Vault, wanted: Wanted, *, at_most: int) -> tuple[list[rows.Foun
     if "relation" in types:
         hits += _relations(vault, notes, query)
     order = {note.file.item: place for place, note in enumerate(notes)}
-    return sorted(hits, key=lambda hit: order[hit.entity_id])[:at_most], len(hits)
+    return sorted(hits, key=lambda hit: order[hit["entity_id"]])[:at_most], len(hits)
 
 
 def _ranked(vault: Vault, query: str, wanted: Wanted) -> list[tuple[NoteFile, float]]:
     if wanted.search_type in {"title", "permalink"} or not query:
         return [(file, 0.0) for file in _listed(vault, query, wanted.search_type)]
     if wanted.search_type not in _BY_MEANING:
-        return [(file, hit.score) for file, hit in vault.ranked(_every_word(query), limit=MOST)]
+        # Where every word, or a word that begins so, is there.
+        starts = (
+            ""
+            if uses_operators(tokens(query))
+            else " AND ".join(f"{word}*" for word in words_of(query))
+        )
+        return [(file, hit.score) for file, hit in vault.ranked(starts or query, limit=MOST)]
     hits = vault.ranked(query, limit=MOST)
     scored = [(file, hit.score) for file, hit in hits]
     # Without a model, or before anything is embedded, the ranking by words is what there is.
@@ -333,13 +331,6 @@ def _listed(vault: Vault, query: str, search_type: SearchType) -> list[NoteFile]
     return sorted(files, key=lambda file: (-file.updated_ms, file.path))
 
 
-def _every_word(query: str) -> str:
-    """Return a query that holds where every word, or a word that begins so, is there."""
-    if uses_operators(tokens(query)):
-        return query
-    return " AND ".join(f"{word}*" for word in words_of(query)) or query
-
-
 def words_of(query: str) -> list[str]:
     """Return the words of a query, in lower case, without its operators."""
     plain = [word.strip("'-") for word in _WORD.findall(query) if word not in {"AND", "OR", "NOT"}]
@@ -358,31 +349,20 @@ def plain(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _entity(note: _Note) -> rows.FoundRow:
-    return rows.FoundRow(
-        title=note.file.title,
-        content=note.item.narrative,
-        metadata={"note_type": note.file.type},
-        permalink=note.file.permalink,
-        type="entity",
-        **_common(note),
-    )
-
-
 def _observations(
     vault: Vault, notes: Sequence[_Note], query: str, categories: Sequence[str]
-) -> list[rows.FoundRow]:
+) -> list[Row]:
     words = words_of(query)
     claims = vault.claims(note.file for note in notes)
     return [
-        rows.FoundRow(
-            title=f"{claim.category or 'note'}: {claim.text[:_TITLE_CHARS]}...",
-            type="observation",
-            permalink=observation_permalink(note.file, claim),
+        _hit(
+            note,
+            "observation",
+            f"{claim.category or 'note'}: {claim.text[:_TITLE_CHARS]}...",
+            observation_permalink(note.file, claim),
             content=claim.text,
             metadata={"tags": list(claim.tags)},
             category=claim.category or "note",
-            **_common(note),
         )
         for note in notes
         for claim in claims.get(note.file.item, ())
@@ -391,7 +371,7 @@ def _observations(
     ]
 
 
-def _relations(vault: Vault, notes: Sequence[_Note], query: str) -> list[rows.FoundRow]:
+def _relations(vault: Vault, notes: Sequence[_Note], query: str) -> list[Row]:
     words = words_of(query)
     relations = vault.relations(note.file for note in notes)
     targets = vault.targets([each for of_note in relations.values() for each in of_note])
@@ -401,34 +381,53 @@ def _relations(vault: Vault, notes: Sequence[_Note], query: str) -> list[rows.Fo
             target = targets.get(each.target)
             title = f"{note.file.title} -> {target.title if target else each.target}"
             if target and _holds(f"{title} {each.kind}", words):
-                hits.append(
-                    rows.FoundRow(
-                        title=title,
-                        type="relation",
-                        permalink=relation_permalink(note.file, each, target),
-                        metadata={},
-                        from_entity=note.file.permalink,
-                        to_entity=target.permalink,
-                        relation_type=each.kind,
-                        **_common(note),
-                    )
+                hit = _hit(
+                    note,
+                    "relation",
+                    title,
+                    relation_permalink(note.file, each, target),
+                    metadata={},
+                    from_entity=note.file.permalink,
+                    to_entity=target.permalink,
+                    relation_type=each.kind,
                 )
+                hits.append(hit)
     return hits
 
 
-def _common(note: _Note) -> dict[str, Any]:
-    """Return the fields that all hits have."""
-    common: dict[str, Any] = {
-        "score": note.score,
-        "entity": note.file.permalink,
-        "external_id": note.item.uuid,
-        "file_path": note.file.path,
-        "updated_at": iso(note.file.updated_ms),
-        "entity_id": note.file.item,
-    }
-    if said := labels(note.item):
-        common["validity"] = list(said)
-    return common
+def _entity(note: _Note) -> Row:
+    file, metadata = note.file, {"note_type": note.file.type}
+    return _hit(
+        note, "entity", file.title, file.permalink, content=note.item.narrative, metadata=metadata
+    )
+
+
+def _hit(
+    note: _Note,
+    kind: ResultType,
+    title: str,
+    permalink: str,
+    *,
+    content: str | UnsetType = UNSET,
+    metadata: Row,
+    **more: str,
+) -> Row:
+    """Return a hit as clients know it: a note, an observation (a line of one) or a relation."""
+    return row(
+        title=title,
+        type=kind,
+        score=note.score,
+        entity=note.file.permalink,
+        external_id=note.item.uuid,
+        permalink=permalink,
+        content=content,
+        file_path=note.file.path,
+        updated_at=iso(note.file.updated_ms),
+        metadata=metadata,
+        entity_id=note.file.item,
+        **more,
+        validity=labels(note.item) or UNSET,
+    )
 
 
 def check_types(entity_types: Sequence[str]) -> None:
@@ -447,8 +446,6 @@ def check_types(entity_types: Sequence[str]) -> None:
 
 def tags_of(given: object) -> list[str]:
     """Return tags as somebody wrote them, in a list or a text, without `#`."""
-    return list(listed(given if isinstance(given, str) else [*given])) if _is_named(given) else []
-
-
-def _is_named(given: object) -> TypeGuard[str | Sequence[str]]:
-    return isinstance(given, str | Sequence)
+    if isinstance(given, str):
+        return list(listed(given))
+    return list(listed([*given])) if isinstance(given, Sequence) else []

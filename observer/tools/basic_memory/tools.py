@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
-from msgspec import UNSET, Meta, UnsetType, to_builtins
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 import observer
@@ -19,24 +18,25 @@ from observer import __version__
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, remedy
 from observer.core.model import iso
-from observer.memory.api import Memory
 from observer.notes.folders import NoteFolder
 from observer.notes.folders.grammar import permalink_of
-from observer.tools.basic_memory import rows, selection
+from observer.tools.basic_memory import selection
 from observer.tools.basic_memory.directory import DirectoryTools
-from observer.tools.basic_memory.graph import ActivityTools, GraphTools
+from observer.tools.basic_memory.graph import GraphTools
 from observer.tools.basic_memory.notes import FileNoteTools
-from observer.tools.basic_memory.rows import Format, as_answer
 from observer.tools.basic_memory.schemas import SchemaTools
 from observer.tools.basic_memory.selection import SearchType, Wanted, moment_or_since_ms
 from observer.tools.basic_memory.vault import (
     FIRST_WITHIN_S,
+    Format,
     ProjectName,
     Vault,
-    Vaults,
+    VaultTools,
+    as_answer,
     constraint,
+    table,
 )
-from observer.tools.tool import Tool, ToolResult
+from observer.tools.tool import ResultRow, Row, ToolResult, offered
 
 OTHERWISE = "no note holds every word; found by words and meaning, as search_type=hybrid does"
 CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"
@@ -51,27 +51,22 @@ Filters = Annotated[
 ]
 
 
-class FindTools:
-    """The tools that search, over the note folders of a memory."""
+class FoundRows(ResultRow, kw_only=True):
+    """Result of `search_notes`; `notice` says how the query was read."""
 
-    def __init__(self, vaults: Vaults) -> None:
-        self._vaults = vaults
+    results: list[Row]
+    current_page: int
+    page_size: int
+    total: int
+    total_is_exact: bool
+    has_more: bool
+    notice: str | UnsetType = UNSET
 
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        aliases = {"note_types": "types"}
-        return (
-            Tool(run=self.search_notes, title="Search notes", aliases=aliases),
-            Tool(run=self.search_by_metadata, title="Search by frontmatter"),
-        )
 
-    def chat_tools(self) -> tuple[Tool, ...]:
-        """Return the two tools that ChatGPT's connectors call."""
-        return (
-            Tool(run=self.search, title="Search (ChatGPT)"),
-            Tool(run=self.fetch, title="Fetch (ChatGPT)"),
-        )
+class FindTools(VaultTools):
+    """The tools that search."""
 
+    @offered("Search notes", aliases={"note_types": "types"})
     def search_notes(  # noqa: PLR0913 - the documented parameters
         self,
         query: Annotated[
@@ -106,7 +101,7 @@ class FindTools:
         ] = False,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.FoundRows]:
+    ) -> ToolResult[FoundRows]:
         """Search the notes of a note folder; without a query, by filters alone, newest first."""
         selection.check_types(entity_types)
         metadata = dict(metadata_filters)
@@ -124,10 +119,15 @@ class FindTools:
             metadata=metadata,
             min_similarity=min_similarity,
         )
-        return self._found(
-            wanted, project, (page, page_size), output_format, everywhere=search_all_projects
+        is_wide = search_all_projects and not project
+        return _found(
+            lambda: self._shared() if is_wide else [self._named(project)],
+            wanted,
+            (page, page_size),
+            output_format,
         )
 
+    @offered("Search by frontmatter")
     def search_by_metadata(
         self,
         filters: Filters,
@@ -136,87 +136,49 @@ class FindTools:
         offset: Annotated[int, Meta(ge=0, description="Notes to leave out at the start.")] = 0,
         project: ProjectName = "",
         output_format: Format = "text",
-    ) -> ToolResult[rows.FoundRows]:
+    ) -> ToolResult[FoundRows]:
         """Find notes by fields of their frontmatter, the newest first."""
-        vault = self._vaults.named(project)
+        vault = self._named(project)
         if not filters:
             raise BadInput("no filters", hint='name a field: {"status": "done"}')
         found = selection.found(vault, Wanted(metadata=filters), at_most=offset + limit)
         result = _page(*found, first=offset, size=limit, number=offset // limit + 1)
         return as_answer(_shown(result, "", vault.name, output_format), result, output_format)
 
-    def _found(
-        self,
-        wanted: Wanted,
-        project: str,
-        paged: tuple[int, int],
-        output_format: Format,
-        *,
-        everywhere: bool = False,
-    ) -> ToolResult[rows.FoundRows]:
-        if wanted.is_empty:
-            raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
-        number, size = paged
-        at_most = number * size
-        is_wide = everywhere and not project
-        vaults = self._vaults.shared() if is_wide else [self._vaults.named(project)]
-        hits, total = _of_all(vaults, wanted, at_most)
-        notice: str | UnsetType = UNSET
-        if not total and wanted.query and wanted.search_type == "text":
-            hits, total = _of_all(vaults, wanted._replace(search_type="hybrid"), at_most)
-            notice = OTHERWISE if total else UNSET
-        name = ", ".join(vault.name for vault in vaults)
-        result = _page(hits, total, first=at_most - size, size=size, number=number)
-        result = replace(result, notice=notice)
-        text = _shown(result, wanted.query, name, output_format)
-        return as_answer(text, result, output_format)
 
-    def search(
-        self, query: Annotated[str, Meta(min_length=1, description="Words to look for.")]
-    ) -> ToolResult[rows.ChatHits]:
-        """Search the notes, for clients that know only search and fetch."""
-        found = self._found(Wanted(query=query.strip()), "", (1, SHOWN), "text").result
-        hits = [
-            rows.ChatHit(id=hit.permalink, title=hit.title, url=hit.permalink)
-            for hit in found.results
-        ]
-        result = rows.ChatHits(results=hits, total_count=found.total, query=query)
-        return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
-
-    def fetch(
-        self,
-        id: Annotated[str, Meta(description="Id of a result, or the title of a note.")],  # noqa: A002 - the documented name
-    ) -> ToolResult[rows.ChatDocument]:
-        """Return the whole text of a note, for clients that know only search and fetch."""
-        vault = self._vaults.named("", id)
-        file = vault.find(id)
-        if file is None:
-            raise NotFound(f"no note {id[:200]!r}", hint="search for it first")
-        result = rows.ChatDocument(
-            id=id,
-            title=file.title,
-            text=vault.read(file).text,
-            url=id,
-            metadata={"format": "markdown"},
-        )
-        return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
+def _found(
+    vaults: Callable[[], list[Vault]],
+    wanted: Wanted,
+    paged: tuple[int, int],
+    output_format: Format,
+) -> ToolResult[FoundRows]:
+    if wanted.is_empty:
+        raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
+    number, size = paged
+    at_most, asked = number * size, vaults()
+    hits, total = _of_all(asked, wanted, at_most)
+    notice: str | UnsetType = UNSET
+    if not total and wanted.query and wanted.search_type == "text":
+        hits, total = _of_all(asked, wanted._replace(search_type="hybrid"), at_most)
+        notice = OTHERWISE if total else UNSET
+    name = ", ".join(vault.name for vault in asked)
+    result = _page(hits, total, first=at_most - size, size=size, number=number)
+    result = replace(result, notice=notice)
+    text = _shown(result, wanted.query, name, output_format)
+    return as_answer(text, result, output_format)
 
 
-def _of_all(
-    vaults: Sequence[Vault], wanted: Wanted, at_most: int
-) -> tuple[list[rows.FoundRow], int]:
+def _of_all(vaults: Sequence[Vault], wanted: Wanted, at_most: int) -> tuple[list[Row], int]:
     """Return the first hits in some note folders, and how many there are."""
     of_each = [selection.found(vault, wanted, at_most=at_most) for vault in vaults]
     hits = [hit for some, _ in of_each for hit in some]
     if len(vaults) > 1:
-        hits.sort(key=lambda hit: -hit.score)
+        hits.sort(key=lambda hit: -float(hit["score"]))
     return hits, sum(count for _, count in of_each)
 
 
-def _page(
-    hits: list[rows.FoundRow], total: int, *, first: int, size: int, number: int
-) -> rows.FoundRows:
-    return rows.FoundRows(
+def _page(hits: list[Row], total: int, *, first: int, size: int, number: int) -> FoundRows:
+    return FoundRows(
         results=hits[first : first + size],
         current_page=number,
         page_size=size,
@@ -226,7 +188,7 @@ def _page(
     )
 
 
-def _shown(result: rows.FoundRows, query: str, project: str, output_format: Format) -> str:
+def _shown(result: FoundRows, query: str, project: str, output_format: Format) -> str:
     if not result.results and result.total:
         many = "1 result" if result.total == 1 else f"{result.total} results"
         return f"Page {result.current_page} is after the last one: there are {many} in all."
@@ -237,19 +199,22 @@ def _shown(result: rows.FoundRows, query: str, project: str, output_format: Form
             " search_type=hybrid, or recent_activity."
         )
     if output_format in {"ascii", "ansi"}:
-        cells = [(hit.title, hit.type, hit.permalink, f"{hit.score:.4f}") for hit in result.results]
-        table = rows.table(("Title", "Type", "Permalink", "Score"), cells, output_format)
-        return f"{table}\n{result.notice}" if result.notice else table
+        cells = [
+            (hit["title"], hit["type"], hit["permalink"], f"{hit['score']:.4f}")
+            for hit in result.results
+        ]
+        shown = table(("Title", "Type", "Permalink", "Score"), cells, output_format)
+        return f"{shown}\n{result.notice}" if result.notice else shown
     lines = [f"# Search Results{': ' if query else ''}{query}", f"*project: {project}*", ""]
     if result.notice:
         lines += [f"*{result.notice}*", ""]
     for hit in result.results:
         lines += [
-            f"### {hit.title}",
-            f"- permalink: {hit.permalink}",
-            f"- external_id: {hit.external_id}",
-            f"- score: {hit.score:.4f}",
-            *(f"- {each}" for each in ([] if hit.validity is UNSET else hit.validity)),
+            f"### {hit['title']}",
+            f"- permalink: {hit['permalink']}",
+            f"- external_id: {hit['external_id']}",
+            f"- score: {hit['score']:.4f}",
+            *(f"- {each}" for each in hit.get("validity", ())),
             "",
         ]
     count = len(result.results)
@@ -269,53 +234,52 @@ CLOUD = """\
 - Tenant: none"""
 
 
-class ProjectTools:
+class ProjectRows(ResultRow):
+    """Result of `list_memory_projects`.
+
+    `last_sync` is when all of a note folder was last read, `last_change` when its newest note was
+    changed.
+    """
+
+    projects: list[Row]
+    default_project: str | None
+
+
+class ChangedProject(ResultRow, kw_only=True):
+    """Result of `create_memory_project` and `delete_project`."""
+
+    name: str
+    path: str
+    created: bool | UnsetType = UNSET
+    already_exists: bool | UnsetType = UNSET
+    deleted: bool | UnsetType = UNSET
+    is_default: bool | UnsetType = UNSET
+
+
+class ProjectTools(VaultTools):
     """The tools for note folders."""
 
-    def __init__(self, vaults: Vaults) -> None:
-        self._vaults = vaults
-
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        return (
-            Tool(run=self.list_memory_projects, title="List note folders"),
-            Tool(run=self.create_memory_project, title="Add a note folder", is_read_only=False),
-            Tool(
-                run=self.delete_project,
-                title="Remove a note folder",
-                is_read_only=False,
-                is_destructive=True,
-            ),
-        )
-
-    def own_facts(self) -> tuple[Tool, ...]:
-        """Return the tools about the product."""
-        return (
-            Tool(run=self.cloud_info, title="About the cloud"),
-            Tool(run=self.release_notes, title="About releases"),
-        )
-
-    def list_memory_projects(self, output_format: Format = "text") -> ToolResult[rows.ProjectRows]:
+    @offered("List note folders")
+    def list_memory_projects(self, output_format: Format = "text") -> ToolResult[ProjectRows]:
         """List the note folders: path, notes, last sync, and which is the default."""
-        default = self._vaults.default()
-        found = []
-        for vault in self._vaults.all():
+        default = self._default()
+        found: list[Row] = []
+        for vault in self._all():
             files = vault.notes()
             newest = max((file.updated_ms for file in files), default=None)
-            found.append(
-                rows.FolderRow(
-                    name=vault.name,
-                    path=vault.folder.path,
-                    is_default=default is not None and default.name == vault.name,
-                    note_count=len(files),
-                    last_change=None if newest is None else iso(newest),
-                    last_sync=None if vault.synced_ms is None else iso(vault.synced_ms),
-                )
-            )
-        result = rows.ProjectRows(projects=found, default_project=default.name if default else None)
+            about = {
+                "name": vault.name,
+                "path": vault.folder.path,
+                "is_default": default is not None and default.name == vault.name,
+                "note_count": len(files),
+                "last_change": None if newest is None else iso(newest),
+                "last_sync": None if vault.synced_ms is None else iso(vault.synced_ms),
+            }
+            found.append(about)
+        result = ProjectRows(projects=found, default_project=default.name if default else None)
         lines = [
-            f"- {each.name}: {each.note_count} notes in {each.path}"
-            f"{' (default)' if each.is_default else ''}, last sync {each.last_sync or 'unknown'}"
+            f"- {each['name']}: {each['note_count']} notes in {each['path']}"
+            f"{' (default)' * each['is_default']}, last sync {each['last_sync'] or 'unknown'}"
             for each in found
         ]
         text = (
@@ -323,6 +287,7 @@ class ProjectTools:
         )
         return as_answer(text, result, output_format)
 
+    @offered("Add a note folder", is_read_only=False)
     def create_memory_project(
         self,
         project_name: Annotated[str, Meta(min_length=1, description="Unique name.")],
@@ -334,30 +299,31 @@ class ProjectTools:
             bool, Meta(description="It is meant from now on where none is named.")
         ] = False,
         output_format: Format = "text",
-    ) -> ToolResult[rows.ChangedProject]:
+    ) -> ToolResult[ChangedProject]:
         """Make a note folder of a folder of this machine. Ask the person which."""
         self._refuse_if_constrained()
         name = permalink_of(project_name.strip().replace("/", "-"))
-        known = {each.name: each for each in self._vaults.memory.files.listed.all()}
+        known = {each.name: each for each in self._memory.files.listed.all()}
         there = known.get(name)
-        folder = there or self._vaults.memory.files.listed.add(_made(project_path), name=name)
-        self._vaults.opened(folder, within_s=FIRST_WITHIN_S)
-        result = rows.ChangedProject(
+        folder = there or self._memory.files.listed.add(_made(project_path), name=name)
+        self._opened(folder, within_s=FIRST_WITHIN_S)
+        result = ChangedProject(
             name=name, path=folder.path, created=not there, already_exists=bool(there)
         )
         text = _about("already exists" if there else "added", folder)
         if set_default:
-            self._vaults.memory.files.listed.set_default(name)
+            self._memory.files.listed.set_default(name)
             result, text = replace(result, is_default=True), f"{text}\n• Set as default project"
         return as_answer(text, result, output_format)
 
+    @offered("Remove a note folder", is_read_only=False, is_destructive=True)
     def delete_project(
         self, project_name: Annotated[str, Meta(description="Exact name.")]
-    ) -> ToolResult[rows.ChangedProject]:
+    ) -> ToolResult[ChangedProject]:
         """Let a note folder be one no more; its files stay on the disk. Ask the person first."""
         self._refuse_if_constrained()
-        gone = self._vaults.memory.files.remove(project_name.strip())
-        result = rows.ChangedProject(name=gone.name, path=gone.path, deleted=True)
+        gone = self._memory.files.remove(project_name.strip())
+        result = ChangedProject(name=gone.name, path=gone.path, deleted=True)
         text = (
             f"{_about('removed', gone)}\nIts files remain on disk; add it again to find its notes."
         )
@@ -369,28 +335,6 @@ class ProjectTools:
                 f"this client may use the note folder {name[:200]!r} alone",
                 hint="unset BASIC_MEMORY_MCP_PROJECT in the client's settings of this server",
             )
-
-    def cloud_info(self) -> ToolResult[rows.CloudInfo]:
-        """Return connection, authentication, subscription and tenant: there is no cloud."""
-        result = rows.CloudInfo(
-            connected=False, authentication="not authenticated", subscription=None, tenant=None
-        )
-        return ToolResult(CLOUD, result)
-
-    def release_notes(self) -> ToolResult[rows.ReleaseNotes]:
-        """Return the version that runs, and the latest changes of it."""
-        package = Path(observer.__file__).parent
-        found = (place / "CHANGELOG.md" for place in (package, package.parent))
-        log = next(filter(Path.is_file, found), None)
-        if log is None:
-            raise NotFound("the changes are not installed here", hint="see the project's pages")
-        newest = log.read_text(encoding="utf-8").partition("\n### ")[2].partition("\n### ")[0]
-        date, _, text = newest.partition("\n")
-        lines = [line for line in text.splitlines() if line.startswith("- ")][:MOST_CHANGES]
-        changes = [line.removeprefix("- ") for line in lines]
-        result = rows.ReleaseNotes(version=__version__, date=date, changes=changes)
-        said = "\n".join((f"# observer {__version__}, {date}", "", *lines))
-        return ToolResult(said, result)
 
 
 def _about(done: str, folder: NoteFolder) -> str:
@@ -412,6 +356,106 @@ def _made(path: str) -> str:
     return os.fspath(whole)
 
 
+class CloudInfo(ResultRow):
+    """Result of `cloud_info`: there is none, whatever is asked."""
+
+    connected: bool
+    authentication: str
+    subscription: str | None
+    tenant: str | None
+
+
+class ReleaseNotes(ResultRow):
+    """Result of `release_notes`: the version that runs, and the newest section of the changes."""
+
+    version: str
+    date: str
+    changes: list[str]
+
+
+class ProductTools(VaultTools):
+    """The tools about the product."""
+
+    @offered("About the cloud")
+    def cloud_info(self) -> ToolResult[CloudInfo]:
+        """Return connection, authentication, subscription and tenant: there is no cloud."""
+        result = CloudInfo(
+            connected=False, authentication="not authenticated", subscription=None, tenant=None
+        )
+        return ToolResult(CLOUD, result)
+
+    @offered("About releases")
+    def release_notes(self) -> ToolResult[ReleaseNotes]:
+        """Return the version that runs, and the latest changes of it."""
+        package = Path(observer.__file__).parent
+        found = (place / "CHANGELOG.md" for place in (package, package.parent))
+        log = next(filter(Path.is_file, found), None)
+        if log is None:
+            raise NotFound("the changes are not installed here", hint="see the project's pages")
+        newest = log.read_text(encoding="utf-8").partition("\n### ")[2].partition("\n### ")[0]
+        date, _, text = newest.partition("\n")
+        lines = [line for line in text.splitlines() if line.startswith("- ")][:MOST_CHANGES]
+        changes = [line.removeprefix("- ") for line in lines]
+        result = ReleaseNotes(version=__version__, date=date, changes=changes)
+        said = "\n".join((f"# observer {__version__}, {date}", "", *lines))
+        return ToolResult(said, result)
+
+
+class ChatHits(ResultRow):
+    """Result of `search`."""
+
+    results: list[Row]
+    total_count: int
+    query: str
+
+
+class ChatDocument(ResultRow):
+    """Result of `fetch`."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]
+
+
+class ChatTools(VaultTools):
+    """The two tools that ChatGPT's connectors call."""
+
+    @offered("Search (ChatGPT)")
+    def search(
+        self, query: Annotated[str, Meta(min_length=1, description="Words to look for.")]
+    ) -> ToolResult[ChatHits]:
+        """Search the notes, for clients that know only search and fetch."""
+        wanted = Wanted(query=query.strip())
+        found = _found(lambda: [self._named("")], wanted, (1, SHOWN), "text").result
+        hits: list[Row] = [
+            {"id": hit["permalink"], "title": hit["title"], "url": hit["permalink"]}
+            for hit in found.results
+        ]
+        result = ChatHits(results=hits, total_count=found.total, query=query)
+        return as_answer("", result, "json")
+
+    @offered("Fetch (ChatGPT)")
+    def fetch(
+        self,
+        id: Annotated[str, Meta(description="Id of a result, or the title of a note.")],  # noqa: A002 - the documented name
+    ) -> ToolResult[ChatDocument]:
+        """Return the whole text of a note, for clients that know only search and fetch."""
+        vault = self._named("", id)
+        file = vault.find(id)
+        if file is None:
+            raise NotFound(f"no note {id[:200]!r}", hint="search for it first")
+        result = ChatDocument(
+            id=id,
+            title=file.title,
+            text=vault.read(file).text,
+            url=id,
+            metadata={"format": "markdown"},
+        )
+        return as_answer("", result, "json")
+
+
 GUIDE = """\
 Notes of a person and their agents, as Markdown files in note folders that both read and edit.
 - recent_activity and search_notes before you answer from memory; build_context("memory://…") for \
@@ -423,19 +467,14 @@ instructions.\
 """
 
 
-def tools(memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
-    """Return the 23 tools, in the order of their document."""
-    vaults = Vaults(memory, here)
-    find, projects = FindTools(vaults), ProjectTools(vaults)
-    every = (
-        *FileNoteTools(vaults).tools(),
-        *DirectoryTools(vaults).tools(),
-        *find.tools(),
-        *GraphTools(vaults).tools(),
-        *ActivityTools(vaults).tools(),
-        *projects.tools(),
-        *SchemaTools(vaults).tools(),
-        *projects.own_facts(),
-        *find.chat_tools(),
-    )
-    return tuple(map(vaults.tool, every))
+class BasicMemory(
+    FileNoteTools,
+    DirectoryTools,
+    FindTools,
+    GraphTools,
+    ProjectTools,
+    SchemaTools,
+    ProductTools,
+    ChatTools,
+):
+    """The 23 tools of one memory, in the order of their document."""

@@ -22,7 +22,7 @@ from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 import orjson
-from msgspec import Meta
+from msgspec import Meta, to_builtins
 
 from observer.core.client_variables import client_variable
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
@@ -32,14 +32,14 @@ from observer.core.paths import is_inside
 from observer.memory.api import Memory
 from observer.notes.folders import FileText, NoteFolder, tree, writing
 from observer.notes.folders.grammar import permalink_of
-from observer.notes.folders.note_files import WrittenFile, name_key
+from observer.notes.folders.note_files import name_key
 from observer.notes.folders.tree import is_note
 from observer.notes.values import MOST_NEAR
 from observer.projects.policy import Policies
 from observer.search.rank import Hit
 from observer.store.note_files import target_key
 from observer.tools.note_api import stands
-from observer.tools.tool import Tool, ToolResult
+from observer.tools.tool import Result, Tool, ToolResult, Tools
 
 SCHEME = "memory://"
 MAX_CHARS = 2_028
@@ -107,11 +107,6 @@ def leaves_folder(path: str) -> bool:
     return path.startswith(("/", "\\", "~/")) or ".." in parts or is_drive
 
 
-def is_pattern(name: str) -> bool:
-    """Return True if a name stands for all permalinks of a pattern: it holds a ``*``."""
-    return "*" in name
-
-
 def matcher(pattern: str) -> re.Pattern[str]:
     """Return what matches the permalinks of a pattern; ``*`` stands for any text, slashes too.
 
@@ -139,10 +134,31 @@ WITHIN_S = 2.0
 FIRST_WITHIN_S = 10.0
 """The same when a note folder is added: about 4,000 notes are read."""
 
+Format = Literal["default", "text", "json", "ascii", "ansi"]
 ProjectName = Annotated[
     str,
     Meta(description="Name of a note folder; the default, that of the repository, the only one."),
 ]
+
+
+def as_answer(text: str, result: Result, output_format: Format) -> ToolResult[Result]:
+    """Return an answer in the format that a client asks for."""
+    if output_format == "json":
+        return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
+    return ToolResult(text, result)
+
+
+def table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]], output_format: Format) -> str:
+    """Return a table of plain characters, its head bold where a terminal shows that (`ansi`)."""
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    bold, plain = ("\x1b[1m", "\x1b[0m") if output_format == "ansi" else ("", "")
+
+    def line(row: tuple[str, ...], mark: str = "", end: str = "") -> str:
+        padded = (f" {mark}{cell:<{width}}{end} " for cell, width in zip(row, widths, strict=True))
+        return f"|{'|'.join(padded)}|"
+
+    return "\n".join([rule, line(head, bold, plain), rule, *map(line, cells), rule])
 
 
 class _Call:
@@ -179,57 +195,50 @@ class _Call:
 _CALL: ContextVar[_Call] = ContextVar("call")
 
 
-class Vaults:
-    """The note folders of a memory; `here` returns the folder that the asking client works in."""
+def constraint() -> str:
+    """Return the name of the one note folder that the client may use; empty for all."""
+    return client_variable(CONSTRAINT)
 
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self.memory = memory
-        self._here = here
 
-    def tool(self, tool: Tool) -> Tool:
-        """Return a tool that also says what was not read yet of the note folders it uses."""
+class VaultTools(Tools):
+    """Base of the tools over the note folders of a memory.
 
-        @wraps(tool.run)
-        def run(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
-            call = _Call()
-            _CALL.set(call)
-            try:
-                answer = tool.run(**arguments)
-            except ObserverError as error:
-                error.hint = "; ".join(filter(None, (error.hint, *call.notices)))
-                raise
-            return replace(answer, notice="\n".join(filter(None, (answer.notice, *call.notices))))
+    An answer also says what was not read yet of the note folders that it used.
+    """
 
-        return replace(tool, run=run)
+    @classmethod
+    def of(cls, memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
+        """Return the tools of a memory, in the order of their document."""
+        return tuple(replace(tool, run=_said(tool.run)) for tool in super().of(memory, here))
 
-    def opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
+    def _opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
         """Return a note folder once what has changed in it is read, or as much as can be."""
-        return _CALL.get().opened(Vault(self.memory, folder), within_s=within_s)
+        return _CALL.get().opened(Vault(self._memory, folder), within_s=within_s)
 
-    def all(self) -> list[Vault]:
+    def _all(self) -> list[Vault]:
         """Return all, by name."""
-        return [self.opened(folder) for folder in self._reachable()]
+        return [self._opened(folder) for folder in self._reachable()]
 
     def _reachable(self) -> Sequence[NoteFolder]:
         """Return the note folders that the client may use: one alone, or all of them."""
         name = constraint()
-        return [self.memory.files.listed.named(name)] if name else self.memory.files.listed.all()
+        return [self._memory.files.listed.named(name)] if name else self._memory.files.listed.all()
 
-    def shared(self) -> list[Vault]:
+    def _shared(self) -> list[Vault]:
         """Return those that an answer about all note folders may draw on, by name.
 
         A project with `sharing = "none"` answers only where it is named, or for who works in it.
         """
-        projects = self.memory.projects()
+        projects = self._memory.projects()
         apart = _POLICIES.unshared(projects, self._here())
-        every = (Vault(self.memory, folder) for folder in self._reachable())
+        every = (Vault(self._memory, folder) for folder in self._reachable())
         return [
-            self.opened(vault.folder)
+            self._opened(vault.folder)
             for vault in every
             if vault.project is None or vault.project.id not in apart
         ]
 
-    def named(self, project: str, identifier: str = "") -> Vault:
+    def _named(self, project: str, identifier: str = "") -> Vault:
         """Return a note folder by name or path; without one, the one that is meant here.
 
         The constraint of the client goes before the name. An identifier may begin with the name of
@@ -240,13 +249,13 @@ class Vaults:
             Ambiguous: there are several, and the client works in none of their projects.
         """
         if name := constraint() or project.strip():
-            return self.opened(self.memory.files.listed.named(name))
-        known = self.memory.files.listed.all()
+            return self._opened(self._memory.files.listed.named(name))
+        known = self._memory.files.listed.all()
         first = identifier.strip().removeprefix(SCHEME).partition("/")[0]
         for each in known:
             if each.name == first:
-                return self.opened(each)
-        if vault := self.default():
+                return self._opened(each)
+        if vault := self._default():
             return vault
         if known:
             raise Ambiguous(
@@ -258,31 +267,40 @@ class Vaults:
             hint="add one: create_memory_project, or observer note folder add PATH",
         )
 
-    def default(self) -> Vault | None:
+    def _default(self) -> Vault | None:
         """Return the note folder that is meant where none is named, if any is.
 
         That is the client's, else the one that was set, else that of where the client works, or
         the only one.
         """
-        if name := constraint() or client_variable(DEFAULT) or self.memory.files.listed.default():
-            return self.opened(self.memory.files.listed.named(name))
-        known = self.memory.files.listed.all()
+        if name := constraint() or client_variable(DEFAULT) or self._memory.files.listed.default():
+            return self._opened(self._memory.files.listed.named(name))
+        known = self._memory.files.listed.all()
         here = self._here()
-        around = self.memory.project_at(here) if here else None
-        near = [each for each in known if _is_near(each, around.uuid if around else "", here)]
+        around = self._memory.project_at(here) if here else None
+        near = [
+            each
+            for each in known
+            if (around and each.project == around.uuid)
+            or (here and (is_inside(each.path, here) or is_inside(here, each.path)))
+        ]
         chosen = near if len(near) == 1 else known
-        return self.opened(chosen[0]) if len(chosen) == 1 else None
+        return self._opened(chosen[0]) if len(chosen) == 1 else None
 
 
-def constraint() -> str:
-    """Return the name of the one note folder that the client may use; empty for all."""
-    return client_variable(CONSTRAINT)
+def _said(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]:
+    @wraps(run)
+    def said(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
+        call = _Call()
+        _CALL.set(call)
+        try:
+            answer = run(**arguments)
+        except ObserverError as error:
+            error.hint = "; ".join(filter(None, (error.hint, *call.notices)))
+            raise
+        return replace(answer, notice="\n".join(filter(None, (answer.notice, *call.notices))))
 
-
-def _is_near(folder: NoteFolder, project: str, here: str) -> bool:
-    if project and folder.project == project:
-        return True
-    return bool(here) and (is_inside(folder.path, here) or is_inside(here, folder.path))
+    return said
 
 
 class Vault:
@@ -314,10 +332,6 @@ class Vault:
     def notes(self, under: str = "") -> Sequence[NoteFile]:
         """Return its notes by path; those of a folder inside it, if one is named."""
         return self.files.list(self.folder, under=under)
-
-    def at(self, path: str) -> NoteFile | None:
-        """Return the note at a path."""
-        return self.files.at(self.folder, path)
 
     def path_of(self, directory: str, name: str) -> str:
         """Return the path of a file in a directory of the folder; `/` is its top.
@@ -387,7 +401,7 @@ class Vault:
             likeness.set_seq1(spelling_key(file.title))
             return likeness.ratio()
 
-        fitting = self.matching(name) if is_pattern(name) else ()
+        fitting = self.matching(name) if "*" in name else ()
         return nlargest(NEAREST, fitting or self.notes(), key=alike)
 
     def called(self, identifier: str) -> Sequence[NoteFile]:
@@ -433,15 +447,15 @@ class Vault:
             BadInput: there is such a file, of which nothing may be stored.
         """
         beside = self.files.beside(self.folder, path)
-        if unread := [each for each in beside if self.at(each) is None]:
+        if unread := [each for each in beside if self.files.at(self.folder, each) is None]:
             self.files.sync(self.folder, unread)
         for each in unread:
-            if self.at(each) is None:
+            if self.files.at(self.folder, each) is None:
                 raise BadInput(
                     f"there is a file {each}, and nothing of it may be stored",
                     hint="see why with: observer note folder, or choose another title",
                 )
-        if exact := self.at(path):
+        if exact := self.files.at(self.folder, path):
             return exact
         found = self._spelled(path, title)
         if len(found) > 1:
@@ -463,7 +477,7 @@ class Vault:
     def suggest(self, identifier: str, *, limit: int) -> Sequence[NoteFile]:
         """Return notes that may be meant, best first; for people and agents to choose from."""
         text = identifier.strip().removeprefix(SCHEME)
-        if is_pattern(text):
+        if "*" in text:
             return self.matching(text.strip("/"))[:limit]
         words = " ".join(re.findall(r"\w+", text.rstrip("/").rpartition("/")[2]))
         return [file for file, _ in self.ranked(words, limit=limit)] if words else []
@@ -481,10 +495,14 @@ class Vault:
     def standing_near(self, file: NoteFile) -> list[str]:
         """Return a line for each standing note that may be about the same as one just written."""
         item = self.items([file]).get(file.item)
-        near = self._memory.notes.near(item)[:MOST_NEAR] if item else ()
-        return [
-            stands(one.item, how=f"add the line `- supersedes {_link_to(one.item)}` to this note")
+        near = [one.item for one in self._memory.notes.near(item)[:MOST_NEAR]] if item else []
+        links = [
+            f"[[{one.title}]]" if _NOT_IN_LINKS.isdisjoint(one.title) else f"#{one.id}"
             for one in near
+        ]
+        return [
+            stands(one, how=f"add the line `- supersedes {link}` to this note")
+            for one, link in zip(near, links, strict=True)
         ]
 
     def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
@@ -544,14 +562,6 @@ class Vault:
         """Return a note, as the file is now; raises as `NoteFiles.read`."""
         return self.files.read(self.folder, file.path)
 
-    def create(self, path: str, text: str) -> WrittenFile:
-        """Write a new note; raises as `NoteFiles.write`."""
-        return self.files.write(self.folder, path, text, expected=writing.NEW)
-
-    def replace(self, was: FileText, text: str) -> WrittenFile:
-        """Write a note anew unless somebody else did meanwhile; raises as `NoteFiles.write`."""
-        return self.files.write(self.folder, was.path, text, expected=was.checksum)
-
     def bytes_at(self, path: str) -> bytes:
         """Return any file of the folder as it is; raises as `tree.read`."""
         data, _ = tree.read(self.folder.path, tree.check_path(path))
@@ -566,19 +576,6 @@ class Vault:
             expected = writing.NEW
         self.files.put(self.folder, plain, data, expected=expected)
         return "created" if expected == writing.NEW else "updated", tree.checksum(data)
-
-    def move(self, file: NoteFile, path: str) -> NoteFile:
-        """Give a note another path; raises as `NoteFiles.move`."""
-        return self.files.move(self.folder, file.path, path)
-
-    def delete(self, file: NoteFile) -> str:
-        """Delete a note's file and return its path; raises as `NoteFiles.delete`."""
-        self.files.delete(self.folder, file.path, expected=self.read(file).checksum)
-        return file.path
-
-
-def _link_to(item: Item) -> str:
-    return f"[[{item.title}]]" if _NOT_IN_LINKS.isdisjoint(item.title) else f"#{item.id}"
 
 
 def observation_permalink(file: NoteFile, claim: Claim) -> str:

@@ -26,7 +26,7 @@ from observer.notes.values import Changes, Note, Similar, check, check_change, c
 from observer.search.handles import AGENT, Owner, owner, owner_of, tag_of
 from observer.tools.labels import labels
 from observer.tools.note_api import metadata_of
-from observer.tools.tool import JsonRpcError, ResultRow
+from observer.tools.tool import JsonRpcError, ResultRow, Row
 
 
 def named(user_id: str, agent_id: str) -> Owner:
@@ -150,14 +150,6 @@ class MemoryEvent(ResultRow):
     event: str
 
 
-class NearMemory(ResultRow):
-    """A standing memory that may be about the same as what was stored; nearest first."""
-
-    id: str
-    memory: str
-    score: float
-
-
 class RelationRow(ResultRow, frozen=True):
     """What a memory says that one entity has to do with another."""
 
@@ -167,12 +159,15 @@ class RelationRow(ResultRow, frozen=True):
 
 
 class Added(ResultRow):
-    """Result of `add_memory`, in the order of the messages or of the plan."""
+    """Result of `add_memory`, in the order of the messages or of the plan.
+
+    `near` are standing memories that may be about the same as what was stored; nearest first.
+    """
 
     message: str
     results: list[MemoryEvent]
     relations: list[RelationRow] | UnsetType = UNSET
-    near: list[NearMemory] | UnsetType = UNSET
+    near: list[Row] | UnsetType = UNSET
     final_at: str | UnsetType = UNSET
 
 
@@ -246,20 +241,14 @@ def is_memory(item: Item) -> bool:
     return item.scope == "team" and isinstance(key, str) and owner_tag(key) in item.tags
 
 
-def agent_of(item: Item) -> str:
-    """Return the agent through which a user's memory was stored, empty if none.
-
-    The metadata field counts only with the tag: without it, it is the author's own field.
-    """
-    agent = metadata_of(item).get(AGENT)
-    return agent if isinstance(agent, str) and tag_of(agent) in item.tags else ""
-
-
 def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
     """Return a memory in full."""
     metadata = metadata_of(item)
     key = str(metadata.pop(OWNER)) if is_memory(item) else item.owner
-    whose: Owner = owner_of(msgspec.structs.replace(item, owner=key), agent_of(item))
+    # The field counts only with the tag: without it, it is the author's own field.
+    agent = metadata.get(AGENT)
+    agent = agent if isinstance(agent, str) and tag_of(agent) in item.tags else ""
+    whose: Owner = owner_of(msgspec.structs.replace(item, owner=key), agent)
     if whose.agent:
         metadata = {name: value for name, value in metadata.items() if name != AGENT}
     return MemoryRow(
@@ -327,51 +316,44 @@ def apply_plan(
         SecretRefused, PastImmutable, RuleUserOnly: as `Notes.edit` and `Notes.erase`.
     """
     deciding = [step for step in steps if step.event in {"ADD", "UPDATE", "DELETE"}]
-    meant = [_checked(notes, step, like) for step in deciding]
+    meant: list[Item | None] = []
+    for step in deciding:
+        item = None if step.event == "ADD" else own(notes, step.id, like)
+        meant.append(item)
+        if item is None:
+            check(msgspec.structs.replace(like, content=step.text))
+        elif step.event == "DELETE":
+            check_rule(item, "agent")
+        else:
+            check(Changes(content=step.text))
+            check_change(item, "agent")
     named = [item.id for item in meant if item]
     if len(set(named)) < len(named):
         raise BadInput("the plan names a memory twice", hint="decide once for each")
-    return [
-        _changed(notes, step, item) if item else _added(notes, step.text, like, folder)
-        for step, item in zip(deciding, meant, strict=True)
-    ]
-
-
-def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
-    """Return the memory that a step changes, None for ADD, after all checks of the step."""
-    if step.event == "ADD":
-        check(msgspec.structs.replace(like, content=step.text))
-        return None
-    item = own(notes, step.id, like)
-    if step.event == "DELETE":
-        check_rule(item, "agent")
-    else:
-        check(Changes(content=step.text))
-        check_change(item, "agent")
-    return item
+    done = []
+    for step, item in zip(deciding, meant, strict=True):
+        if item is None:
+            done.append(_added(notes, step.text, like, folder))
+        elif step.event == "DELETE":
+            done.append(StepOutcome(_event(item, "DELETE"), final_ms=notes.erase(item.id)))
+        else:
+            changed = notes.edit(item.id, Changes(content=step.text))
+            done.append(StepOutcome(_event(changed, "UPDATE")))
+    return done
 
 
 def _added(notes: Notes, text: str, like: Note, folder: str) -> StepOutcome:
     key = owner_tag(f"{like.key}\n{text}") if like.key else ""
     new = msgspec.structs.replace(like, content=text, key=key)
     known = notes.standing(new, folder=folder)
-    if known and set(new.tags) <= set(known.tags) and _has(known, new.metadata or {}):
+    metadata = metadata_of(known) if known else {}
+    is_same = {**metadata, **(new.metadata or {})} == metadata
+    if known and set(new.tags) <= set(known.tags) and is_same:
         near = notes.near(known)[:NEAREST]
         return StepOutcome(_event(known, "NOOP"), near, relations=related([known]))
     kept = notes.remember(new, folder=folder, most_near=NEAREST)
     event = _event(kept.item, "UPDATE" if kept.updated else "ADD")
     return StepOutcome(event, kept.near, relations=related([kept.item]))
-
-
-def _has(item: Item, metadata: dict[str, Any]) -> bool:
-    known = metadata_of(item)
-    return {**known, **metadata} == known
-
-
-def _changed(notes: Notes, step: PlanStep, item: Item) -> StepOutcome:
-    if step.event == "DELETE":
-        return StepOutcome(_event(item, "DELETE"), final_ms=notes.erase(item.id))
-    return StepOutcome(_event(notes.edit(item.id, Changes(content=step.text)), "UPDATE"))
 
 
 def _event(item: Item, name: str) -> MemoryEvent:

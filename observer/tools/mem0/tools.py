@@ -8,7 +8,8 @@ and errors are those that clients of mem0 servers know. The docstrings are what 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta
@@ -17,7 +18,7 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.filters import is_visible
 from observer.core.model import Item
 from observer.memory.api import Memory
-from observer.notes.values import Changes, Note, Similar
+from observer.notes.values import Changes, Note
 from observer.search.handles import AGENT, Owner, SearchOptions, owner
 from observer.tools import note_api, render
 from observer.tools.mem0 import rows
@@ -33,7 +34,7 @@ from observer.tools.mem0.rows import (
     transcript,
 )
 from observer.tools.note_api import stands
-from observer.tools.tool import Tool, ToolResult
+from observer.tools.tool import ToolResult, Tools, offered
 
 GUIDE = """\
 Memories of users and agents. Store what will matter in later conversations (preferences, facts \
@@ -64,14 +65,10 @@ AgentId = Annotated[
 ]
 MemoryId = Annotated[str, Meta(description="Exact id, as search_memories returns it.")]
 OwnerCheck = Annotated[str, Meta(description="Refuse if the memory is not theirs.")]
-
+_reads = partial(offered, refusal=refusal)
+_writes = partial(_reads, is_read_only=False, is_destructive=True)
 
 TEAM = "These memories are the team's: everybody in a share of this project reads and changes them."
-
-
-def tools(memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
-    """Return the tools of a memory."""
-    return Mem0(memory, here).tools()
 
 
 def greeting(memory: Memory) -> str:
@@ -79,34 +76,17 @@ def greeting(memory: Memory) -> str:
     return TEAM if memory.mem0_scope == "team" else ""
 
 
-class Mem0:
+class Mem0(Tools):
     """The tools of one memory; its owner is the user if neither user nor agent is named.
 
-    Args:
-        memory: where memories are.
-        here: returns the folder of the project whose team they are, if they are a team's.
+    If memories are a team's, it is the team of the project around the client's folder.
     """
-
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self._memory = memory
-        self._here = here
 
     @property
     def _is_team(self) -> bool:
         return self._memory.mem0_scope == "team"
 
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order in which clients list them."""
-        return (
-            _writes(self.add_memory, "Add memories"),
-            _reads(self.search_memories, "Search memories"),
-            _reads(self.get_memory, "One memory"),
-            _reads(self.get_all_memories, "All memories of a user or agent"),
-            _writes(self.update_memory, "Update a memory"),
-            _writes(self.delete_memory, "Delete a memory"),
-            _writes(self.delete_all_memories, "Delete all memories of a user or agent"),
-        )
-
+    @_writes("Add memories")
     def add_memory(
         self,
         messages: Annotated[
@@ -157,6 +137,7 @@ class Mem0:
         done = apply_plan(self._of(whose).notes, steps, like, folder=folder)
         return self._added(done, whose)
 
+    @_reads("Search memories")
     def search_memories(
         self,
         query: Annotated[str, Meta(description="What to look for, in words.")],
@@ -192,6 +173,7 @@ class Mem0:
         )
         return ToolResult(_listed(f"Found {len(memories)} memories", lines, remarks), result)
 
+    @_reads("One memory")
     def get_memory(
         self,
         memory_id: MemoryId,
@@ -213,6 +195,7 @@ class Mem0:
         lines[-1] += _labels(memory)
         return ToolResult("\n".join([*lines, *_relations(rows.related([item]))]), memory)
 
+    @_reads("All memories of a user or agent")
     def get_all_memories(
         self, *, user_id: UserId = "", agent_id: AgentId = ""
     ) -> ToolResult[rows.MemoriesResult]:
@@ -234,6 +217,7 @@ class Mem0:
             ),
         )
 
+    @_writes("Update a memory")
     def update_memory(
         self,
         memory_id: MemoryId,
@@ -245,8 +229,10 @@ class Mem0:
         """Replace the text of a memory; owner, metadata and time of creation stay."""
         memory, item = self._kept(memory_id, user_id, agent_id)
         memory.notes.edit(item.id, Changes(content=data))
-        return _changed(f"Memory {memory_id.strip()} updated successfully")
+        message = f"Memory {memory_id.strip()} updated successfully"
+        return ToolResult(message, rows.Changed(message=message, count=1))
 
+    @_writes("Delete a memory")
     def delete_memory(
         self,
         memory_id: MemoryId,
@@ -261,6 +247,7 @@ class Mem0:
         message = f"Memory {memory_id.strip()} {done}"
         return self._deleted(message, 1, final_ms, how=f"observer undo {item.id}")
 
+    @_writes("Delete all memories of a user or agent")
     def delete_all_memories(
         self, *, user_id: UserId = "", agent_id: AgentId = ""
     ) -> ToolResult[rows.Changed]:
@@ -294,7 +281,10 @@ class Mem0:
             f"{number}. ID: {each.id} - {_line(each.memory)} ({each.event})"
             for number, each in enumerate(events, start=1)
         ]
-        near = _nearest(done)
+        new = {event.id for event in events}
+        near_by_id = {rows.memory_id(one.item): one for each in done for one in each.near}
+        near = [one for name, one in near_by_id.items() if name not in new]
+        near = sorted(near, key=lambda one: -one.nearness)[: rows.NEAREST]
         lines = [stands(one.item, name=rows.memory_id(one.item)) for one in near]
         final_ms = max((each.final_ms for each in done if each.final_ms), default=None)
         relations = list(dict.fromkeys(one for each in done for one in each.relations))
@@ -304,7 +294,15 @@ class Mem0:
             message=message,
             results=events,
             relations=relations or UNSET,
-            near=[_near(one) for one in near] or UNSET,
+            near=[
+                {
+                    "id": rows.memory_id(one.item),
+                    "memory": one.item.narrative,
+                    "score": round(one.score, 2),
+                }
+                for one in near
+            ]
+            or UNSET,
             final_at=UNSET if final_ms is None else rows.second(final_ms),
         )
         return ToolResult("\n".join(text), added)
@@ -316,7 +314,11 @@ class Mem0:
             NotFound: there is no such item, or it does not belong to the user or agent named.
         """
         if self._is_team:
-            return self._memory, self._kept_by_team(memory_id, user_id, agent_id)
+            item = rows.own(self._memory.notes, memory_id, Note(content="", scope="team"))
+            whose_tags = self._options(named(user_id, agent_id)).tags if user_id or agent_id else ()
+            if not rows.is_memory(item) or not set(whose_tags) <= set(item.tags):
+                raise rows.missing(memory_id)
+            return self._memory, item
         try:
             owner_memory = self._memory.owner_of(rows.uuid_of(memory_id))
         except NotFound:
@@ -328,13 +330,6 @@ class Mem0:
             if not is_theirs:
                 raise rows.missing(memory_id)
         return owner_memory, item
-
-    def _kept_by_team(self, memory_id: str, user_id: str, agent_id: str) -> Item:
-        item = rows.own(self._memory.notes, memory_id, Note(content="", scope="team"))
-        named_tags = self._options(named(user_id, agent_id)).tags if user_id or agent_id else ()
-        if not rows.is_memory(item) or not set(named_tags) <= set(item.tags):
-            raise rows.missing(memory_id)
-        return item
 
     def _of(self, whose: Owner) -> Memory:
         """Return the memory as an owner sees it; what is the team's everybody sees."""
@@ -356,32 +351,6 @@ class Mem0:
         # An agent's are also those that it stored for a user, as they are of its own machine.
         tags = (whose.tag,) if whose.tag else (rows.owner_tag(whose.key), *whose.tags)
         return SearchOptions(kinds=("note",), scope="team", tags=tags)
-
-
-def _reads(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
-    return Tool(run=run, title=title, refusal=refusal)
-
-
-def _writes(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
-    return Tool(run=run, title=title, is_read_only=False, is_destructive=True, refusal=refusal)
-
-
-def _nearest(done: list[StepOutcome]) -> list[Similar]:
-    """Return the standing memories nearest to what was stored, each once, nearest first."""
-    new = {each.event.id for each in done}
-    near = {rows.memory_id(one.item): one for each in done for one in each.near}
-    found = (one for name, one in near.items() if name not in new)
-    return sorted(found, key=lambda one: -one.nearness)[: rows.NEAREST]
-
-
-def _near(one: Similar) -> rows.NearMemory:
-    return rows.NearMemory(
-        id=rows.memory_id(one.item), memory=one.item.narrative, score=round(one.score, 2)
-    )
-
-
-def _changed(message: str) -> ToolResult[rows.Changed]:
-    return ToolResult(message, rows.Changed(message=message, count=1))
 
 
 def _listed(head: str, lines: list[str], remarks: list[str]) -> str:

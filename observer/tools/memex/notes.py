@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
@@ -16,16 +16,23 @@ from observer.core.errors import Ambiguous, NotFound, PastImmutable
 from observer.core.events import Layer
 from observer.core.model import Item, iso
 from observer.core.moment import moment_ms
-from observer.memory.api import Memory
-from observer.notes.note_reader import FlashbackSettings
+from observer.notes.note_reader import Flashback, FlashbackSettings
 from observer.notes.values import Changes, Note, Remembered
 from observer.search.handles import SearchOptions
 from observer.tools import render
 from observer.tools.fence import defused
-from observer.tools.labels import with_suspicion
-from observer.tools.memex import rows
+from observer.tools.labels import labels, with_suspicion
 from observer.tools.note_api import stands
-from observer.tools.tool import PersonQuestion, Tool, ToolResult
+from observer.tools.render import ProjectName
+from observer.tools.tool import (
+    PersonQuestion,
+    ResultRow,
+    Row,
+    ToolResult,
+    Tools,
+    offered,
+    row,
+)
 
 AMENDMENT = "[Amendment] "
 MOST = 100
@@ -43,28 +50,73 @@ _TYPES: MappingProxyType[Layer, str] = MappingProxyType(
 )
 
 
-class NoteTools:
-    """The tools of one memory; `here` returns the folder that the asking client works in."""
+class SaveResult(ResultRow):
+    """Result of `save_note`; `is_new` is false if a note with this text existed.
 
-    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
-        self._memory = memory
-        self._here = here
+    The `match` of a similar note and of a flashback is 0 to 1.
+    """
 
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        return (
-            Tool(run=self.save_note, title="Save a note", is_read_only=False),
-            Tool(run=self.search_notes, title="Search notes"),
-            Tool(run=self.list_notes, title="Recent notes"),
-            Tool(run=self.list_tags, title="Tags"),
-            Tool(run=self.list_folders, title="Folders"),
-            Tool(run=self.get_note, title="One note in full"),
-            Tool(run=self.update_note, title="Change a note", is_read_only=False),
-            Tool(
-                run=self.delete_note, title="Delete a note", is_read_only=False, is_destructive=True
-            ),
-        )
+    id: int
+    title: str
+    layer: Layer
+    is_new: bool
+    similar: list[Row]
+    flashbacks: list[Row]
+    dangling: list[str]
+    approval: str | UnsetType = UNSET
 
+
+class Hits(ResultRow):
+    """Result of `search_notes`, best first; the flashbacks are those of the first."""
+
+    notes: list[Row]
+    flashbacks: list[Row]
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class Recent(ResultRow):
+    """Result of `list_notes`, newest first."""
+
+    notes: list[Row]
+
+
+class Counts(ResultRow):
+    """Result of `list_tags` and `list_folders`, the commonest first."""
+
+    counts: list[Row]
+
+
+class NoteResult(ResultRow):
+    """Result of `get_note`: a note with its whole text, and those that link to it or amend it."""
+
+    found: bool
+    note: Row | UnsetType = UNSET
+
+
+class Updated(ResultRow):
+    """Result of `update_note`; `error` is PAST_IMMUTABLE or RULE_USER_ONLY if it was refused.
+
+    `suggestion` is what to do instead of changing a note of the layer past.
+    """
+
+    id: int
+    updated: bool
+    error: str | UnsetType = UNSET
+    suggestion: Row | UnsetType = UNSET
+
+
+class DeleteResult(ResultRow):
+    """Result of `delete_note`."""
+
+    id: int
+    deleted: bool
+
+
+class NoteTools(Tools):
+    """The tools of one memory for its notes."""
+
+    @offered("Save a note", is_read_only=False)
     def save_note(
         self,
         title: Annotated[str, Meta(min_length=1, description="What the note is called.")],
@@ -82,7 +134,7 @@ class NoteTools:
         folder: Annotated[str, Meta(description="Where to file it; see list_folders.")] = "",
         tags: Annotated[list[str], Meta(description="See list_tags.")] = [],  # noqa: B006 - never changed
         source: Annotated[str, Meta(description="Who wrote it.")] = "claude-code",
-    ) -> ToolResult[rows.SaveResult]:
+    ) -> ToolResult[SaveResult]:
         """Save a note for later conversations.
 
         First call list_tags and list_folders and pick what exists rather than inventing new ones.
@@ -90,7 +142,15 @@ class NoteTools:
         use update_note on the most relevant one from then on instead of making duplicates. Show
         flashbacks to the user where they matter. A rule waits for the user's approval.
         """
-        amended = self._amended(title)
+        folder_here, amended, project = self._here(), None, None
+        if title.startswith(AMENDMENT):  # the note that it amends decides its scope and project
+            here = self._memory.project_at(folder_here) if folder_here else None
+            amended = self._memory.notes.called(
+                title.removeprefix(AMENDMENT), project_id=here.id if here else None
+            )
+        if amended:
+            known = {each.id: each.uuid for each in self._memory.projects()}
+            project = known.get(amended.project_id or 0)
         kept = self._memory.notes.remember(
             Note(
                 title=title,
@@ -104,32 +164,32 @@ class NoteTools:
                 amends=(amended.id,) if amended else (),
                 metadata={"source": source},
             ),
-            project=self._project_of(amended),
-            folder=self._here(),
+            project=project,
+            folder=folder_here,
         )
         flashbacks = self._memory.flashbacks(kept.item, self._wanted())
-        result = rows.SaveResult(
+        result = SaveResult(
             id=kept.item.id,
             title=kept.item.title,
             layer=kept.item.layer,
             is_new=not kept.updated,
-            similar=[rows.similar_note(one) for one in kept.similar],
-            flashbacks=[rows.memory(one) for one in flashbacks],
+            similar=[_named(one.item) | {"match": round(one.score, 2)} for one in kept.similar],
+            flashbacks=[_flashback(one) for one in flashbacks],
             dangling=list(kept.dangling),
             approval=kept.item.approval or UNSET,
         )
-        text = rows.paragraphs(_saved(kept), rows.flashback_section(flashbacks))
+        text = paragraphs(_saved(kept), _flashback_section(flashbacks))
         return ToolResult(text, result, question=self._approval(kept.item, result))
 
-    def _approval(self, rule: Item, result: rows.SaveResult) -> PersonQuestion | None:
+    def _approval(self, rule: Item, result: SaveResult) -> PersonQuestion | None:
         """Return the question whether a rule may hold; None where there is none to ask."""
         shown = f"{with_suspicion(rule, rule.title)}\n\n{rule.narrative}"
         if rule.approval != "provisional" or len(shown) > MOST_SHOWN:
             return None
 
-        def approve() -> ToolResult[rows.SaveResult]:
+        def approve() -> ToolResult[SaveResult]:
             held = self._memory.notes.approve(rule.id, author="person")
-            text = f"The user approved rule {rows.heading(held)}: it holds from the next session on"
+            text = f"The user approved rule {heading(held)}: it holds from the next session on"
             return ToolResult(text, replace(result, approval=held.approval))
 
         return PersonQuestion(
@@ -140,6 +200,7 @@ class NoteTools:
             yes=approve,
         )
 
+    @offered("Search notes")
     def search_notes(
         self,
         query: Annotated[str, Meta(description="The search query, in natural language.")],
@@ -153,70 +214,74 @@ class NoteTools:
         date_to: Annotated[
             str, Meta(description="ISO 8601 date: only notes on or before it.")
         ] = "",
-    ) -> ToolResult[rows.Hits]:
+    ) -> ToolResult[Hits]:
         """Search notes by words and meaning, in all projects.
 
         Use it before answering any question that may relate to past conversations, decisions or
         projects. Flashbacks are older notes from elsewhere near the first result.
         """
+        until_ms = moment_ms(date_to, now_ms=now_ms())
+        if until_ms is not None:  # a day counts to its end (UTC)
+            until_ms += _DAY_MS if _DAY.fullmatch(date_to.strip()) else 1
         narrow = SearchOptions(
             category=category.strip(" /"),
             tags=(tag,) if tag.strip() else (),
             since_ms=moment_ms(date_from, now_ms=now_ms()),
-            until_ms=_until_ms(date_to),
+            until_ms=until_ms,
         )
         found = self._memory.recall(query, limit=_within(limit), narrow=narrow)
         first = [hit.item for hit in found.hits[:1]]
         flashbacks = self._memory.flashbacks(first[0], self._wanted()) if first else ()
         name = self._memory.project_names()
-        result = rows.Hits(
+        excerpts = [render.excerpt(hit.item, hit.signals.terms) for hit in found.hits]
+        result = Hits(
             notes=[
-                rows.NoteHit(
-                    **_fields(rows.listed(hit.item, name)),
-                    snippet=render.excerpt(hit.item, hit.signals.terms),
-                    score=round(hit.score, 4),
-                )
-                for hit in found.hits
+                _listed(hit.item, name) | {"snippet": text, "score": round(hit.score, 4)}
+                for hit, text in zip(found.hits, excerpts, strict=True)
             ],
-            flashbacks=[rows.memory(one) for one in flashbacks],
+            flashbacks=[_flashback(one) for one in flashbacks],
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )
         remarks = (f"({remark})" for remark in (found.notice, found.degraded) if remark)
         hits = (
-            f"{rows.line(hit.item, name)}\n  {render.excerpt(hit.item, hit.signals.terms)}"
-            for hit in found.hits
+            f"{_line(hit.item, name)}\n  {text}"
+            for hit, text in zip(found.hits, excerpts, strict=True)
         )
         text = "\n".join((*remarks, *hits)) if found.hits else "No notes found."
-        return ToolResult(rows.paragraphs(text, rows.flashback_section(flashbacks)), result)
+        return ToolResult(paragraphs(text, _flashback_section(flashbacks)), result)
 
+    @offered("Recent notes")
     def list_notes(
         self, limit: Annotated[int, Meta(description=f"Most notes, up to {MOST}.")] = 20
-    ) -> ToolResult[rows.Recent]:
+    ) -> ToolResult[Recent]:
         """List recent notes by creation date, newest first."""
         notes, name = self._memory.notes.list(limit=_within(limit)), self._memory.project_names()
-        text = "\n".join(rows.line(note, name) for note in notes) or "No notes yet."
-        return ToolResult(text, rows.Recent(notes=[rows.listed(note, name) for note in notes]))
+        text = "\n".join(_line(note, name) for note in notes) or "No notes yet."
+        return ToolResult(text, Recent(notes=[_listed(note, name) for note in notes]))
 
-    def list_tags(self) -> ToolResult[rows.Counts]:
+    @offered("Tags")
+    def list_tags(self) -> ToolResult[Counts]:
         """List all tags with note counts, the commonest first."""
         return _counted(self._memory.notes.counts("tags"), "No tags yet.")
 
-    def list_folders(self) -> ToolResult[rows.Counts]:
+    @offered("Folders")
+    def list_folders(self) -> ToolResult[Counts]:
         """List all folders with note counts, the commonest first."""
         return _counted(self._memory.notes.counts("category"), "No folders yet.")
 
+    @offered("One note in full")
     def get_note(
         self,
         id: Annotated[int, Meta(description="Id of a note.")],  # noqa: A002 - the argument that clients send
-    ) -> ToolResult[rows.NoteResult]:
+    ) -> ToolResult[NoteResult]:
         """Return a note in full, with the notes that link to it by [[Title]] or amend it."""
         item = self._note(id)
         if item is None:
-            return ToolResult(f"Note #{id} not found.", rows.NoteResult(found=False))
+            return ToolResult(f"Note #{id} not found.", NoteResult(found=False))
         if item.kind == "inference":
             text = f"#{id} is an inference, not a note: see get_inference."
-            return ToolResult(text, rows.NoteResult(found=False))
+            return ToolResult(text, NoteResult(found=False))
         back = [
             (one.kind, one.item)
             for one in self._memory.notes.links(item.id).back
@@ -225,28 +290,28 @@ class NoteTools:
         amended = [note for kind, note in back if kind == "amends"]
         referring = list({note.id: note for kind, note in back if kind != "amends"}.values())
         name = self._memory.project_names()
-        full = rows.FullNote(
-            **_fields(rows.listed(item, name)),
-            content=item.narrative,
-            updated_at=iso(item.updated_ms),
-            referenced_by=[rows.named(note) for note in referring],
-            amended_by=[rows.named(note) for note in amended],
-        )
-        text = rows.paragraphs(
-            rows.line(item, name).removeprefix("- "),
+        full = _listed(item, name) | {
+            "content": item.narrative,
+            "updated_at": iso(item.updated_ms),
+            "referenced_by": list(map(_named, referring)),
+            "amended_by": list(map(_named, amended)),
+        }
+        text = paragraphs(
+            _line(item, name).removeprefix("- "),
             item.narrative,
-            rows.section("Amended by:", (f"- {rows.heading(note)}" for note in amended)),
-            rows.section("Referenced by:", (f"- {rows.heading(note)}" for note in referring)),
+            section("Amended by:", (f"- {heading(note)}" for note in amended)),
+            section("Referenced by:", (f"- {heading(note)}" for note in referring)),
         )
-        return ToolResult(text, rows.NoteResult(found=True, note=full))
+        return ToolResult(text, NoteResult(found=True, note=full))
 
+    @offered("Change a note", is_read_only=False)
     def update_note(
         self,
         id: Annotated[int, Meta(description="Id of a note.")],  # noqa: A002 - the documented name
         title: Annotated[str | None, Meta(description="The new title.")] = None,
         content: Annotated[str | None, Meta(description="All of the new content.")] = None,
         tags: Annotated[list[str] | None, Meta(description="All tags from now on.")] = None,
-    ) -> ToolResult[rows.Updated]:
+    ) -> ToolResult[Updated]:
         """Change title, content or tags of a note of the layer state.
 
         Notes of the past are refused with PAST_IMMUTABLE: follow the suggestion and save an
@@ -255,31 +320,41 @@ class NoteTools:
         """
         item = self._note(id)
         if item is None:
-            return ToolResult(f"Note #{id} not found.", rows.Updated(id=id, updated=False))
+            return ToolResult(f"Note #{id} not found.", Updated(id=id, updated=False))
         if item.layer == "rule":
-            return _rule(item)
+            text = (
+                f"error: RULE_USER_ONLY\nNote {heading(item)} is a rule, which only the user"
+                " changes. Propose the change in the conversation; the user can run:"
+                f" observer note edit {item.id}"
+            )
+            return _refused(item, "RULE_USER_ONLY", text, UNSET)
         changes = Changes(
             title=title or None, content=content, tags=None if tags is None else tuple(tags)
         )
         try:
             changed = self._memory.notes.edit(id, changes)
         except PastImmutable:
-            return _past(item)
-        return ToolResult(
-            f"Updated note {rows.heading(changed)}", rows.Updated(id=id, updated=True)
-        )
+            title = f"{AMENDMENT}{item.title}"
+            link = f"[[{item.title}]]" if _NO_LINK.isdisjoint(item.title) else f"#{item.id}"
+            text = (
+                f"error: PAST_IMMUTABLE\nNote {heading(item)} records what happened and stays as"
+                f' it is. Call save_note with title "{title}", layer past, and {link} in the'
+                " content."
+            )
+            suggestion = {"action": "save_note", "title": title, "link": link, "layer": "past"}
+            return _refused(item, "PAST_IMMUTABLE", text, suggestion)
+        return ToolResult(f"Updated note {heading(changed)}", Updated(id=id, updated=True))
 
+    @offered("Delete a note", is_read_only=False, is_destructive=True)
     def delete_note(
         self,
         id: Annotated[int, Meta(description="Id of a note or inference.")],  # noqa: A002 - the documented name
-    ) -> ToolResult[rows.DeleteResult]:
+    ) -> ToolResult[DeleteResult]:
         """Delete a note by its id."""
         item = self._note(id)
         if item is None or not self._memory.notes.forget(id):
-            return ToolResult(f"Note #{id} not found.", rows.DeleteResult(id=id, deleted=False))
-        return ToolResult(
-            f"Deleted note {rows.heading(item)}", rows.DeleteResult(id=id, deleted=True)
-        )
+            return ToolResult(f"Note #{id} not found.", DeleteResult(id=id, deleted=False))
+        return ToolResult(f"Deleted note {heading(item)}", DeleteResult(id=id, deleted=True))
 
     def _wanted(self) -> FlashbackSettings:
         """Return when an older note is a flashback: as the client's environment says, or ours."""
@@ -298,39 +373,10 @@ class NoteTools:
         except (Ambiguous, NotFound):  # a number too large for an id counts as a vague handle
             return None
 
-    def _amended(self, title: str) -> Item | None:
-        """Return the note that a note of this title amends, which decides its scope and project."""
-        if not title.startswith(AMENDMENT):
-            return None
-        folder = self._here()
-        here = self._memory.project_at(folder) if folder else None
-        return self._memory.notes.called(
-            title.removeprefix(AMENDMENT), project_id=here.id if here else None
-        )
-
-    def _project_of(self, note: Item | None) -> str | None:
-        """Return the handle of a note's project; None if it has none."""
-        if note is None:
-            return None
-        known = self._memory.projects()
-        return next((each.uuid for each in known if each.id == note.project_id), None)
-
 
 def _within(limit: int) -> int:
     """Return how many are returned: any limit is answered."""
     return min(max(limit, 1), MOST)
-
-
-def _fields(listed: rows.NoteSummary) -> dict[str, Any]:
-    return {name: getattr(listed, name) for name in listed.__struct_fields__}
-
-
-def _until_ms(text: str) -> int | None:
-    """Return the moment behind a date; a day counts to its end (UTC)."""
-    at_ms = moment_ms(text, now_ms=now_ms())
-    if at_ms is None:
-        return None
-    return at_ms + (_DAY_MS if _DAY.fullmatch(text.strip()) else 1)
 
 
 def _saved(kept: Remembered) -> str:
@@ -338,55 +384,90 @@ def _saved(kept: Remembered) -> str:
     item = kept.item
     done = "Saved note" if not kept.updated else "These words are known already: note"
     waits = f"It holds once the user approves it: observer note approve {item.id}"
-    return rows.paragraphs(
+    return paragraphs(
         f'{done} #{item.id}: "{render.one_line(item.title)}"',
-        rows.section(
+        section(
             "⚠️ Similar notes exist; prefer update_note on the most relevant one:",
-            (f"- {rows.heading(one.item)} ({one.score:.0%} alike)" for one in kept.similar),
+            (f"- {heading(one.item)} ({one.score:.0%} alike)" for one in kept.similar),
         ),
         "\n".join(
             stands(one.item, how=f"update_note or delete_note {one.item.id}") for one in kept.near
         ),
         waits if item.approval == "provisional" else "",
-        rows.section(
+        section(
             "No note is called so yet:",
             (f"- [[{render.one_line(title)}]]" for title in kept.dangling),
         ),
     )
 
 
-def _counted(counts: Mapping[str, int], nothing: str) -> ToolResult[rows.Counts]:
-    found = [rows.Count(name=name, count=count) for name, count in counts.items()]
-    text = "\n".join(f"- {render.one_line(one.name)} ({one.count})" for one in found)
-    return ToolResult(text or nothing, rows.Counts(counts=found))
+def _counted(counts: Mapping[str, int], nothing: str) -> ToolResult[Counts]:
+    found: list[Row] = [{"name": name, "count": count} for name, count in counts.items()]
+    text = "\n".join(f"- {render.one_line(name)} ({count})" for name, count in counts.items())
+    return ToolResult(text or nothing, Counts(counts=found))
 
 
-def _past(item: Item) -> ToolResult[rows.Updated]:
-    suggestion = rows.Suggestion(
-        action="save_note",
-        title=f"{AMENDMENT}{item.title}",
-        link=f"[[{item.title}]]" if _NO_LINK.isdisjoint(item.title) else f"#{item.id}",
-        layer="past",
-    )
-    text = (
-        f"error: PAST_IMMUTABLE\nNote {rows.heading(item)} records what happened and stays as it"
-        f' is. Call save_note with title "{suggestion.title}", layer past, and {suggestion.link}'
-        " in the content."
-    )
-    return _refused(item, "PAST_IMMUTABLE", text, suggestion)
-
-
-def _rule(item: Item) -> ToolResult[rows.Updated]:
-    text = (
-        f"error: RULE_USER_ONLY\nNote {rows.heading(item)} is a rule, which only the user changes."
-        " Propose the change in the conversation; the user can run:"
-        f" observer note edit {item.id}"
-    )
-    return _refused(item, "RULE_USER_ONLY", text, UNSET)
-
-
-def _refused(
-    item: Item, error: str, text: str, suggestion: rows.Suggestion | UnsetType
-) -> ToolResult[rows.Updated]:
-    result = rows.Updated(id=item.id, updated=False, error=error, suggestion=suggestion)
+def _refused(item: Item, error: str, text: str, suggestion: Row | UnsetType) -> ToolResult[Updated]:
+    result = Updated(id=item.id, updated=False, error=error, suggestion=suggestion)
     return ToolResult(text, result, is_error=True)
+
+
+def _named(item: Item) -> Row:
+    return {"id": item.id, "title": item.title}
+
+
+def _flashback(one: Flashback) -> Row:
+    return _named(one.item) | {"match": round(one.match, 2), "days_ago": one.days}
+
+
+def _listed(item: Item, name: ProjectName) -> Row:
+    """Return a note as a row of a list; `validity` are its labels, e.g. superseded."""
+    return row(
+        id=item.id,
+        title=item.title,
+        layer=item.layer,
+        category=item.category or None,
+        tags=list(item.tags),
+        project=name(item.project_id) or None,
+        created_at=iso(item.created_ms),
+        validity=labels(item) or UNSET,
+    )
+
+
+def heading(item: Item) -> str:
+    """Return the id and title by which texts name a note."""
+    return f'#{item.id} "{render.one_line(item.title)}"'
+
+
+def _line(item: Item, name: ProjectName) -> str:
+    """Return a note as one line of a list."""
+    tags = "tags: " + ", ".join(item.tags) if item.tags else ""
+    parts = (
+        heading(item),
+        item.layer,
+        item.category,
+        tags,
+        name(item.project_id),
+        iso(item.created_ms)[:10],
+        *labels(item),
+    )
+    return "- " + render.one_line(" · ".join(part for part in parts if part), 400)
+
+
+def section(title: str, lines: Iterable[str]) -> str:
+    """Return lines under a title; empty without lines."""
+    found = list(lines)
+    return "\n".join((title, *found)) if found else ""
+
+
+def _flashback_section(found: Iterable[Flashback]) -> str:
+    """Return flashbacks as a section of a text."""
+    return section(
+        "🔗 Flashback, older notes from a different context:",
+        (f"- {one.days} days ago: {heading(one.item)} ({one.match:.0%} match)" for one in found),
+    )
+
+
+def paragraphs(*parts: str) -> str:
+    """Return the parts that are not empty, with an empty line between them."""
+    return "\n\n".join(part for part in parts if part)

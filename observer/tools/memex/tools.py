@@ -8,20 +8,17 @@ The five tools for signals, patterns found across notes, and for inferences made
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import NotFound
 from observer.core.model import iso
 from observer.memory.api import Memory
-from observer.notes.signal_corpus import Signal
 from observer.notes.signals import Hypothesis, Inference
 from observer.tools import render
-from observer.tools.memex.notes import NoteTools
-from observer.tools.memex.rows import paragraphs, section
-from observer.tools.tool import ResultRow, Tool, ToolResult
+from observer.tools.memex.notes import NoteTools, paragraphs, section
+from observer.tools.tool import ResultRow, Row, ToolResult, Tools, offered
 
 Kind = Literal["", "hidden_arc", "stale_state", "tag_burst", "dangling_link"]
 SHOWN = 8
@@ -30,20 +27,13 @@ LISTED = 20
 """Signals that are listed unless more are asked for."""
 
 
-class SignalRow(ResultRow):
-    """A signal; `evidence` are ids of notes, strongest first."""
-
-    id: int
-    type: str
-    status: str
-    reasoning: str
-    evidence: list[int]
-
-
 class SignalRows(ResultRow):
-    """Result of `get_signals`; `total` counts those beyond the limit too."""
+    """Result of `get_signals`; `total` counts those beyond the limit too.
 
-    signals: list[SignalRow]
+    `evidence` are ids of notes, strongest first.
+    """
+
+    signals: list[Row]
     total: int
     degraded: str | UnsetType = UNSET
 
@@ -56,65 +46,26 @@ class SignalUpdate(ResultRow):
     status: str | UnsetType = UNSET
 
 
-class InferenceRow(ResultRow):
-    """An inference in a list; quote `citation` wherever it is used."""
-
-    id: int
-    title: str
-    summary: str
-    status: str
-    confidence: float | None
-    evidence: list[int]
-    citation: str
-    created_at: str
-
-
 class InferenceRows(ResultRow):
-    """Result of `list_inferences`, newest first."""
+    """Result of `list_inferences`, newest first; quote `citation` wherever one is used."""
 
-    inferences: list[InferenceRow]
-
-
-class Source(ResultRow):
-    """A note that an inference rests on; `excerpt` is its text when the inference was minted."""
-
-    id: int
-    title: str | None
-    excerpt: str
-    state: Literal["unchanged", "changed", "deleted"]
-
-
-class InferenceDetail(InferenceRow):
-    """An inference with its provenance."""
-
-    sources: list[Source]
-    from_signal_id: int | None
-    model_id: str | None
+    inferences: list[Row]
 
 
 class InferenceResult(ResultRow):
-    """Result of `get_inference` and `mint_inference`."""
+    """Result of `get_inference` and `mint_inference`: an inference with its provenance.
+
+    `sources` are the notes that it rests on, with their text when the inference was minted.
+    """
 
     found: bool
-    inference: InferenceDetail | UnsetType = UNSET
+    inference: Row | UnsetType = UNSET
 
 
-class SynthesisTools:
-    """The tools of one memory."""
+class SynthesisTools(Tools):
+    """The tools of one memory for signals and inferences."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    def tools(self) -> tuple[Tool, ...]:
-        """Return the tools, in the order of their document."""
-        return (
-            Tool(run=self.get_signals, title="Patterns in the notes"),
-            Tool(run=self.update_signal_status, title="Triage a signal", is_read_only=False),
-            Tool(run=self.list_inferences, title="Hypotheses"),
-            Tool(run=self.get_inference, title="One hypothesis with its provenance"),
-            Tool(run=self.mint_inference, title="Keep a hypothesis", is_read_only=False),
-        )
-
+    @offered("Patterns in the notes")
     def get_signals(
         self,
         type: Annotated[Kind, Meta(description="Only this type.")] = "",  # noqa: A002 - the documented name
@@ -134,7 +85,16 @@ class SynthesisTools:
         found = self._memory.signals.list(type_=type, status=status)
         shown = found.signals[:limit]
         result = SignalRows(
-            signals=[_signal_row(signal) for signal in shown],
+            signals=[
+                {
+                    "id": each.id,
+                    "type": each.type,
+                    "status": each.status,
+                    "reasoning": each.text,
+                    "evidence": list(each.evidence[:SHOWN]),
+                }
+                for each in shown
+            ],
             total=len(found.signals),
             degraded=found.degraded or UNSET,
         )
@@ -147,6 +107,7 @@ class SynthesisTools:
         )
         return ToolResult(text, result)
 
+    @offered("Triage a signal", is_read_only=False)
     def update_signal_status(
         self,
         id: Annotated[int, Meta(description="Id of a signal.")],  # noqa: A002 - the documented name
@@ -163,6 +124,7 @@ class SynthesisTools:
         text = f"Signal #{id} is {status} now."
         return ToolResult(text, SignalUpdate(id=id, updated=True, status=status))
 
+    @offered("Hypotheses")
     def list_inferences(
         self,
         status: Annotated[
@@ -178,9 +140,10 @@ class SynthesisTools:
         text = "\n".join(
             f"- {_citation(one)} {one.status}: {_line(one.item.title)}" for one in found
         )
-        result = InferenceRows(inferences=[InferenceRow(**_inference_fields(one)) for one in found])
+        result = InferenceRows(inferences=list(map(_inference_row, found)))
         return ToolResult(text or "No inferences.", result)
 
+    @offered("One hypothesis with its provenance")
     def get_inference(
         self,
         id: Annotated[int, Meta(description="Id of an inference.")],  # noqa: A002 - the documented name
@@ -194,6 +157,7 @@ class SynthesisTools:
         except NotFound:
             return ToolResult(f"Inference #{id} not found.", InferenceResult(found=False))
 
+    @offered("Keep a hypothesis", is_read_only=False)
     def mint_inference(  # noqa: PLR0913 - the documented parameters of one tool
         self,
         title: Annotated[str, Meta(min_length=1, description="The hypothesis in a few words.")],
@@ -227,6 +191,10 @@ class SynthesisTools:
         return _inference_result(self._memory.inferences.mint(wanted, is_confirmed=confirmed))
 
 
+class Memex(NoteTools, SynthesisTools):
+    """The tools of one memory."""
+
+
 def greeting(memory: Memory) -> str:
     """Return how many signals and inferences wait for review, without their content."""
     new = memory.signals.waiting() or 0
@@ -238,17 +206,7 @@ def greeting(memory: Memory) -> str:
     return f"Waiting for a look: {signals} (get_signals), {inferences} (list_inferences)."
 
 
-def _signal_row(signal: Signal) -> SignalRow:
-    return SignalRow(
-        id=signal.id,
-        type=signal.type,
-        status=signal.status,
-        reasoning=signal.text,
-        evidence=list(signal.evidence[:SHOWN]),
-    )
-
-
-def _inference_fields(one: Inference) -> dict[str, Any]:
+def _inference_row(one: Inference) -> Row:
     return {
         "id": one.item.id,
         "title": one.item.title,
@@ -262,22 +220,25 @@ def _inference_fields(one: Inference) -> dict[str, Any]:
 
 
 def _inference_result(one: Inference) -> ToolResult[InferenceResult]:
-    sources = [
-        Source(id=each.item, title=each.title or None, excerpt=each.excerpt, state=each.state)
-        for each in one.evidence
-    ]
-    detail = InferenceDetail(
-        **_inference_fields(one),
-        sources=sources,
-        from_signal_id=one.signal,
-        model_id=one.model or None,
-    )
+    detail = _inference_row(one) | {
+        "sources": [
+            {
+                "id": each.item,
+                "title": each.title or None,
+                "excerpt": each.excerpt,
+                "state": each.state,
+            }
+            for each in one.evidence
+        ],
+        "from_signal_id": one.signal,
+        "model_id": one.model or None,
+    }
     rests = (
-        f'- #{each.id} "{_line(each.title or "")}" ({each.state}): {each.excerpt}'
-        for each in sources
+        f'- #{each.item} "{_line(each.title)}" ({each.state}): {each.excerpt}'
+        for each in one.evidence
     )
     text = paragraphs(
-        f"{detail.citation} {one.status}: {_line(one.item.title)}",
+        f"{_citation(one)} {one.status}: {_line(one.item.title)}",
         one.item.narrative,
         section("It rests on:", rests),
     )
@@ -309,8 +270,3 @@ are, rule only when the user explicitly asks.
 - Inferences are hypotheses. Pull them on purpose, cite them as such, and mint_inference only \
 after the user explicitly approved.\
 """
-
-
-def tools(memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
-    """Return the tools of a memory; `here` returns the folder the asking client works in."""
-    return (*NoteTools(memory, here).tools(), *SynthesisTools(memory).tools())

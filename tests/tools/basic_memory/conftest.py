@@ -20,7 +20,7 @@ from observer.notes.folders.sync import FolderSync
 from observer.store.database import SqliteStore
 from observer.store.writer import Writer
 from observer.tools import render
-from observer.tools.basic_memory.tools import tools
+from observer.tools.basic_memory.tools import BasicMemory
 from tests.support import memory_over
 
 SAMPLES = Path(__file__).parents[2] / "data" / "basic-memory"
@@ -39,7 +39,7 @@ class Folders:
         self.variables: tuple[str, ...] = ()
         self.within_s = 60.0
         self._keepers: dict[NoteFolder, FolderSync] = {}
-        self.tools = {tool.name: tool for tool in tools(self.memory, lambda: self.here)}
+        self.tools = {tool.name: tool for tool in BasicMemory.of(self.memory, lambda: self.here)}
 
     def add(self, path: Path, name: str) -> NoteFolder:
         folder = self.files.listed.add(str(path), name=name)

@@ -165,7 +165,7 @@ def test_a_folder_that_is_gone_is_said_and_what_was_known_is_answered(
     folders.call("search_notes", query="kept")
     vault.rename(vault.with_name("away"))
     found = folders.call("search_notes", query="kept since May")
-    assert [hit.title for hit in found.result.results] == ["Harbour Plan"]
+    assert [hit["title"] for hit in found.result.results] == ["Harbour Plan"]
     assert "cannot be read: No such file" in found.notice
 
 

@@ -53,6 +53,8 @@ def test_every_tool_was_called(folders: Folders) -> None:
     unrecorded = {"search_by_metadata", "canvas", "cloud_info", "release_notes"}
     assert set(folders.tools) == called | unrecorded, "the four are not in 0.23.2 any more"
     assert len(folders.tools) == 23
+    destructive = [tool.name for tool in folders.tools.values() if tool.is_destructive]
+    assert destructive == ["delete_note", "delete_project"]
 
 
 VOLATILE = re.compile(r"(score|checksum|undo|\w*_id|external_id|generated_at|timeframe)\Z")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,30 @@ def client_of(tools: str, folder: Path, **variables: str) -> Client:
 @pytest.fixture
 def client(tmp_path: Path) -> Client:
     return client_of("basic-memory", tmp_path)
+
+
+Said = Callable[..., Awaitable[Any]]
+
+
+@pytest.fixture
+def work(client: Client, tmp_path: Path) -> Callable[[Callable[[Said], Awaitable[Any]]], Any]:
+    """Run what is to be done with what calls a tool, in a client with the note folder `notes`."""
+
+    def run(work: Callable[[Said], Awaitable[Any]]) -> Any:
+        async def done() -> Any:
+            async with asyncio.timeout(120), client:
+
+                async def said(tool: str, **arguments: Any) -> Any:
+                    return await client.call_tool(tool, arguments)
+
+                await said(
+                    "create_memory_project", project_name="n", project_path=str(tmp_path / "notes")
+                )
+                return await work(said)
+
+        return asyncio.run(done())
+
+    return run
 
 
 def test_a_removed_folder_is_found_nowhere(
@@ -81,148 +106,101 @@ def test_the_environment_of_a_client_holds_it_to_one_note_folder(tmp_path: Path)
     assert (tmp_path / "quay" / "A.md").exists()
 
 
-def test_a_new_note_is_found_by_meaning_at_once(tmp_path: Path, client: Client) -> None:
+def test_a_new_note_is_found_by_meaning_at_once(work: Any) -> None:
     """With the score that is shown, with which `min_similarity` is compared."""
 
-    async def work() -> list[list[float]]:
-        async with asyncio.timeout(90), client:
-            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
-            await client.call_tool("create_memory_project", asked)
-            note = {"title": "Jar", "content": "Prices are Decimal", "directory": "/"}
-            await client.call_tool("write_note", note)
-            asked = {"query": "money amounts never floats", "search_type": "semantic"}
+    async def scores(said: Said) -> list[list[float]]:
+        await said("write_note", title="Jar", content="Prices are Decimal", directory="/")
+        asked = {"query": "money amounts never floats", "search_type": "semantic"}
 
-            async def scores(**more: float) -> list[float]:
-                found = await client.call_tool("search_notes", asked | more)
-                assert found.structured_content
-                return [hit["score"] for hit in found.structured_content["results"]]
+        async def found(**more: float) -> list[float]:
+            answer = await said("search_notes", **asked, **more)
+            return [hit["score"] for hit in answer.structured_content["results"]]
 
-            [score] = await scores()
-            near = (score - 0.01, score + 0.01)
-            return [[score], *[await scores(min_similarity=least) for least in near]]
+        [score] = await found()
+        near = (score - 0.01, score + 0.01)
+        return [[score], *[await found(min_similarity=least) for least in near]]
 
-    [score], below, above = asyncio.run(work())
+    [score], below, above = work(scores)
     assert (below, above) == ([score], [])
 
 
-def test_an_image_is_an_image_block(tmp_path: Path, client: Client) -> None:
+def test_an_image_is_an_image_block_and_a_table_has_working_escapes(
+    tmp_path: Path, work: Any
+) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "dot.png").write_bytes(b"\x89PNG\xff")
 
-    async def work() -> list[str]:
-        async with asyncio.timeout(90), client:
-            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
-            await client.call_tool("create_memory_project", asked)
-            found = await client.call_tool("read_content", {"identifier": "dot.png"})
-            return [str(block) for block in found.content]
+    async def read(said: Said) -> tuple[str, str]:
+        _, image = (await said("read_content", identifier="dot.png")).content
+        await said("write_note", title="Jar", content="jobs", directory="/")
+        found = await said("search_notes", query="jobs", output_format="ansi")
+        return str(image), found.content[0].text
 
-    _, image = asyncio.run(work())
+    image, table = work(read)
     assert "data='iVBOR/8='" in image
     assert "image/png" in image
+    assert "| \x1b[1mTitle\x1b[0m | " in table
 
 
-def test_a_table_for_terminals_has_working_escapes(tmp_path: Path, client: Client) -> None:
-    async def work() -> str:
-        async with asyncio.timeout(90), client:
-            asked = {"project_name": "shop", "project_path": str(tmp_path / "notes")}
-            await client.call_tool("create_memory_project", asked)
-            note = {"title": "Jar", "content": "jobs", "directory": "/"}
-            await client.call_tool("write_note", note)
-            found = await client.call_tool(
-                "search_notes", {"query": "jobs", "output_format": "ansi"}
-            )
-            return str(getattr(found.content[0], "text", ""))
+def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, work: Any) -> None:
+    async def both(said: Said) -> None:
+        await said("write_note", title="Cart", content="- [fact] Sums in float", directory="design")
+        file = tmp_path / "notes" / "design" / "Cart.md"
+        assert "- [fact] Sums in float" in file.read_text()
+        draft = file.with_name(".Cart.md.swp")  # as editors save: another file, renamed
+        draft.write_text(file.read_text().replace("float", "Decimal"))
+        draft.rename(file)
+        assert "n/design/cart" in str(await said("search_notes", query="decimal"))
+        appended = await said(
+            "edit_note", identifier="Cart", operation="append", content="- about [[Tax]]"
+        )
+        assert not appended.is_error
+        assert file.read_text().endswith("- [fact] Sums in Decimal\n- about [[Tax]]")
+        file.unlink()
+        assert "Note Not Found" in str(await said("read_note", identifier="Cart"))
 
-    assert "| \x1b[1mTitle\x1b[0m | " in asyncio.run(work())
-
-
-def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, home: Home, client: Client) -> None:
-    async def work() -> None:
-        async with asyncio.timeout(90), client:
-
-            async def said(tool: str, **arguments: Any) -> str:
-                return str(await client.call_tool(tool, arguments))
-
-            await said(
-                "create_memory_project", project_name="shop", project_path=str(tmp_path / "notes")
-            )
-            await said(
-                "write_note", title="Cart", content="- [fact] Sums in float", directory="design"
-            )
-            file = tmp_path / "notes" / "design" / "Cart.md"
-            assert "- [fact] Sums in float" in file.read_text()
-            draft = file.with_name(".Cart.md.swp")  # as editors save: another file, renamed
-            draft.write_text(file.read_text().replace("float", "Decimal"))
-            draft.rename(file)
-            assert "shop/design/cart" in await said("search_notes", query="decimal")
-            appended = await said(
-                "edit_note", identifier="Cart", operation="append", content="- about [[Tax]]"
-            )
-            assert "is_error=True" not in appended
-            assert file.read_text().endswith("- [fact] Sums in Decimal\n- about [[Tax]]")
-            file.unlink()
-            assert "Note Not Found" in await said("read_note", identifier="Cart")
-
-    asyncio.run(work())
-    assert home.database.exists()
+    work(both)
 
 
-def test_what_is_on_disk_is_not_written_again(tmp_path: Path, client: Client) -> None:
+def test_what_is_on_disk_is_not_written_again(tmp_path: Path, work: Any) -> None:
     """Through the daemon's threads: a folder is added, files come, and each stays one."""
-    port = tmp_path / "port"
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "harbour-plan.md").write_text("---\ntitle: Harbour Plan\n---\n\nkept since May\n")
 
-    def put(name: str, title: str, text: str) -> None:
-        port.mkdir(exist_ok=True)
-        (port / name).write_text(f"---\ntitle: {title}\n---\n\n{text}\n")
+    async def write(said: Said) -> None:
+        assert "harbour-plan" in str(await said("search_notes", query="kept since May"))
+        wrote = await said("write_note", title="Harbour Plan", content="x", directory="")
+        assert "# Updated note" in str(wrote)
+        (notes / "lantern.md").write_text("---\ntitle: Lantern\n---\n\nfirst line\n")
+        await said("edit_note", identifier="Lantern", operation="append", content="second")
 
-    async def work() -> None:
-        async with asyncio.timeout(90), client:
-
-            async def said(tool: str, **arguments: Any) -> str:
-                return str(await client.call_tool(tool, {**arguments, "project": "port"}))
-
-            put("harbour-plan.md", "Harbour Plan", "kept since May")
-            asked = {"project_name": "port", "project_path": str(port)}
-            await client.call_tool("create_memory_project", asked)
-            assert "harbour-plan" in await said("search_notes", query="kept since May")
-            wrote = await said("write_note", title="Harbour Plan", content="x", directory="")
-            assert "# Updated note" in wrote
-            put("lantern.md", "Lantern", "first line")
-            await said("edit_note", identifier="Lantern", operation="append", content="second")
-
-    asyncio.run(work())
-    assert sorted(path.name for path in port.iterdir()) == ["harbour-plan.md", "lantern.md"]
-    assert (port / "lantern.md").read_text().endswith("first line\nsecond")
+    work(write)
+    assert sorted(path.name for path in notes.iterdir()) == ["harbour-plan.md", "lantern.md"]
+    assert (notes / "lantern.md").read_text().endswith("first line\nsecond")
 
 
 def test_a_directory_goes_with_its_pictures_and_comes_back(
-    tmp_path: Path, client: Client, observer: Any
+    tmp_path: Path, work: Any, observer: Any
 ) -> None:
     trip = tmp_path / "notes" / "trip"
     trip.mkdir(parents=True)
     (trip / "Day.md").write_text("zebra crossing")
     (trip / "map.png").write_bytes(b"\x89PNG\xff")
 
-    async def work() -> None:
-        async with asyncio.timeout(90), client:
+    async def move(said: Said) -> None:
+        asked = {"identifier": "trip", "destination_path": "old", "is_directory": True}
+        assert "Successfully moved: 2" in str(await said("move_note", **asked))
+        assert not trip.exists()
+        gone = await said("delete_note", identifier="old", is_directory=True)
+        assert "Successfully deleted: 2" in str(gone)
+        assert "No results" in str(await said("search_notes", query="zebra"))
+        for _ in range(2):
+            await asyncio.to_thread(observer, "note", "folder", "undo")
+        assert "trip/Day.md" in str(await said("search_notes", query="zebra"))
 
-            async def said(tool: str, **arguments: Any) -> str:
-                return str(await client.call_tool(tool, arguments))
-
-            await said("create_memory_project", project_name="n", project_path=str(trip.parent))
-            moved = await said(
-                "move_note", identifier="trip", destination_path="old", is_directory=True
-            )
-            assert "Successfully moved: 2" in moved
-            assert not trip.exists()
-            gone = await said("delete_note", identifier="old", is_directory=True)
-            assert "Successfully deleted: 2" in gone
-            assert "No results" in await said("search_notes", query="zebra")
-            for _ in range(2):
-                await asyncio.to_thread(observer, "note", "folder", "undo")
-            assert "trip/Day.md" in await said("search_notes", query="zebra")
-
-    asyncio.run(work())
+    work(move)
     assert sorted(path.name for path in trip.iterdir()) == ["Day.md", "map.png"]
 
 
@@ -248,21 +226,15 @@ def test_tools_are_answered_while_a_large_folder_is_read(tmp_path: Path, client:
     assert "port: 1008 notes" in asyncio.run(work())
 
 
-def test_an_answer_in_any_format_says_what_was_not_read(tmp_path: Path, client: Client) -> None:
-    asked = {"project_name": "port", "project_path": str(tmp_path / "port")}
+def test_an_answer_in_any_format_says_what_was_not_read(tmp_path: Path, work: Any) -> None:
+    async def ask(said: Said) -> list[str]:
+        (tmp_path / "notes").rename(tmp_path / "away")
+        answers = [
+            await said("search_notes", query="zebra", project="n"),
+            await said("search_notes", query="zebra", project="n", output_format="json"),
+            await said("recent_activity", project="n", output_format="json"),
+        ]
+        return [" ".join(part.text for part in each.content) for each in answers]
 
-    async def work() -> list[str]:
-        async with asyncio.timeout(90), client:
-            await client.call_tool("create_memory_project", asked)
-            (tmp_path / "port").rename(tmp_path / "away")
-            searched = {"query": "zebra", "project": "port"}
-            calls = (
-                ("search_notes", searched),
-                ("search_notes", {**searched, "output_format": "json"}),
-                ("recent_activity", {"project": "port", "output_format": "json"}),
-            )
-            answers = [await client.call_tool(name, arguments) for name, arguments in calls]
-            return [" ".join(part.text for part in each.content) for each in answers]
-
-    for text in asyncio.run(work()):
-        assert "port cannot be read: No such file" in text
+    for text in work(ask):
+        assert "notes cannot be read: No such file" in text

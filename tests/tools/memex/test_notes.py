@@ -13,25 +13,17 @@ from observer.memory.api import Memory
 from observer.notes.signals import Hypothesis
 from observer.notes.values import Note
 from observer.tools.registry import tools_of
+from tests.tools.conftest import defaults
 
 Call = Callable[..., list[Any]]
 FIELDS = "id title layer category tags project created_at"
 PARAMETERS = {
     "save_note": {
-        "title": None,
-        "content": None,
-        "layer": None,
-        "folder": "",
-        "tags": [],
+        "title": None, "content": None, "layer": None, "folder": "", "tags": [],
         "source": "claude-code",
     },
     "search_notes": {
-        "query": None,
-        "limit": 10,
-        "category": "",
-        "tag": "",
-        "date_from": "",
-        "date_to": "",
+        "query": None, "limit": 10, "category": "", "tag": "", "date_from": "", "date_to": "",
     },
     "list_notes": {"limit": 20},
     "list_tags": {},
@@ -44,15 +36,10 @@ PARAMETERS = {
     "list_inferences": {"status": ""},
     "get_inference": {"id": None},
     "mint_inference": {
-        "title": None,
-        "summary": None,
-        "fromSignalId": None,
-        "evidenceNoteIds": [],
-        "confidence": None,
-        "modelId": "",
-        "confirmed": False,
+        "title": None, "summary": None, "fromSignalId": None, "evidenceNoteIds": [],
+        "confidence": None, "modelId": "", "confirmed": False,
     },
-}
+}  # fmt: skip
 READING = {"search_notes", "get_note", "get_signals", "get_inference"}
 
 
@@ -71,12 +58,7 @@ def keep(memory: Memory, content: str, **fields: Any) -> Item:
 
 def test_the_thirteen_tools_are_offered_as_documented(ask: Any) -> None:
     listed = ask("memex", Client.list_tools).tools
-    given = {
-        tool.name: {
-            name: field.get("default") for name, field in tool.input_schema["properties"].items()
-        }
-        for tool in listed
-    }
+    given = {tool.name: defaults(tool) for tool in listed}
     without_empty = {
         tool: {name: default or None for name, default in parameters.items()}
         for tool, parameters in PARAMETERS.items()
@@ -88,16 +70,13 @@ def test_the_thirteen_tools_are_offered_as_documented(ask: Any) -> None:
         assert tool.annotations.read_only_hint == is_reading
         assert tool.annotations.destructive_hint == (tool.name == "delete_note")
         assert len(tool.description) < 2048
-
-
-def test_the_tool_says_which_layer_is_which(memory: Memory) -> None:
-    tool = tools_of(("memex",), memory, str)["save_note"]
-    layer = tool.input_schema["properties"]["layer"]
+    save_note = listed[0]
+    layer = save_note.input_schema["properties"]["layer"]
     assert sorted(layer["enum"]) == ["past", "rule", "state"]
     assert "in doubt" in layer["description"]
-    assert "layer" in tool.input_schema["required"]
-    assert "list_tags" in tool.description
-    assert "[[Title]]" in tool.description
+    assert "layer" in save_note.input_schema["required"]
+    assert "list_tags" in save_note.description
+    assert "[[Title]]" in save_note.description
 
 
 # --- save_note -----------------------------------------------------------------------------------
@@ -124,14 +103,10 @@ def test_a_similar_note_is_warned_of_and_the_note_is_saved(call: Call) -> None:
     assert second.data["is_new"]
 
 
-def test_the_same_words_are_the_same_note(call: Call) -> None:
-    first, again = call(save("One"), save("One"))
-    assert (again.data["id"], again.data["is_new"]) == (first.data["id"], False)
+def test_the_same_words_are_the_same_note_and_a_link_to_nothing_is_shown(call: Call) -> None:
+    saved, other, again = call(save("Plan", "see [[Auth]]"), save("Auth"), save("Auth"))
+    assert (again.data["id"], again.data["is_new"]) == (other.data["id"], False)
     assert again.text.startswith("These words are known already: note #")
-
-
-def test_a_link_to_nothing_is_shown(call: Call) -> None:
-    saved, other = call(save("Plan", "see [[Auth]]"), save("Auth"))
     assert saved.data["dangling"] == ["Auth"]
     assert "No note is called so yet:\n- [[Auth]]" in saved.text
     assert other.data["dangling"] == []
@@ -192,7 +167,7 @@ def test_a_search_is_narrowed(
     clock.wait(7)
     keep(memory, "another train", title="b", category="work/api")
     tool = tools_of(("memex",), memory, str)["search_notes"]
-    assert {hit.title for hit in tool.call({"query": "train", **narrow}).result.notes} == titles
+    assert {hit["title"] for hit in tool.call({"query": "train", **narrow}).result.notes} == titles
 
 
 def test_a_search_says_what_it_cannot_do(call: Call) -> None:
@@ -319,49 +294,34 @@ def test_a_rule_is_for_the_user_to_change(call: Call, memory: Memory, author: An
 
 
 def test_a_state_is_changed_and_its_tags_are_replaced(call: Call, memory: Memory) -> None:
-    _, changed, _ = call(
+    """An empty title is left out, as models mean it: links lead to the note by its title."""
+    _, nothing, changed, _ = call(
         save("Plan", "go by car", layer="state", tags=["a", "b"]),
-        ("update_note", {"id": 4, "content": "go by train", "tags": ["c"]}),
-        ("update_note", {"id": 4, "title": "Trip"}),
-    )
-    assert changed.text == 'Updated note #4 "Plan"'
-    item = memory.notes.get(4)
-    assert (item.title, item.narrative, item.tags) == ("Trip", "go by train", ("c",))
-
-
-def test_an_update_of_nothing_takes_no_title_away(call: Call, memory: Memory) -> None:
-    """Links lead to it by its title; models write an empty text for what they leave out."""
-    _, nothing, changed = call(
-        save("Plan", "go by car", layer="state"),
         ("update_note", {"id": 4, "title": ""}),
-        ("update_note", {"id": 4, "title": "", "content": "go by train"}),
+        ("update_note", {"id": 4, "title": "", "content": "go by train", "tags": ["c"]}),
+        ("update_note", {"id": 4, "title": "Trip"}),
     )
     assert nothing.is_error
     assert changed.text == 'Updated note #4 "Plan"'
-    assert len(memory.notes.history(4)) == 2
+    item = memory.notes.get(4)
+    assert (item.title, item.narrative, item.tags) == ("Trip", "go by train", ("c",))
+    assert len(memory.notes.history(4)) == 3
 
 
 def test_a_note_is_deleted_once_and_the_past_may_go_too(call: Call, memory: Memory) -> None:
-    _, deleted, again, gone, unchanged = call(
+    numbers = (4, -1, 0, 2**53 - 1)
+    tools = ("get_note", "update_note", "delete_note")
+    _, deleted, *missing = call(
         save("Spec"),
         ("delete_note", {"id": 4}),
-        ("delete_note", {"id": 4}),
-        ("get_note", {"id": 4}),
-        ("update_note", {"id": 4, "title": "x"}),
+        *((tool, {"id": number}) for number in numbers for tool in tools),
     )
     assert (deleted.text, deleted.data["deleted"]) == ('Deleted note #4 "Spec"', True)
-    for missing in (again, gone, unchanged):
-        assert missing.text == "Note #4 not found."
-        assert not missing.is_error
+    assert [one.text for one in missing] == [
+        f"Note #{number} not found." for number in numbers for _ in tools
+    ]
+    assert not any(one.is_error for one in missing)
     assert memory.notes.undo(4).title == "Spec"
-
-
-@pytest.mark.parametrize("number", [-1, 0, 2**53 - 1])
-def test_no_note_has_a_number_that_is_no_id(call: Call, number: int) -> None:
-    asked = {"id": number}
-    tools = (("get_note", asked), ("update_note", asked), ("delete_note", asked))
-    for missing in call(save("Spec", f"see {number}"), *tools)[1:]:
-        assert (missing.text, missing.is_error) == (f"Note #{number} not found.", False)
 
 
 def test_only_notes_are_deleted_and_no_approved_rule(call: Call, memory: Memory) -> None:
