@@ -15,17 +15,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
 from observer.code import lines
+from observer.code.lines import Symbol
 from observer.code.outline import is_parsable, parse_fragment, parse_lines
-from observer.code.symbol import Symbol
 from observer.code.tree import DATA_LANGUAGES, GRAMMARS
 from observer.core.value import SymbolChanges
 
@@ -34,22 +34,6 @@ def common_affixes(before: Sequence[str], after: Sequence[str]) -> tuple[int, in
     """Return how many lines both begin with, and how many more both end with."""
     start = _alike(before, after)
     return start, _alike(before[start:][::-1], after[start:][::-1])
-
-
-def indexes_only_in(part: Sequence[str], other: Sequence[str]) -> list[int]:
-    """Return the places of lines that the other does not have, each as often as it lacks it."""
-    if not part or not other:
-        return [*range(len(part))]
-    spare: dict[str, int] = {}
-    for line in other:
-        spare[line] = spare.get(line, 0) + 1
-    found = []
-    for place, line in enumerate(part):
-        if spare.get(line):
-            spare[line] -= 1
-        else:
-            found.append(place)
-    return found
 
 
 def _alike(first: Sequence[str], second: Sequence[str]) -> int:
@@ -130,10 +114,11 @@ def compare_files(old: str, new: str, language: str) -> SymbolChanges | None:
     if start == len(before) == len(after):
         return SymbolChanges()
     end -= _behind(before[len(before) - end :])
-    sides = _parts(old, new, language, (start, end))
-    if not sides:
-        sides = _by_lines(old, language), _by_lines(new, language)
-    return _changes([sides], language)
+    # First what was just written: it is broken more often than what stood there.
+    now = _part(new, language, (start, end))
+    was = _part(old, language, (start, end)) if now else None
+    both = (was, now) if was and now else (_by_lines(old, language), _by_lines(new, language))
+    return _changes([both], language)
 
 
 def _behind(following: Sequence[str]) -> int:
@@ -143,14 +128,6 @@ def _behind(following: Sequence[str]) -> int:
         if code and not code.startswith(_COMMENTING):
             return count
     return min(len(following), _COMMENT_LINES)
-
-
-def _parts(old: str, new: str, language: str, around: tuple[int, int]) -> _Sides | None:
-    """Read the lines of a file that differ; None if its trees are not sound there."""
-    # First what was just written: it is broken more often than what stood there.
-    now = _part(new, language, around)
-    was = _part(old, language, around) if now else None
-    return (was, now) if was and now else None
 
 
 def _part(text: str, language: str, around: tuple[int, int]) -> _Side | None:
@@ -177,22 +154,14 @@ def _piece(text: str, language: str) -> _Side | None:
         return None if text else _NOTHING
     every = tuple(text.split("\n"))
     is_indented = GRAMMARS[language].is_indented
-    symbols = tuple(
-        one for one in found.symbols if _is_outermost(one, every, is_indented=is_indented)
-    )
-    return _Side(every, symbols, found.code)
-
-
-def _is_outermost(one: Symbol, text: Sequence[str], *, is_indented: bool) -> bool:
-    """Return False for a variable that may be inside of a function which a piece does not show."""
-    if one.kind != "variable":
-        return True
-    if is_indented:  # a script may have any number of them; a file says which are its own
-        return False
-    first, last = text[one.first_line - 1], text[one.last_line - 1]
-    if one.first_line == 1 and (one.last_line == 1 or last[:1].isspace()):
-        return False  # the piece may begin amid a line
-    return not first[:1].isspace()
+    kept = []
+    for one in found.symbols:
+        first, last = every[one.first_line - 1], every[one.last_line - 1]
+        # A piece that begins amid a line does not show what is around that.
+        is_amid = one.first_line == 1 and (one.last_line == 1 or last[:1].isspace())
+        if one.kind != "variable" or not (is_indented or is_amid or first[:1].isspace()):
+            kept.append(one)  # a variable may be one of a function that the piece does not show
+    return _Side(every, tuple(kept), found.code)
 
 
 def _by_lines(text: str, language: str) -> _Side:
@@ -210,21 +179,12 @@ def _changes(sides: Sequence[_Sides], language: str) -> SymbolChanges:
     ):
         return changes
     if changes == SymbolChanges(commented=changes.commented):
-        changes = replace(changes, only=_only(sides, is_indented=is_indented))
+        raw = [[line for pair in sides for line in pair[which].text] for which in (0, 1)]
+        code = [[line for pair in sides for line in pair[which].code] for which in (0, 1)]
+        if raw[0] != raw[1] and _is_same(*code, is_indented=is_indented):
+            is_layout = _is_same(*raw, is_indented=is_indented)
+            changes = replace(changes, only="layout" if is_layout else "comments")
     return changes
-
-
-def _texts(sides: Sequence[_Sides], which: int) -> Iterator[str]:
-    return (line for pair in sides for line in pair[which].text)
-
-
-def _only(sides: Sequence[_Sides], *, is_indented: bool) -> Literal["", "layout", "comments"]:
-    """Return what differs, if it is not the code."""
-    raw = [list(_texts(sides, which)) for which in (0, 1)]
-    code = [[line for pair in sides for line in pair[which].code] for which in (0, 1)]
-    if raw[0] == raw[1] or not _is_same(*code, is_indented=is_indented):
-        return ""
-    return "layout" if _is_same(*raw, is_indented=is_indented) else "comments"
 
 
 def _is_same(one: Sequence[str], other: Sequence[str], *, is_indented: bool) -> bool:
@@ -293,7 +253,9 @@ def pair_symbols(
     def laid_out(text: str) -> tuple[str, ...]:
         return _tokens(text, is_indented=is_indented)
 
-    same, old, new = _matched(list(before), list(after), _said)
+    same, old, new = _matched(
+        list(before), list(after), lambda one: (one.path, one.signature, one.text)
+    )
     rough = Counter(map(_roughly, (*old, *new)))
     alike, old, new = _matched(
         old,
@@ -319,10 +281,6 @@ def pair_symbols(
 
 
 _tokens = lru_cache(maxsize=256)(tokenize)
-
-
-def _said(symbol: Symbol) -> tuple[str, str, str]:
-    return symbol.path, symbol.signature, symbol.text
 
 
 def _roughly(symbol: Symbol) -> tuple[str, str]:

@@ -8,15 +8,14 @@ A `ChangeSummary` says it of one file in numbers and names, and sums of it are o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
 from observer.code.diff import (
-    common_affixes,
     compare_files,
     compare_fragments,
     compare_parameters,
-    indexes_only_in,
 )
 from observer.code.languages import language_of
 from observer.core.events import Edit, FileWrite
@@ -121,9 +120,13 @@ def summarize_edits(
     gone: list[str] = []
     fresh: list[str] = []
     for edit in edits:
-        old, new = differing_lines(edit)
-        gone += [old[place] for place in indexes_only_in(old, new)]
-        fresh += [new[place] for place in indexes_only_in(new, old)]
+        old, new = _lines(edit.old), _lines(edit.new)
+        gone += (old - new).elements()
+        fresh += (new - old).elements()
+    became = ""
+    if len(gone) == len(fresh) == 1:
+        before, after = one_line(gone[0], TEXT_CHARS), one_line(fresh[0], TEXT_CHARS)
+        became = f"`{before}` became `{after}`" if before and after and before != after else ""
     symbols = symbols or compare_fragments(((edit.old, edit.new) for edit in edits), language)
     return ChangeSummary(
         added=len(fresh),
@@ -136,14 +139,12 @@ def summarize_edits(
         moved=_shown(symbols.moved),
         commented=_shown(symbols.commented),
         only=symbols.only,
-        became=_became(*gone, *fresh) if len(gone) == len(fresh) == 1 else "",
+        became=became,
     )
 
 
-def _became(old: str, new: str) -> str:
-    """Return what became of one line."""
-    before, after = (one_line(text, TEXT_CHARS) for text in (old, new))
-    return f"`{before}` became `{after}`" if before != after and before and after else ""
+def _lines(text: str) -> Counter[str]:
+    return Counter(text.removesuffix("\n").split("\n") if text else ())
 
 
 def _shown(paths: Sequence[str]) -> tuple[str, ...]:
@@ -152,19 +153,6 @@ def _shown(paths: Sequence[str]) -> tuple[str, ...]:
 
 def _path(path: str) -> str:
     return one_line(path, _PATH_CHARS)
-
-
-def differing_lines(edit: Edit) -> tuple[list[str], list[str]]:
-    """Return the lines that left and those that came, without those around that both have."""
-    old, new = _split(edit.old), _split(edit.new)
-    start, end = common_affixes(old, new)
-    return old[start : len(old) - end], new[start : len(new) - end]
-
-
-def _split(text: str) -> list[str]:
-    if not text:
-        return []
-    return text.removesuffix("\n").split("\n")
 
 
 def has_symbols(path: str) -> bool:

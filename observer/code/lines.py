@@ -16,8 +16,28 @@ import re
 from collections.abc import Sequence
 
 from observer.code.languages import FLAT, definition_name
-from observer.code.symbol import Symbol
 from observer.code.tree import DEEPEST, DEEPEST_KEY
+from observer.core.value import Value
+
+
+class Symbol(Value):
+    """A definition, where it stands and what it says.
+
+    `path` is `name` behind the names of the definitions around it: ``Cart.total``. Lines count
+    from 1 and include the last. `signature` stands before the body and is empty where nothing can
+    be called or inherited; `text` is all of the definition but what is defined inside it. Both are
+    without comments, and spaced alike however they were laid out.
+    """
+
+    name: str
+    path: str
+    kind: str
+    first_line: int
+    last_line: int
+    signature: str = ""
+    text: str = ""
+    comments: str = ""
+
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"(?:=+|-{2,})[ \t\r]*$")
@@ -36,8 +56,12 @@ def markdown_headings(lines: Sequence[str]) -> dict[int, str]:
             fence = "" if match and match[1].startswith(fence) else fence
         elif match:
             fence = match[1]
-        elif name := _heading(line) or _underlined(lines, number):
-            found[number] = name
+        else:
+            code, title = line.lstrip(), line.strip()
+            name = definition_name(code, len(line) - len(code), "markdown")
+            is_title = title and not title.startswith(_NO_TITLE)
+            if name or (is_title and _UNDERLINE.match("".join(lines[number + 1 : number + 2]))):
+                found[number] = name or title[:_CHARS]
     return found
 
 
@@ -48,19 +72,6 @@ def _front(lines: Sequence[str]) -> int:
             if line.rstrip() == _FRONT:
                 return number
     return 0
-
-
-def _heading(line: str) -> str:
-    code = line.lstrip()
-    return definition_name(code, len(line) - len(code), "markdown") if code else ""
-
-
-def _underlined(lines: Sequence[str], number: int) -> str:
-    title = lines[number].strip()
-    below = lines[number + 1] if number + 1 < len(lines) else ""
-    if not title or title.startswith(_NO_TITLE) or not _UNDERLINE.match(below):
-        return ""
-    return title[:_CHARS]
 
 
 _KEY = re.compile(r"(?P<quote>['\"]?)([^\s'\"#:{\[&*!|>%@`-][^:#'\"]{0,99})(?P=quote):(?=\s|$)")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.code.lines import Symbol
 from observer.code.outline import MOST_CHARS, outline, parse_symbols
-from observer.code.symbol import Symbol
 from observer.code.tree import COMPARED_BYTES, GRAMMARS, MOST_FOUND
 
 CART = '''\
