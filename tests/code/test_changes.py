@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelled import SETS
 
-from observer.code.diff import MOST_RENAMED, compare_fragments, compare_parameters
 from observer.code.edits import (
+    MOST_RENAMED,
     ChangeSummary,
+    compare_fragments,
+    compare_parameters,
     merge_changes,
     summarize_write,
 )

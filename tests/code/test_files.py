@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code.diff import MOST_CHARS, MOST_MOVED, compare_files, compare_fragments
+from observer.code.edits import MOST_CHARS, MOST_MOVED, compare_files, compare_fragments
 from observer.code.outline import outline
 from observer.core.value import SymbolChanges
 
