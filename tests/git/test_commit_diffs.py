@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import ObserverError
-from observer.git import commit_diffs as git_steps
-from observer.git.commit_diffs import CommitDiff, DiffEntry
-from observer.git.objects import MOST_BYTES, Blobs
+from observer.git import log as git_steps
+from observer.git.log import CommitDiff, DiffEntry
+from observer.git.process import MOST_BYTES, Blobs
 from tests.support import Git
 
 

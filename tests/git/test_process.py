@@ -17,8 +17,7 @@ from observer.git import command, process, repository
 from observer.git.command import GitProcess
 from observer.git.configuration import run_as_user, user_setting
 from observer.git.launch import GitTimeout, absolute_entries, executable, launch
-from observer.git.objects import Blobs
-from observer.git.process import git_at, git_output, repository_at, stream_lines
+from observer.git.process import Blobs, git_at, git_output, repository_at, stream_lines
 from tests.support import Git
 
 Fake = Callable[[str], None]
