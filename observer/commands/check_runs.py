@@ -21,7 +21,6 @@ from typing import NamedTuple
 from observer.commands import command_line
 from observer.commands.check import CheckIdentity, check_of, rewrites
 from observer.commands.check_tools import (
-    ALWAYS,
     CHECKER_BY_COUNTS,
     CHECKER_BY_OUTPUT,
     KIND_OF_CHECKER,
@@ -206,9 +205,7 @@ def _judges(tool: str, result: CommandResult) -> list[tuple[Kind, str]]:
         return [CHECKER_BY_COUNTS[tool][result.passed is None]]
     if tool in CHECKER_BY_OUTPUT:
         return [CHECKER_BY_OUTPUT[tool]]
-    if tool in KIND_OF_CHECKER:
-        return [(KIND_OF_CHECKER[tool], tool)]
-    return [(kind, tool) for kind, names in ALWAYS.items() if tool in names.split()]
+    return [(KIND_OF_CHECKER[tool], tool)] if tool in KIND_OF_CHECKER else []
 
 
 def _hook(part: SimpleCommand) -> CheckIdentity | None:
