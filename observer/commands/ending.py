@@ -312,19 +312,13 @@ def start_failure(output: str, *, code: int | None = None) -> NotStarted:
     if len(lines) > _MOST_LINES:
         return NotStarted()
     for line in lines:
-        if _SPEAKS.search(line) and (found := _of_line(line[:500])):
-            return found
+        if _RAISED.match(line) or not _SPEAKS.search(line):
+            continue
+        for reason, pattern in _PATTERNS:
+            if match := pattern.search(line[:500]):
+                name = one_line(next(filter(None, match.groups()), ""), 80)
+                return NotStarted(reason=reason, name=name, said=one_line(line[:500], 200))
     return NotStarted(reason="missing" if code == 127 else "permission" if code == 126 else "")
-
-
-def _of_line(line: str) -> NotStarted | None:
-    if _RAISED.match(line):
-        return None
-    for reason, pattern in _PATTERNS:
-        if match := pattern.search(line):
-            name = next(filter(None, match.groups()), "")
-            return NotStarted(reason=reason, name=one_line(name, 80), said=one_line(line, 200))
-    return None
 
 
 _LOOPS = frozenset({"for", "while", "until"})

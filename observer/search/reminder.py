@@ -13,8 +13,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from observer.commands import check_runs, command_forms, command_line, ending
-from observer.commands.command_forms import InvocationForm
+from observer.commands import check_runs, command_line, ending
+from observer.commands.command_line import InvocationForm
 from observer.core.events import Command, Event, FileWrite, Prompt
 from observer.core.filters import Filters
 from observer.core.model import item_id
@@ -141,7 +141,7 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
     if not able:
         return None
     folder = check_runs.folder_of(command_line.simple_commands(command), root, cwd)
-    typed = command_forms.forms_of(command, folder=folder)
+    typed = command_line.forms_of(command, folder=folder)
     found = [one for one in able if any(_is_of(form, one) for form in typed)]
     return max(found, key=lambda one: one.times, default=None)
 
@@ -159,7 +159,7 @@ def _is_certain(one: Alternative) -> bool:
 def _is_of(form: InvocationForm, one: Alternative) -> bool:
     """Return True if a form is what failed, or begins with the words that were to blame."""
     stem = _stem(one)
-    return command_forms.is_same_form(form, one.failed) or (
+    return command_line.is_same_form(form, one.failed) or (
         bool(stem) and f"{form.line} ".startswith(stem) and not one.worked.line.startswith(stem)
     )
 

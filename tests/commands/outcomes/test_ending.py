@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelled.outcomes import Label
 
-from observer.commands import command_line, ending, outcome, visible_output
+from observer.commands import command_line, ending, outcome
 from observer.commands.ending import NotStarted, start_failure
 from observer.core.events import Command
 from observer.observations import event_text
@@ -347,13 +347,13 @@ def test_a_long_command_line_is_read_in_linear_time(command: str) -> None:
 def test_a_line_lets_through_a_part_of_an_output(
     command: str, text: str, *, is_whole: bool, shows_end: bool
 ) -> None:
-    seen = visible_output.visible_output_of(command)
+    seen = outcome.visible_output_of(command)
     assert (seen.is_whole(text), seen.shows_end(text)) == (is_whole, shows_end)
 
 
 @given(st.text(alphabet="make| tailhdgrep-n+c05'\"\\()v>", max_size=80))
 def test_any_command_line_lets_something_through(command: str) -> None:
-    assert visible_output.visible_output_of(command).is_whole("a") in {True, False}
+    assert outcome.visible_output_of(command).is_whole("a") in {True, False}
 
 
 VITEST = """
@@ -394,17 +394,17 @@ def test_the_name_of_a_task_before_each_line_is_left_out(command: str, prefix: s
     ],
 )
 def test_places_levels_and_a_few_log_lines_are_no_tasks(text: str) -> None:
-    assert visible_output.strip_task_prefixes(text) == text
+    assert outcome.strip_task_prefixes(text) == text
 
 
 @given(st.text(alphabet="ab:#[]| \n1", max_size=200))
 def test_lines_only_get_shorter(text: str) -> None:
-    assert len(visible_output.strip_task_prefixes(text)) <= len(text)
+    assert len(outcome.strip_task_prefixes(text)) <= len(text)
 
 
 def test_where_a_client_went_back_to_is_no_output() -> None:
     text = "2 passed in 0.10s\nShell cwd was reset to /app\n"
-    assert visible_output.plain_output(text) == "2 passed in 0.10s\n"
+    assert outcome.plain_output(text) == "2 passed in 0.10s\n"
     silent = Command(command="touch a", output="Shell cwd was reset to /app", failed=False)
     assert outcome.command_result(silent, command_line.parse_command_line("touch a")).said == ""
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.commands import command_line, ending, outcome, visible_output
+from observer.commands import command_line, ending, outcome
 from observer.commands.parsers import PARSERS
 from observer.commands.result import CommandResult
 from observer.core.events import Command
@@ -680,17 +680,17 @@ def test_a_client_saying_that_there_was_no_output_is_not_repeated() -> None:
 
 def test_only_head_and_tail_of_a_long_output_are_looked_at() -> None:
     text = "start\n" + "x" * 100_000 + "\n5 passed in 1.00s"
-    shown = visible_output.plain_output(text)
-    assert len(shown) <= visible_output.HEAD_CHARS + visible_output.TAIL_CHARS + 1
+    shown = outcome.plain_output(text)
+    assert len(shown) <= outcome.HEAD_CHARS + outcome.TAIL_CHARS + 1
     assert judged("pytest", text).passed == 5
 
 
 def test_signs_that_end_a_colour_leave_nothing() -> None:
-    assert visible_output.plain_output("\x1b[31m-a\x1b(B\x1b[m\x1b]8;;x\x1b\\b") == "-ab"
+    assert outcome.plain_output("\x1b[31m-a\x1b(B\x1b[m\x1b]8;;x\x1b\\b") == "-ab"
 
 
 def test_progress_bars_leave_their_last_state() -> None:
-    assert visible_output.plain_output("10%\r50%\rdone\r\nnext") == "done\nnext"
+    assert outcome.plain_output("10%\r50%\rdone\r\nnext") == "done\nnext"
 
 
 HOSTILE = {

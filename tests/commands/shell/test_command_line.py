@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 from observer.commands import command_line, runners
 from observer.commands.check import fix_kind
 from observer.commands.check_tools import checker_of
-from observer.commands.command_forms import (
+from observer.commands.command_line import (
+    InlineScript,
     InvocationForm,
     adds_settings,
     forms_of,
+    inline_script,
     is_other_form,
     is_same_form,
+    simple_commands,
 )
-from observer.commands.command_line import InlineScript, inline_script, simple_commands
 
 HEADS = [
     ("cd api && CI=1 timeout 60 python -m pytest -q tests | tail -5", "python -m pytest -q tests",
