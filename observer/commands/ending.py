@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from observer.commands import command_line
@@ -63,7 +64,11 @@ def stopped_by(command: Command) -> int | None:
     code = own_exit_code(command)
     if code in ENDINGS:
         return code
-    return BY_TIMEOUT if is_timed_out(command) else None
+    if command.exit_code is not None or command.failed is False:
+        return None
+    text = _ERROR_TAG.sub("", f"{command.output[:_END_CHARS]}\n{command.output[-_END_CHARS:]}")
+    lines = text.strip().split("\n")
+    return BY_TIMEOUT if any(map(TIMED_OUT.match, (*lines[:2], lines[-1]))) else None
 
 
 def own_exit_code(command: Command) -> int | None:
@@ -164,15 +169,6 @@ def is_interrupted(command: Command) -> bool:
         or _EXITED_BY_SIGINT.match(command.output) is not None
         or _KEYBOARD.search(command.output[-_END_CHARS:]) is not None
     )
-
-
-def is_timed_out(command: Command) -> bool:
-    """Return True if the client says that it stopped the command at its time limit."""
-    if command.exit_code is not None or command.failed is False:
-        return False
-    text = _ERROR_TAG.sub("", f"{command.output[:_END_CHARS]}\n{command.output[-_END_CHARS:]}")
-    lines = text.strip().split("\n")
-    return any(map(TIMED_OUT.match, (*lines[:2], lines[-1])))
 
 
 Reason = Literal["", "missing", "usage", "script", "folder", "permission", "service", "stopped"]
@@ -431,15 +427,11 @@ class _Line(NamedTuple):
         if any(XARGS in head.wrapping for head in self.heads):
             return False  # it may have had nothing to run
         start = next(at for at, part in enumerate(self.parts) if part is self.heads[0])
-        return all(self._passes_on(part) for part in self.parts[start + 1 :])
-
-    def _passes_on(self, part: SimpleCommand) -> bool:
-        """Return whether a failure before this command still shows in the exit code."""
-        if part.sign == "|":
-            return self.pipefail
-        if part.sign == "||":
-            return part.words[0] in _LEAVING
-        return part.sign == "&&" or (part.sign == ";" and self.errexit)
+        shown = {"|": self.pipefail, "&&": True, ";": self.errexit}
+        return all(  # a failure before each of them still shows
+            part.words[0] in _LEAVING if part.sign == "||" else shown.get(part.sign, False)
+            for part in self.parts[start + 1 :]
+        )
 
     @property
     def failure(self) -> bool:
@@ -453,7 +445,9 @@ class _Line(NamedTuple):
         started = [at for at, part in enumerate(self.parts) if part.sign in {";", "&"}]
         statement = self.parts[0 if self.errexit or not started else started[-1] :]
         if not self.pipefail:
-            statement = _before_last_pipe(statement)
+            piped = list(takewhile(lambda part: part.sign == "|", reversed(statement)))
+            # What fails before the last pipe keeps that from being run.
+            statement = statement[: max(len(statement) - len(piped) - 1, 0)] if piped else statement
         return any(map(self.is_head, statement))
 
 
@@ -467,14 +461,6 @@ def _answers(part: SimpleCommand) -> bool:
     verb = command_line.git_words(part.words) if program_name(part.words[0]) == "git" else []
     asking = _GIT_ANSWERING.get(verb[0], frozenset()) if verb else frozenset()
     return program_name(part.words[0]) in _ANSWERING or not asking.isdisjoint(verb)
-
-
-def _before_last_pipe(statement: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
-    """Return the commands whose failure keeps the last pipe from being run."""
-    end = len(statement)
-    while end and statement[end - 1].sign == "|":
-        end -= 1
-    return statement if end == len(statement) else statement[: max(end - 1, 0)]
 
 
 def _worded(line: _Line) -> ExitStatus:
