@@ -336,11 +336,10 @@ _GIT_ANSWERING = {
 }
 """Programs, and words of git, whose exit code answers a question: 1 is no failure."""
 
-_OF_FIRST = r"\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}"
-_LAST_CODE = re.compile(rf"\$\?|\$\{{\?\}}|\$LASTEXITCODE\b|\$status\b|{_OF_FIRST}")
-_FIRST_OF_PIPE = re.compile(_OF_FIRST)
-_SAVED = re.compile(rf"\b(\w+)=[\"']?(?:(\$\?)|{_OF_FIRST})")
-_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_OF_FIRST = ("${PIPESTATUS", "${pipestatus")
+_LAST_CODE = re.compile(
+    r"\$\?|\$\{\?\}|\$LASTEXITCODE\b|\$status\b|\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}"
+)
 _ENDS_IN_CODE = re.compile(r"(?:^|\D)(\d{1,3})\W*$")
 _SHOWN_CHARS = 4000
 
@@ -393,7 +392,7 @@ def exit_status_of(command: str) -> ExitStatus:
         return ExitStatus(success=False, failure=False)
     if not _LOOPS.isdisjoint(first_words):
         return ExitStatus(success=False, failure=line.failure)
-    return _shown(command, line, _worded(line))
+    return _shown(line, _worded(line))
 
 
 def is_in_background(command: str) -> bool:
@@ -483,48 +482,28 @@ def _literal(part: SimpleCommand) -> str:
     return text if part.words[0] == "echo" and is_plain else ""
 
 
-def _shown(command: str, line: _Line, status: ExitStatus) -> ExitStatus:
-    """Add how an exit code that the line shows, or ends with, is found."""
-    saved = _SAVED.search(command)
+def _shown(line: _Line, status: ExitStatus) -> ExitStatus:
+    """Add how an exit code that the line shows is found."""
     for end in range(len(line.parts) - 1, 0, -1):
         part = line.parts[end]
         words = " ".join(part.words)
-        is_exit = part.words[0] == "exit"
-        if is_exit or (part.sign == ";" and part.words[0] in _SHOWING and not part.into):
-            before = _judged_by(words, line, end, saved)
-            if before is None:
-                continue
-            if is_exit:
-                proofs = (before.success, before.failure) if end + 1 == len(line.parts) else ()
-                return status._replace(success=proofs[0], failure=proofs[1]) if proofs else status
-            pattern = _code_pattern(words, is_last=end + 1 == len(line.parts))
+        code = _LAST_CODE.search(words)
+        if not code or part.sign != ";" or part.words[0] not in _SHOWING or part.into:
+            continue
+        before = line.until(end, first_of_pipe=code[0].startswith(_OF_FIRST))
+        if before.heads:
             return status._replace(
-                shows=pattern, shown_success=before.success, shown_failure=before.failure
+                shows=_code_pattern(words, is_last=end + 1 == len(line.parts)),
+                shown_success=before.success,
+                shown_failure=before.failure,
             )
     return status
-
-
-def _judged_by(words: str, line: _Line, end: int, saved: re.Match[str] | None) -> _Line | None:
-    """Return the part of the line whose exit code these words show; None if they show none."""
-    if _LAST_CODE.search(words):
-        before = line.until(end, first_of_pipe=_FIRST_OF_PIPE.search(words) is not None)
-        return before if before.heads else None
-    names = _VARIABLE.findall(words)
-    if saved is None or saved.group(1) not in names:
-        return None
-    last = max(at for at, part in enumerate(line.parts) if line.is_head(part))
-    while last + 1 < end and line.parts[last + 1].sign == "|":
-        last += 1
-    return line.until(last + 1, first_of_pipe=saved.group(2) is None)
 
 
 def _code_pattern(words: str, *, is_last: bool) -> re.Pattern[str] | None:
     """Return what finds the code in the output: among the words beside it, or in the last line."""
     text = re.sub(r"[\"']|\\n|%\w|^\S+ (?:-\w+ )?", "", words)
-    around = [re.escape(one.strip()) for one in _VARIABLE_OR_CODE.split(text, maxsplit=1)]
-    if len(around) == 2 and re.search(r"\w", around[0]) and len(around[0]) < 80:
-        return re.compile(rf"^[ \t]*{around[0]}[ \t]*(\d{{1,3}})\b", re.MULTILINE)
+    before = _LAST_CODE.split(text, maxsplit=1)[0].strip()
+    if re.search(r"\w", before) and len(before) < 80:
+        return re.compile(rf"^[ \t]*{re.escape(before)}[ \t]*(\d{{1,3}})\b", re.MULTILINE)
     return _ENDS_IN_CODE if is_last else None
-
-
-_VARIABLE_OR_CODE = re.compile(rf"{_LAST_CODE.pattern}|{_VARIABLE.pattern.replace('(', '(?:')}")

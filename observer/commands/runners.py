@@ -93,9 +93,7 @@ _LAUNCHERS: dict[str, list[_Launcher]] = {
     **dict.fromkeys(("poetry", "pipenv"), _verbs("run")),
     "pipx": _verbs("run", valued="--spec --python"),
     "coverage": _verbs("run", valued="--source --rcfile --omit --include"),
-    **dict.fromkeys(
-        _CONDAS, _verbs("run", valued="-n --name -p --prefix")
-    ),
+    **dict.fromkeys(_CONDAS, _verbs("run", valued="-n --name -p --prefix")),
     "hatch": _picky("run", valued="-e --env"),
     "pdm": _picky("run", valued="-p --project"),
     "rye": _picky("run"),

@@ -42,7 +42,7 @@ _LD_ERROR = line_pattern(
     r"(?:\S*ld(?:\.\w+)?: )?(?:error: )?(?:([^\s:(]+)(?::[^\n]*?)?: )?((?:undefined reference to"
     r"|undefined symbol: |cannot find -l|multiple definition of)[^\n]*)$"
 )
-_GLUED = re.compile(r":\w+(/\S+)")
+_GLUED = re.compile(r"^:\w+(?=/\S)")
 _SYMBOL = re.compile(r"\s+symbol: +([^\n]+)")
 _SYMBOL_CHARS = 600
 
@@ -54,7 +54,9 @@ def cc(text: str) -> CommandResult | None:
     if not errors and not linked:
         return None
     if errors:
-        first = Diagnostic(described(text, errors[0]), _unglued(errors[0].group(1)))
+        # Gradle glues the name of its task to the first line of its compiler.
+        place = _GLUED.sub("", errors[0].group(1))
+        first = Diagnostic(described(text, errors[0]), place)
     else:
         first = Diagnostic(linked[0].group(2), linked[0].group(1) or "")
     warnings = len(_CC_WARNING.findall(text))
@@ -165,39 +167,30 @@ def go_test(text: str) -> CommandResult | None:
     names = [name for state, name in tests if state == "FAIL"]
     passed = sum(state == "PASS" for state, _ in tests)
     failed = max(len(names), packages.count("FAIL"), is_bad)
+    said = [
+        f"{count} {word}" for count, word in ((len(names), "failed"), (passed, "passed")) if count
+    ]
+    if packages:
+        said.append(f"{packages.count('ok')} of {len(packages)} packages ok")
     return run_result(
         "go test",
         TestCounts(passed=passed or (None if packages or tests else 0), failed=failed),
         failing=names,
-        first=_built(text)
-        or (
-            _go_first(text, names[0] if _panic_in(text) else _leaf(names))
-            if names
-            else _complaint(text)
-        ),
-        said=_counts(len(names), passed, packages),
+        first=_go_stopped(text, names),
+        said=", ".join(said),
     )
 
 
-def _counts(failed: int, passed: int, packages: list[str]) -> str:
-    parts = [f"{count} {word}" for count, word in ((failed, "failed"), (passed, "passed")) if count]
-    if packages:
-        parts.append(f"{packages.count('ok')} of {len(packages)} packages ok")
-    return ", ".join(parts)
-
-
-def _leaf(names: list[str]) -> str:
-    """Return the first test that failed by itself, not by one inside it."""
-    inner = (name for name in names if not any(one.startswith(f"{name}/") for one in names))
-    return next(inner)
-
-
-def _built(text: str) -> Diagnostic | None:
-    """Return what kept a package from being built, if that comes before any test."""
+def _go_stopped(text: str, names: list[str]) -> Diagnostic:
+    """Return the first complaint: what kept a package from being built, if before any test."""
     found = _NOT_BUILT.search(text)
-    if found is None or text.find("--- FAIL", 0, found.start()) >= 0:
-        return None
-    return Diagnostic(found[2], found[1])
+    if found and text.find("--- FAIL", 0, found.start()) < 0:
+        return Diagnostic(found[2], found[1])
+    if not names:
+        return _complaint(text)
+    # The first that failed by itself, not by one inside it.
+    inner = (name for name in names if not any(one.startswith(f"{name}/") for one in names))
+    return _go_first(text, names[0] if _panic_in(text) else next(inner))
 
 
 def _go_first(text: str, name: str) -> Diagnostic:

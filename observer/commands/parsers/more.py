@@ -328,17 +328,14 @@ def tap(text: str) -> CommandResult | None:
         return None
     bad = [name.strip() for no, name, aside in rows if no and not aside]
     skipped = sum(1 for _, _, aside in rows if aside)
+    where = _WHERE.search(text)
+    place = ":".join(filter(None, where.groups())).rstrip(".") if where else ""
     return run_result(
         "tap",
         TestCounts(passed=len(rows) - len(bad) - skipped, failed=len(bad), skipped=skipped),
         failing=bad,
-        first=Diagnostic(place=_tap_place(text), test=bad[0]) if bad else Diagnostic(),
+        first=Diagnostic(place=place, test=bad[0]) if bad else Diagnostic(),
     )
-
-
-def _tap_place(text: str) -> str:
-    found = _WHERE.search(text)
-    return ":".join(filter(None, found.groups())).rstrip(".") if found else ""
 
 
 _JEST_JSON = Format(

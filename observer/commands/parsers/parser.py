@@ -131,7 +131,11 @@ class Format(NamedTuple):
             passed=max(counts["passed"] or counts["every"] - failed - skipped, 0),
             failed=failed + counts["broken"] + len(never) or counts["lost"],
             skipped=skipped,
-            seconds=total_seconds(filter(None, map(_seconds, ends))),
+            seconds=total_seconds(
+                float(one["seconds"]) / (1000 if one.get("unit") == "ms" else 1)
+                for one in map(re.Match.groupdict, ends)
+                if one.get("seconds")
+            ),
         )
         names = [*dict.fromkeys(diagnostic(row).test for row in rows)][: tally.failed]
         return run_result(self.tool, tally, failing=names, first=self.complaint(text, rows))
@@ -183,13 +187,6 @@ def _counted(ends: Sequence[re.Match[str]]) -> Counter[str]:
             if number.isdecimal() and name != "seconds":
                 found[name.rstrip(_DIGITS)] += int(number)
     return found
-
-
-def _seconds(end: re.Match[str]) -> float | None:
-    groups = end.groupdict()
-    if not (number := groups.get("seconds")):
-        return None
-    return float(number) / (1000 if groups.get("unit") == "ms" else 1)
 
 
 STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
