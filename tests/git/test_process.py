@@ -228,15 +228,6 @@ def test_objects_are_read_whatever_their_ids_are_made_with(
         ]
 
 
-def test_a_command_of_gitpython_is_a_process_in_the_closed_environment(
-    tmp_path: Path, git: Git
-) -> None:
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "config", "user.name", "hidden")
-    with git_at(str(tmp_path)).config("--list", name_only=True) as listed:
-        assert b"user.name" not in listed.all()
-
-
 def test_a_git_that_nobody_waits_for_ends() -> None:
     words = ("hash-object", "--stdin")
     process = launch(words, environ=os.environ, reads=subprocess.PIPE)
