@@ -23,7 +23,7 @@ STATIC = frozenset({"lint", "format", "types"})
 
 ALWAYS: dict[Kind, str] = {
     "test": "pytest unittest nose2 trial tox nox jest vitest mocha ava tap jasmine karma rspec"
-    " minitest phpunit pest paratest pester codecept prove bats ctest gotestsum ginkgo cypress",
+    " minitest phpunit pest paratest codecept prove bats ctest gotestsum ginkgo cypress",
     "types": "mypy dmypy pyright basedpyright ty pyre tsc vue-tsc svelte-check phpstan psalm srb"
     " dialyzer",
     "lint": "flake8 pylint eslint oxlint stylelint golangci-lint staticcheck revive rubocop"
@@ -37,7 +37,6 @@ ALIASES = {
     "py.test": "pytest", "basedpyright": "pyright",
     "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
     "paratest": "phpunit", "prek": "pre-commit", "docker-compose": "docker", "podman": "docker",
-    "Invoke-Pester": "pester", "invoke-pester": "pester",
 }  # fmt: skip
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
 """Programs that only run another's tests."""
@@ -146,10 +145,6 @@ SELECTING = {
     "vitest": word_set("-t --testNamePattern --project"),
     "tox": word_set("-e -m -f"),
     "nox": word_set("-e -s --session --sessions -k -t --tags"),
-    "pester": word_set(
-        "-Tag -TagFilter -ExcludeTag -ExcludeTagFilter -FullNameFilter -TestName -ExcludePath"
-        " -Configuration"
-    ),
     "swift test": word_set("--filter --skip --test-product -s --specifier"),
     "swift build": word_set("--product --target"),
     **dict.fromkeys(_XCODEBUILD, _XCODE_CHOOSING),
@@ -174,7 +169,6 @@ NEUTRAL = {
     "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
     "mypy": word_set("--python-executable --cache-dir"),
     **dict.fromkeys(_XCODEBUILD, _XCODE_NEUTRAL),
-    "pester": word_set("-Output -Show -OutputFile -OutputFormat -CodeCoverage"),
     **dict.fromkeys(
         ("swift test", "swift build"),
         word_set(

@@ -11,10 +11,8 @@ import re
 from msgspec.structs import replace
 
 from observer.commands.parsers.parser import (
-    STRING,
     Format,
     OutputParser,
-    decode_json_string,
     diagnostic,
     in_turn,
 )
@@ -118,8 +116,6 @@ def docker(text: str) -> CommandResult | None:
     return failed_result("docker", "the build stopped", first)
 
 
-_EVENT = '"Action":"'
-_OUTPUT = re.compile(f'"Output":({STRING})')
 _TEST = line_pattern(r" *--- (FAIL|PASS|SKIP): (\S+)")
 _PACKAGE = line_pattern(r"(ok|FAIL|---|\?) *\t\S+([\t ][^\n]*)?$")
 _NONE_CHOSEN = "[no tests to run]"
@@ -154,10 +150,8 @@ def _panic_in(text: str) -> Diagnostic | None:
 def go_test(text: str) -> CommandResult | None:
     """Read `go test`; without `-v` it names passing packages only, so those are counted.
 
-    A package is "ok" too if `-run` chose none of its tests. With `-json` the words are in events.
+    A package is "ok" too if `-run` chose none of its tests.
     """
-    if _EVENT in text:
-        text = "".join(["\n", *map(decode_json_string, _OUTPUT.findall(text))])
     ends = [(state, more) for state, more in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
     tests = _TEST.findall(text)
     is_bad = _FAILED_AT_END.search(text) is not None
@@ -384,7 +378,7 @@ PARSERS = (
         ("swift", "xcodebuild"),
         ("Executed ", "Test run with ", "** TEST ", "** BUILD "),
     ),
-    OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n", _EVENT)),
+    OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n")),
     OutputParser(in_turn(_GO_BUILD.read, _GO_STOPPED.read), ("go", "gofmt"), (".go:",)),
     OutputParser(_GO_PANIC.read, ("go",), ("panic: ", "fatal error: "), is_raised=True),
     OutputParser(_NEXTEST.read, ("cargo",), (" tests run: ", " test run: ")),

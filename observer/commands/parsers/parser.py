@@ -1,8 +1,7 @@
 """The parser of one tool's output: how it is read, and the marks by which it is recognized.
 
 Part of interpretation (step 6). What most tools print fits a `Format`, whose patterns name the
-parts of a line by their groups; the others have a function. JSON in an output may be cut anywhere,
-so it is not parsed as a whole: `STRING` and `decode_json_string` read its strings.
+parts of a line by their groups; the others have a function.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from observer.commands.result import (
     total_seconds,
     word_counts,
 )
-from observer.core.json_text import load
 
 Read = Callable[[str], CommandResult | None]
 _STACK_CHARS = 6000
@@ -187,13 +185,3 @@ def _counted(ends: Sequence[re.Match[str]]) -> Counter[str]:
             if number.isdecimal() and name != "seconds":
                 found[name.rstrip(_DIGITS)] += int(number)
     return found
-
-
-STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
-"""The pattern of a string, quotes included."""
-
-
-def decode_json_string(string: str) -> str:
-    """Return what a string of JSON says; half a surrogate pair becomes U+FFFD."""
-    said: str = load(string)
-    return said

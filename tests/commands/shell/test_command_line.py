@@ -305,8 +305,6 @@ CHECKS = [
     ("xcodebuild test -scheme App", "test", "xcodebuild test", "-scheme App"),
     ("xcodebuild -scheme 'My App' test", "test", "xcodebuild test", "-scheme 'My App'"),
     ("xcodebuild -list", None, "", ""),
-    ("Invoke-Pester -Path tests -CI", "test", "pester", "-Path tests -CI"),
-    ("pwsh -c 'Invoke-Pester -Tag Unit'", "test", "pester", "-Tag Unit"),
     # tasks of a project
     ("FOO='a b' make test", "test", "make test", ""),
     ("make -C api test", "test", "make test", "-C api"),
