@@ -370,6 +370,11 @@ def _failed(line: _Line) -> CheckResults:
     signed = _blamed(line) or [one for one in line.ran if _signed(one, line)]
     if (line.reported and not signed) or _judged_nothing(line):
         return CheckResults()
+    if line.result.passed and not line.result.failed and len(line.ran) > len(signed) > 0:
+        # Its tests are well, so what failed is what was run behind them.
+        start = signed[-1].place + 1
+        behind = [one._replace(place=one.place - start) for one in line.ran if one.place >= start]
+        return _unsigned(line._replace(parts=line.parts[start:], ran=behind))
     return _by(signed[0], line) if signed else _unsigned(line)
 
 
