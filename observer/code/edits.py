@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
@@ -236,9 +235,6 @@ MOST_RENAMED = 100
 _LAYOUT = {ord(sign): None for sign in ",;'\""}
 """What, beside spaces, a formatter adds, drops or replaces."""
 
-MOST_MOVED = 1_000
-"""Symbols beyond which nobody looks for those that stand in another order."""
-
 _Symbols: TypeAlias = list[Symbol]
 _Shape: TypeAlias = tuple[tuple[str, str, str], ...]
 _Key: TypeAlias = Callable[[Symbol], Hashable]
@@ -281,7 +277,6 @@ def pair_symbols(
         resigned=_unique(one.path for _, one in resigned),
         removed=_listed(old, [was for was, _ in renamed], is_data=is_data),
         renamed=tuple(renamed),
-        moved=_moved(same, before, after),
         commented=_unique(path for path in commented if path not in known),
     )
 
@@ -311,32 +306,6 @@ def _matched(
         else:
             left.append(one)
     return pairs, [one for rest in waiting.values() for one in rest], left
-
-
-def _moved(
-    same: Sequence[tuple[Symbol, Symbol]], before: Sequence[Symbol], after: Sequence[Symbol]
-) -> tuple[str, ...]:
-    """Return the symbols that stand on another side of others around them than before."""
-    if len(same) > MOST_MOVED:
-        return ()
-    was_at = {id(one): place for place, one in enumerate(before)}
-    now_at = {id(one): place for place, one in enumerate(after)}
-    was = _by_owner(one for one, _ in sorted(same, key=lambda pair: was_at[id(pair[0])]))
-    now = _by_owner(one for _, one in sorted(same, key=lambda pair: now_at[id(pair[1])]))
-    found: list[str] = []
-    for owner, paths in now.items():
-        if paths != was[owner]:
-            moves = SequenceMatcher(None, was[owner], paths, autojunk=False).get_opcodes()
-            for tag, _, _, start, end in moves:
-                found += paths[start:end] if tag != "equal" else ()
-    return _unique(found)
-
-
-def _by_owner(symbols: Iterable[Symbol]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in symbols:
-        found.setdefault(one.path.rpartition(".")[0], []).append(one.path)
-    return found
 
 
 def _renamed(old: _Symbols, new: _Symbols) -> list[tuple[str, str]]:
@@ -417,8 +386,8 @@ class ChangeSummary(Value):
     """What happened to one file; the sum of several edits if they were folded.
 
     `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols,
-    `renamed` pairs of an old and a new one, `moved` what only stands elsewhere, `commented` what
-    has other comments; a path is in one of them. `only` says that nothing but the layout, or the
+    `renamed` pairs of an old and a new one, `commented` what has other comments; a path is in one
+    of them. `only` says that nothing but the layout, or the
     comments, changed. `became` says what became of the line, where an edit is of one.
     """
 
@@ -429,7 +398,6 @@ class ChangeSummary(Value):
     resigned: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
-    moved: tuple[str, ...] = ()
     commented: tuple[str, ...] = ()
     only: Literal["", "layout", "comments"] = ""
     became: str = ""
@@ -439,7 +407,7 @@ class ChangeSummary(Value):
         """Every symbol that was touched, new ones first."""
         renamed = [name for pair in self.renamed for name in pair[::-1]]
         every = (*self.new, *self.resigned, *renamed, *self.changed, *self.gone)
-        return distinct((*every, *self.commented, *self.moved), 4 * MOST_SYMBOLS)
+        return distinct((*every, *self.commented), 4 * MOST_SYMBOLS)
 
 
 def merge_changes(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
@@ -464,14 +432,12 @@ def merge_changes(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
         resigned=distinct(resigned, MOST_SYMBOLS),
         gone=distinct(gone, MOST_SYMBOLS),
         renamed=tuple(dict.fromkeys((*first.renamed, *pairs)))[:MOST_SYMBOLS],
-        moved=_besides(settled, first.moved, then.moved),
-        commented=_besides(settled, first.commented, then.commented),
+        commented=distinct(
+            (name for name in (*first.commented, *then.commented) if name not in settled),
+            MOST_SYMBOLS,
+        ),
         only=then.only if then.only == first.only else "",
     )
-
-
-def _besides(settled: set[str], first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
-    return distinct((name for name in (*first, *then) if name not in settled), MOST_SYMBOLS)
 
 
 _PATH_CHARS = 160
@@ -522,7 +488,6 @@ def summarize_edits(
         resigned=_shown(symbols.resigned),
         gone=_shown(symbols.removed),
         renamed=tuple((_path(old), _path(new)) for old, new in symbols.renamed[:MOST_SYMBOLS]),
-        moved=_shown(symbols.moved),
         commented=_shown(symbols.commented),
         only=symbols.only,
         became=became,
@@ -557,7 +522,7 @@ def symbol_changes_of(path: str, old: str | None, new: str | None) -> SymbolChan
     renamed = ((was[:_PATH_CHARS], now[:_PATH_CHARS]) for was, now in found.renamed[:_MOST_NAMED])
     kept = {
         sort: tuple(path[:_PATH_CHARS] for path in getattr(found, sort)[:_MOST_NAMED])
-        for sort in ("added", "changed", "resigned", "removed", "moved", "commented")
+        for sort in ("added", "changed", "resigned", "removed", "commented")
     }
     return replace(found, renamed=tuple(renamed), **kept)
 

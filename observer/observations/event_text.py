@@ -354,7 +354,6 @@ def _fates(change: ChangeSummary) -> tuple[tuple[str, Sequence[str]], ...]:
         ("renamed", renamed),
         ("changed", change.changed),
         ("removed", change.gone),
-        ("moved", change.moved),
         ("changed the comments of", change.commented),
     )
 

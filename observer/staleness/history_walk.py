@@ -295,14 +295,12 @@ def _landed(anchor_set: AnchorSet, anchors: Sequence[Anchor], step: CommitDiff) 
     still = [anchor for anchor in anchors if anchor.fingerprint is None]
     if len(still) < len(had):
         anchor_set = replace(anchor_set, base=step.commit, is_here=True)
-        anchors = _worth(anchors)
+        # Symbols that are not in a file are left out, if others of the item are.
+        with_some = {each.origin for each in anchors if each.fingerprint}
+        anchors = [
+            each for each in anchors if each.fingerprint != ABSENT or each.origin not in with_some
+        ]
     return replace(anchor_set, anchors=tuple(anchors))
-
-
-def _worth(anchors: Sequence[Anchor]) -> list[Anchor]:
-    """Leave out symbols that are not in a file, if others of the item are."""
-    with_some = {each.origin for each in anchors if each.fingerprint}
-    return [each for each in anchors if each.fingerprint != ABSENT or each.origin not in with_some]
 
 
 MOST_NAMED = 100

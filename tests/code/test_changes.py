@@ -107,12 +107,12 @@ def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
     assert (both.new, both.renamed) == (("h", "g"), (("old", "new"),))
 
 
-def test_the_sum_says_what_only_moved_or_has_other_comments() -> None:
-    first = ChangeSummary(commented=("f", "g"), moved=("m",), only="comments")
+def test_the_sum_says_what_only_has_other_comments() -> None:
+    first = ChangeSummary(commented=("f", "g"), only="comments")
     both = merge_changes(first, ChangeSummary(commented=("h",), only="comments"))
-    assert (both.commented, both.moved, both.only) == (("f", "g", "h"), ("m",), "comments")
+    assert (both.commented, both.only) == (("f", "g", "h"), "comments")
     both = merge_changes(first, ChangeSummary(changed=("f", "m")))
-    assert (both.changed, both.commented, both.moved, both.only) == (("f", "m"), ("g",), (), "")
+    assert (both.changed, both.commented, both.only) == (("f", "m"), ("g",), "")
 
 
 def test_what_was_seen_in_the_whole_file_is_believed() -> None:
