@@ -115,8 +115,7 @@ _KEYED = frozenset({"json", "yaml"})
 _SECTIONED = (FLAT - _KEYED) | {_STATEMENTS}
 _UNSIGNED = _SECTIONED | _KEYED | {"css", "terraform", "protobuf", "make", "docker", "just"}
 _OWN = {"markdown": markdown_headings, "yaml": yaml_keys}
-_HEAD_LINES = 20
-_PARENTHESES = re.compile(r"[()]")
+_PARAMETERS = re.compile(r"\((?:[^()]++|\([^()]*+\))*+\)?")
 _HEAD_ENDS = re.compile(r"[{=]|\bdo\b")
 
 
@@ -164,7 +163,7 @@ def read_symbols(text: str, language: str) -> tuple[Symbol, ...]:
         name = named.get(number, "")
         _leave(inside, code, indent, is_sectioned=is_sectioned, is_named=bool(name))
         if name and len(inside) < deepest:
-            signature = "" if language in _UNSIGNED else _signature(lines, number, name)
+            signature = "" if language in _UNSIGNED else _signature(line, name)
             path = ".".join([*(one.path for one in inside[-1:]), name.replace("::", ".")])
             inside.append(_Open(path, indent=indent, first=number, signature=signature))
             found.append(inside[-1])
@@ -205,18 +204,10 @@ def _leave(
         inside.pop()
 
 
-def _signature(lines: Sequence[str], first: int, name: str) -> str:
-    """Return what stands before the body of something that can be called, else nothing."""
-    if "(" not in lines[first].partition(name)[2]:
+def _signature(line: str, name: str) -> str:
+    """Return what stands in a line before the body of something that can be called, else nothing."""
+    called = _PARAMETERS.search(line, line.find(name))
+    if called is None:
         return ""
-    depth = 0
-    head: list[str] = []
-    for line in lines[first : first + _HEAD_LINES]:
-        end = 0
-        for parenthesis in _PARENTHESES.finditer(line):
-            depth += 1 if parenthesis[0] == "(" else -1
-            end = parenthesis.end()
-        head.append(line[:end] + _HEAD_ENDS.split(line[end:], maxsplit=1)[0])
-        if depth <= 0:
-            break
-    return " ".join(" ".join(head).split())
+    head = line[: called.end()] + _HEAD_ENDS.split(line[called.end() :], maxsplit=1)[0]
+    return " ".join(head.split())
