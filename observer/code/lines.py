@@ -205,7 +205,7 @@ def _leave(
 
 
 def _signature(line: str, name: str) -> str:
-    """Return what stands in a line before the body of something that can be called, else nothing."""
+    """Return what stands in a line before the body of what can be called, else nothing."""
     called = _PARAMETERS.search(line, line.find(name))
     if called is None:
         return ""
