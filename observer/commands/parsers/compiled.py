@@ -73,12 +73,6 @@ def described(text: str, error: re.Match[str]) -> str:
     return f"{words}: {' '.join(symbol.group(1).split())}" if symbol else words
 
 
-def _unglued(place: str) -> str:
-    """Take off the name of the task to which Gradle glues the first line of its compiler."""
-    glued = _GLUED.match(place)
-    return glued.group(1) + place[glued.end() :] if glued else place
-
-
 _MAKE_ERROR = line_pattern(r"g?make(?:\[\d+\])?: \*\*\* (\[?)([^\n]+)$")
 _MAKE_SAID = re.compile(r"g?make(?:\[\d+\])?: (?:\*\*\* )?")
 
