@@ -53,6 +53,7 @@ HEADS = [
     ("ls\npytest -q | tail -3; git status", "pytest -q", "pytest"),
     ("make || true; make install", "make; make install", "make"),
     ("make || make all", "make || make all", "make"),
+    ("make & make install", "make; make install", "make"),
     ("git commit -m 'a && b; c'", "git commit -m 'a && b; c'", "git"),
     ("for i in 1 2; do pytest -q; done", "pytest -q", "pytest"),
     ("if [ -f a ]; then make; else cmake .; fi", "make; cmake .", "make"),
