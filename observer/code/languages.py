@@ -212,7 +212,7 @@ PROSE = frozenset({"markdown", "restructuredtext"})
 
 def language_of(path: str) -> str:
     """Return the language of a file by its name, or an empty string."""
-    name = path.rpartition("/")[2].lower()
+    name = path.replace("\\", "/").rpartition("/")[2].lower()
     stem, dot, extension = name.rpartition(".")
     if dot and stem:
         return EXTENSIONS.get(extension, "")

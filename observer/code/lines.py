@@ -16,8 +16,28 @@ import re
 from collections.abc import Sequence
 
 from observer.code.languages import FLAT, definition_name
-from observer.code.symbol import Symbol
 from observer.code.tree import DEEPEST, DEEPEST_KEY
+from observer.core.value import Value
+
+
+class Symbol(Value):
+    """A definition, where it stands and what it says.
+
+    `path` is `name` behind the names of the definitions around it: ``Cart.total``. Lines count
+    from 1 and include the last. `signature` stands before the body and is empty where nothing can
+    be called or inherited; `text` is all of the definition but what is defined inside it. Both are
+    without comments, and spaced alike however they were laid out.
+    """
+
+    name: str
+    path: str
+    kind: str
+    first_line: int
+    last_line: int
+    signature: str = ""
+    text: str = ""
+    comments: str = ""
+
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"(?:=+|-{2,})[ \t\r]*$")
@@ -36,8 +56,12 @@ def markdown_headings(lines: Sequence[str]) -> dict[int, str]:
             fence = "" if match and match[1].startswith(fence) else fence
         elif match:
             fence = match[1]
-        elif name := _heading(line) or _underlined(lines, number):
-            found[number] = name
+        else:
+            code, title = line.lstrip(), line.strip()
+            name = definition_name(code, len(line) - len(code), "markdown")
+            is_title = title and not title.startswith(_NO_TITLE)
+            if name or (is_title and _UNDERLINE.match("".join(lines[number + 1 : number + 2]))):
+                found[number] = name or title[:_CHARS]
     return found
 
 
@@ -48,19 +72,6 @@ def _front(lines: Sequence[str]) -> int:
             if line.rstrip() == _FRONT:
                 return number
     return 0
-
-
-def _heading(line: str) -> str:
-    code = line.lstrip()
-    return definition_name(code, len(line) - len(code), "markdown") if code else ""
-
-
-def _underlined(lines: Sequence[str], number: int) -> str:
-    title = lines[number].strip()
-    below = lines[number + 1] if number + 1 < len(lines) else ""
-    if not title or title.startswith(_NO_TITLE) or not _UNDERLINE.match(below):
-        return ""
-    return title[:_CHARS]
 
 
 _KEY = re.compile(r"(?P<quote>['\"]?)([^\s'\"#:{\[&*!|>%@`-][^:#'\"]{0,99})(?P=quote):(?=\s|$)")
@@ -104,8 +115,7 @@ _KEYED = frozenset({"json", "yaml"})
 _SECTIONED = (FLAT - _KEYED) | {_STATEMENTS}
 _UNSIGNED = _SECTIONED | _KEYED | {"css", "terraform", "protobuf", "make", "docker", "just"}
 _OWN = {"markdown": markdown_headings, "yaml": yaml_keys}
-_HEAD_LINES = 20
-_PARENTHESES = re.compile(r"[()]")
+_PARAMETERS = re.compile(r"\((?:[^()]++|\([^()]*+\))*+\)?")
 _HEAD_ENDS = re.compile(r"[{=]|\bdo\b")
 
 
@@ -153,7 +163,7 @@ def read_symbols(text: str, language: str) -> tuple[Symbol, ...]:
         name = named.get(number, "")
         _leave(inside, code, indent, is_sectioned=is_sectioned, is_named=bool(name))
         if name and len(inside) < deepest:
-            signature = "" if language in _UNSIGNED else _signature(lines, number, name)
+            signature = "" if language in _UNSIGNED else _signature(line, name)
             path = ".".join([*(one.path for one in inside[-1:]), name.replace("::", ".")])
             inside.append(_Open(path, indent=indent, first=number, signature=signature))
             found.append(inside[-1])
@@ -194,18 +204,10 @@ def _leave(
         inside.pop()
 
 
-def _signature(lines: Sequence[str], first: int, name: str) -> str:
-    """Return what stands before the body of something that can be called, else nothing."""
-    if "(" not in lines[first].partition(name)[2]:
+def _signature(line: str, name: str) -> str:
+    """Return what stands in a line before the body of what can be called, else nothing."""
+    called = _PARAMETERS.search(line, line.find(name))
+    if called is None:
         return ""
-    depth = 0
-    head: list[str] = []
-    for line in lines[first : first + _HEAD_LINES]:
-        end = 0
-        for parenthesis in _PARENTHESES.finditer(line):
-            depth += 1 if parenthesis[0] == "(" else -1
-            end = parenthesis.end()
-        head.append(line[:end] + _HEAD_ENDS.split(line[end:], maxsplit=1)[0])
-        if depth <= 0:
-            break
-    return " ".join(" ".join(head).split())
+    head = line[: called.end()] + _HEAD_ENDS.split(line[called.end() :], maxsplit=1)[0]
+    return " ".join(head.split())

@@ -101,45 +101,28 @@ class _Reader:
         match node.type:
             case "string" | "template_string":
                 return self._text(node)
-            case "number" | "unary_expression":
-                return self._number(node)
+            case "number" | "unary_expression" if len(said := self.source(node)) <= DIGITS:
+                with suppress(ValueError):
+                    return float(said) if "." in said else int(said)
             case "array":
                 return [self._value(one, depth + 1) for one in _parts(node)]
             case "object":
                 return dict(self._fields(node, depth))
             case "call_expression":
                 return self._called(node, depth)
-            case _:
-                return self._named(node)
-
-    def _named(self, node: Node) -> Literal:
-        name = self.source(node)
-        if name not in self._known:
+        if (name := self.source(node)) not in self._known:
             raise _Computed
         return self._known[name]
 
     def _text(self, node: Node) -> str:
-        said = "".join(map(self._fragment, node.named_children))
+        said = ""
+        for part in node.named_children:
+            if part.type not in {"string_fragment", "escape_sequence"}:
+                raise _Computed
+            is_escape = part.type == "escape_sequence"
+            said += _unescaped(self.source(part)) if is_escape else self.source(part)
         # Two escapes may be the halves of one character.
         return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-    def _fragment(self, node: Node) -> str:
-        match node.type:
-            case "string_fragment":
-                return self.source(node)
-            case "escape_sequence":
-                return _unescaped(self.source(node))
-            case _:
-                raise _Computed
-
-    def _number(self, node: Node) -> int | float:
-        said = self.source(node).replace("_", "")
-        if len(said) > DIGITS:
-            raise _Computed
-        try:
-            return float(said) if "." in said else int(said)
-        except ValueError:
-            raise _Computed from None
 
     def _fields(self, node: Node, depth: int) -> Iterator[tuple[str, Literal]]:
         for part in _parts(node):
@@ -154,7 +137,10 @@ class _Reader:
         function = node.child_by_field_name("function") or node
         given = node.child_by_field_name("arguments") or node
         if self.source(function) == "String.raw":
-            return self._raw(given)
+            parts = {part.type for part in given.named_children}
+            if given.type != "template_string" or "template_substitution" in parts:
+                raise _Computed
+            return self.source(given)[1:-1]
         owner = function.child_by_field_name("object")
         if owner is None or not self.source(function).endswith(".join"):
             raise _Computed
@@ -163,12 +149,6 @@ class _Reader:
         if not isinstance(parts, list) or not isinstance(joint, str):
             raise _Computed
         return joint.join(map(str, parts))
-
-    def _raw(self, template: Node) -> str:
-        parts = {part.type for part in template.named_children}
-        if template.type != "template_string" or "template_substitution" in parts:
-            raise _Computed
-        return self.source(template)[1:-1]
 
 
 def _parts(node: Node) -> list[Node]:

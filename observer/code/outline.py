@@ -15,12 +15,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from observer.code import lines, tree
-from observer.code.symbol import Symbol
+from observer.code.lines import Symbol
 from observer.code.tree import CALLED, DATA, DEEPEST, DEEPEST_KEY, GRAMMARS, FoundNode, Grammar
 
 MOST_CHARS = 1 << 20
@@ -115,36 +116,31 @@ def _span(source: bytes, first: int, last: int) -> tree.Span:
 
 
 def _symbols(found: _Found, text: str, language: str, *, with_locals: bool) -> tuple[Symbol, ...]:
+    reader = _Nesting(found.source, GRAMMARS[language], with_locals=with_locals)
+    symbols: list[Symbol] = []
+    for node in found.nodes:
+        symbols += reader.ended(node.start)
+        reader.take(node)
+    symbols += reader.ended(len(found.source))
     last = text.rstrip().count("\n") + 1
-    symbols = build_symbols(found.source, found.nodes, GRAMMARS[language], with_locals=with_locals)
-    placed = (_placed(one, found.ahead, last) for one in symbols)
-    return tuple(sorted(placed, key=lambda one: (one.first_line, -one.last_line)))
-
-
-def _placed(symbol: Symbol, ahead: int, last: int) -> Symbol:
-    """Count lines from the beginning of the original text."""
-    return replace(
-        symbol,
-        first_line=max(symbol.first_line - ahead, 1),
-        last_line=max(min(symbol.last_line - ahead, last), 1),
+    placed = (  # lines count from the beginning of the original text
+        replace(
+            one,
+            first_line=max(one.first_line - found.ahead, 1),
+            last_line=max(min(one.last_line - found.ahead, last), 1),
+        )
+        for one in symbols
     )
+    return tuple(sorted(placed, key=lambda one: (one.first_line, -one.last_line)))
 
 
 def _read(found: _Found, text: str, language: str, kept: slice) -> ParsedText:
     code = bytearray(found.source)
-    _blank(code, [one for one in found.nodes if one.kind == "comment"])
-    symbols = _symbols(found, text, language, with_locals=False)
-    return ParsedText(symbols, _lines(code, kept))
-
-
-def _blank(text: bytearray, nodes: Iterable[tree.FoundNode]) -> None:
-    for one in nodes:
-        inside = bytes(text[one.start : one.end])
-        text[one.start : one.end] = b"\n".join(b" " * len(line) for line in inside.split(b"\n"))
-
-
-def _lines(text: bytearray, kept: slice) -> tuple[str, ...]:
-    return tuple(text.decode("utf-8", "replace").split("\n")[kept])
+    for one in found.nodes:
+        if one.kind == "comment":
+            code[one.start : one.end] = _SAYING.sub(b" ", code[one.start : one.end])
+    lines = code.decode("utf-8", "replace").split("\n")[kept]
+    return ParsedText(_symbols(found, text, language, with_locals=False), tuple(lines))
 
 
 WRAPPER = "_"
@@ -164,6 +160,7 @@ _OPENERS_RUN = re.compile(
     rf"(?:(?:{'|'.join(_OPENERS)})\b\W{{0,8}}\w{{0,8}}\s{{1,4}}){{{_MOST_OPENERS}}}"
 )
 _BRACES = re.compile(r"[{}]")
+_SAYING = re.compile(rb"[^\n]")
 
 
 class RepairedFragment(NamedTuple):
@@ -180,16 +177,27 @@ def repair_fragment(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
         return
     before = "" if not grammar.before or "<?" in text else grammar.before
     closed, left = _braces(text) if grammar.statement else (0, 0)
-    for opening in _openings(text, grammar, closed):
-        yield _between(before + opening, text, opening.count("{") + left)
+    inside = grammar.member + grammar.statement
+    openings = [""]
+    if closed:
+        openings = [inside + "{" * (closed - inside.count("{"))]
+    elif grammar.member and text[:1] in {" ", "\t", '"'}:
+        openings = [grammar.member, inside]
+    for opening in openings:
+        closing = "}" * (opening.count("{") + left)
+        whole = f"{text}\n{closing}" if closing else text
+        ahead = before + opening
+        yield RepairedFragment(f"{ahead}\n{whole}" if ahead else whole, ahead=bool(ahead))
 
 
 @lru_cache(maxsize=8)  # what an edit leaves is what the next one finds
 def is_plausibly_nested(text: str) -> bool:
     """Return True if a text is nested as people nest."""
     # Few texts hold enough to be nested deeply: counting costs a tenth of looking at the order.
-    if _count(text, "[](){}") > DEEPEST_BRACKET and _is_deep(text):
-        return False
+    if _count(text, "[](){}") > DEEPEST_BRACKET:
+        depths = accumulate(1 if one in _OPENING else -1 for one in _BRACKETS.findall(text))
+        if any(abs(depth) > DEEPEST_BRACKET for depth in depths):
+            return False
     if _count(text, _SIGNS) >= _MOST_SIGNS and _SIGNS_RUN.search(text):
         return False
     return not (_count(text, _OPENERS) >= _MOST_OPENERS and _OPENERS_RUN.search(text))
@@ -199,38 +207,10 @@ def _count(text: str, parts: Iterable[str]) -> int:
     return sum(map(text.count, parts))
 
 
-def _is_deep(text: str) -> bool:
-    depth = 0
-    for bracket in _BRACKETS.findall(text):
-        depth += 1 if bracket in _OPENING else -1
-        if abs(depth) > DEEPEST_BRACKET:
-            return True
-    return False
-
-
-def _openings(text: str, grammar: Grammar, closed: int) -> tuple[str, ...]:
-    inside = grammar.member + grammar.statement
-    if closed:
-        return (inside + "{" * (closed - inside.count("{")),)
-    if grammar.member and text[:1] in {" ", "\t", '"'}:
-        return grammar.member, inside
-    return ("",)
-
-
-def _between(opening: str, text: str, left: int) -> RepairedFragment:
-    closed = f"{text}\n{'}' * left}" if left > 0 else text
-    return (
-        RepairedFragment(f"{opening}\n{closed}", ahead=1) if opening else RepairedFragment(closed)
-    )
-
-
 def _braces(text: str) -> tuple[int, int]:
     """Return how many braces a text closes without opening them, and how far open it ends."""
-    depth = deepest = 0
-    for brace in _BRACES.findall(text):
-        depth += 1 if brace == "{" else -1
-        deepest = min(deepest, depth)
-    return -deepest, depth
+    depths = [0, *accumulate(1 if one == "{" else -1 for one in _BRACES.findall(text))]
+    return -min(depths), depths[-1]
 
 
 def _indented(text: str, grammar: Grammar) -> RepairedFragment:
@@ -273,24 +253,6 @@ class _Open:
         self.path = path
         self.cuts: list[tuple[int, int]] = []
         self.comments: list[FoundNode] = []
-
-
-def build_symbols(
-    text: bytes, found: Iterable[FoundNode], grammar: Grammar, *, with_locals: bool = True
-) -> Iterator[Symbol]:
-    """Yield the symbols of what was found, which comes outermost first; inner symbols first.
-
-    Args:
-        text: what was parsed.
-        found: as `tree.find_nodes` returns it.
-        grammar: of the text's language.
-        with_locals: whether what is defined inside a function is a symbol, or part of that.
-    """
-    reader = _Nesting(text, grammar, with_locals=with_locals)
-    for one in found:
-        yield from reader.ended(one.start)
-        reader.take(one)
-    yield from reader.ended(len(text))
 
 
 class _Nesting:
@@ -382,8 +344,12 @@ class _Nesting:
         if found.kind == "function" or (found.kind in CALLED and found.body < found.end):
             signature = " ".join(_said(one, text, found.body).split())
             signature = _DECORATORS.sub("", signature, count=1).rstrip(" :{;")
-        said = _said(one, text, found.end)
-        is_indented = self._grammar.is_indented
+        lines = _said(one, text, found.end).split("\n")
+        if self._grammar.is_indented:  # kept against the indentation of the first line
+            column = " " * (found.start - text.rfind(b"\n", 0, found.start) - 1)
+            lines = [line.removeprefix(column).rstrip() for line in lines]
+        else:
+            lines = [" ".join(line.split()) for line in lines]
         return Symbol(
             name=one.path[-1].rpartition(".")[2] if found.kind in CALLED else one.path[-1],
             path=".".join(one.path),
@@ -391,7 +357,7 @@ class _Nesting:
             first_line=bisect_left(self._line_ends, found.start) + 1,
             last_line=bisect_left(self._line_ends, found.end) + 1,
             signature=signature,
-            text=_laid_out(said, text, found.start) if is_indented else _text_lines(said),
+            text="\n".join(filter(None, lines)),
             comments=" ".join(
                 word
                 for each in one.comments
@@ -428,15 +394,3 @@ def _said(one: _Open, text: bytes, end: int) -> str:
             at = max(at, behind)
     pieces.append(text[at:end])
     return b" ".join(pieces).decode("utf-8", "replace")
-
-
-def _text_lines(said: str) -> str:
-    lines = (" ".join(line.split()) for line in said.split("\n"))
-    return "\n".join(line for line in lines if line)
-
-
-def _laid_out(said: str, text: bytes, start: int) -> str:
-    """Keep the indentation of lines against that of the first one."""
-    column = " " * (start - text.rfind(b"\n", 0, start) - 1)
-    lines = (line.removeprefix(column).rstrip() for line in said.split("\n"))
-    return "\n".join(line for line in lines if line.strip())

@@ -57,9 +57,11 @@ class Grammar(NamedTuple):
     filler: str = ""
 
 
-def _named(kind: str, *nodes: str) -> str:
-    """Return patterns of nodes that have a name, and a body or none."""
-    return "\n".join(f"({node} name: (_) @name body: (_)? @body) @{kind}" for node in nodes)
+def _named(kind: str, nodes: str, end: str = "") -> str:
+    """Return patterns of nodes, whose types all end alike, that have a name, and a body or none."""
+    return "\n".join(
+        f"({one}{end} name: (_) @name body: (_)? @body) @{kind}" for one in nodes.split()
+    )
 
 
 _PYTHON = f"""
@@ -86,7 +88,7 @@ _UNIMPORTED = '(#not-match? @_value "^(await )?(require|import)[^a-z]")'
 _FUNCTION = f"""
 (_ (variable_declarator name: (identifier) @name value: {_FUNCTION_VALUE}) @function)"""
 _JAVASCRIPT = f"""
-{_named("function", "function_declaration", "generator_function_declaration", "method_definition")}
+{_named("function", "function_declaration generator_function_declaration method_definition")}
 {_named("class", "class_declaration")}
 (program {_FUNCTION})
 (program (export_statement {_FUNCTION}))
@@ -108,7 +110,7 @@ _ECMASCRIPT = f"""{_JAVASCRIPT}
 """
 _TYPESCRIPT = f"""{_JAVASCRIPT}
 (public_field_definition name: (_) @name value: {_FUNCTION_VALUE}) @function
-{_named("class", "abstract_class_declaration", "interface_declaration", "enum_declaration")}
+{_named("class", "abstract_class interface enum", "_declaration")}
 (function_signature name: (_) @name) @function
 (abstract_method_signature name: (_) @name) @function
 (class_body (method_signature name: (_) @name) @function)
@@ -132,8 +134,8 @@ _GO = f"""
 """
 
 _RUST = f"""
-{_named("function", "function_item", "function_signature_item")}
-{_named("class", "struct_item", "enum_item", "union_item", "trait_item", "mod_item")}
+{_named("function", "function function_signature", "_item")}
+{_named("class", "struct enum union trait mod", "_item")}
 (impl_item type: (_) @name) @scope
 (macro_definition name: (_) @name) @macro
 (type_item name: (_) @name) @constant
@@ -145,24 +147,8 @@ _RUST = f"""
 """
 
 _JAVA = f"""
-{
-    _named(
-        "function",
-        "method_declaration",
-        "constructor_declaration",
-        "compact_constructor_declaration",
-    )
-}
-{
-    _named(
-        "class",
-        "class_declaration",
-        "interface_declaration",
-        "enum_declaration",
-        "record_declaration",
-        "annotation_type_declaration",
-    )
-}
+{_named("function", "method constructor compact_constructor", "_declaration")}
+{_named("class", "class interface enum record annotation_type", "_declaration")}
 (line_comment) @comment
 (block_comment) @comment
 """
@@ -189,8 +175,8 @@ _CPP = f"""{_C}
 """
 
 _RUBY = f"""
-{_named("function", "method", "singleton_method")}
-{_named("class", "class", "module")}
+{_named("function", "method singleton_method")}
+{_named("class", "class module")}
 (assignment left: (constant) @name) @constant
 (call method: (identifier) @_call
   arguments: (argument_list . [(string) (constant) (scope_resolution)] @name) block: (_) @body
@@ -199,16 +185,8 @@ _RUBY = f"""
 """
 
 _PHP = f"""
-{_named("function", "function_definition", "method_declaration")}
-{
-    _named(
-        "class",
-        "class_declaration",
-        "interface_declaration",
-        "trait_declaration",
-        "enum_declaration",
-    )
-}
+{_named("function", "function_definition method_declaration")}
+{_named("class", "class interface trait enum", "_declaration")}
 (const_element . (name) @name) @constant
 (function_call_expression function: (name) @_call
   arguments: (arguments . (argument (string) @name)) @body
@@ -217,25 +195,9 @@ _PHP = f"""
 """
 
 _CSHARP = f"""
-{
-    _named(
-        "function",
-        "method_declaration",
-        "constructor_declaration",
-        "destructor_declaration",
-        "local_function_statement",
-    )
-}
-{
-    _named(
-        "class",
-        "class_declaration",
-        "interface_declaration",
-        "struct_declaration",
-        "record_declaration",
-        "enum_declaration",
-    )
-}
+{_named("function", "local_function_statement")}
+{_named("function", "method constructor destructor", "_declaration")}
+{_named("class", "class interface struct record enum", "_declaration")}
 (property_declaration name: (_) @name accessors: (_) @body) @function
 (property_declaration name: (_) @name value: (_) @body) @function
 (delegate_declaration name: (_) @name) @function
@@ -318,6 +280,7 @@ DEEPEST_NODE = 80
 _NAME_CHARS = 100
 _PARTS = frozenset({"name", "body", "owner"})
 _NAMELESS = frozenset({"comment", "hidden", "decorator"})
+_WRAPPING = frozenset({"reference_declarator", "parenthesized_declarator"})
 
 Span: TypeAlias = tuple[int, int]
 """The places in a text where a part of it begins and ends."""
@@ -463,39 +426,25 @@ def _read(
     """Yield what one match found, by what distinguishes it from other matches."""
     kind = next(name for name in captures if name not in _PARTS and not name.startswith("_"))
     node = captures[kind][0]
+    start, end = node.start_byte, node.end_byte
     if kind in _NAMELESS:
-        yield (
-            (kind, node.start_byte),
-            FoundNode(kind, node.start_byte, node.end_byte, node.end_byte),
-        )
+        yield (kind, start), FoundNode(kind, start, end, end)
         return
-    body = captures["body"][0].start_byte if "body" in captures else node.end_byte
-    owner = captures["owner"][0].text if "owner" in captures else b""
+    body = captures["body"][0].start_byte if "body" in captures else end
+    owner = _decoded(captures["owner"][0].text or b"") if "owner" in captures else ""
     for declared in captures["name"]:
         name = _innermost(declared)
-        yield (
-            ("", name.start_byte),
-            FoundNode(
-                kind,
-                node.start_byte,
-                body,
-                node.end_byte,
-                _decoded(text[name.start_byte : name.end_byte]),
-                _decoded(owner or b""),
-            ),
-        )
+        called = _decoded(text[name.start_byte : name.end_byte])
+        yield ("", name.start_byte), FoundNode(kind, start, body, end, called, owner)
 
 
 def _innermost(name: Node) -> Node:
     """Return what a declarator declares, behind its pointers and parameters."""
-    while inner := name.child_by_field_name("declarator") or _only_child(name):
+    while inner := name.child_by_field_name("declarator") or (
+        name.named_children[-1] if name.type in _WRAPPING else None
+    ):
         name = inner
     return name
-
-
-def _only_child(node: Node) -> Node | None:
-    is_wrapped = node.type in {"reference_declarator", "parenthesized_declarator"}
-    return node.named_children[-1] if is_wrapped else None
 
 
 def _decoded(text: bytes) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -104,24 +104,19 @@ def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity 
     filters = [*scope.filters, *([part.wrapping] if XARGS in part.wrapping.split() else [])]
     if checker.is_task and (partial := _PARTIAL.search(checker.base)):
         filters.append(partial.group())
+    paths = sorted({one_line(path, 200) for path in scope.paths})
     return CheckIdentity(
         kind=checker.kind,
         base=one_line(checker.base, 80),
         tool=part.words[0].rpartition("/")[2][:40],
         folder=scope.folder,
-        paths=distinct_paths(scope.paths),
+        paths=("",) if "" in paths else tuple(paths[:_MOST]),
         filters=distinct((one_line(one, 120) for one in filters), _MOST),
         strict=distinct(scope.strict, _MOST),
         is_given=scope.is_given,
         is_task=checker.is_task,
         is_fixer=rewrites(part),
     )
-
-
-def distinct_paths(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths sorted, each once; all of a project where "" is among them."""
-    found = sorted({one_line(path, 200) for path in paths})
-    return ("",) if "" in found else tuple(found[:_MOST])
 
 
 def covers(green: CheckIdentity, red: CheckIdentity) -> bool:
@@ -188,18 +183,14 @@ def selects_test(check: CheckIdentity, name: str, place: str = "") -> bool:
     The test is one that failed when it ran last.
     """
     filters = [one for one in check.filters if one not in _LAST_FAILED]
-    if filters and not any(_is_chosen(name, one) for one in filters):
+    chosen = (one.partition("=")[2].strip("'\"^$") for one in filters)
+    if filters and not any(one and one in name for one in chosen):
         return False
     is_bare = filters and "/" not in name and "::" not in name
     if is_bare or check.paths == ("",):
         return True
     below = f"{check.folder}/{name}" if check.folder else name
     return any(_inside(one, path) for one in (name, below, place) if one for path in check.paths)
-
-
-def _is_chosen(name: str, chosen: str) -> bool:
-    value = chosen.partition("=")[2].strip("'\"^$")
-    return bool(value) and value in name
 
 
 def _inside(path: str, place: str) -> bool:
@@ -223,38 +214,32 @@ class _Scope:
                 self._enter(unquoted(value), is_file=False)
             else:
                 self.filters.append(f"in package={unquoted(value)}")
-        self._read(checker.rest)
-        self.is_given = bool(self._targets) and not checker.is_task
-        self.paths = self._placed()
-
-    def _read(self, words: Sequence[str]) -> None:
-        at = 0
+        words, at = checker.rest, 0
         while at < len(words):
             at += self._take(words[at], words[at + 1] if at + 1 < len(words) else "")
+        self.is_given = bool(self._targets) and not checker.is_task
+        self.paths = self._placed()
 
     def _take(self, word: str, following: str) -> int:
         """Take a word; return 2 where the next one is its value."""
         name, _, value = word.partition("=")
         steps, base = 1 if value else 2, self._checker.base
+        value = unquoted(value or following)
         if word == "<":
             return 2
         if name in _AT or name in _MANIFESTS:
-            self._enter(unquoted(value or following), is_file=name in _MANIFESTS)
-        elif self._is_strict(name, unquoted(value or following)):
-            self.strict.append(f"{name}={unquoted(value or following)}")
+            self._enter(value, is_file=name in _MANIFESTS)
+        elif name in STRICT_VALUES and value and value.startswith(STRICT_VALUES[name]):
+            self.strict.append(f"{name}={value}")
         elif name in EXACT.get(base, EXACT[""]):
-            self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
+            self.filters.append(f"{name.lstrip('-')}={value}")
             self.strict.append(self.filters[-1])
         elif name in SELECTING.get(base, SELECTING[""]):
-            self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
+            self.filters.append(f"{name.lstrip('-')}={value}")
         elif name not in NEUTRAL_VALUED and name not in NEUTRAL.get(base, ()):
             self._take_alone(word)
             return 1
         return steps
-
-    def _is_strict(self, name: str, value: str) -> bool:
-        least = STRICT_VALUES.get(name)
-        return least is not None and bool(value) and value.startswith(least)
 
     def _take_alone(self, word: str) -> None:
         """Take a word that has no value behind it."""
@@ -424,7 +409,13 @@ def fix_kind(part: SimpleCommand) -> FixKind:
         return kind
     if tool not in _RUNNERS:
         return ""
-    return "fixer" if not _FIXING.isdisjoint(words) else _of_script(plain)
+    if not _FIXING.isdisjoint(words):
+        return "fixer"
+    # What a script of the project does, its name says.
+    names = [word for word in plain if word not in {"run", "run-script", "exec"}][:2]
+    is_checking = any(map(_CHECKING_SCRIPT.search, names))
+    kinds = (kind for name in names for kind, one in _SCRIPTS.items() if one.search(name))
+    return "" if is_checking else next(kinds, "")
 
 
 def rewrites(part: SimpleCommand) -> bool:
@@ -433,13 +424,3 @@ def rewrites(part: SimpleCommand) -> bool:
     Its success says that it could do so, and nothing about a check that only looks.
     """
     return fix_kind(part) == "fixer"
-
-
-def _of_script(words: list[str]) -> FixKind:
-    """Return what a script of the project does, as its name says."""
-    names = [word for word in words if word not in {"run", "run-script", "exec"}][:2]
-    if any(map(_CHECKING_SCRIPT.search, names)):
-        return ""
-    return next(
-        (kind for name in names for kind, pattern in _SCRIPTS.items() if pattern.search(name)), ""
-    )

@@ -21,7 +21,6 @@ from typing import NamedTuple
 from observer.commands import command_line
 from observer.commands.check import CheckIdentity, check_of, rewrites
 from observer.commands.check_tools import (
-    ALWAYS,
     CHECKER_BY_COUNTS,
     CHECKER_BY_OUTPUT,
     KIND_OF_CHECKER,
@@ -100,8 +99,12 @@ def checks_in(parts: Sequence[SimpleCommand], root: str, cwd: str) -> Iterator[T
     for place, part in enumerate(parts):
         if part.words[0] in {"cd", "pushd"}:
             folder = _entered(folder, part.words[1:], root)
-        elif check := check_of(part, folder, root) or _hook(part):
+        elif check := check_of(part, folder, root):
             yield TaskCheck(place, check)
+        elif program_name(part.words[0]) == "git" and _UNHOOKED.isdisjoint(part.words):
+            for verb in [word for word in part.words[1:] if word in _HOOKED][:1]:
+                hook = CheckIdentity(kind="all", base=f"git {verb}", tool="git", is_task=True)
+                yield TaskCheck(place, hook)
 
 
 @lru_cache(maxsize=1024)
@@ -162,11 +165,6 @@ def reported_checkers(result: CommandResult) -> dict[str, Kind]:
     return {base: kind for tool in tools for kind, base in _judges(tool, result)}
 
 
-def deciding_checkers(result: CommandResult) -> dict[str, Kind]:
-    """Return the checker that a result comes from, with its kind; empty if unknown."""
-    return {base: kind for kind, base in _judges(result.tool, result)}
-
-
 def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
     """Return a check that a task ran, inferred from its output: its scope is that of the task."""
     return CheckIdentity(
@@ -184,16 +182,20 @@ def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
 def learn_tasks(
     ran: Sequence[TaskCheck], output: str, root: str, *, reported: Mapping[str, Kind], known: Tasks
 ) -> dict[str, tuple[CheckIdentity, ...]]:
-    """Return what a task turned out to run; of several tasks it is unknown which ran what.
+    """Return what a task turned out to run, by the commands that it printed before it ran them.
 
-    Of hooks all that was ever seen counts, since each run of them stops at the first failure.
+    Of several tasks it is unknown which ran what. Of hooks all that was ever seen counts, since
+    each run of them stops at the first failure.
     """
     tasks = [one.check for one in ran if one.check.is_task]
     if len(tasks) != 1:
         return {}
     (task,) = tasks
     own = {one.check.base for one in ran}
-    found = [one for one in _printed(output, task.folder, root) if one.base not in own]
+    lines = (line.strip() for line in uncoloured(output[:_CHARS]).split("\n"))
+    commands = (_command(line) for line in lines if len(line) < _LINE_CHARS)
+    printed = (checks_of(line, root, f"{root}/{task.folder}") for line in commands if line)
+    found = [one.check for ran in printed for one in ran if one.check.base not in own]
     if is_hook(task):
         signed = (inferred_check(task, kind, base) for base, kind in reported.items())
         found = [*known.get(task_key(task), ()), *found, *signed]
@@ -206,17 +208,7 @@ def _judges(tool: str, result: CommandResult) -> list[tuple[Kind, str]]:
         return [CHECKER_BY_COUNTS[tool][result.passed is None]]
     if tool in CHECKER_BY_OUTPUT:
         return [CHECKER_BY_OUTPUT[tool]]
-    if tool in KIND_OF_CHECKER:
-        return [(KIND_OF_CHECKER[tool], tool)]
-    return [(kind, tool) for kind, names in ALWAYS.items() if tool in names.split()]
-
-
-def _hook(part: SimpleCommand) -> CheckIdentity | None:
-    words = part.words[1:] if program_name(part.words[0]) == "git" else []
-    verb = next((word for word in words if word in _HOOKED), "")
-    if not verb or not _UNHOOKED.isdisjoint(words):
-        return None
-    return CheckIdentity(kind="all", base=f"git {verb}", tool="git", is_task=True)
+    return [(KIND_OF_CHECKER[tool], tool)] if tool in KIND_OF_CHECKER else []
 
 
 def _folder(root: str, cwd: str) -> str:
@@ -236,14 +228,6 @@ def _entered(folder: str, words: Sequence[str], root: str) -> str:
     if path.startswith(".."):
         return _UNKNOWN
     return "" if path == "." else path
-
-
-def _printed(output: str, folder: str, root: str) -> list[CheckIdentity]:
-    """Return the checks of the commands that a task printed before it ran them."""
-    lines = (line.strip() for line in uncoloured(output[:_CHARS]).split("\n"))
-    commands = (_command(line) for line in lines if len(line) < _LINE_CHARS)
-    found = (checks_of(line, root, f"{root}/{folder}") for line in commands if line)
-    return [one.check for ran in found for one in ran]
 
 
 def _command(line: str) -> str:
@@ -321,17 +305,6 @@ def check_results_of(
     return CheckResults(passed=() if is_empty else tuple(_passed(line)), learned=learned)
 
 
-def _did_not_start(body: Command, result: CommandResult) -> bool:
-    """Return True if a program, or what it was to run, was not there, or somebody stopped it."""
-    if result.passed is not None or result.failed or result.failing:
-        return False
-    code = exit_code_of(body)
-    text = f"{result.first_error}\n{body.output[-_LAST_CHARS:]}"
-    return code in _ENDED_FROM_OUTSIDE or any(
-        start_failure(said, code=code).reason for said in (text, body.output)
-    )
-
-
 def sets_work_aside(parts: Sequence[SimpleCommand]) -> bool:
     """Return True if a line sets the work aside, or goes to another tree, for what it checks."""
     return any(
@@ -343,18 +316,18 @@ def sets_work_aside(parts: Sequence[SimpleCommand]) -> bool:
 def _passed(line: _Line) -> Iterator[CheckIdentity]:
     output = line.body.output
     is_through = len(output) < _SHORT_CHARS or _DONE_BY_GIT.search(output) is not None
+    is_good = line.body.failed is False or exit_code_of(line.body) == 0
     for one in line.ran:
         if is_hook(one.check) and not is_through:
             continue  # git neither says that it has committed or pushed, nor next to nothing
-        if _signed(one, line) or _is_proven(one, line) or _led_on(one, line):
-            yield from _all_of(one, line)
-
-
-def _all_of(one: TaskCheck, line: _Line) -> Iterator[CheckIdentity]:
-    yield one.check
-    yield from one.inner
-    if one.check.is_task:
-        yield from (inferred_check(one.check, kind, base) for base, kind in line.reported.items())
+        behind = line.parts[one.place + 1 :]
+        is_proven = ended(line.body) is True or (is_good and _is_chain(behind))
+        if is_proven or _signed(one, line) or _led_on(one, line):
+            yield one.check
+            yield from one.inner
+            if one.check.is_task:
+                reported = line.reported.items()
+                yield from (inferred_check(one.check, kind, base) for base, kind in reported)
 
 
 def _signed(one: TaskCheck, line: _Line) -> bool:
@@ -377,13 +350,6 @@ def _signed(one: TaskCheck, line: _Line) -> bool:
     )
 
 
-def _is_proven(one: TaskCheck, line: _Line) -> bool:
-    """Return True if the exit code proves a check of the line."""
-    is_good = line.body.failed is False or exit_code_of(line.body) == 0
-    is_last = _is_chain(line.parts[one.place + 1 :])
-    return ended(line.body) is True or (is_good and is_last)
-
-
 def _led_on(one: TaskCheck, line: _Line) -> bool:
     """Return True if a later check printed something that runs only where this one has passed."""
     return any(
@@ -399,11 +365,10 @@ def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
 
 def _failed(line: _Line) -> CheckResults:
     """Return the check that failed, what its task ran of it, and what had passed before it."""
-    line = line._replace(reported=deciding_checkers(line.result))
+    judges = _judges(line.result.tool, line.result)
+    line = line._replace(reported={base: kind for kind, base in judges})
     signed = _blamed(line) or [one for one in line.ran if _signed(one, line)]
-    if (line.reported and not signed) or _ran_nothing(line):
-        return CheckResults()
-    if _did_not_start(line.body, line.result):
+    if (line.reported and not signed) or _judged_nothing(line):
         return CheckResults()
     if line.result.passed and not line.result.failed and len(line.ran) > len(signed) > 0:
         # Its tests are well, so what failed is what was run behind them.
@@ -427,11 +392,18 @@ def _blamed(line: _Line) -> list[TaskCheck]:
     return found if len(found) == 1 else []
 
 
-def _ran_nothing(line: _Line) -> bool:
-    """Return True if a runner found no tests to run: by a wrong name or filter."""
-    result = line.result
-    text = f"{result.said}\n{line.body.output[-_LAST_CHARS:]}"
-    return not (result.passed or result.failed) and _NOTHING.search(text) is not None
+def _judged_nothing(line: _Line) -> bool:
+    """Return True if what was to be run, or a test of that name, was not there, or was stopped."""
+    result, output = line.result, line.body.output
+    if result.passed or result.failed:
+        return False
+    if _NOTHING.search(f"{result.said}\n{output[-_LAST_CHARS:]}"):
+        return True
+    code = exit_code_of(line.body)
+    texts = f"{result.first_error}\n{output[-_LAST_CHARS:]}", output
+    is_unstarted = any(start_failure(said, code=code).reason for said in texts)
+    is_silent = result.passed is None and not result.failing
+    return is_silent and (code in _ENDED_FROM_OUTSIDE or is_unstarted)
 
 
 def _by(one: TaskCheck, line: _Line) -> CheckResults:

@@ -17,13 +17,13 @@ from observer.commands.runners import program_name
 from observer.core.text import word_set
 
 Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
+"""What is checked; `all` is a task that does several of these."""
 STATIC = frozenset({"lint", "format", "types"})
 """Kinds of checks that read the code, and name the file at fault."""
-"""What is checked; `all` is a task that does several of these."""
 
 ALWAYS: dict[Kind, str] = {
     "test": "pytest unittest nose2 trial tox nox jest vitest mocha ava tap jasmine karma rspec"
-    " minitest phpunit pest paratest pester codecept prove bats ctest gotestsum ginkgo cypress",
+    " minitest phpunit pest paratest codecept prove bats ctest gotestsum ginkgo cypress",
     "types": "mypy dmypy pyright basedpyright ty pyre tsc vue-tsc svelte-check phpstan psalm srb"
     " dialyzer",
     "lint": "flake8 pylint eslint oxlint stylelint golangci-lint staticcheck revive rubocop"
@@ -31,15 +31,12 @@ ALWAYS: dict[Kind, str] = {
     " ktlint detekt checkstyle swiftlint bandit semgrep tflint ansible-lint lint-imports vulture"
     " pycodestyle pyflakes pydocstyle pre-commit prek lefthook knip jshint standard xo codespell",
     "build": "webpack rollup esbuild tsup ninja javac",
-    "format": "",
-    "all": "",
 }
 """Programs that only check."""
 ALIASES = {
     "py.test": "pytest", "basedpyright": "pyright",
     "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
     "paratest": "phpunit", "prek": "pre-commit", "docker-compose": "docker", "podman": "docker",
-    "Invoke-Pester": "pester", "invoke-pester": "pester",
 }  # fmt: skip
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
 """Programs that only run another's tests."""
@@ -52,88 +49,40 @@ _XCODE_NEUTRAL = word_set(
     " -enableCodeCoverage"
 )
 _XCODE = _XCODE_CHOOSING | _XCODE_NEUTRAL
-VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
-    "go": {
-        "test": ("test", "go test"),
-        "vet": ("lint", "go vet"),
-        "build": ("build", "go build"),
-        "install": ("build", "go build"),
-    },
-    "cargo": {
-        "test": ("test", "cargo test"),
-        "t": ("test", "cargo test"),
-        "nextest": ("test", "cargo test"),
-        "clippy": ("lint", "cargo clippy"),
-        "check": ("build", "cargo build"),
-        "build": ("build", "cargo build"),
-        "b": ("build", "cargo build"),
-        "fmt": ("format", "cargo fmt"),
-        "doc": ("build", "cargo doc"),
-        "deny": ("lint", "cargo deny"),
-    },
-    "dotnet": {
-        "test": ("test", "dotnet test"),
-        "build": ("build", "dotnet build"),
-        "format": ("format", "dotnet format"),
-        "publish": ("build", "dotnet build"),
-    },
-    "deno": {
-        "test": ("test", "deno test"),
-        "lint": ("lint", "deno lint"),
-        "check": ("types", "deno check"),
-        "fmt": ("format", "deno fmt"),
-    },
-    "bun": {"test": ("test", "bun test"), "build": ("build", "bun build")},
-    "ruff": {"check": ("lint", "ruff check"), "format": ("format", "ruff format")},
-    "biome": {
-        "check": ("lint", "biome"),
-        "lint": ("lint", "biome"),
-        "ci": ("lint", "biome"),
-        "format": ("format", "biome format"),
-    },
-    "flutter": {"test": ("test", "flutter test"), "analyze": ("lint", "dart analyze")},
-    "dart": {"test": ("test", "dart test"), "analyze": ("lint", "dart analyze")},
-    "swift": {"test": ("test", "swift test"), "build": ("build", "swift build")},
-    "zig": {"test": ("test", "zig test"), "build": ("build", "zig build")},
-    "mix": {
-        "test": ("test", "mix test"),
-        "credo": ("lint", "mix credo"),
-        "dialyzer": ("types", "dialyzer"),
-        "compile": ("build", "mix compile"),
-        "format": ("format", "mix format"),
-    },
-    "sbt": {"test": ("test", "sbt test"), "compile": ("build", "sbt compile")},
-    "stack": {"test": ("test", "stack test"), "build": ("build", "stack build")},
-    "cabal": {"test": ("test", "cabal test"), "build": ("build", "cabal build")},
-    "bazel": {"test": ("test", "bazel test"), "build": ("build", "bazel build")},
-    "bazelisk": {"test": ("test", "bazel test"), "build": ("build", "bazel build")},
-    "rails": {"test": ("test", "minitest"), "spec": ("test", "rspec")},
-    "artisan": {"test": ("test", "phpunit")},
-    "manage.py": {"test": ("test", "django test"), "check": ("lint", "django check")},
-    "playwright": {"test": ("test", "playwright test")},
-    "xcodebuild": {
-        **dict.fromkeys(("test", "test-without-building"), ("test", "xcodebuild test")),
-        "analyze": ("lint", "xcodebuild analyze"),
-        **dict.fromkeys(("build", "build-for-testing", "archive"), ("build", "xcodebuild build")),
-    },
-    "meson": {"test": ("test", "meson test"), "compile": ("build", "meson compile")},
-    "vite": {"build": ("build", "vite build")},
-    "next": {"build": ("build", "next build"), "lint": ("lint", "eslint")},
-    "nuxt": {"build": ("build", "nuxt build")},
-    "astro": {"build": ("build", "astro build"), "check": ("types", "astro check")},
-    "ng": {
-        "test": ("test", "ng test"),
-        "build": ("build", "ng build"),
-        "lint": ("lint", "ng lint"),
-    },
-    "docker": {"build": ("build", "docker build")},
-    "hatch": {"test": ("test", "pytest"), "fmt": ("format", "hatch fmt")},
-    "flow": {"check": ("types", "flow")},
-    "terraform": {"validate": ("lint", "terraform validate"), "fmt": ("format", "terraform fmt")},
-    "helm": {"lint": ("lint", "helm lint")},
-    "buf": {"lint": ("lint", "buf lint")},
+_SUBCOMMANDS: dict[Kind, str] = {
+    "test": """
+        go test; cargo test t nextest; dotnet test; deno test; bun test; flutter test; dart test
+        swift test; zig test; mix test; sbt test; stack test; cabal test; bazel test
+        bazelisk test: bazel test; rails test: minitest; rails spec: rspec; artisan test: phpunit
+        manage.py test: django test; playwright test; xcodebuild test test-without-building
+        meson test; ng test; hatch test: pytest
+    """,
+    "types": "deno check; mix dialyzer: dialyzer; astro check; flow check: flow",
+    "lint": """
+        go vet; cargo clippy; cargo deny; deno lint; ruff check; biome check lint ci: biome
+        flutter analyze: dart analyze; dart analyze; mix credo; manage.py check: django check
+        xcodebuild analyze; next lint: eslint; ng lint; terraform validate; helm lint; buf lint
+    """,
+    "format": """
+        cargo fmt; dotnet format; deno fmt; ruff format; biome format; mix format; hatch fmt
+        terraform fmt
+    """,
+    "build": """
+        go build install; cargo build check b; cargo doc; dotnet build publish; bun build
+        swift build; zig build; mix compile; sbt compile; stack build; cabal build; bazel build
+        bazelisk build: bazel build; xcodebuild build build-for-testing archive; meson compile
+        vite build; next build; nuxt build; astro build; ng build; docker build
+    """,
 }
+"""Programs and those of their subcommands that check; a checker is called by the first of these."""
+VERBS: dict[str, dict[str, tuple[Kind, str]]] = {}
 """Program -> subcommand -> (kind, checker)."""
+for _kind, _rows in _SUBCOMMANDS.items():
+    for _row in re.split(r";|\n", _rows):
+        _words, _, _checker = _row.strip().partition(": ")
+        _program, *_verbs = _words.split() or [""]
+        for _verb in _verbs:
+            VERBS.setdefault(_program, {})[_verb] = _kind, _checker or f"{_program} {_verbs[0]}"
 BY_OPTION: dict[tuple[str, str], tuple[Kind, str]] = {
     ("cmake", "--build"): ("build", "cmake --build"),
     ("node", "--test"): ("test", "node --test"),
@@ -173,7 +122,7 @@ KIND_WORDS: tuple[tuple[Kind, frozenset[str]], ...] = (
     ("all", word_set("check checks ci verify validate qa precommit prepush all quality")),
 )
 PROGRAMS = (
-    frozenset(name for names in ALWAYS.values() for name in names.split())
+    frozenset(" ".join(ALWAYS.values()).split())
     | frozenset(ALIASES)
     | frozenset(VERBS)
     | FORMATTERS
@@ -196,10 +145,6 @@ SELECTING = {
     "vitest": word_set("-t --testNamePattern --project"),
     "tox": word_set("-e -m -f"),
     "nox": word_set("-e -s --session --sessions -k -t --tags"),
-    "pester": word_set(
-        "-Tag -TagFilter -ExcludeTag -ExcludeTagFilter -FullNameFilter -TestName -ExcludePath"
-        " -Configuration"
-    ),
     "swift test": word_set("--filter --skip --test-product -s --specifier"),
     "swift build": word_set("--product --target"),
     **dict.fromkeys(_XCODEBUILD, _XCODE_CHOOSING),
@@ -224,7 +169,6 @@ NEUTRAL = {
     "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
     "mypy": word_set("--python-executable --cache-dir"),
     **dict.fromkeys(_XCODEBUILD, _XCODE_NEUTRAL),
-    "pester": word_set("-Output -Show -OutputFile -OutputFormat -CodeCoverage"),
     **dict.fromkeys(
         ("swift test", "swift build"),
         word_set(
@@ -271,34 +215,32 @@ WIDER: dict[str, frozenset[str]] = {
         f"mvn {goal}": frozenset(f"mvn {later}" for later in LIFECYCLE["mvn"][at + 1 :])
         for at, goal in enumerate(LIFECYCLE["mvn"])
     },
-    "gradle compileJava": frozenset({"gradle test", "gradle check", "gradle build"}),
-    "gradle compileKotlin": frozenset({"gradle test", "gradle check", "gradle build"}),
-    "gradle classes": frozenset({"gradle test", "gradle check", "gradle build"}),
+    **dict.fromkeys(
+        ("gradle compileJava", "gradle compileKotlin", "gradle classes"),
+        frozenset({"gradle test", "gradle check", "gradle build"}),
+    ),
     "gradle assemble": frozenset({"gradle build"}),
     "gradle test": frozenset({"gradle check", "gradle build"}),
     "gradle check": frozenset({"gradle build"}),
 }
 """Checker -> those whose pass says that this one would pass too."""
-KIND_OF_CHECKER = {base: kind for verbs in VERBS.values() for kind, base in verbs.values()}
-"""Checker that is a subcommand -> the kind of its check."""
+_KIND_OF_PROGRAM = {name: kind for kind, names in ALWAYS.items() for name in names.split()}
+KIND_OF_CHECKER = _KIND_OF_PROGRAM | {
+    base: kind for verbs in VERBS.values() for kind, base in verbs.values()
+}
+"""Checker that is a program or a subcommand -> the kind of its check."""
 OUTPUT_NAMES = {"xcodebuild test": "swift test", "xcodebuild build": "swift build"}
 """Checker -> the name that its output shows."""
 CHECKER_BY_OUTPUT: dict[str, tuple[Kind, str]] = {
-    "compiler": ("build", "compiler"),
-    "linker": ("build", "compiler"),
+    **dict.fromkeys(("compiler", "linker"), ("build", "compiler")),
+    **{name: (KIND_OF_CHECKER[f"{name} test"], f"{name} test") for name in ("deno", "bun")},
     "maven": ("test", "mvn test"),
     "gradle": ("test", "gradle test"),
+    "node": ("test", "node --test"),
+    "playwright": ("test", "playwright test"),
     "ruff": ("lint", "ruff check"),
     "vite": ("build", "vite build"),
-    "deno": ("test", "deno test"),
-    "bun": ("test", "bun test"),
-    "minitest": ("test", "minitest"),
-    "node": ("test", "node --test"),
-    "biome": ("lint", "biome"),
-    "playwright": ("test", "playwright test"),
-    "prettier": ("format", "prettier"),
-    "black": ("format", "black"),
-    "isort": ("format", "isort"),
+    **{name: ("format", name) for name in ("prettier", "black", "isort")},
 }
 """Name of an output parser -> (kind, checker); checkers that share its name are left out."""
 CHECKER_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
@@ -348,6 +290,8 @@ _ASKING = word_set("--help --version -h --list --collect-only --co --listTests -
 _VALUED = _XCODE | word_set("-C --manifest-path --color")
 """Options that may stand before a verb, with their value in the next word."""
 _NONE: frozenset[str] = frozenset()
+_BEFORE_WORDS = word_set("run lint check tc analyse analyze")
+"""Subcommands of programs that only check."""
 _ONLY_SHOWING = {
     **dict.fromkeys(("make", "gmake"), word_set("-n --just-print --recon -q --question")),
     "tox": word_set("-l -a -av --listenvs --listenvs-all --notest list config devenv depends"),
@@ -375,39 +319,24 @@ def checker_of(words: Sequence[str]) -> Checker | None:
 
 
 def _known(name: str, rest: list[str]) -> Checker | None:
-    for kind, names in ALWAYS.items():
-        if name in names.split():
-            return _always(kind, name, rest)
+    if name in _KIND_OF_PROGRAM:
+        left = rest[1:] if rest[:1] and rest[0] in _BEFORE_WORDS else rest
+        base, is_task = RUNNING.get(name, name), name in RUNNING_OTHERS
+        return Checker(_KIND_OF_PROGRAM[name], base, left, is_task)
     if name in FORMATTERS:
         return Checker("format", name, [word for word in rest if word not in {"-w", "--write"}])
     if name in LIFECYCLE:
         return _built(name, rest)
-    if (name, next((one for one in rest if (name, one) in BY_OPTION), "")) in BY_OPTION:
-        return _by_option(name, rest)
+    if option := next((one for one in rest if (name, one) in BY_OPTION), ""):
+        return Checker(*BY_OPTION[name, option], [word for word in rest if word != option])
     before = ["", *rest]
     place = next(
         (at for at, word in enumerate(rest) if word[0] not in "-+" and before[at] not in _VALUED), 0
     )
     verb = "".join(rest[place : place + 1])
     kind, base = VERBS.get(name, {}).get(verb, ("", ""))
-    if not kind:
-        return None
-    after = rest[place + 1 :]
-    if name == "cargo" and verb == "nextest":
-        after = after[1:]
-    return Checker(kind, base, [*rest[:place], *after])
-
-
-def _always(kind: Kind, name: str, rest: list[str]) -> Checker:
-    is_verb = rest[:1] in (["run"], ["lint"], ["check"], ["tc"], ["analyse"], ["analyze"])
-    left = rest[1:] if is_verb else rest
-    return Checker(kind, RUNNING.get(name, name), left, is_task=name in RUNNING_OTHERS)
-
-
-def _by_option(name: str, rest: list[str]) -> Checker:
-    option = next(one for one in rest if (name, one) in BY_OPTION)
-    kind, base = BY_OPTION[name, option]
-    return Checker(kind, base, [word for word in rest if word != option])
+    after = rest[place + 2 if verb == "nextest" else place + 1 :]
+    return Checker(kind, base, [*rest[:place], *after]) if kind else None
 
 
 def _built(name: str, rest: list[str]) -> Checker | None:
@@ -442,15 +371,12 @@ def _task(name: str, rest: list[str]) -> Checker | None:
         return None if at is None else _first_task(f"{name} {rest[at]}", rest[:at], rest[at + 1 :])
     if name == "nx":  # `nx run app:test`, `nx test app`, `nx affected -t test`
         parts = (part for word in rest for part in reversed(word.split(":", 1)))
-        rest = sorted((one for one in parts if one not in _OF_NX), key=_is_of_no_kind)
+        words = [one for one in parts if one not in _OF_NX]
+        rest = sorted(words, key=lambda one: one[:1] == "-" or not kind_from_name(one))
     return _first_task(TASKS[name], [], rest) if name in TASKS else None
 
 
 _OF_NX = word_set("run run-many -t --target --targets")
-
-
-def _is_of_no_kind(word: str) -> bool:
-    return word[:1] == "-" or not kind_from_name(word)
 
 
 def _first_task(name: str, before: list[str], rest: list[str]) -> Checker | None:

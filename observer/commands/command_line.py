@@ -5,20 +5,24 @@ shown as `uv run pytest -q`, and `npm ci && npm test` as both. Reading is lenien
 the first 2,000 characters count, here-documents aside. An inline script (`python3 -c "..."`,
 `node << EOF`) is described by the words that the agent gave with it, not by its first line; the
 files that it writes are read from its calls.
+
+An `InvocationForm` tells whether two lines run the same thing in other words, and which differ:
+`rtk bun test` and `bun test`, `go test ./...` here and in a folder below, `npm install` with one
+option more. Where one form fails and the other works, the next session should begin with that.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from observer.commands import runners
-from observer.commands.check_tools import PROGRAMS
-from observer.commands.runners import FRAME_WORDS, program_name, split, unquoted
+from observer.commands.check_tools import ALIASES, PROGRAMS
+from observer.commands.runners import ASSIGNMENT, FRAME_WORDS, program_name, split, unquoted
 from observer.core.text import distinct, one_line, word_set
 from observer.core.value import Value
 
@@ -101,7 +105,23 @@ class SimpleCommand(NamedTuple):
     @property
     def looks(self) -> bool:
         """Whether it only reads a little, such as `git status`."""
-        return _looks(self.words)
+        words = self.words
+        tool = program_name(words[0])
+        if tool == "git":
+            verb, then = [*git_words(words), "", ""][:2]
+            is_asking = verb in _GIT_WITH_VERBS and then in _GIT_LOOKING_VERBS
+            return is_asking or (verb in _GIT_LOOKING and "-D" not in words)
+        if tool == "observer":
+            asked = words[2:3] if words[1:2] == ["note"] else words[1:2]
+            return not _MEMORY_LOOKING.isdisjoint(asked)
+        if tool == "sed":
+            return not any(word.startswith(("-i", "--in-place")) for word in words)
+        if tool in _LOOKING_VERBS:
+            is_asking = words[1:2] != ["api"] or _SENDING.isdisjoint(words)
+            return is_asking and not _LOOKING_VERBS[tool].isdisjoint(words[1:3])
+        if tool == "find":
+            return "-delete" not in words and "-exec" not in words
+        return tool in _LOOKING
 
     @property
     def shown(self) -> str:
@@ -125,7 +145,7 @@ def _parts(command: str, depth: int) -> Iterator[SimpleCommand]:
         if depth and (inner := _nested(part)):
             for place, found in enumerate(_parts(unquoted(inner), depth - 1)):
                 yield found if place else found._replace(sign=sign)
-        elif part.words[0] not in _FRAMES and not runners.ASSIGNMENT.match(part.words[0]):
+        elif part.words[0] not in _FRAMES and not ASSIGNMENT.match(part.words[0]):
             yield part
 
 
@@ -146,7 +166,7 @@ def _unwrapped(sign: str, words: list[str]) -> SimpleCommand:
         taken, words = words[:skipped], words[skipped:]
         if taken[0] not in FRAME_WORDS and "()" not in taken[0]:
             wrapping += taken
-            is_quiet = taken[0] in runners.QUIET or runners.ASSIGNMENT.match(taken[0])
+            is_quiet = taken[0] in runners.QUIET or ASSIGNMENT.match(taken[0])
             runner += [] if is_quiet else taken
     return SimpleCommand(sign, words, " ".join(wrapping), " ".join(runner), into)
 
@@ -195,10 +215,12 @@ def parse_command_line(command: str) -> CommandLine:
     chief = _chief(parts)
     if not chief:
         return CommandLine(head=one_line(command, 120) or "(empty)")
+    led = _led(chief)
+    more = (f"{';' if one.sign in ';&' else f' {one.sign}'} {one.shown}" for one in led[1:])
     return CommandLine(
-        head=one_line(_head(chief), 120) or "(empty)",
-        tool=program_name(_led(chief)[0].words[0]),
-        last=program_name(_led(chief)[-1].words[0]),
+        head=one_line("".join([led[0].shown, *more]), 120) or "(empty)",
+        tool=program_name(led[0].words[0]),
+        last=program_name(led[-1].words[0]),
         tools=distinct((program_name(part.words[0]) for part in chief), 8),
         is_routine=_REDIRECTION.search(command) is None and all(part.looks for part in parts),
     )
@@ -211,15 +233,6 @@ def leading_commands(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
 
 def _chief(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     return [part for part in parts if part.words[0] not in _SETTING_UP] or parts
-
-
-def _head(chief: Sequence[SimpleCommand]) -> str:
-    first, *others = _led(chief)
-    said = [first.shown]
-    for part in others:
-        said.append("; " if part.sign in ";&" else f" {part.sign} ")
-        said.append(part.shown)
-    return "".join(said)
 
 
 def _led(chief: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
@@ -238,24 +251,6 @@ def git_words(words: list[str]) -> list[str]:
     while place < len(words) and words[place].startswith("-"):
         place += 2 if words[place] in _GIT_VALUED else 1
     return words[place:]
-
-
-def _looks(words: list[str]) -> bool:
-    tool = program_name(words[0])
-    if tool == "git":
-        verb, then = [*git_words(words), "", ""][:2]
-        is_asking = verb in _GIT_WITH_VERBS and then in _GIT_LOOKING_VERBS
-        return is_asking or (verb in _GIT_LOOKING and "-D" not in words)
-    if tool == "observer":
-        return not _MEMORY_LOOKING.isdisjoint(words[2:3] if words[1:2] == ["note"] else words[1:2])
-    if tool == "sed":
-        return not any(word.startswith(("-i", "--in-place")) for word in words)
-    if tool in _LOOKING_VERBS:
-        is_asking = words[1:2] != ["api"] or _SENDING.isdisjoint(words)
-        return is_asking and not _LOOKING_VERBS[tool].isdisjoint(words[1:3])
-    if tool == "find":
-        return "-delete" not in words and "-exec" not in words
-    return tool in _LOOKING
 
 
 _READ_CHARS = 20_000
@@ -309,4 +304,131 @@ def inline_script(command: str) -> InlineScript | None:
         writes=distinct((path["text"] for path in paths if path), _FILES),
         only_looks=_READS.search(script) is not None
         and not (_ACTS.search(script) or _WRITES.search(script)),
+    )
+
+
+_WORDS = 40
+_LINE = 240
+_PREFIX = 2
+_INSTALLING = word_set("install i ci add sync update")
+_SAME_PROGRAM = ALIASES | {"python3": "python", "pip3": "pip", "nodejs": "node"}
+_TWO_WORDS = {"docker-compose": ("docker", "compose")}
+_RUNS_SCRIPTS = word_set("npm yarn pnpm bun deno composer")
+_BYPASSING = (
+    "--no-verify", "--exit-zero", "--skip", "-DskipTests", "--ignore", "--no-error", "--continue",
+    "--passWithNoTests", "--allow-", "--help", "--version", "--force", "-f", "--dry-run",
+)  # fmt: skip
+"""Options that bypass a failure instead of fixing it."""
+
+
+class InvocationForm(Value):
+    """One simple command as it was typed, with what wraps it and where it ran.
+
+    `words` are those that say what is run, in a form in which equal programs have equal names.
+    `line` is how it has to be typed, from the project's folder.
+    """
+
+    line: str
+    words: tuple[str, ...]
+    folder: str = ""
+
+
+def forms_of(command: str, *, folder: str = "") -> tuple[InvocationForm, ...]:
+    """Return the simple commands of a line that do more than look or set things up.
+
+    Args:
+        command: the command line.
+        folder: where it ends up, relative to the project, as `check_runs.folder_of` says.
+    """
+    parts = simple_commands(command)
+    before = [part.shown for part in parts if part.words[0] in _SETTING]
+    return tuple(
+        _form(part, folder, before)
+        for part in parts
+        if part.sign != "|" and not part.looks and program_name(part.words[0]) not in _ASIDE
+    )[:8]
+
+
+_SETTING = word_set("source . export")
+"""What is run before a command to set it up: `source .venv/bin/activate`."""
+_ASIDE = word_set("cd export source . set unset echo printf")
+
+
+def _form(part: SimpleCommand, folder: str, before: Sequence[str]) -> InvocationForm:
+    settings = [word for word in part.wrapping.split() if ASSIGNMENT.match(word)]
+    line = " ".join(filter(None, (*settings, part.runner, *part.words)))
+    place = [f"cd {folder}"] if folder and not folder.startswith(("/", "~")) else []
+    whole = " && ".join([*place, *before, line])
+    return InvocationForm(line=one_line(whole, _LINE), words=_canonical(part.words), folder=folder)
+
+
+def _canonical(typed: Sequence[str]) -> tuple[str, ...]:
+    program = program_name(typed[0])
+    words = [*_TWO_WORDS.get(program, (_SAME_PROGRAM.get(program, program),)), *typed[1:]]
+    if program == "git":
+        words = ["git", *git_words(list(words))]
+    found = [
+        word
+        for place, word in enumerate(words)
+        if word != "--" and not (word == "run" and place and words[place - 1] in _RUNS_SCRIPTS)
+    ]
+    return tuple(one_line(word.strip("'\""), 120) for word in found[:_WORDS])
+
+
+def is_same_form(one: InvocationForm, other: InvocationForm) -> bool:
+    """Return True if both are typed and placed alike."""
+    return one.line == other.line
+
+
+def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) -> bool:
+    """Return True if a command runs what another one, that could not, was meant to run.
+
+    They may differ by up to two words before the program (`rtk bun test`), and by options that
+    the error is about.
+    """
+    left_out = [word for word in failed.words if word.startswith("-") and word not in worked.words]
+    if (
+        is_same_form(failed, worked)
+        or _bypasses(failed, worked)
+        or not all(word.partition("=")[0] in error for word in left_out)
+    ):
+        return False
+    mine, yours = _plain(failed.words), _plain(worked.words)
+    for i in range(min(_PREFIX, len(mine) - 1) + 1):
+        for j in range(min(_PREFIX, len(yours) - 1) + 1):
+            tail = mine[i:]
+            is_enough = len(tail) > 1 or not (i and j)
+            if is_enough and len(tail) == len(yours[j:]) and all(map(_alike, tail, yours[j:])):
+                return True
+    return False
+
+
+def adds_settings(failed: InvocationForm, worked: InvocationForm) -> bool:
+    """Return True if a command only adds a setting to one that failed.
+
+    A setting is a variable or program before it, or an option of an installation. Other options
+    choose what is done, so that both say different things.
+    """
+    if failed.folder != worked.folder or is_same_form(failed, worked) or _bypasses(failed, worked):
+        return False
+    if failed.words == worked.words:
+        return True
+    installs = any(word in _INSTALLING for word in failed.words[1:3])
+    more = worked.words[len(failed.words) :]
+    is_longer = worked.words[: len(failed.words)] == failed.words
+    return installs and is_longer and all(word.startswith("--") for word in more)
+
+
+def _bypasses(failed: InvocationForm, worked: InvocationForm) -> bool:
+    return any(word.startswith(_BYPASSING) for word in worked.words if word not in failed.words)
+
+
+def _plain(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for word in words if not word.startswith("-"))
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return True for equal words, and for one path as seen from two folders."""
+    return one == other or (
+        "/" in f"{one}{other}" and (one.endswith(f"/{other}") or other.endswith(f"/{one}"))
     )

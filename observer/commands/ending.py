@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from observer.commands import command_line
@@ -63,7 +64,11 @@ def stopped_by(command: Command) -> int | None:
     code = own_exit_code(command)
     if code in ENDINGS:
         return code
-    return BY_TIMEOUT if is_timed_out(command) else None
+    if command.exit_code is not None or command.failed is False:
+        return None
+    text = _ERROR_TAG.sub("", f"{command.output[:_END_CHARS]}\n{command.output[-_END_CHARS:]}")
+    lines = text.strip().split("\n")
+    return BY_TIMEOUT if any(map(TIMED_OUT.match, (*lines[:2], lines[-1]))) else None
 
 
 def own_exit_code(command: Command) -> int | None:
@@ -164,15 +169,6 @@ def is_interrupted(command: Command) -> bool:
         or _EXITED_BY_SIGINT.match(command.output) is not None
         or _KEYBOARD.search(command.output[-_END_CHARS:]) is not None
     )
-
-
-def is_timed_out(command: Command) -> bool:
-    """Return True if the client says that it stopped the command at its time limit."""
-    if command.exit_code is not None or command.failed is False:
-        return False
-    text = _ERROR_TAG.sub("", f"{command.output[:_END_CHARS]}\n{command.output[-_END_CHARS:]}")
-    lines = text.strip().split("\n")
-    return any(map(TIMED_OUT.match, (*lines[:2], lines[-1])))
 
 
 Reason = Literal["", "missing", "usage", "script", "folder", "permission", "service", "stopped"]
@@ -312,19 +308,13 @@ def start_failure(output: str, *, code: int | None = None) -> NotStarted:
     if len(lines) > _MOST_LINES:
         return NotStarted()
     for line in lines:
-        if _SPEAKS.search(line) and (found := _of_line(line[:500])):
-            return found
+        if _RAISED.match(line) or not _SPEAKS.search(line):
+            continue
+        for reason, pattern in _PATTERNS:
+            if match := pattern.search(line[:500]):
+                name = one_line(next(filter(None, match.groups()), ""), 80)
+                return NotStarted(reason=reason, name=name, said=one_line(line[:500], 200))
     return NotStarted(reason="missing" if code == 127 else "permission" if code == 126 else "")
-
-
-def _of_line(line: str) -> NotStarted | None:
-    if _RAISED.match(line):
-        return None
-    for reason, pattern in _PATTERNS:
-        if match := pattern.search(line):
-            name = next(filter(None, match.groups()), "")
-            return NotStarted(reason=reason, name=one_line(name, 80), said=one_line(line, 200))
-    return None
 
 
 _LOOPS = frozenset({"for", "while", "until"})
@@ -346,11 +336,10 @@ _GIT_ANSWERING = {
 }
 """Programs, and words of git, whose exit code answers a question: 1 is no failure."""
 
-_OF_FIRST = r"\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}"
-_LAST_CODE = re.compile(rf"\$\?|\$\{{\?\}}|\$LASTEXITCODE\b|\$status\b|{_OF_FIRST}")
-_FIRST_OF_PIPE = re.compile(_OF_FIRST)
-_SAVED = re.compile(rf"\b(\w+)=[\"']?(?:(\$\?)|{_OF_FIRST})")
-_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_OF_FIRST = ("${PIPESTATUS", "${pipestatus")
+_LAST_CODE = re.compile(
+    r"\$\?|\$\{\?\}|\$LASTEXITCODE\b|\$status\b|\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}"
+)
 _ENDS_IN_CODE = re.compile(r"(?:^|\D)(\d{1,3})\W*$")
 _SHOWN_CHARS = 4000
 
@@ -403,7 +392,7 @@ def exit_status_of(command: str) -> ExitStatus:
         return ExitStatus(success=False, failure=False)
     if not _LOOPS.isdisjoint(first_words):
         return ExitStatus(success=False, failure=line.failure)
-    return _shown(command, line, _worded(line))
+    return _shown(line, _worded(line))
 
 
 def is_in_background(command: str) -> bool:
@@ -437,15 +426,11 @@ class _Line(NamedTuple):
         if any(XARGS in head.wrapping for head in self.heads):
             return False  # it may have had nothing to run
         start = next(at for at, part in enumerate(self.parts) if part is self.heads[0])
-        return all(self._passes_on(part) for part in self.parts[start + 1 :])
-
-    def _passes_on(self, part: SimpleCommand) -> bool:
-        """Return whether a failure before this command still shows in the exit code."""
-        if part.sign == "|":
-            return self.pipefail
-        if part.sign == "||":
-            return part.words[0] in _LEAVING
-        return part.sign == "&&" or (part.sign == ";" and self.errexit)
+        shown = {"|": self.pipefail, "&&": True, ";": self.errexit}
+        return all(  # a failure before each of them still shows
+            part.words[0] in _LEAVING if part.sign == "||" else shown.get(part.sign, False)
+            for part in self.parts[start + 1 :]
+        )
 
     @property
     def failure(self) -> bool:
@@ -459,7 +444,9 @@ class _Line(NamedTuple):
         started = [at for at, part in enumerate(self.parts) if part.sign in {";", "&"}]
         statement = self.parts[0 if self.errexit or not started else started[-1] :]
         if not self.pipefail:
-            statement = _before_last_pipe(statement)
+            piped = list(takewhile(lambda part: part.sign == "|", reversed(statement)))
+            # What fails before the last pipe keeps that from being run.
+            statement = statement[: max(len(statement) - len(piped) - 1, 0)] if piped else statement
         return any(map(self.is_head, statement))
 
 
@@ -473,14 +460,6 @@ def _answers(part: SimpleCommand) -> bool:
     verb = command_line.git_words(part.words) if program_name(part.words[0]) == "git" else []
     asking = _GIT_ANSWERING.get(verb[0], frozenset()) if verb else frozenset()
     return program_name(part.words[0]) in _ANSWERING or not asking.isdisjoint(verb)
-
-
-def _before_last_pipe(statement: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
-    """Return the commands whose failure keeps the last pipe from being run."""
-    end = len(statement)
-    while end and statement[end - 1].sign == "|":
-        end -= 1
-    return statement if end == len(statement) else statement[: max(end - 1, 0)]
 
 
 def _worded(line: _Line) -> ExitStatus:
@@ -503,48 +482,28 @@ def _literal(part: SimpleCommand) -> str:
     return text if part.words[0] == "echo" and is_plain else ""
 
 
-def _shown(command: str, line: _Line, status: ExitStatus) -> ExitStatus:
-    """Add how an exit code that the line shows, or ends with, is found."""
-    saved = _SAVED.search(command)
+def _shown(line: _Line, status: ExitStatus) -> ExitStatus:
+    """Add how an exit code that the line shows is found."""
     for end in range(len(line.parts) - 1, 0, -1):
         part = line.parts[end]
         words = " ".join(part.words)
-        is_exit = part.words[0] == "exit"
-        if is_exit or (part.sign == ";" and part.words[0] in _SHOWING and not part.into):
-            before = _judged_by(words, line, end, saved)
-            if before is None:
-                continue
-            if is_exit:
-                proofs = (before.success, before.failure) if end + 1 == len(line.parts) else ()
-                return status._replace(success=proofs[0], failure=proofs[1]) if proofs else status
-            pattern = _code_pattern(words, is_last=end + 1 == len(line.parts))
+        code = _LAST_CODE.search(words)
+        if not code or part.sign != ";" or part.words[0] not in _SHOWING or part.into:
+            continue
+        before = line.until(end, first_of_pipe=code[0].startswith(_OF_FIRST))
+        if before.heads:
             return status._replace(
-                shows=pattern, shown_success=before.success, shown_failure=before.failure
+                shows=_code_pattern(words, is_last=end + 1 == len(line.parts)),
+                shown_success=before.success,
+                shown_failure=before.failure,
             )
     return status
-
-
-def _judged_by(words: str, line: _Line, end: int, saved: re.Match[str] | None) -> _Line | None:
-    """Return the part of the line whose exit code these words show; None if they show none."""
-    if _LAST_CODE.search(words):
-        before = line.until(end, first_of_pipe=_FIRST_OF_PIPE.search(words) is not None)
-        return before if before.heads else None
-    names = _VARIABLE.findall(words)
-    if saved is None or saved.group(1) not in names:
-        return None
-    last = max(at for at, part in enumerate(line.parts) if line.is_head(part))
-    while last + 1 < end and line.parts[last + 1].sign == "|":
-        last += 1
-    return line.until(last + 1, first_of_pipe=saved.group(2) is None)
 
 
 def _code_pattern(words: str, *, is_last: bool) -> re.Pattern[str] | None:
     """Return what finds the code in the output: among the words beside it, or in the last line."""
     text = re.sub(r"[\"']|\\n|%\w|^\S+ (?:-\w+ )?", "", words)
-    around = [re.escape(one.strip()) for one in _VARIABLE_OR_CODE.split(text, maxsplit=1)]
-    if len(around) == 2 and re.search(r"\w", around[0]) and len(around[0]) < 80:
-        return re.compile(rf"^[ \t]*{around[0]}[ \t]*(\d{{1,3}})\b", re.MULTILINE)
+    before = _LAST_CODE.split(text, maxsplit=1)[0].strip()
+    if re.search(r"\w", before) and len(before) < 80:
+        return re.compile(rf"^[ \t]*{re.escape(before)}[ \t]*(\d{{1,3}})\b", re.MULTILINE)
     return _ENDS_IN_CODE if is_last else None
-
-
-_VARIABLE_OR_CODE = re.compile(rf"{_LAST_CODE.pattern}|{_VARIABLE.pattern.replace('(', '(?:')}")

@@ -3,23 +3,36 @@
 Part of interpretation (step 6). The parsers of tools are in `parsers`; this module chooses among
 them, and weighs their word against the exit code. How a command ended is True, False, or None where
 nothing proves it; then only the words of the tools count.
+
+An output is read as plain text, without what is for terminals and the middle of what is too long.
+`visible_output_of` reads filters such as `pytest | tail -5`: where the end is cut off, a summary
+that is visible need not be the last one; where lines are selected by a pattern, those that report
+failures may be missing. `strip_task_prefixes` removes what runners of several tasks put before each
+line (`shop:test: `, `[test] `, `web-1  | `), but not log levels. `read_silence` reads the silence
+of tools that print nothing if all is well: `tsc | tail` ends as `tail` does, but had there been an
+error, its last line would be visible. The command that a runner prints (`$ tsc --noEmit`) is not
+output of the tool, and names it.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from observer.commands import visible_output
-from observer.commands.command_line import CommandLine
+from observer.commands import command_line
+from observer.commands.command_line import CommandLine, SimpleCommand
 from observer.commands.ending import (
     ENDINGS,
     EXIT_LINE,
     TIMED_OUT,
     ended,
+    is_in_background,
     is_interrupted,
     only_answers,
     own_exit_code,
@@ -42,9 +55,190 @@ from observer.commands.result import (
     line_pattern,
     signature,
 )
-from observer.commands.visible_output import SAID_NOTHING, VisibleOutput, plain_output
+from observer.commands.runners import program_name
 from observer.core.events import Command
-from observer.core.text import one_line
+from observer.core.text import one_line, uncoloured, word_set
+
+_PREFIX = re.compile(
+    r"^(?:[\w@./-]{1,60}[:#][A-Za-z][\w:.@/#-]{0,60}: ?"
+    r"|[\w@./-]{1,60} [a-z][\w:.-]{0,40}: "
+    r"|\[(?!(?:INFO|ERROR|WARN(?:ING)?|DEBUG|TRACE|FATAL|error|warn|info|debug|notice|\d+%)\])"
+    r"[\w@./:#-]{1,60}\] "
+    r"|[\w.-]{1,60} +\| )",
+    re.MULTILINE,
+)
+_FRAMED = re.compile(r"^ *Tasks: +\d+ successful,", re.MULTILINE)
+"""What turbo sums up with, behind the tasks' lines and without their names."""
+HEAD_CHARS = 12_000
+TAIL_CHARS = 20_000
+"""How much of an output is looked at: its beginning, and its end where summaries stand."""
+_LINE_CHARS = 500
+_FIRST_LINES_CHARS = 4000
+_CLIENT = "Shell cwd was reset to "
+_CLIENT_LINE = re.compile(rf"(?:\A|(?<=\n)){_CLIENT}[^\n]*\n?")
+"""What a client says of its own shell, behind the output."""
+SAID_NOTHING = frozenset(
+    {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
+)
+_LEAST_LINES = 3
+_SHARE = 0.6
+
+
+def strip_task_prefixes(text: str) -> str:
+    """Return a text without the names of tasks before its lines, if most lines have one."""
+    found = Counter(map(str.rstrip, _PREFIX.findall(text)))
+    names = {name for name, count in found.items() if count >= _LEAST_LINES}
+    named = list(_PREFIX.finditer(text)) if _FRAMED.search(text) else []
+    shown = text[named[0].start() : named[-1].end()] if named else text
+    lines = sum(1 for line in shown.split("\n") if line.strip())
+    if not names or sum(found[name] for name in names) < _SHARE * lines:
+        return text
+    return _PREFIX.sub(lambda one: "" if one.group().rstrip() in names else one.group(), text)
+
+
+_DEFAULT_LINES = 10
+_WHOLE = frozenset({"cat", "tee", "less", "more", "nl", "ts"})
+_SEARCHING = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "Select-String"})
+_OPAQUE = frozenset(
+    {"awk", "cut", "jq", "perl", "python", "python3", "sed", "sort", "tr", "uniq", "wc", "xxd"}
+)
+_BLANK = 2
+"""Most blank lines at the end of an output: clients leave them out."""
+_NUMBER = re.compile(r"-{1,2}(?:n|lines=?)?(\d{1,7})\Z")
+_LOST = re.compile(r"(?:\d|&)?>{1,2}\s*(?!&)(?!/dev/(?:stdout|stderr))\S")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+class VisibleOutput(NamedTuple):
+    """Which lines of an output are let through.
+
+    Fewer than `lines` lines are all that there were. `end` and `start` say whether those are among
+    them, `is_opaque` whether lines were chosen or changed, `is_lost` whether some went elsewhere.
+    """
+
+    lines: int | None = None
+    start: bool = True
+    end: bool = True
+    is_opaque: bool = False
+    is_lost: bool = False
+
+    def is_whole(self, text: str) -> bool:
+        """Return True if nothing was left out of this text."""
+        if self.is_opaque or self.is_lost:
+            return False
+        if self.start and self.end:
+            return True
+        return self.lines is not None and text.rstrip().count("\n") + _BLANK < self.lines
+
+    def shows_end(self, text: str) -> bool:
+        """Return True if the last lines are in this text."""
+        if self.is_opaque:
+            return False
+        return self.end or self.is_whole(text)
+
+
+@lru_cache(maxsize=2048)
+def visible_output_of(command: str) -> VisibleOutput:
+    """Return which lines of an output a command line lets through; any text gives an answer."""
+    parts = command_line.simple_commands(command)
+    heads = command_line.leading_commands(parts)
+    if not heads:
+        return VisibleOutput()
+    start = next(at for at, part in enumerate(parts) if part is heads[0])
+    is_lost = _LOST.search(_QUOTED.sub("", command)) is not None or is_in_background(command)
+    found = VisibleOutput(is_lost=is_lost)
+    for part in parts[start + 1 :]:
+        if not any(part is head for head in heads):
+            found = _through(part, found)
+    return found
+
+
+def _through(part: SimpleCommand, seen: VisibleOutput) -> VisibleOutput:
+    """Return what is left behind one more command of a pipe, or one that shows a log."""
+    program = program_name(part.words[0])
+    if program in {"head", "tail"}:
+        return _cut(part.words, seen, at_end=program == "head")
+    if program in _SEARCHING:
+        is_inverted = any(word[:1] == "-" != word[1:2] and "v" in word for word in part.words[1:])
+        return seen._replace(start=False) if is_inverted else seen._replace(is_opaque=True)
+    if program in _OPAQUE and part.sign == "|":
+        return seen._replace(is_opaque=True)
+    return seen
+
+
+def _cut(words: Sequence[str], seen: VisibleOutput, *, at_end: bool) -> VisibleOutput:
+    if any(word.startswith(("-n+", "+")) for word in words):
+        return seen._replace(start=False)
+    lines = _DEFAULT_LINES
+    for word in words[1:]:
+        if word.startswith(("-c", "--bytes")):
+            return seen._replace(is_opaque=True)
+        if (found := _NUMBER.match(word)) or (word.isdecimal() and len(word) < 8):
+            lines = int(found.group(1) if found else word)
+    least = lines if seen.lines is None else min(lines, seen.lines)
+    return seen._replace(lines=least, start=seen.start and at_end, end=seen.end and not at_end)
+
+
+_QUIET = word_set(
+    "tsc vue-tsc eslint gofmt goimports staticcheck flake8 pyflakes pycodestyle javac"
+)
+_QUIET_WITH = {"go": word_set("build vet"), "cargo": word_set("fmt")}
+_BANNER = re.compile(
+    r"(?:\[[\w:./@-]+\] )?\$ (?P<run>\S[^\n]*)|> \S+@\S+ [^\n]*|> (?P<npm>\S[^\n]*)"
+    r"|yarn run v[\d.]+|Done in [\d.]+m?s\.?|npm (?:warn|WARN) [^\n]*"
+    r"|\[[\w:./@-]+\] Finished in [\d.]+m?s|Finished in [\d.]+m?s"
+)
+
+
+def read_silence(text: str, line: CommandLine, seen: VisibleOutput) -> CommandResult | None:
+    """Return a success if nothing was printed by tools that print what is wrong; None else."""
+    if seen.is_lost or not seen.shows_end(text):
+        return None
+    run: list[str] = []  # what runners printed before they ran it
+    for said in filter(None, map(str.strip, text.split("\n"))):
+        banner = _BANNER.fullmatch(said)
+        if banner is None and said.lower() not in SAID_NOTHING:
+            return None
+        run += filter(None, (banner["run"], banner["npm"])) if banner else ()
+    if not run and not seen.is_whole(text):
+        return None
+    parts = command_line.simple_commands(" && ".join(run) or line.head)
+    if not all(map(_is_quiet, parts)):
+        return None
+    return CommandResult(tool=program_name(parts[-1].words[0]), ok=True, said="no errors")
+
+
+def _is_quiet(part: SimpleCommand) -> bool:
+    name = program_name(part.words[0])
+    return name in _QUIET or not _QUIET_WITH.get(name, frozenset()).isdisjoint(part.words[1:2])
+
+
+def plain_output(output: str) -> str:
+    """Return the head and tail of an output without colours, carriage returns and long lines.
+
+    A report in JSON is one long line.
+    """
+    if len(output) > HEAD_CHARS + TAIL_CHARS:
+        output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
+    output = uncoloured(output)
+    if _CLIENT in output:
+        output = _CLIENT_LINE.sub("", output)
+    if "\r" in output:
+        lines = output.replace("\r\n", "\n").split("\n")
+        output = "\n".join(line.rpartition("\r")[2] for line in lines)
+    if len(output) > _LINE_CHARS:
+        lines = output.split("\n")
+        if max(map(len, lines)) > _LINE_CHARS:
+            output = "\n".join(line if line[:2] == '{"' else line[:_LINE_CHARS] for line in lines)
+    return output
+
+
+def first_lines(text: str, at_most: int) -> tuple[str, ...]:
+    """Return the first lines of an output that say something."""
+    lines = plain_output(text[:_FIRST_LINES_CHARS]).split("\n")
+    shown = (one_line(line, 200) for line in lines)
+    return tuple(dict.fromkeys(one for one in shown if one.lower() not in SAID_NOTHING))[:at_most]
+
 
 _BY_TOOL = {
     tool: tuple(reader for reader in PARSERS if tool in reader.tools and reader.read != GIT.read)
@@ -62,6 +256,7 @@ _COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
 """What `git commit` says when it is done: all that hooks printed before was no failure."""
 
 
+_ERROR_SIGNS = ("error: ", "Error: ", "ERROR: ", "fatal: ")
 _SHOWING = frozenset({"gh", "glab", "heroku", "vercel", "fly", "flyctl", "sqlite3", "psql", "jq"})
 """Programs that show what others printed: a failure in it is not theirs."""
 
@@ -90,9 +285,11 @@ def parse_output(
     if not failures_among(found) and WRAPPER.match(text.rstrip().rpartition("\n")[2]):
         found = [failed_result("", "", Diagnostic(first_error_line(text))), *found]
     if not any(one.tool or one.ok is False for one in found):
-        last_words = own_error(text, line.tools) or _last_error(text, seen)
-        silent = visible_output.read_silence(text, line, seen) or last_words
-        return [silent] if silent else found
+        said = read_silence(text, line, seen) or own_error(text, line.tools)
+        last = text.rstrip().rpartition("\n")[2]
+        if not said and last.startswith(_ERROR_SIGNS) and seen.shows_end(text):
+            said = failed_result("", "", Diagnostic(last))
+        return [said] if said else found
     return found
 
 
@@ -107,25 +304,13 @@ def own_error(text: str, tools: Iterable[str]) -> CommandResult | None:
     return MISUSED.read(f"\n{lines[0]}")
 
 
-def _last_error(text: str, seen: VisibleOutput) -> CommandResult | None:
-    """Return the failure of a program whose last line says that it is an error."""
-    if not seen.shows_end(text):
-        return None
-    words = text.rstrip().rpartition("\n")[2]
-    is_error = words.startswith(("error: ", "Error: ", "ERROR: ", "fatal: "))
-    return failed_result("", "", Diagnostic(words)) if is_error else None
-
-
 def _believed(result: CommandResult, text: str, seen: VisibleOutput) -> CommandResult:
     """Return as unknown a success whose failures may have been left out, and a handled error."""
-    if result.tool in _THROWING and not (seen.shows_end(text) and _ends_with(result, text)):
+    shows_end = seen.shows_end(text)
+    if result.tool in _THROWING and not (shows_end and _ends_with(result, text)):
         return CommandResult(said=result.first_error)
-    if not result.ok:
-        return result
     ran_none = result.passed == 0 and not result.failed
-    if not ran_none and seen.shows_end(text):
-        return result
-    return replace(result, ok=None)
+    return replace(result, ok=None) if result.ok and (ran_none or not shows_end) else result
 
 
 _THROWING = frozenset({"python", "thrown", "java", "ruby"})
@@ -237,13 +422,17 @@ def _read(command: Command, line: CommandLine) -> CommandResult:
     if ok is False and own_exit_code(command) in {1, None} and only_answers(command.command):
         is_diff = "diff" in (line.tool, *line.head.split()[1:2])
         return CommandResult(ok=True, said="differences found" if is_diff else "nothing found")
-    text = LINE_START + visible_output.strip_task_prefixes(plain_output(command.output))
+    text = LINE_START + strip_task_prefixes(plain_output(command.output))
     if line.is_routine and ok is not False:
         return _looked(command, line, text)
     if is_interrupted(command):
         return _plain_words(text, ok=None)
-    seen = visible_output.visible_output_of(command.command)
-    return _of_run(text, line, stopped_by(command), seen, ok=ok)
+    seen = visible_output_of(command.command)
+    found = parse_output(text, line, seen, ok=ok) if ok is None or text.strip() else []
+    is_named = any(one.first_error or one.failing for one in failures_among(found))
+    if ok is False and not is_named and (code := stopped_by(command)) is not None:
+        return _ended(code, found, text)
+    return _weighed(found, text, ok=ok) if found else _plain_words(text, ok=ok)
 
 
 def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
@@ -257,24 +446,16 @@ def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
     return CommandResult(ok=True, said="nothing found") if ok is False else CommandResult(ok=ok)
 
 
-def _of_run(
-    text: str, line: CommandLine, ending: int | None, seen: VisibleOutput, *, ok: bool | None
-) -> CommandResult:
-    found = parse_output(text, line, seen, ok=ok) if ok is None or text.strip() else []
-    is_named = any(one.first_error or one.failing for one in failures_among(found))
-    if ok is False and ending is not None and not is_named:
-        return _ended(ending, found, text)
-    return _weighed(found, text, ok=ok) if found else _plain_words(text, ok=ok)
-
-
 def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> CommandResult:
     """Put the words of several tools into one result; a failure outweighs a clean exit code.
 
     `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
     """
-    failed = [_with_words(one, text) for one in failures_among(found)]
-    counted = [result for result in found if result.passed is not None]
-    chief = (failed or counted or found)[0]
+    failed = failures_among(found)
+    chief = (failed or [one for one in found if one.passed is not None] or found)[0]
+    summary = _SUMMARY.search(text) if failed and not chief.first_error else None
+    if summary and not is_heading(summary.group()):  # what counts them stands for missing words
+        chief = replace(chief, first_error=str(Diagnostic(summary.group().strip())))
     if ok is False and not failed:
         words = _plain_words(text, ok=False) if chief.passed is None else CommandResult()
         chief = replace(chief, ok=False, first_error=words.first_error, signature=words.signature)
@@ -282,14 +463,6 @@ def _weighed(found: list[CommandResult], text: str, *, ok: bool | None) -> Comma
         return chief
     said = "; ".join(f"{result.tool}: {result.said}" for result in found[:4] if result.said)
     return replace(chief, said=said)
-
-
-def _with_words(result: CommandResult, text: str) -> CommandResult:
-    """Return a failure with the line that counts it where no other words of it are left."""
-    summary = None if result.first_error else _SUMMARY.search(text)
-    if summary is None or is_heading(summary.group()):
-        return result
-    return replace(result, first_error=str(Diagnostic(summary.group().strip())))
 
 
 def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:

@@ -121,7 +121,11 @@ class TestCounts(NamedTuple):
         """Return ``"2 failed, 14 passed, 1 skipped in 3.1 s"``; parts that are 0 are left out."""
         counts = ((self.failed, "failed"), (self.passed, "passed"), (self.skipped, "skipped"))
         said = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "no tests ran"
-        return said if self.seconds is None else f"{said} in {seconds_text(self.seconds)}"
+        if self.seconds is None:
+            return said
+        is_long = self.seconds >= 1
+        time = f"{self.seconds:.1f} s" if is_long else f"{round(self.seconds * 1000)} ms"
+        return f"{said} in {time}"
 
 
 def run_result(
@@ -230,17 +234,9 @@ def total_seconds(times: Iterable[float]) -> float | None:
 
 def problems_text(errors: int, warnings: int = 0) -> str:
     """Return ``"3 errors, 1 warning"`` or ``"no errors"``."""
-    parts = [
-        counted(number, noun)
-        for number, noun in ((errors, "error"), (warnings, "warning"))
-        if number
-    ]
+    counts = {"error": errors, "warning": warnings}
+    parts = (counted(number, noun) for noun, number in counts.items() if number)
     return ", ".join(parts) or "no errors"
-
-
-def seconds_text(seconds: float) -> str:
-    """Return seconds with at most one decimal: ``"3.1 s"``; small ones in ms."""
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{round(seconds * 1000)} ms"
 
 
 SIGNATURE = 200
@@ -326,26 +322,23 @@ def signature(error: str, test: str = "") -> str:
     An assertion is prefixed by its `test`, since "assert 1 == 2" may be any. The answer
     is one line of at most `SIGNATURE` characters.
     """
-    said = _normal(error)
+    said = _PLACE.sub("", one_line(error, _READ_CHARS))
+    if missing := _SHELL.match(said):
+        said = f"command not found: {missing['z'] or missing['b']}"
+    else:
+        said = _RUNS.sub("<n>", _VARIES.sub(_stable, said))
+        leading = _LEADING.match(said)
+        said = said[leading.end() if leading else 0 :].rstrip(" .…:")
+    words = _WORD.findall(_PLACEHOLDER.sub(" ", said))
     if (
         test
         and not _FILE.search(test)
         and (_ASSERTED.search(said) or not _RAISED.search(error[:_READ_CHARS]))
     ):
         said = f"{bare_name(test)}: {said}".removesuffix(": ")
-    elif not _is_recognisable(said):
+    elif not any(word.lower() not in _SAYS_NOTHING for word in words):
         said = ""
     return one_line(said, SIGNATURE)
-
-
-def _normal(error: str) -> str:
-    said = _PLACE.sub("", one_line(error, _READ_CHARS))
-    if missing := _SHELL.match(said):
-        return f"command not found: {missing['z'] or missing['b']}"
-    said = _RUNS.sub("<n>", _VARIES.sub(_stable, said))
-    if leading := _LEADING.match(said):
-        said = said[leading.end() :]
-    return said.rstrip(" .…:")
 
 
 def bare_name(test: str) -> str:
@@ -403,8 +396,3 @@ _STABLE: dict[str, Callable[[str], str]] = {
     "server": _server,
     "introduced": _introduced,
 }
-
-
-def _is_recognisable(said: str) -> bool:
-    words = _WORD.findall(_PLACEHOLDER.sub(" ", said))
-    return any(word.lower() not in _SAYS_NOTHING for word in words)

@@ -30,6 +30,7 @@ QUIET = word_set(
 """They change how long, how loud or with what a command runs: no part of its title."""
 _PROGRAM_END = re.compile(r"\.(?:exe|cmd|bat)$", re.IGNORECASE)
 _PYTHON = re.compile(r"(?:python|pypy|py)(?:\d(?:\.\d+)?)?$")
+_PYTHON_VALUED = word_set("-W -X")
 _SHELLS = word_set("sh bash zsh dash ksh fish pwsh powershell cmd")
 _SHELL_SCRIPT = re.compile(r"-\w*c|/c|-Command", re.IGNORECASE)
 
@@ -65,14 +66,18 @@ _UV = (
     " --project --directory --env-file"
 )
 _CONTAINER = "-e --env -u --user -w --workdir -v --volume --name --network -p --publish --env-file"
+_CONDAS = ("conda", "mamba", "micromamba")
 _LAUNCHERS: dict[str, list[_Launcher]] = {
-    **{
-        name: _verbs("")
-        for name in ["time", "nohup", "unbuffer", "setsid", "caffeinate", "chronic", "exec"]
-    },
-    **{name: _verbs("") for name in ["command", "builtin", "bunx", "pnpx", "cross-env", "asdf"]},
-    "timeout": _verbs("", valued="-s -k --signal --kill-after", skipped=1),
-    "gtimeout": _verbs("", valued="-s -k --signal --kill-after", skipped=1),
+    **dict.fromkeys(
+        word_set(
+            "time nohup unbuffer setsid caffeinate chronic exec command builtin bunx pnpx cross-env"
+            " asdf"
+        ),
+        _verbs(""),
+    ),
+    **dict.fromkeys(
+        ("timeout", "gtimeout"), _verbs("", valued="-s -k --signal --kill-after", skipped=1)
+    ),
     "nice": _verbs("", valued="-n --adjustment"),
     "ionice": _verbs("", valued="-c -n"),
     "stdbuf": _verbs("", valued="-i -o -e"),
@@ -85,18 +90,14 @@ _LAUNCHERS: dict[str, list[_Launcher]] = {
     "npx": _verbs("", valued="-p --package -c"),
     "uvx": _verbs("", valued="-p --python --from --with"),
     "uv": [*_verbs("run", valued=_UV), *_verbs("tool run", valued="-p --python --from --with")],
-    "poetry": _verbs("run"),
-    "pipenv": _verbs("run"),
+    **dict.fromkeys(("poetry", "pipenv"), _verbs("run")),
     "pipx": _verbs("run", valued="--spec --python"),
     "coverage": _verbs("run", valued="--source --rcfile --omit --include"),
-    "conda": _verbs("run", valued="-n --name -p --prefix"),
-    "mamba": _verbs("run", valued="-n --name -p --prefix"),
-    "micromamba": _verbs("run", valued="-n --name -p --prefix"),
+    **dict.fromkeys(_CONDAS, _verbs("run", valued="-n --name -p --prefix")),
     "hatch": _picky("run", valued="-e --env"),
     "pdm": _picky("run", valued="-p --project"),
     "rye": _picky("run"),
     "pixi": _picky("run", valued="-e --environment"),
-    "bundle": _verbs("exec"),
     "npm": _verbs("exec", "x", valued="-w --workspace -p --package --prefix"),
     "pnpm": [
         *_verbs("exec", "dlx", valued="--filter -F"),
@@ -107,23 +108,18 @@ _LAUNCHERS: dict[str, list[_Launcher]] = {
         *_picky("", "run", "workspace *", "workspace * run", valued="--cwd"),
     ],
     "bun": [*_verbs("x"), *_picky("run", valued="--cwd --filter")],
-    "composer": _verbs("exec"),
+    **dict.fromkeys(("bundle", "composer", "ddev"), _verbs("exec")),
     "mise": _behind("exec", "x"),
     "dotenv": _behind("", valued="-e -c -v"),
-    "dotenvx": _behind("run"),
-    "doppler": _behind("run"),
-    "op": _behind("run"),
-    "infisical": _behind("run"),
-    "aws-vault": _behind("exec"),
-    "kubectl": _behind("exec"),
-    "devbox": _behind("run"),
+    **dict.fromkeys(("dotenvx", "doppler", "op", "infisical", "devbox"), _behind("run")),
+    **dict.fromkeys(("aws-vault", "kubectl"), _behind("exec")),
     "nix": _behind("develop", "shell", until="-c --command"),
     "nix-shell": _behind("", until="--run --command"),
     "direnv": _verbs("exec", skipped=1),
-    "docker": _verbs("compose exec", "compose run", "exec", "run", valued=_CONTAINER, skipped=1),
-    "podman": _verbs("compose exec", "compose run", "exec", "run", valued=_CONTAINER, skipped=1),
-    "docker-compose": _verbs("exec", "run", valued=_CONTAINER, skipped=1),
-    "ddev": _verbs("exec"),
+    **dict.fromkeys(
+        ("docker", "podman", "docker-compose"),
+        _verbs("compose exec", "compose run", "exec", "run", valued=_CONTAINER, skipped=1),
+    ),
     "php": _picky("", valued="-d -c"),
 }
 _CHOOSING = {
@@ -160,8 +156,9 @@ def wrapper_length(words: Sequence[str], known: frozenset[str]) -> int:
     if first in FRAME_WORDS or "()" in first or ASSIGNMENT.match(first):
         return 1
     name = program_name(first)
-    if _PYTHON.match(name):
-        return _module_start(words)
+    if _PYTHON.match(name):  # the module of `python -u -m`
+        start = _options_end(words, 1, _PYTHON_VALUED)
+        return start if words[start - 1] == "-m" else 0
     if name == "rtk":
         is_report = words[1] in _REPORTING and len(words) > 2 and program_name(words[2]) in known
         return 2 if is_report or words[1] == "proxy" else 1
@@ -216,12 +213,6 @@ def _options_end(words: Sequence[str], start: int, valued: frozenset[str]) -> in
     while at < len(words) - 1 and words[at].startswith("-"):
         at += 2 if words[at] in valued else 1
     return max(start, min(at, len(words) - 1))
-
-
-def _module_start(words: Sequence[str]) -> int:
-    """Return where the module begins behind `python -u -m`; 0 where none is run."""
-    start = _options_end(words, 1, word_set("-W -X"))
-    return start if words[start - 1] == "-m" else 0
 
 
 READ_CHARS = 2000

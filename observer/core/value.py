@@ -19,9 +19,9 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class SymbolChanges(Value):
     """Paths of symbols by what became of them; `resigned` have another signature.
 
-    `renamed` holds (old path, new path), `moved` what only stands elsewhere, `commented` what has
-    other comments and the same code; a path is in one of them, and nothing is listed with what it
-    stands in. `only` says that nothing else than the layout, or the comments, changed.
+    `renamed` holds (old path, new path), `commented` what has other comments and the same code; a
+    path is in one of them, and nothing is listed with what it stands in. `only` says that nothing
+    else than the layout, or the comments, changed.
     """
 
     added: tuple[str, ...] = ()
@@ -29,7 +29,6 @@ class SymbolChanges(Value):
     resigned: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
-    moved: tuple[str, ...] = ()
     commented: tuple[str, ...] = ()
     only: Literal["", "layout", "comments"] = ""
 

@@ -2,6 +2,6 @@
 
 `repository` finds a repository, checks who owns it and keeps from git every setting that could run
 a program; `configuration` reads settings; `launch`, `command` and `process` start git. The other
-modules ask: `blame`, `commit_diffs`, `log`, `objects`, `status`. None of them reaches another
+modules ask: `agent_marks`, `blame`, `log`, `status`. None of them reaches another
 machine; `exchange` does, in repositories that observer made for a share.
 """

@@ -1,5 +1,7 @@
 """What commits say of the agents that made them: trailers, git-ai notes, Entire checkpoints.
 
+Anybody can write these: they are claims, and shown as such.
+
 Notes of git-ai at `refs/notes/ai` say which lines of a commit an agent wrote, in which session.
 Format 3.0.0: files with lines by key, `---`, and a JSON object that says what the keys stand for.
 Its keys are `h_…` for people, `s_…::t_…` for a tool call of a session, or of a prompt.
@@ -8,7 +10,8 @@ Its keys are `h_…` for people, `s_…::t_…` for a tool call of a session, or
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from observer.core import json_text
@@ -36,46 +39,29 @@ class AiSession(Value):
 
 
 class AiLines(NamedTuple):
-    """Lines of a file as its commit has it, both ends included, and the key of who wrote them."""
+    """Lines of a file as its commit has it, both ends included, and who wrote them."""
 
     path: str
-    key: str
+    session: AiSession
     first: int
     last: int
 
 
-class AiNote(Value):
-    """What a note says: the lines of agents, and the sessions in which they were written."""
-
-    lines: tuple[AiLines, ...] = ()
-    sessions: tuple[AiSession, ...] = ()
-
-    def session_of(self, key: str) -> AiSession | None:
-        """Return the session that a key of some lines stands for."""
-        return next((one for one in self.sessions if one.key == key), None)
-
-
-def parse_note(note: str) -> AiNote:
-    """Return what a note says; what of it cannot be read is left out."""
+def parse_note(note: str) -> list[AiLines]:
+    """Return the lines that a note says agents wrote; what of it cannot be read is left out."""
     head, _, foot = f"\n{note}".partition(f"\n{_END}\n")
     said = json_text.object_in(foot)
-    known = [*_sessions(said.get("sessions")), *_sessions(said.get("prompts"))]
-    keys = {one.key for one in known}
-    lines = tuple(row for row in _lines(head) if row.key in keys)
-    return AiNote(lines=lines[:MOST_RANGES], sessions=tuple(known))
-
-
-def _lines(head: str) -> Iterator[AiLines]:
+    known = {one.key: one for sort in ("prompts", "sessions") for one in _sessions(said.get(sort))}
+    found: list[AiLines] = []
     path = ""
     for line in head.splitlines():
         row = _ROW.match(line)
         if row is None:
             path = line.strip().strip('"')
-            continue
-        for part in row[2].split(","):
-            if path and (found := _RANGE.match(part)):
-                key = row[1].partition("::")[0]
-                yield AiLines(path, key, int(found[1]), int(found[2] or found[1]))
+        elif path and (session := known.get(row[1].partition("::")[0])):
+            ranges = filter(None, map(_RANGE.match, row[2].split(",")))
+            found += (AiLines(path, session, int(one[1]), int(one[2] or one[1])) for one in ranges)
+    return found[:MOST_RANGES]
 
 
 def _sessions(given: object) -> Iterator[AiSession]:
@@ -92,11 +78,6 @@ def _word(given: dict[str, Any], name: str) -> str:
     value = given.get(name)
     return value if isinstance(value, str) else ""
 
-
-# --- what commits say of the agents that made them -----------------------------------------------
-#
-# In trailers, notes of git-ai and Entire checkpoints. Anybody can write these: they are claims, and
-# shown as such.
 
 Source = Literal["git-ai", "entire", "co-authored-by", "assisted-by"]
 MOST_MARKS = 12
@@ -134,49 +115,33 @@ def agent_marks(root: str, origin: BlamedCommit) -> tuple[AgentMark, ...]:
     words = ("--no-show-signature", f"--notes={REF}", "--format=%(trailers:only,unfold)%x00%N")
     said = git_output(root, "log", "-1", *words, origin.hash, "--") or ""
     trailers, _, note = said.partition("\0")
-    marks = _noted(parse_note(note), origin)
-    found = [*marks, *_of_trailers(trailers.split("\n"))]
-    return tuple(dict.fromkeys(found))[:MOST_MARKS]
-
-
-def _noted(note: AiNote, origin: BlamedCommit) -> list[AgentMark]:
-    """Return the claims of a note about the lines of its commit that were asked about."""
-    found: dict[str, int] = {}
-    for one in note.lines:
+    counts = Counter[AiSession]()
+    for one in parse_note(note):
         if one.path == origin.path:
-            count = sum(one.first <= line <= one.last for line in origin.numbers)
-            found[one.key] = found.get(one.key, 0) + count
-    return list(_marks(note, found))
-
-
-def _marks(note: AiNote, counts: Mapping[str, int]) -> Iterator[AgentMark]:
-    for key, lines in counts.items():
-        session = note.session_of(key)
-        if session and lines:
-            yield AgentMark(
-                source="git-ai",
-                tool=one_line(session.tool, _CHARS),
-                model=one_line(session.model, _CHARS),
-                session=one_line(session.id, _CHARS),
-                lines=lines,
-            )
-
-
-def _of_trailers(trailers: Sequence[str]) -> Iterator[AgentMark]:
-    for trailer in trailers:
+            counts[one.session] += sum(one.first <= line <= one.last for line in origin.numbers)
+    found = [
+        AgentMark(
+            source="git-ai",
+            tool=one_line(session.tool, _CHARS),
+            model=one_line(session.model, _CHARS),
+            session=one_line(session.id, _CHARS),
+            lines=lines,
+        )
+        for session, lines in counts.items()
+        if lines
+    ]
+    for trailer in trailers.split("\n"):
         name, _, value = trailer.partition(":")
         value = value.strip()
         match name.strip().lower():
             case "entire-checkpoint" if _CHECKPOINT.fullmatch(value):
-                yield AgentMark(source="entire", checkpoint=value)
+                found.append(AgentMark(source="entire", checkpoint=value))
             case "co-authored-by" if _AGENT.search(value):
-                yield AgentMark(
-                    source="co-authored-by", tool=one_line(value.partition("<")[0], _CHARS)
-                )
+                author = one_line(value.partition("<")[0], _CHARS)
+                found.append(AgentMark(source="co-authored-by", tool=author))
             case "assisted-by" if value:
                 tool, _, model = value.partition(" ")[0].partition(":")
-                yield AgentMark(
-                    source="assisted-by",
-                    tool=one_line(tool if model else value, _CHARS),
-                    model=one_line(model, _CHARS),
-                )
+                tool = one_line(tool if model else value, _CHARS)
+                model = one_line(model, _CHARS)
+                found.append(AgentMark(source="assisted-by", tool=tool, model=model))
+    return tuple(dict.fromkeys(found))[:MOST_MARKS]

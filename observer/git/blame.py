@@ -21,7 +21,6 @@ from observer.git.process import git_output, stream_lines
 UNCOMMITTED = ""
 """Hash of what no commit has taken in yet."""
 
-_FORMAT = "--format=%H%x00%an%x00%at%x00%ct%x00%s"
 _LINE = re.compile(r"([0-9a-f]{40,64}) (\d+) \d+")
 _FILE = "filename "
 _MOST_BEFORE = 12
@@ -33,6 +32,7 @@ _REWRITTEN_MS = 2_000
 _WORD = re.compile(r"\w{2}")
 _HUNK = re.compile(r"@@ -\d+(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
+_LOG = ("--literal-pathspecs", "log", "--format=%H%x00%an%x00%at%x00%ct%x00%s", *_PLAIN)
 
 
 class BlamedCommit(Value):
@@ -145,7 +145,8 @@ def _origins(root: str, lines: Sequence[_Line]) -> list[BlamedCommit]:
     for line in lines:
         made.setdefault(line.commit, []).append(line)
     hashes = [commit for commit in made if commit]
-    commits = list(_log(root, "--no-walk=unsorted", *hashes, "--")) if hashes else []
+    answer = git_output(root, *_LOG, "--no-walk=unsorted", *hashes, "--") if hashes else ""
+    commits = [commit_of(line) for line in (answer or "").split("\n") if line]
     commits.sort(key=lambda one: -one.committed_ms)
     if UNCOMMITTED in made:
         commits.insert(0, BlamedCommit(hash=UNCOMMITTED))
@@ -272,16 +273,9 @@ def lines_of(patch: Iterable[str]) -> dict[str, dict[int, str]]:
     return found
 
 
-def _log(root: str, *words: str) -> Iterator[BlamedCommit]:
-    answer = git_output(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
-    return map(commit_of, answer.split("\n") if answer else ())
-
-
 def _followed(root: str, *words: str) -> list[BlamedCommit]:
     """Return commits of one file, followed over renamings, each with its names of the file."""
-    answer = git_output(
-        root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, "--follow", "--name-status", *words
-    )
+    answer = git_output(root, *_LOG, "--follow", "--name-status", *words)
     found: list[BlamedCommit] = []
     for line in answer.split("\n") if answer else ():
         if "\0" in line:
@@ -308,10 +302,9 @@ _MOST = 40
 """Newest commits beside history that are looked at."""
 _BESIDE = ("--reflog", "--branches", f"--max-count={_MOST}", "^HEAD")
 """Which commits HEAD's history lacks."""
-_LOG = (
-    *("--literal-pathspecs", "log", "--format=%H%x00%an%x00%at%x00%ct%x00%s", "--encoding=UTF-8"),
-    *("--no-mailmap", "--no-show-signature", "--no-color", "-p", "-U0", "--diff-merges=off"),
-    *("--no-ext-diff", "--no-textconv", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/"),
+_PATCH = (
+    *("-p", "-U0", "--diff-merges=off", "--no-ext-diff", "--no-textconv", "--no-renames"),
+    *("--src-prefix=a/", "--dst-prefix=b/"),
 )
 
 
@@ -339,7 +332,7 @@ def with_earlier_forms(
 
 def _patches(root: str, names: Sequence[str], *which: str) -> Iterator[BlamedCommit]:
     """Yield each of some commits and of these files, with the lines that it brought into it."""
-    answer = git_output(root, *_LOG, *which, "--", *names) or ""
+    answer = git_output(root, *_LOG, *_PATCH, *which, "--", *names) or ""
     commit, patch = BlamedCommit(hash=""), list[str]()
     for line in (*answer.split("\n"), "\0"):
         if "\0" not in line:

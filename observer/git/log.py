@@ -1,22 +1,24 @@
-"""git's log as commits, one or the whole history as a stream, and the moves of HEAD.
+"""git's log as commits, one or the whole history as a stream, the moves of HEAD, and what differs.
 
-`patch` parses git's output into commits, `defined_names` names what changed inside a file, and
-`process` runs git. The reflog gives moves of HEAD that no hook reports, or that another one does.
+`patch` parses git's output into commits and names what changed inside a file, `process` runs git.
+The reflog gives moves of HEAD that no hook reports, or that another one does.
+
+A `CommitDiff` is a commit compared with its first parent, a `DiffEntry` what became of one of its
+files, as blob hashes without text. Names of files and branches are redacted, as in events.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from observer.core.errors import NotFound, ObserverError
 from observer.core.events import Commit
-from observer.git.commit_diffs import resolve_commit
 from observer.git.configuration import is_partial_clone, read_config
-from observer.git.patch import FIELDS, RECORD, CommitParser
+from observer.git.patch import FIELDS, RECORD, CommitParser, time_ms, unquote_path
 from observer.git.process import git_output, repository_at, stream_lines
 from observer.git.repository import repository_settings
 from observer.redaction.redact import redact_text
@@ -31,6 +33,10 @@ _PATCH = (
     *("--patch", "--unified=0", "--inter-hunk-context=0", "--find-renames", "-l1000"),
     *("--no-ext-diff", "--no-textconv", "--submodule=short", "--diff-algorithm=default"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
+)
+_RAW = (
+    *("--raw", "--no-abbrev", "--find-renames", "-l1000", "--no-relative", "-O/dev/null"),
+    "--ignore-submodules=all",
 )
 PATCH_CHARS = 100_000
 """Longest part of a patch that is shown."""
@@ -186,3 +192,169 @@ def rebased_commits(root: str) -> set[str]:
     """
     only = ("--extended-regexp", f"--grep-reflog={_REBASED}")
     return set((git_output(root, *_REFLOG, "--all", "--format=%H", *only) or "").split())
+
+
+MESSAGE_CHARS = 2_000
+_DIFF = ("diff-tree", "-r", *_RAW)
+_FILE = ("100644", "100755", "120000")
+"""Modes of what has text: files and symbolic links."""
+
+
+class DiffEntry(NamedTuple):
+    """One entry of a raw diff: `old` and `path` differ where the file was renamed.
+
+    `before` and `blob` are the hashes of its content before and after; "" where it did not exist.
+    """
+
+    old: str
+    path: str
+    before: str
+    blob: str
+
+
+class CommitDiff(NamedTuple):
+    """One commit; its message is cut at `MESSAGE_CHARS`."""
+
+    commit: str
+    parents: tuple[str, ...]
+    committed_ms: int
+    authored_ms: int
+    message: str
+    files: tuple[DiffEntry, ...]
+
+
+def resolve_commit(root: str, rev: str) -> str:
+    """Return the full hash of a commit, "" if no commit has that name here.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
+    if not rev or rev.startswith("-"):
+        return ""
+    return git_output(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
+
+
+def current_branch(root: str) -> str:
+    """Return the name of the branch that is checked out, "" if HEAD is detached.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
+    return redact_text(git_output(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
+
+
+def checked_out_branches(root: str) -> set[str]:
+    """Return the names of the branches that are checked out in any work tree.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
+    lines = (git_output(root, "worktree", "list", "--porcelain") or "").split("\n")
+    mark = "branch refs/heads/"
+    return {redact_text(line.removeprefix(mark)) for line in lines if line.startswith(mark)}
+
+
+def commits_between(root: str, since: str, to: str) -> Iterator[CommitDiff]:
+    """Yield the commits that `to` contains and `since` does not, parents before children.
+
+    Args:
+        root: a folder of the repository.
+        since: a commit, "" for the beginning.
+        to: a commit.
+
+    Raises:
+        NotFound: git is not installed, or `root` cannot be a path.
+        ObserverError: git failed; what was yielded before is right but not all.
+    """
+    return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
+
+
+def commits_by_hash(root: str, commits: Sequence[str]) -> Iterator[CommitDiff]:
+    """Yield those of the commits that exist, in the order given; raises as `commits_between`."""
+    return _steps(root, ("--no-walk=unsorted", "--ignore-missing", *commits))
+
+
+def _steps(root: str, words: Sequence[str]) -> Iterator[CommitDiff]:
+    lines = stream_lines(root, (*_LOG, *_RAW, *words, "--"), record=RECORD, fields=len(FIELDS))
+    header, files = b"", list[DiffEntry]()
+    for line in lines:
+        if line.startswith(RECORD):
+            if header:
+                yield _step(header, files)
+            header, files = line, []
+        elif line.startswith(b":"):
+            files += _moved(line)
+    if header:
+        yield _step(header, files)
+
+
+def diff_commits(root: str, old: str, new: str) -> tuple[DiffEntry, ...]:
+    """Return the files in which two commits differ; none of one and the same.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time.
+        ObserverError: there is no such commit, or git failed.
+    """
+    if old == new:
+        return ()
+    lines = stream_lines(root, (*_DIFF, old, new, "--"), record=RECORD, fields=0)
+    return tuple(moved for line in lines for moved in _moved(line))
+
+
+def first_parents(root: str, to: str, *, since: str = "") -> list[str]:
+    """Return a commit and its first parents, newest first, up to those reachable from `since`."""
+    return _listed(root, "--first-parent", to, *([f"^{since}"] if since else []))
+
+
+def reachable_commits(root: str, *commits: str, without: str = "") -> set[str]:
+    """Return the hashes of commits reachable from these, less those reachable from `without`."""
+    return set(_listed(root, *commits, *([f"^{without}"] if without else [])))
+
+
+def is_related(root: str, one: str, other: str) -> bool:
+    """Return True if two commits have a history in common.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
+    return bool(git_output(root, "merge-base", one, other))
+
+
+def merge_base(root: str, commits: Sequence[str]) -> str:
+    """Return the best common ancestor of all these commits, "" if there is none.
+
+    Raises:
+        NotFound: git is not installed or does not answer in time, or `root` cannot be a path.
+    """
+    return git_output(root, "merge-base", "--octopus", *commits) or ""
+
+
+def _listed(root: str, *words: str) -> list[str]:
+    return (git_output(root, "rev-list", *words, "--") or "").split()
+
+
+def _step(header: bytes, files: Iterable[DiffEntry]) -> CommitDiff:
+    fields = header.split(RECORD)[1 : 1 + len(FIELDS)]
+    commit, parents, _, authored, committed, message = (
+        field.decode("utf-8", "replace") for field in fields
+    )
+    return CommitDiff(
+        commit=commit,
+        parents=tuple(parents.split()),
+        committed_ms=time_ms(committed),
+        authored_ms=time_ms(authored),
+        message=message.strip()[:MESSAGE_CHARS],
+        files=tuple(files),
+    )
+
+
+def _moved(line: bytes) -> Iterator[DiffEntry]:
+    """Read a raw entry; what a submodule takes the place of is gone."""
+    entry, *names = line.rstrip(b"\n").split(b"\t")
+    if len(names) not in {1, 2}:  # a name so long that it was cut
+        return
+    mode_before, mode, before, blob, _ = entry[1:].decode("ascii").split(" ")
+    before = before if mode_before in _FILE else ""
+    blob = blob if mode in _FILE else ""
+    old, path = (redact_text(unquote_path(name)) for name in (names[0], names[-1]))
+    yield DiffEntry(old, path, before, blob)

@@ -19,7 +19,6 @@ import re
 from typing import Literal, TypeAlias
 
 from observer.code.languages import FLAT, IDENTIFIER, KEYWORDS, definition_name, language_of
-from observer.code.symbol import strip_comments
 from observer.core.events import Commit, FileChange
 from observer.redaction.redact import redact_text
 from observer.redaction.shapes import MARKER
@@ -225,6 +224,15 @@ def _unindented(text: bytes) -> tuple[str, int]:
     return shown, len(line) - len(shown)
 
 
+_HASH = frozenset({"python", "ruby", "shell", "perl", "r", "elixir", "make", "terraform"})
+_DASHES = frozenset({"sql", "lua"})
+_TEXT = r"""\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
+_UNSAID = {
+    "#": re.compile(rf"{_TEXT}|#[^\n]*", re.DOTALL),
+    "--": re.compile(rf"{_TEXT}|--[^\n]*", re.DOTALL),
+    "//": re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?(?:\*/|\Z)|(?m:^[ \t]*\*[^\n]*)", re.DOTALL),
+}
+"""Comments and texts, by how a comment begins."""
 MOST_NAMES = 8
 """Names given of one file."""
 MOST_BYTES = 6_000
@@ -254,7 +262,8 @@ class AddedNames:
         added, removed = self._text(b"+"), self._text(b"-")
         if not added:
             return ()
-        code = strip_comments(MARKER.sub(" ", redact_text(added)), self._language)
+        sign = "#" if self._language in _HASH else "--" if self._language in _DASHES else "//"
+        code = _UNSAID[sign].sub(" ", MARKER.sub(" ", redact_text(added)))
         found = dict.fromkeys(IDENTIFIER.findall(code))
         new = (
             name

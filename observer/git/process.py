@@ -2,7 +2,7 @@
 
 git gets a stand-in for the repository's configuration (`mirror`), no transport, none of git's
 variables from our environment and a time limit. A repository of another user is left alone, as git
-does. Needs git 2.32 or newer.
+does. Needs git 2.32 or newer. `Blobs` reads many objects with one process.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from observer.core.errors import NotFound, ObserverError
 from observer.git.configuration import is_safe_directory
-from observer.git.launch import WAIT_S, GitTimeout, environment, launch
+from observer.git.launch import PART_BYTES, WAIT_S, GitTimeout, environment, launch
 from observer.git.repository import (
     ForeignRepository,
     NoRepository,
@@ -219,3 +220,79 @@ def _failure(root: str, stderr: IO[bytes]) -> ObserverError:
     return ObserverError(
         f"git cannot read {root}: {said[-1] if said else 'no reason given'}", hint="try: git fsck"
     )
+
+
+MOST_BYTES = 1 << 20
+"""Of one file; larger ones are data."""
+MOST_NAME_CHARS = 10_000
+"""Longer than any path; a name that does not fit into a pipe would wait for git to read it."""
+
+
+class Blob(NamedTuple):
+    """What git keeps under a name; `kind` is ``blob`` for a file's content, ``commit``, ``tree``.
+
+    `data` is None where it is too large.
+    """
+
+    id: str
+    kind: str
+    data: bytes | None
+
+
+class Blobs(AbstractContextManager["Blobs"]):
+    """Reads what is called so in git (a hash, or ``commit:path``) with one process.
+
+    `failure` is why there is nothing (more) to read: no repository or no git, or none that answers.
+
+    Args:
+        root: a folder of the repository.
+        most_bytes: of one object; larger ones are data, and are read past.
+
+    Raises:
+        NotFound: git did not answer here lately.
+    """
+
+    def __init__(self, root: str, *, most_bytes: int = MOST_BYTES) -> None:
+        self.failure: NotFound | None = None
+        self._most_bytes = most_bytes
+        try:
+            self._git = git_at(root)
+        except NoRepository as error:  # nothing is called anything there
+            self.failure = error
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self.close()
+
+    def close(self, failure: NotFound | None = None) -> None:
+        """End the process."""
+        if self.failure is None:
+            self.failure = failure or NotFound("closed")
+            self._git.clear_cache()
+
+    def get(self, name: str) -> Blob | None:
+        """Return what is called so; None if there is nothing, or git does not answer."""
+        if self.failure or "\n" in name or "\0" in name or len(name) > MOST_NAME_CHARS:
+            return None
+        try:
+            found, kind, size, stream = self._git.stream_object_data(name)
+            if size <= self._most_bytes:
+                return Blob(found, kind, stream.read())
+            while stream.read(PART_BYTES):
+                pass
+            return Blob(found, kind, None)
+        except (OSError, ValueError):  # missing, ambiguous, the end
+            return None
+        except NotFound as error:  # after that nobody would know what an answer is about
+            self.close(error)
+            return None
+
+
+def existing(root: str, names: Iterable[str]) -> frozenset[str]:
+    """Return which of some names, also shortened ones, are those of objects of a repository.
+
+    Raises:
+        NotFound: git did not answer here lately.
+    """
+    with Blobs(root, most_bytes=0) as blobs:
+        return frozenset(name for name in names if blobs.get(name))

@@ -13,8 +13,7 @@ from typing import Literal
 
 from observer.core.errors import NotFound
 from observer.git.configuration import user_setting
-from observer.git.objects import Blobs
-from observer.git.process import git_output, repository_at
+from observer.git.process import Blobs, git_output, repository_at
 
 WAIT_S = 1.0
 """As long as git may take; named files cost it 5 to 20 ms even in a large repository."""

@@ -24,7 +24,6 @@ from msgspec.structs import replace
 from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Command, Commit, Custom, Event, Rewrite
 from observer.core.model import Place, Recorded
-from observer.git.commit_diffs import is_related
 from observer.git.log import (
     RESET,
     HeadMove,
@@ -32,6 +31,7 @@ from observer.git.log import (
     count_commits,
     head_before_resets,
     head_moves,
+    is_related,
     rebased_commits,
 )
 from observer.git.process import git_output

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from observer.code.diff import common_affixes
-from observer.code.edits import has_symbols, symbol_changes_of, texts_around
+from observer.code.edits import common_affixes, has_symbols, symbol_changes_of, texts_around
 from observer.code.languages import FLAT, definition_name, language_of
 from observer.core.events import Custom, Edit, Event, FileWrite
 from observer.core.paths import read_head

@@ -55,7 +55,7 @@ from observer.core.model import Place
 from observer.core.routes import is_imported
 from observer.core.text import word_set
 from observer.git.log import read_commit
-from observer.git.objects import existing
+from observer.git.process import existing
 from observer.ingest.commits import incoming_commits, is_reported, without_owner
 from observer.ingest.decode import decode, truncate
 from observer.ingest.file_changes import with_symbols

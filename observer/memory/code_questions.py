@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from observer.code.languages import language_of
+from observer.code.lines import Symbol
 from observer.code.outline import outline
-from observer.code.symbol import Symbol
 from observer.core.errors import Ambiguous, BadInput, NotFound
 from observer.core.filters import Filters
 from observer.core.model import Item

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from observer.code.edits import ChangeSummary
 from observer.commands.command_line import CommandLine, InlineScript, inline_script
 from observer.commands.ending import is_interrupted, own_exit_code
+from observer.commands.outcome import first_lines
 from observer.commands.result import CommandResult, bare_name
-from observer.commands.visible_output import first_lines
 from observer.core import json_text
 from observer.core.events import (
     Checkout,
@@ -354,7 +354,6 @@ def _fates(change: ChangeSummary) -> tuple[tuple[str, Sequence[str]], ...]:
         ("renamed", renamed),
         ("changed", change.changed),
         ("removed", change.gone),
-        ("moved", change.moved),
         ("changed the comments of", change.commented),
     )
 

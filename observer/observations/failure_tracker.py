@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
-from observer.commands import check_runs, command_forms, command_line
+from observer.commands import check_runs, command_line
 from observer.commands.check import (
     CheckIdentity,
     answers,
@@ -38,7 +38,7 @@ from observer.commands.check import (
 )
 from observer.commands.check_runs import BELOW
 from observer.commands.check_tools import checker_of
-from observer.commands.command_forms import InvocationForm
+from observer.commands.command_line import InvocationForm
 from observer.commands.result import CommandResult
 from observer.core.model import UNASSIGNED, Recorded
 from observer.core.text import base_name, distinct, one_line, relative, word_set
@@ -324,7 +324,7 @@ def _without_refuted(known: ProjectState, ran: EndedCommand) -> ProjectState:
         return known
     (form,) = ran.forms
     marked = tuple(
-        replace(one, is_refuted=one.is_refuted or command_forms.is_same_form(one.failed, form))
+        replace(one, is_refuted=one.is_refuted or command_line.is_same_form(one.failed, form))
         for one in known.alternatives
     )
     return known if marked == known.alternatives else replace(known, alternatives=marked)
@@ -348,13 +348,13 @@ def _instead_of(
             (
                 one
                 for one in ran.forms
-                if command_forms.is_other_form(failed, one, failure.last_error)
+                if command_line.is_other_form(failed, one, failure.last_error)
             ),
             None,
         )
     if not ran.result.ok or _changes_since(known, failure, recorded):
         return None
-    return next((one for one in ran.forms if command_forms.adds_settings(failed, one)), None)
+    return next((one for one in ran.forms if command_line.adds_settings(failed, one)), None)
 
 
 def _changes_since(

@@ -16,14 +16,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
-from observer.commands import check, check_runs, command_forms
+from observer.commands import check, check_runs, command_line
 from observer.commands.check import CheckIdentity
 from observer.commands.check_runs import CheckResults, Tasks, check_results_of
-from observer.commands.command_forms import InvocationForm
-from observer.commands.command_line import simple_commands
+from observer.commands.command_line import InvocationForm, simple_commands
 from observer.commands.ending import NotStarted, exit_code_of, start_failure
+from observer.commands.outcome import plain_output
 from observer.commands.result import CommandResult
-from observer.commands.visible_output import plain_output
 from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
@@ -119,7 +118,7 @@ class EndedCommand(NamedTuple):
         folder = check_runs.folder_of(
             simple_commands(self.body.command), self.recorded.root, self.recorded.event.cwd
         )
-        return command_forms.forms_of(self.body.command, folder=folder)
+        return command_line.forms_of(self.body.command, folder=folder)
 
     @property
     def has_run(self) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.commands.check import CheckIdentity
-from observer.commands.command_forms import InvocationForm
+from observer.commands.command_line import InvocationForm
 from observer.core.model import Item
 from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations.drafts import ItemOrigin

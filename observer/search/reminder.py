@@ -20,7 +20,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from observer.code.edits import parameters_changed
-from observer.commands import check_runs, command_forms, command_line, ending
+from observer.commands import check_runs, command_line, ending
 from observer.core.events import Command, Event, FileWrite, Prompt
 from observer.core.filters import OURS, Filters
 from observer.core.model import Item, Session, item_id, seq_of
@@ -244,11 +244,11 @@ def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alte
     if not able:
         return None
     folder = check_runs.folder_of(command_line.simple_commands(command), root, cwd)
-    typed = command_forms.forms_of(command, folder=folder)
+    typed = command_line.forms_of(command, folder=folder)
     found = [
         one
         for one in able
-        if any(command_forms.is_same_form(form, one.failed) for form in typed)
+        if any(command_line.is_same_form(form, one.failed) for form in typed)
         or (
             (stem := _stem(one))
             and not one.worked.line.startswith(stem)

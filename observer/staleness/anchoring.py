@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from observer.core.model import Item
 from observer.core.value import Value
-from observer.git.commit_diffs import CommitDiff, DiffEntry
+from observer.git.log import CommitDiff, DiffEntry, commits_between, first_parents
 from observer.staleness.history_walk import (
     ABSENT,
     FILE,
@@ -54,21 +54,13 @@ def discards(reader: StoreReader, ids: Collection[int]) -> Mapping[int, int]:
     found: dict[int, int] = {}
     for source, link in links:
         undo, edit = known.get(source), known.get(link.target)
-        if undo and edit and _is_discard(undo, edit):
-            found.setdefault(edit.id, undo.created_ms)
+        if undo and edit and edit.type == _EDIT:
+            # A git command takes back all that is not committed of a file. What was edited back may
+            # be one of several edits that the item stands for, or be written again by the same.
+            is_alone = undo.type == _EDIT and undo.session_id is None and edit.folded == 1
+            if undo.type == "command" or is_alone:
+                found.setdefault(edit.id, undo.created_ms)
     return found
-
-
-def _is_discard(undo: Item, edit: Item) -> bool:
-    """Return True if an observation says that all of an edit is gone.
-
-    A git command takes back all that is not committed of a file. What was edited back may be one
-    of several edits that the item stands for, or be written again by the same.
-    """
-    if edit.type != _EDIT:
-        return False
-    is_alone = undo.type == _EDIT and undo.session_id is None and edit.folded == 1
-    return undo.type == "command" or is_alone
 
 
 MOST_FILES = 16
@@ -101,8 +93,14 @@ class AnchorTarget(Value):
 
 def anchor_target(item: Item) -> AnchorTarget | None:
     """Return what an item is about; None if it is not about the code of some commit."""
-    if item.kind == "note":
-        return _of_note(item) if item.commit else None
+    if item.kind == "note" and item.commit:
+        text = f"{item.title}\n{item.narrative}"
+        names = (name.rpartition("::")[2] for name in _QUOTED.findall(text))
+        return AnchorTarget(
+            base=item.commit,
+            files=_inside(_FILE.findall(text)),
+            symbols=tuple(dict.fromkeys(names))[:MOST_SYMBOLS],
+        )
     if item.kind == "summary":
         return AnchorTarget(base=item.commit) if item.commit else None
     if item.type == "commit":
@@ -110,10 +108,11 @@ def anchor_target(item: Item) -> AnchorTarget | None:
         return AnchorTarget(base=named[1], is_commit=True) if named else None
     if item.type not in ON_A_BRANCH or not item.commit:
         return None
+    touched = map(_SYMBOL.fullmatch, item.facts)
     return AnchorTarget(
         base=item.commit,
         files=_inside(item.files_modified),
-        symbols=tuple(dict.fromkeys(_symbols(item)))[:MOST_SYMBOLS],
+        symbols=tuple(dict.fromkeys(one[2] for one in touched if one))[:MOST_SYMBOLS],
         is_made=True,
     )
 
@@ -121,22 +120,6 @@ def anchor_target(item: Item) -> AnchorTarget | None:
 def names_files(text: str) -> bool:
     """Return True if a note with this text is about files of its repository."""
     return bool(_inside(_FILE.findall(text)))
-
-
-def _of_note(item: Item) -> AnchorTarget:
-    text = f"{item.title}\n{item.narrative}"
-    names = (name.rpartition("::")[2] for name in _QUOTED.findall(text))
-    return AnchorTarget(
-        base=item.commit,
-        files=_inside(_FILE.findall(text)),
-        symbols=tuple(dict.fromkeys(names))[:MOST_SYMBOLS],
-    )
-
-
-def _symbols(item: Item) -> Iterator[str]:
-    for fact in item.facts:
-        if named := _SYMBOL.fullmatch(fact):
-            yield named[2]
 
 
 def _inside(paths: tuple[str, ...] | list[str]) -> tuple[str, ...]:
@@ -203,23 +186,15 @@ def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
     return batch
 
 
-def anchored(
-    store: Store,
-    repository: RepositoryView,
-    worktree: WorktreeView,
-    fresh: Sequence[NewItem],
-    *,
-    pause: Callable[[], None],
-) -> list[AnchorSet]:
-    """Return the anchor sets of items, as of the worktree's HEAD.
+class Anchoring:
+    """Anchors one batch of items, walking as much of the history as they need.
 
-    Items that held at a commit which this repository does not have are left out.
+    Args:
+        store: what is read.
+        repository: the worktree.
+        worktree: its view; the items are followed to its HEAD.
+        pause: called between commits; may wait, or raise to stop.
     """
-    return _Anchoring(store, repository, worktree, pause).anchor(fresh)
-
-
-class _Anchoring:
-    """Anchors one batch of items, walking as much of the history as they need."""
 
     def __init__(
         self,
@@ -235,30 +210,31 @@ class _Anchoring:
         self._walk = HistoryWalk(repository.fingerprints)
 
     def anchor(self, fresh: Sequence[NewItem]) -> list[AnchorSet]:
+        """Return the anchor sets of items; of those that held at a commit unknown here, none."""
         by_base: defaultdict[str, list[NewItem]] = defaultdict(list)
         for each in fresh:
             by_base[each.target.base].append(each)
-        here = self._here(by_base.keys())
+        head = self._worktree.head
+        here = set(by_base)
+        if here - {head}:
+            here = self._git.held(here, by=head)
         settle = self._follow(by_base, here)
         away = [base for base in by_base.keys() - here if self._git.has(base)]
         steps = {step.commit: step for step in self._git.named(away)}
         for base in away:
             settle += self._anchor_at(by_base[base], steps[base], is_here=False)
-        self._settle(settle)
+        # Compared with HEAD is what no commit of the trunk led to.
+        for path in sorted({anchor.path for one in settle for anchor in one.anchors}):
+            blob = self._git.blob_at(self._worktree.head, path)
+            self._walk.move(DiffEntry(path, path, "", blob), NO_COMMIT)
         return self._walk.changed()
-
-    def _here(self, bases: Collection[str]) -> set[str]:
-        head = self._worktree.head
-        if set(bases) <= {head}:
-            return set(bases)
-        return self._git.held(bases, by=head)
 
     def _follow(self, by_base: dict[str, list[NewItem]], here: set[str]) -> list[AnchorSet]:
         """Walk from the oldest of the bases to HEAD; return the anchor sets off the trunk."""
         head, beside = self._worktree.head, list[AnchorSet]()
         since = self._git.before(sorted(here)) if here else head
-        trunk = set(self._git.trunk(head, since=since))
-        for step in self._git.steps(since, head):
+        trunk = set(first_parents(self._git.root, head, since=since))
+        for step in commits_between(self._git.root, since, head):
             self._pause()
             self._walk.step(step, is_trunk=step.commit in trunk)
             if step.commit in here:
@@ -304,22 +280,11 @@ class _Anchoring:
         """
         blob = self._git.blob_at(commit, path)
         known = self._git.fingerprints.of(blob, path)
-        is_pending = self._is_pending(path)
+        with self._store.read() as reader:
+            sets = reader.anchored_in(self._worktree.id, [path])
+        walk = HistoryWalk(self._git.fingerprints, sets)
+        is_pending = walk.pending(path) or self._walk.pending(path)
         found = [symbol for symbol in symbols if fingerprint_of(known, symbol) != ABSENT]
         for symbol in found or ([FILE] if known else []):
             seen = None if is_pending else fingerprint_of(known, symbol)
             yield Anchor(origin=path, path=path, symbol=symbol, blob=blob, fingerprint=seen)
-
-    def _is_pending(self, path: str) -> bool:
-        with self._store.read() as reader:
-            known = HistoryWalk(
-                self._git.fingerprints, reader.anchored_in(self._worktree.id, [path])
-            )
-        return known.pending(path) or self._walk.pending(path)
-
-    def _settle(self, anchor_sets: Sequence[AnchorSet]) -> None:
-        """Compare with HEAD the anchor sets that no commit of the trunk led to."""
-        paths = {anchor.path for anchor_set in anchor_sets for anchor in anchor_set.anchors}
-        for path in sorted(paths):
-            blob = self._git.blob_at(self._worktree.head, path)
-            self._walk.move(DiffEntry(path, path, "", blob), NO_COMMIT)

@@ -19,10 +19,9 @@ from msgspec.structs import replace
 
 from observer.code.languages import language_of
 from observer.code.outline import outline
-from observer.git import commit_diffs as git
-from observer.git.commit_diffs import CommitDiff, DiffEntry
-from observer.git.objects import Blobs
-from observer.git.status import uncommitted_paths
+from observer.git import log as git
+from observer.git.log import CommitDiff, DiffEntry
+from observer.git.process import Blobs
 from observer.store.anchors import Anchor, AnchorSet
 
 OUTSIDE = ""
@@ -296,20 +295,16 @@ def _landed(anchor_set: AnchorSet, anchors: Sequence[Anchor], step: CommitDiff) 
     still = [anchor for anchor in anchors if anchor.fingerprint is None]
     if len(still) < len(had):
         anchor_set = replace(anchor_set, base=step.commit, is_here=True)
-        anchors = _worth(anchors)
+        # Symbols that are not in a file are left out, if others of the item are.
+        with_some = {each.origin for each in anchors if each.fingerprint}
+        anchors = [
+            each for each in anchors if each.fingerprint != ABSENT or each.origin not in with_some
+        ]
     return replace(anchor_set, anchors=tuple(anchors))
-
-
-def _worth(anchors: Sequence[Anchor]) -> list[Anchor]:
-    """Leave out symbols that are not in a file, if others of the item are."""
-    with_some = {each.origin for each in anchors if each.fingerprint}
-    return [each for each in anchors if each.fingerprint != ABSENT or each.origin not in with_some]
 
 
 MOST_NAMED = 100
 """Commits named in one question."""
-MOST_ASKED = 500
-"""Files named in one question."""
 
 
 class RepositoryView(AbstractContextManager["RepositoryView"]):
@@ -344,43 +339,15 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         found = self._blobs.get(f"{commit}:{path}")
         return found.id if found and found.kind == "blob" else ""
 
-    def checked_out(self) -> set[str]:
-        """Return the branches that this worktree and those beside it show."""
-        return git.checked_out_branches(self.root)
-
-    def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return which of the first `MOST_ASKED` files differ from HEAD, as far as git reports."""
-        return uncommitted_paths(self.root, paths[:MOST_ASKED]) or frozenset()
-
-    def steps(self, since: str, to: str) -> Iterator[CommitDiff]:
-        """Yield the commits that `to` contains and `since` ("" for none) does not, in order."""
-        return git.commits_between(self.root, since, to)
-
     def named(self, commits: Sequence[str]) -> Iterator[CommitDiff]:
         """Yield the commits of these that exist."""
         for start in range(0, len(commits), MOST_NAMED):
             yield from git.commits_by_hash(self.root, commits[start : start + MOST_NAMED])
 
-    def leap(self, old: str, new: str) -> tuple[DiffEntry, ...]:
-        """Return how the files of two commits differ."""
-        return git.diff_commits(self.root, old, new) if old != new else ()
-
-    def trunk(self, to: str, *, since: str = "") -> list[str]:
-        """Return a commit and its first parents, newest first, less those that `since` contains."""
-        return git.first_parents(self.root, to, since=since)
-
-    def parent(self, commit: str) -> str:
-        """Return the first parent of a commit, "" if it is the first commit itself."""
-        return git.resolve_commit(self.root, f"{commit}^")
-
-    def contained(self, commit: str, *, without: str = "") -> set[str]:
-        """Return all commits that one contains, less those that another contains."""
-        return git.reachable_commits(self.root, commit, without=without)
-
     def held(self, commits: Collection[str], *, by: str) -> set[str]:
         """Return which of these commits another contains; those that are not there are in none."""
         if len(commits) > MOST_NAMED:
-            return self.contained(by).intersection(commits)
+            return git.reachable_commits(self.root, by).intersection(commits)
         # A few are asked after by what they have beyond it: nothing, mostly, however long the
         # history is.
         there = set(filter(self.has, commits))
@@ -394,7 +361,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         if len(commits) > MOST_NAMED:
             return ""
         shared = git.merge_base(self.root, commits)
-        return self.parent(shared) if shared in commits else shared
+        return git.resolve_commit(self.root, f"{shared}^") if shared in commits else shared
 
     def _text(self, blob: str) -> bytes | None:
         found = self._blobs.get(blob)

@@ -17,8 +17,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from observer.core.model import Project, Validity
-from observer.git.commit_diffs import CommitDiff, DiffEntry
-from observer.staleness.anchoring import anchored, changed_items, discards, with_discards
+from observer.git import log as git
+from observer.git.log import CommitDiff, DiffEntry
+from observer.git.status import uncommitted_paths
+from observer.staleness.anchoring import Anchoring, changed_items, discards, with_discards
 from observer.staleness.history_walk import (
     FILE,
     NO_COMMIT,
@@ -48,7 +50,11 @@ def validity(anchor_set: AnchorSet, *, branch: str) -> list[Validity]:
             Validity(reason="reverted", commit=anchor_set.reverted, since_ms=anchor_set.reverted_ms)
         )
     elif not anchor_set.is_here or is_pending_on(anchor_set, branch):
-        found += _elsewhere(anchor_set, branch, landed=landed, off=off)
+        # Unless the code is here: cherry-picked, squashed or rebased.
+        is_of_branch = anchor_set.branch == branch
+        if off or not (landed or is_of_branch):
+            where = "" if is_of_branch else anchor_set.branch
+            found.append(Validity(reason="elsewhere", branch=where, commit=anchor_set.base))
     elif off:
         found.append(_moved_on(off, landed))
     return found
@@ -59,45 +65,27 @@ def is_pending_on(anchor_set: AnchorSet, branch: str) -> bool:
     return anchor_set.is_pending and anchor_set.branch not in {"", branch}
 
 
-def _elsewhere(
-    anchor_set: AnchorSet, branch: str, *, landed: Sequence[Anchor], off: Sequence[Anchor]
-) -> Iterator[Validity]:
-    """Yield where an item holds, unless the code is here: cherry-picked, squashed or rebased."""
-    is_same_code = bool(landed) and not off
-    was_rewritten = anchor_set.branch == branch and not off
-    if not is_same_code and not was_rewritten:
-        where = "" if anchor_set.branch == branch else anchor_set.branch
-        yield Validity(reason="elsewhere", branch=where, commit=anchor_set.base)
-
-
 def _moved_on(off: Sequence[Anchor], landed: Sequence[Anchor]) -> Validity:
     """Return what changed: one commit for all of it, or each behind the names that it changed."""
     off = sorted(off, key=lambda anchor: (anchor.since_ms or sys.maxsize, anchor.commit))
     commits = {anchor.commit for anchor in off}
     is_gone = all(anchor.reason == "deleted" for anchor in off)
-    return Validity(
-        reason="deleted" if is_gone else "changed",
-        subject=_named(off, has_commits=len(commits) > 1),
-        commit=off[0].commit if len(commits) == 1 else "",
-        share=round(len(off) / len(landed), 3),
-        since_ms=off[0].since_ms,
-    )
-
-
-def _named(off: Sequence[Anchor], *, has_commits: bool) -> str:
     names: dict[str, str] = {}
     for anchor in off:
-        names.setdefault(_name(anchor), anchor.commit[:COMMIT_CHARS] * has_commits)
+        name = anchor.path if anchor.symbol in {OUTSIDE, FILE} else anchor.symbol
+        names.setdefault(name, anchor.commit[:COMMIT_CHARS] if len(commits) > 1 else "")
     runs = groupby(islice(names.items(), NAMED), key=itemgetter(1))
     said = [
         ", ".join(name for name, _ in run) + f" in {commit}" * bool(commit) for commit, run in runs
     ]
     more = len(names) - NAMED
-    return ", ".join(said) + (f" and {more} more" if more > 0 else "")
-
-
-def _name(anchor: Anchor) -> str:
-    return anchor.path if anchor.symbol in {OUTSIDE, FILE} else anchor.symbol
+    return Validity(
+        reason="deleted" if is_gone else "changed",
+        subject=", ".join(said) + (f" and {more} more" if more > 0 else ""),
+        commit=off[0].commit if len(commits) == 1 else "",
+        share=round(len(off) / len(landed), 3),
+        since_ms=off[0].since_ms,
+    )
 
 
 def _renamed(landed: Sequence[Anchor]) -> Iterator[Validity]:
@@ -121,6 +109,8 @@ STEPS = 200
 """Commits followed between two transactions."""
 ITEMS = 1_000
 """Items written in one transaction."""
+MOST_ASKED = 500
+"""Files that git is asked about at once."""
 
 Write = Callable[[Callable[[Writer], None]], None]
 """Runs changes of the store in a transaction of their own."""
@@ -173,10 +163,13 @@ class WorktreeSync:
         if gone := self._discarded(batch.undone - batch.seen):
             self._keep(gone, self._worktree)
         old, new = self._worktree.head, self._git.head
-        trunk = self._git.trunk(new, since=old)
-        leap = self._git.leap(old, self._git.parent(trunk[-1]) if trunk else new)
-        self._leave(leap, lost=self._git.contained(old, without=new))
-        steps = self._git.steps(old, new)
+        root = self._git.root
+        trunk = git.first_parents(root, new, since=old)
+        leap = git.diff_commits(
+            root, old, git.resolve_commit(root, f"{trunk[-1]}^") if trunk else new
+        )
+        self._leave(leap, lost=git.reachable_commits(root, old, without=new))
+        steps = git.commits_between(root, old, new)
         while chunk := list(islice(steps, STEPS)):
             self._go(chunk, set(trunk))
         self._arrive(self._unsettled())
@@ -230,12 +223,12 @@ class WorktreeSync:
         here = self._git.branch
         if not any(is_pending_on(anchor_set, here) for anchor_set in anchor_sets):
             return anchor_sets
-        shown = self._git.checked_out()
+        shown = git.checked_out_branches(self._git.root)
         away = [
             each for each in anchor_sets if is_pending_on(each, here) and each.branch not in shown
         ]
         paths = {anchor.path for anchor_set in away for anchor in anchor_set.anchors}
-        changed = self._git.uncommitted(sorted(paths))
+        changed = uncommitted_paths(self._git.root, sorted(paths)[:MOST_ASKED]) or ()
         carried = {
             anchor_set.item
             for anchor_set in away
@@ -251,7 +244,8 @@ class WorktreeSync:
                 fresh = with_discards(reader, batch.fresh)
             if batch.change == self._worktree.change:
                 return
-            anchor_sets = anchored(self._store, self._git, self._worktree, fresh, pause=self._pause)
+            anchoring = Anchoring(self._store, self._git, self._worktree, self._pause)
+            anchor_sets = anchoring.anchor(fresh)
             loose = batch.seen - {anchor_set.item for anchor_set in anchor_sets}
             anchor_sets += self._discarded(batch.undone - batch.seen)
             there = replace(self._worktree, change=batch.change)
@@ -342,13 +336,13 @@ def _worktree(
     like = next((each for each in known if each != own and repository.leads_here(each.head)), None)
     if like:
         begun = replace(begun, head=like.head, branch=like.branch, change=like.change)
-    write(lambda writer: _begin(writer, begun, like.id if like else 0))
+
+    def begin(writer: Writer) -> None:
+        writer.put_worktree(begun, like=like.id if like else 0)
+
+    write(begin)
     with store.read() as reader:
         return next(each for each in reader.worktrees() if each.root == repository.root)
-
-
-def _begin(writer: Writer, worktree: WorktreeView, like: int) -> None:
-    writer.put_worktree(worktree, like=like)
 
 
 def _forget(store: Store, write: Write, root: str) -> None:

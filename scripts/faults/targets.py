@@ -19,7 +19,7 @@ from faults.promise import promised
 from faults.ways import NOW_MS
 from observer.clients.config_files import jsonc
 from observer.clients.registry import clients
-from observer.code.diff import compare_files, compare_fragments
+from observer.code.edits import compare_files, compare_fragments
 from observer.code.languages import EXTENSIONS
 from observer.code.outline import outline
 from observer.commands import command_line, ending, outcome, runners

@@ -55,7 +55,6 @@ def _claims(write: FileWrite) -> frozenset[str]:
         "resigned": change.resigned,
         "removed": change.gone,
         "renamed": [f"{old} to {new}" for old, new in change.renamed],
-        "moved": change.moved,
         "commented": change.commented,
     }
     return frozenset(f"{word} {name}" for word, names in named.items() for name in names)

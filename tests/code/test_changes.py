@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from labelled import SETS
 
-from observer.code.diff import MOST_RENAMED, compare_fragments, compare_parameters
 from observer.code.edits import (
+    MOST_RENAMED,
     ChangeSummary,
+    compare_fragments,
+    compare_parameters,
     merge_changes,
     summarize_write,
 )
@@ -37,30 +39,14 @@ def difference(old: str, new: str, language: str) -> ChangeSummary:
 
 CASES = [
     ("body", "python", CART, CART.replace("round(", "money("), ((), ("Cart.total",), ()), (1, 1)),
-    ("signature", "python", CART, CART.replace("clear(self)", "clear(self, all)"),
-     ((), ("Cart.clear",), ()), (1, 1)),
     ("new-method", "python", CART, CART + "    def add(self, x):\n        self.items.append(x)\n",
      (("Cart.add",), (), ()), (2, 0)),
     ("removed", "python", CART, CART[: CART.index("    def clear")],
      ((), (), ("Cart.clear",)), (0, 2)),
-    ("renamed", "python", "def a():\n    pass\n", "def b():\n    pass\n",
-     (("b",), (), ("a",)), (1, 1)),
-    ("behind-the-function", "python", "def a():\n    pass\nx = 1\n",
-     "def a():\n    pass\nx = 2\n", ((), (), ()), (1, 1)),
-    ("class-body", "python", "class A:\n    x = 1\n", "class A:\n    x = 2\n",
-     ((), ("A",), ()), (1, 1)),
-    ("long-signature", "typescript", "function f(\n  a,\n) {\n  go()\n}\n",
-     "function f(\n  a,\n) {\n  stay()\n}\n", ((), ("f",), ()), (1, 1)),
-    ("end-of-signature", "typescript", "function f(\n  a,\n) {\n  go()\n}\n",
-     "function f(\n  a,\n): X {\n  go()\n}\n", ((), ("f",), ()), (1, 1)),
-    ("brace-on-its-line", "c", "int f(void)\n{\n    return 1;\n}\n",
-     "int f(void)\n{\n    return 2;\n}\n", ((), ("f",), ()), (1, 1)),
     ("closing-brace", "typescript", "function f() {\n  a()\n}\n", "function f() {\n  a()\n}}\n",
      ((), (), ()), (1, 1)),
     ("section", "markdown", "# A\n\n## B\nold\n\n## C\nx\n", "# A\n\n## B\nnew\n\n## C\nx\n",
      ((), ("B",), ()), (1, 1)),
-    ("new-section", "markdown", "# A\ntext\n", "# A\ntext\n\n## B\nmore\n",
-     (("B",), (), ()), (3, 0)),
     ("moved", "python", "def a():\n    x\ndef b():\n    y\n", "def b():\n    y\ndef a():\n    x\n",
      ((), (), ()), (0, 0)),
     ("same", "python", CART, CART, ((), (), ()), (0, 0)),
@@ -75,14 +61,6 @@ def test_a_difference_names_its_symbols_and_counts_its_lines(case: tuple[Any, ..
     assert (change.new, change.changed + change.resigned, change.gone) == symbols
 
     assert (change.added, change.removed) == lines
-
-
-@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
-def test_undoing_a_difference_swaps_its_sides(case: tuple[Any, ...]) -> None:
-    _, language, old, new, _, _ = case
-    there, back = difference(old, new, language), difference(new, old, language)
-    assert (there.added, there.removed) == (back.removed, back.added)
-    assert (set(there.new), set(there.gone)) == (set(back.gone), set(back.new))
 
 
 def test_a_change_of_one_line_keeps_both_texts() -> None:
@@ -105,40 +83,20 @@ def test_several_edits_of_one_event_add_up() -> None:
     assert (change.added, change.removed) == (3, 1)
 
 
-def test_windows_paths_tell_their_language() -> None:
-    write = FileWrite(path=r"C:\p\a.py", content="def f():\n    pass\n")
-    assert summarize_write(write).new == ("f",)
-
-
-MERGES = [
-    (
-        "added-then-changed",
-        ChangeSummary(new=("f",)),
-        ChangeSummary(changed=("f",)),
-        (("f",), (), ()),
-    ),
-    ("added-then-removed", ChangeSummary(new=("f",)), ChangeSummary(gone=("f",)), ((), (), ())),
-    ("removed-then-added", ChangeSummary(gone=("f",)), ChangeSummary(new=("f",)), ((), ("f",), ())),
-    (
-        "changed-then-removed",
-        ChangeSummary(changed=("f",)),
-        ChangeSummary(gone=("f",)),
-        ((), (), ("f",)),
-    ),
-    (
-        "changed-twice",
-        ChangeSummary(changed=("f",)),
-        ChangeSummary(changed=("f", "g")),
-        ((), ("f", "g"), ()),
-    ),
-]
-
-
-@pytest.mark.parametrize(("name", "first", "then", "symbols"), MERGES, ids=[m[0] for m in MERGES])
+@pytest.mark.parametrize(
+    ("first", "then", "symbols"),
+    [
+        ({"new": ("f",)}, {"changed": ("f",)}, (("f",), (), ())),
+        ({"new": ("f",)}, {"gone": ("f",)}, ((), (), ())),
+        ({"gone": ("f",)}, {"new": ("f",)}, ((), ("f",), ())),
+        ({"changed": ("f",)}, {"gone": ("f",)}, ((), (), ("f",))),
+        ({"changed": ("f",)}, {"changed": ("f", "g")}, ((), ("f", "g"), ())),
+    ],
+)
 def test_two_changes_tell_their_sum(
-    name: str, first: ChangeSummary, then: ChangeSummary, symbols: tuple[tuple[str, ...], ...]
+    first: dict[str, Any], then: dict[str, Any], symbols: tuple[tuple[str, ...], ...]
 ) -> None:
-    both = merge_changes(first, then)
+    both = merge_changes(ChangeSummary(**first), ChangeSummary(**then))
     assert (both.new, both.changed, both.gone) == symbols
 
 
@@ -149,12 +107,12 @@ def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
     assert (both.new, both.renamed) == (("h", "g"), (("old", "new"),))
 
 
-def test_the_sum_says_what_only_moved_or_has_other_comments() -> None:
-    first = ChangeSummary(commented=("f", "g"), moved=("m",), only="comments")
+def test_the_sum_says_what_only_has_other_comments() -> None:
+    first = ChangeSummary(commented=("f", "g"), only="comments")
     both = merge_changes(first, ChangeSummary(commented=("h",), only="comments"))
-    assert (both.commented, both.moved, both.only) == (("f", "g", "h"), ("m",), "comments")
+    assert (both.commented, both.only) == (("f", "g", "h"), "comments")
     both = merge_changes(first, ChangeSummary(changed=("f", "m")))
-    assert (both.changed, both.commented, both.moved, both.only) == (("f", "m"), ("g",), (), "")
+    assert (both.changed, both.commented, both.only) == (("f", "m"), ("g",), "")
 
 
 def test_what_was_seen_in_the_whole_file_is_believed() -> None:
@@ -162,16 +120,6 @@ def test_what_was_seen_in_the_whole_file_is_believed() -> None:
     write = FileWrite(path="a.py", edits=(Edit(old="x", new="y"),), symbols=symbols)
     change = summarize_write(write)
     assert (change.changed, change.added) == (("Cart.total",), 1)
-
-
-TEXT = st.text(st.sampled_from("def a():\n\t }{)class#x"), max_size=200)
-
-
-@given(TEXT, TEXT, st.sampled_from(["python", "typescript", "c", "markdown", "yaml", ""]))
-def test_any_two_texts_can_be_compared(old: str, new: str, language: str) -> None:
-    change = difference(old, new, language)
-    assert change.added <= new.count("\n") + 1
-    assert change.removed <= old.count("\n") + 1
 
 
 BODY = "    total = sum(item.price for item in items)\n    return total\n"
@@ -184,7 +132,9 @@ def function(name: str) -> str:
 @pytest.mark.measured
 def test_the_labelled_edits_are_all_shown() -> None:
     cases = list(SETS["changes"](Path(__file__).parents[1] / "data/changes"))
-    assert [(case.name, case.wrong, case.missed) for case in cases if case.wrong] == []
+    assert [
+        (case.name, case.wrong, case.missed) for case in cases if case.wrong or case.missed
+    ] == []
 
 
 def test_two_that_say_the_same_are_not_taken_for_one_renamed() -> None:
@@ -223,16 +173,11 @@ PARTS = st.text(st.sampled_from("def a(x):\n\t }{class#b'"), max_size=120)
 
 @given(PARTS, PARTS, st.sampled_from(["python", "typescript", "go", "json", "yaml", "sql", ""]))
 def test_undoing_an_edit_swaps_what_came_and_went(old: str, new: str, language: str) -> None:
-    there, back = (
-        compare_fragments([(old, new)], language),
-        compare_fragments([(new, old)], language),
-    )
-    assert (set(there.added), set(there.removed)) == (set(back.removed), set(back.added))
-
-
-@given(PARTS, st.sampled_from(["python", "typescript", "rust", "markdown", ""]))
-def test_no_edit_changes_nothing(text: str, language: str) -> None:
-    assert compare_fragments([(text, text)], language) == Changes()
+    there, back = difference(old, new, language), difference(new, old, language)
+    assert (set(there.new), set(there.gone)) == (set(back.gone), set(back.new))
+    assert (there.added, there.removed) == (back.removed, back.added)
+    assert there.added <= new.count("\n") + 1
+    assert difference(old, old, language) == ChangeSummary()
 
 
 def test_a_rename_leaves_out_whole_words_only() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code.diff import MOST_CHARS, MOST_MOVED, compare_files, compare_fragments
+from observer.code.edits import MOST_CHARS, compare_files, compare_fragments
 from observer.code.outline import outline
 from observer.core.value import SymbolChanges
 
@@ -248,24 +248,10 @@ def test_a_new_file_adds_its_symbols_and_an_emptied_one_removes_them() -> None:
     assert added.added == removed.removed == ("cart", "cart.add", "Cart.clear")
 
 
-def test_a_symbol_that_stands_elsewhere_has_moved() -> None:
-    first, second = "def a():\n    return 1\n\n\n", "def b():\n    return 2\n\n\n"
-    found = compare_files(first + second, second + first, "python")
-    assert found == SymbolChanges(moved=("b",))
-
-
-def test_members_that_move_with_their_class_are_not_listed() -> None:
-    first, second = (
-        "class A:\n    def f(self):\n        return 1\n\n\n",
-        "def b():\n    return 2\n\n\n",
-    )
-    others = second + second.replace("b", "c")
-    found = compare_files(first + others, others + first, "python")
-    assert found == SymbolChanges(moved=("A",))
-
-
-def test_a_file_that_is_the_same_did_not_change() -> None:
+def test_what_is_the_same_or_stands_elsewhere_did_not_change() -> None:
     assert compare_files(GO, GO, "go") == SymbolChanges()
+    first, second = "def a():\n    return 1\n\n\n", "def b():\n    return 2\n\n\n"
+    assert compare_files(first + second, second + first, "python") == SymbolChanges()
 
 
 def test_a_file_that_is_broken_elsewhere_is_read_where_it_is_sound() -> None:
@@ -350,10 +336,3 @@ def test_a_variable_in_a_piece_of_a_file_counts_if_it_is_no_local(
 
 def test_a_variable_in_a_piece_of_python_is_not_named() -> None:
     assert compare_fragments([("go()\na = 1\n", "go()\na = 2\n")], "python").changed == ()
-
-
-@pytest.mark.measured
-def test_moves_are_looked_for_among_few_only() -> None:
-    names = [f"def f{number}(): return {number}\n" for number in range(MOST_MOVED + 2)]
-    found = compare_files("".join(names), "".join(names[::-1]), "python")
-    assert found == SymbolChanges()

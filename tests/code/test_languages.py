@@ -118,11 +118,10 @@ def test_a_defining_line_names_what_it_defines() -> None:
     ("path", "language"),
     [
         ("src/a.py", "python"),
-        ("A.TSX", "typescript"),
+        (r"C:\p\A.TSX", "typescript"),
         ("Dockerfile", "docker"),
         ("rules.mk", "make"),
         (".bashrc", ""),
-        ("README", ""),
         ("a.unknown", ""),
     ],
 )

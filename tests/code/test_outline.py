@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.code.lines import Symbol
 from observer.code.outline import MOST_CHARS, outline, parse_symbols
-from observer.code.symbol import Symbol
 from observer.code.tree import COMPARED_BYTES, GRAMMARS, MOST_FOUND
 
 CART = '''\
@@ -126,15 +126,16 @@ def test_more_symbols_than_are_kept_fall_back_to_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "signature"),
+    ("line", "signature"),
     [
-        ("fun f(\n  a: Int,\n): Int {\n  go()\n}\n", "fun f( a: Int, ): Int"),
-        ("fun f(\n" + "  a,\n" * 40, "fun f( " + "a, " * 18 + "a,"),
+        ("fun f(a: Int = g(1), b: Int): Int {", "fun f(a: Int = g(1), b: Int): Int"),
+        ("fun f(a: Int) = g(a)", "fun f(a: Int)"),
+        ("fun f((a", "fun f((a"),
+        ("class A {", ""),
     ],
-    ids=["closed", "never-closed"],
 )
-def test_a_signature_may_take_several_lines(text: str, signature: str) -> None:
-    assert [s.signature for s in outline(text, "kotlin")] == [signature]
+def test_a_signature_is_what_stands_before_the_body(line: str, signature: str) -> None:
+    assert [s.signature for s in outline(line, "kotlin")] == [signature]
 
 
 @pytest.mark.parametrize("length", [COMPARED_BYTES - 1, COMPARED_BYTES, 3 * COMPARED_BYTES])

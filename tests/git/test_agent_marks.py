@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from observer.git.agent_marks import AgentMark, AiLines, AiSession, agent_marks, parse_note
+from observer.git.agent_marks import AgentMark, AiSession, agent_marks, parse_note
 from observer.git.blame import blame_lines
 from tests.support import Git
 
@@ -124,30 +124,25 @@ SAID = {
 
 
 def test_a_note_says_who_wrote_which_lines() -> None:
-    note = parse_note(NOTE + json.dumps(SAID))
-    assert note.lines == (
-        AiLines("src/cart.py", "s_c9883b05a2487d", 1, 10),
-        AiLines("src/cart.py", "s_c9883b05a2487d", 15, 20),
-        AiLines("src/cart.py", "s_c9883b05a2487d", 25, 25),
-        AiLines("src/größe 2.py", "abcd1234abcd1234", 1, 2),
-    )
-    session = note.session_of("abcd1234abcd1234")
-    assert session is not None
-    assert (session.tool, session.id) == ("cursor", "c1")
-    assert note.session_of("h_31dce776f88375") is None
+    found = parse_note(NOTE + json.dumps(SAID))
+    assert [(one.path, one.session.tool, one.first, one.last) for one in found] == [
+        ("src/cart.py", "claude", 1, 10),
+        ("src/cart.py", "claude", 15, 20),
+        ("src/cart.py", "claude", 25, 25),
+        ("src/größe 2.py", "cursor", 1, 2),
+    ]
 
 
 @pytest.mark.parametrize(
-    "note",
-    ["", "---\n", NOTE, f"{NOTE}[1]", f'{NOTE}{{"prompts": [1], "sessions": {{"abcd": 7}}}}'],
+    ("note", "lines"),
+    [
+        ("", []),
+        ("---\n", []),
+        (NOTE, []),
+        (f"{NOTE}[1]", []),
+        (f'{NOTE}{{"prompts": [1], "sessions": {{"abcd": 7}}}}', []),
+        ('  k 1-2\na.py\n  k 3,-,5-\n---\n{"prompts": {"k": {"agent_id": 7}}}', [("", 3)]),
+    ],
 )
-def test_a_note_that_is_damaged_says_less(note: str) -> None:
-    assert parse_note(note) == parse_note("")
-
-
-def test_of_a_note_what_is_whole_is_read() -> None:
-    rows = "  k 1-2\nsrc/cart.py\n  k 3,-,5-\n---\n"
-    said = {"prompts": {"k": {"agent_id": 7}}}
-    note = parse_note(rows + json.dumps(said))
-    assert note.lines == (AiLines("src/cart.py", "k", 3, 3),)
-    assert [one.tool for one in note.sessions] == [""]
+def test_of_a_note_what_is_whole_is_read(note: str, lines: list[tuple[str, int]]) -> None:
+    assert [(one.session.tool, one.first) for one in parse_note(note)] == lines

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import ObserverError
-from observer.git import commit_diffs as git_steps
-from observer.git.commit_diffs import CommitDiff, DiffEntry
-from observer.git.objects import MOST_BYTES, Blobs
+from observer.git import log as git_steps
+from observer.git.log import CommitDiff, DiffEntry
+from observer.git.process import MOST_BYTES, Blobs
 from tests.support import Git
 
 
@@ -47,17 +47,21 @@ def test_steps_come_parents_first_with_their_files(app: Path, git: Git) -> None:
     assert third.files == (DiffEntry("a.txt", "b.txt", blob, blob),)
     assert fourth.files == (DiffEntry("b.txt", "b.txt", blob, ""),)
     assert fourth.committed_ms % 1000 == 0 < fourth.committed_ms
-
-
-def test_steps_begin_behind_a_commit(app: Path) -> None:
-    assert [step.message for step in _steps(app, "HEAD~2")] == ["Rename", "Drop"]
+    assert _steps(app, "HEAD~2") == [third, fourth]
     assert _steps(app, "HEAD") == []
+    assert list(git_steps.commits_by_hash(str(app), [second.commit, "1" * 40])) == [second]
 
 
-def test_named_commits_come_and_unknown_ones_do_not(app: Path, git: Git) -> None:
-    known = git(app, "rev-parse", "HEAD~2")
-    found = git_steps.commits_by_hash(str(app), [known, "1" * 40])
-    assert [step.message for step in found] == ["Say four"]
+def test_two_commits_are_compared(app: Path, git: Git) -> None:
+    root, first, last = str(app), git(app, "rev-parse", "HEAD~3"), git(app, "rev-parse", "HEAD")
+    (moved,) = git_steps.diff_commits(root, "HEAD~3", "HEAD~1")
+    assert (moved.old, moved.path) == ("a.txt", "b.txt")
+    assert git_steps.diff_commits(root, first, first) == ()
+    with pytest.raises(ObserverError):
+        git_steps.diff_commits(root, "HEAD", "nowhere")
+    assert git_steps.is_related(root, first, last)
+    assert git_steps.merge_base(root, [last, first]) == first
+    assert git_steps.merge_base(root, [last, "1" * 40]) == ""
 
 
 def test_a_merge_is_a_step_of_its_first_parent(app: Path, git: Git) -> None:
@@ -72,16 +76,6 @@ def test_a_merge_is_a_step_of_its_first_parent(app: Path, git: Git) -> None:
     assert [moved.path for moved in merge.files] == ["c.txt"]
     assert git_steps.first_parents(str(app), "HEAD", since="HEAD~1") == [merge.commit]
     assert len(git_steps.reachable_commits(str(app), "HEAD", without="HEAD~1")) == 2
-
-
-def test_a_leap_is_the_difference_of_two_commits(app: Path) -> None:
-    (moved,) = git_steps.diff_commits(str(app), "HEAD~3", "HEAD~1")
-    assert (moved.old, moved.path) == ("a.txt", "b.txt")
-
-
-def test_what_git_cannot_do_is_an_error(app: Path) -> None:
-    with pytest.raises(ObserverError):
-        git_steps.diff_commits(str(app), "HEAD", "nowhere")
 
 
 def test_names_that_git_quotes_are_read(app: Path, git: Git) -> None:
@@ -118,18 +112,7 @@ def test_no_commit_is_no_head(tmp_path: Path, git: Git) -> None:
     assert git_steps.resolve_commit(folder, "HEAD") == ""
     assert git_steps.current_branch(folder) == "main"
     assert git_steps.resolve_commit(folder, "--all") == ""
-    assert list(_steps_or_none(folder)) == []
-
-
-def _steps_or_none(folder: str) -> list[CommitDiff]:
-    return list(git_steps.commits_by_hash(folder, ["1" * 40]))
-
-
-def test_commits_share_their_history_or_do_not(app: Path, git: Git) -> None:
-    first, last = git(app, "rev-parse", "HEAD~3"), git(app, "rev-parse", "HEAD")
-    assert git_steps.is_related(str(app), first, last)
-    assert git_steps.merge_base(str(app), [last, first]) == first
-    assert git_steps.merge_base(str(app), [last, "1" * 40]) == ""
+    assert list(git_steps.commits_by_hash(folder, ["1" * 40])) == []
 
 
 def test_text_comes_by_any_name(app: Path, git: Git) -> None:
@@ -141,6 +124,7 @@ def test_text_comes_by_any_name(app: Path, git: Git) -> None:
         commit = blobs.get("HEAD")
         assert commit
         assert commit.kind == "commit"
+    assert blobs.get("HEAD") is None  # the process has ended
 
 
 @pytest.mark.parametrize("name", ["1" * 40, "HEAD:b.txt", "a\nb", "a\0b", "\ud800", "HEAD: b"])
@@ -159,9 +143,3 @@ def test_what_is_too_large_is_read_past(app: Path, git: Git) -> None:
         assert found
         assert found.data is None
         assert blobs.get("HEAD~2:b.txt")
-
-
-def test_a_process_that_ended_has_no_text(app: Path) -> None:
-    blobs = Blobs(str(app))
-    blobs.close()
-    assert blobs.get("HEAD") is None

@@ -72,7 +72,9 @@ def test_a_commit_tells_all(shop: Path, git: Git) -> None:
     )
 
 
-def test_a_patch_is_of_the_commit_alone_and_redacted(shop: Path, git: Git) -> None:
+def test_a_patch_is_of_the_commit_alone_and_redacted(
+    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     secret = "ghp_" + "a1B2" * 9
     write(shop, "cart.py", "net = 1\n")
     first = commit(git, shop).hash
@@ -83,47 +85,57 @@ def test_a_patch_is_of_the_commit_alone_and_redacted(shop: Path, git: Git) -> No
     assert "+net = 1" in commit_patch(str(shop), first)
     assert commit_patch(str(shop), "a" * 40) == ""
     assert commit_patch(str(shop / "gone"), first) == ""
-
-
-def test_without_git_there_is_no_patch(
-    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = commit(git, shop).hash
     monkeypatch.setenv("PATH", "/nowhere")
     assert commit_patch(str(shop), first) == ""
 
 
-def test_a_change_names_its_function(shop: Path, git: Git) -> None:
-    source = "class Cart:\n    def total(self):\n        x = 1\n        y = 2\n        return x\n"
-    write(shop, "cart.py", source)
+CART = "class Cart:\n    def total(self):\n        x = 1\n        y = 2\n        return x\n"
+SCRIPT = "class Cart {\n  total(items: Item[]) {\n" + "    let a = 1;\n" * 9 + "    end()\n  }\n}\n"
+TOML = "[one]\na = 1\nb = 2\n\n[two]\nc = 3\nd = 4\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "old", "new", "symbol"),
+    [
+        ("cart.py", CART, "return x", "return x + y", "total"),
+        ("cart.ts", SCRIPT, "end()", "begin()", "total"),
+        ("a.toml", TOML, "d = 4", "d = 5", "two"),
+    ],
+)
+def test_a_change_names_what_it_is_in(
+    shop: Path, git: Git, name: str, text: str, old: str, new: str, symbol: str
+) -> None:
+    write(shop, name, text)
     first = commit(git, shop)
-    write(shop, "cart.py", source.replace("return x", "return x + y"))
+    write(shop, name, text.replace(old, new))
     read = commit(git, shop)
     assert read.parents == (first.hash,)
-    assert one(read) == FileChange(path="cart.py", added=1, removed=1, symbols=("total",))
+    assert (one(read).symbols, one(read).added, one(read).removed) == ((symbol,), 1, 1)
 
 
-def test_a_method_of_a_script_is_named(shop: Path, git: Git) -> None:
-    body = "".join(f"    let a{n} = {n};\n" for n in range(9))
-    write(shop, "cart.ts", "class Cart {\n  total(items: Item[]) {\n" + body + "  }\n}\n")
+def test_a_deletion_counts_lines_and_a_mode_does_not(shop: Path, git: Git) -> None:
+    for name, text in {"a.sh": "x\n", "b.py": "def f():\n    pass\n", "empty": ""}.items():
+        write(shop, name, text)
     commit(git, shop)
-    write(shop, "cart.ts", (shop / "cart.ts").read_text().replace("a7 = 7", "a7 = 8"))
-    assert one(commit(git, shop)).symbols == ("total",)
+    (shop / "a.sh").chmod(0o755)
+    (shop / "b.py").unlink()
+    (shop / "empty").unlink()
+    assert [(f.path, f.status, f.added, f.removed) for f in commit(git, shop).files] == [
+        ("a.sh", "modified", 0, 0),
+        ("b.py", "deleted", 0, 2),
+        ("empty", "deleted", 0, 0),
+    ]
 
 
-def test_a_key_of_a_section_is_named(shop: Path, git: Git) -> None:
-    write(shop, "a.toml", "[one]\na = 1\nb = 2\n\n[two]\nc = 3\nd = 4\n")
-    commit(git, shop)
-    write(shop, "a.toml", "[one]\na = 1\nb = 2\n\n[two]\nc = 3\nd = 5\n")
-    assert one(commit(git, shop)).symbols == ("two",)
+NAMES = ["plain", "two words", "tab\there", "line\nbreak", 'quo"te', "back\\slash", "ünïcode",
+         "\x01bell\a", "a b/a b/a", "diff --git a", "-dash"]  # fmt: skip
 
 
-def test_a_deletion(shop: Path, git: Git) -> None:
-    write(shop, "a.py", "def f():\n    pass\n")
-    commit(git, shop)
-    (shop / "a.py").unlink()
-    change = one(commit(git, shop))
-    assert (change.status, change.added, change.removed) == ("deleted", 0, 2)
+def test_any_name_is_read(shop: Path, git: Git) -> None:
+    for number, name in enumerate(NAMES, 1):
+        write(shop, name, "1\n" * number)
+    found = {file.path: file.added for file in commit(git, shop).files}
+    assert found == {name: number for number, name in enumerate(NAMES, 1)}
 
 
 def test_a_rename_with_a_change(shop: Path, git: Git) -> None:
@@ -142,18 +154,6 @@ def test_binary_content_has_no_counts(shop: Path, git: Git) -> None:
     binary, text = commit(git, shop).files
     assert (binary.added, binary.removed) == (None, None)
     assert (text.added, text.removed) == (1, 0)
-
-
-def test_mode_and_empty_files_change_no_lines(shop: Path, git: Git) -> None:
-    write(shop, "a.sh", "x\n")
-    write(shop, "empty", "")
-    commit(git, shop)
-    (shop / "a.sh").chmod(0o755)
-    (shop / "empty").unlink()
-    assert [(f.path, f.added, f.removed) for f in commit(git, shop).files] == [
-        ("a.sh", 0, 0),
-        ("empty", 0, 0),
-    ]
 
 
 def test_a_file_that_becomes_a_link_keeps_its_neighbours_right(shop: Path, git: Git) -> None:
@@ -181,29 +181,6 @@ def test_a_merge_is_shown_as_its_first_parent_sees_it(shop: Path, git: Git) -> N
     read = read_commit(str(shop), "HEAD")
     assert len(read.parents) == 2
     assert one(read).path == "topic.py"
-
-
-NAMES = [
-    "plain",
-    "two words",
-    "tab\there",
-    "line\nbreak",
-    'quo"te',
-    "back\\slash",
-    "ünïcode",
-    "\x01bell\a",
-    "a b/a b/a",
-    "diff --git a",
-    "-dash",
-]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_any_name_is_read(shop: Path, git: Git, name: str) -> None:
-    write(shop, name, "1\n2\n")
-    write(shop, "zz", "1\n")
-    first, last = sorted(commit(git, shop).files, key=lambda f: f.path == "zz")
-    assert (first.path, first.added, last.added) == (name, 2, 1)
 
 
 def raw_commit(git: Git, folder: Path, message: bytes, when: str = "1000000000 +0000") -> None:
@@ -281,12 +258,6 @@ def test_what_is_no_repository_is_not_found(root: str) -> None:
         commit_history(root)
     with pytest.raises(NotFound):
         count_commits(root)
-
-
-def test_a_machine_without_git_says_so(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(NotFound, match="install git"):
-        read_commit(str(shop), "HEAD")
 
 
 # --- nothing around it matters -------------------------------------------------------------------
@@ -421,24 +392,20 @@ def test_of_a_range_the_newest_are_shown_in_their_order(shop: Path, git: Git) ->
 
 @pytest.mark.parametrize("since", ["0" * 40, "--all", "", "gone"])
 def test_an_unknown_since_leaves_nothing_out(shop: Path, git: Git, since: str) -> None:
+    assert (subjects(shop), count_commits(str(shop))) == ([], 0)
     commit(git, shop, "first")
     assert subjects(shop, since=since) == ["first"]
     assert count_commits(str(shop), since=since) == 1
 
 
-def test_a_repository_without_commits_has_no_history(shop: Path) -> None:
-    assert (subjects(shop), count_commits(str(shop))) == ([], 0)
-
-
-def test_any_folder_of_a_repository_will_do(shop: Path, git: Git) -> None:
-    write(shop, "deep/er/a", "1\n")
-    read = commit(git, shop, "first")
-    assert [one(c).path for _, c in commit_history(str(shop / "deep/er"))] == [one(read).path]
-
-
-def test_a_bare_repository_is_read(telling: Path, tmp_path: Path, git: Git) -> None:
+def test_any_folder_of_a_repository_and_a_bare_one_will_do(
+    telling: Path, tmp_path: Path, git: Git
+) -> None:
+    (telling / "deep/er").mkdir(parents=True)
     git(tmp_path, "clone", "-q", "--bare", str(telling), "bare.git")
-    assert list(commit_history(str(tmp_path / "bare.git"))) == list(commit_history(str(telling)))
+    known = list(commit_history(str(telling)))
+    assert list(commit_history(str(telling / "deep/er"))) == known
+    assert list(commit_history(str(tmp_path / "bare.git"))) == known
 
 
 def test_sha256_is_read(tmp_path: Path, git: Git) -> None:

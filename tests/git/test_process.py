@@ -17,8 +17,7 @@ from observer.git import command, process, repository
 from observer.git.command import GitProcess
 from observer.git.configuration import run_as_user, user_setting
 from observer.git.launch import GitTimeout, absolute_entries, executable, launch
-from observer.git.objects import Blobs
-from observer.git.process import git_at, git_output, repository_at, stream_lines
+from observer.git.process import Blobs, git_at, git_output, repository_at, stream_lines
 from tests.support import Git
 
 Fake = Callable[[str], None]
@@ -227,15 +226,6 @@ def test_objects_are_read_whatever_their_ids_are_made_with(
             (empty, "blob", b""),
             (name, "blob", b"text"),
         ]
-
-
-def test_a_command_of_gitpython_is_a_process_in_the_closed_environment(
-    tmp_path: Path, git: Git
-) -> None:
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "config", "user.name", "hidden")
-    with git_at(str(tmp_path)).config("--list", name_only=True) as listed:
-        assert b"user.name" not in listed.all()
 
 
 def test_a_git_that_nobody_waits_for_ends() -> None:

@@ -36,28 +36,22 @@ STANDINGS = {"changed.py": "changed", "gone.py": "gone", "new.py": "new"}
 
 
 def test_files_that_differ_are_shown_with_their_standing(app: Path) -> None:
-    assert WorkTree(str(app)).changed_files() == STANDINGS
+    tree = WorkTree(str(app))
+    assert tree.changed_files() == STANDINGS
+    assert tree.changed_files(["same.py"] * (MOST_PATHS + 1)) == STANDINGS  # too many to name
+    assert tree.ignored_folders() == {"build"}
+    assert tree.ignored([]) == []
+    assert (tree.is_tracked("sub"), tree.is_tracked("build")) == (True, False)
+    assert tree.staged(["changed.py", "new.py"]) == {"changed.py": b"x = 1\n"}
 
 
 def test_only_what_was_asked_about_is_shown(app: Path) -> None:
     (app / "sub" / "[x].py").write_text("x = 2\n")
     (app / "sub" / "x.py").write_text("")
-    found = WorkTree(str(app)).changed_files(["sub/[x].py", "gone.py", "same.py", "a.log"])
+    tree = WorkTree(str(app))
+    found = tree.changed_files(["sub/[x].py", "gone.py", "same.py", "a.log"])
     assert found == {"sub/[x].py": "changed", "gone.py": "gone"}
-
-
-def test_about_many_paths_all_is_shown(app: Path) -> None:
-    assert WorkTree(str(app)).changed_files(["same.py"] * (MOST_PATHS + 1)) == STANDINGS
-
-
-def test_a_folder_means_what_is_in_it(app: Path) -> None:
-    (app / "sub" / "deeper").mkdir()
-    (app / "sub" / "deeper" / "y.py").write_text("")
-    assert WorkTree(str(app)).changed_files(["sub"]) == {"sub/deeper/y.py": "new"}
-
-
-def test_ignored_folders_are_shown_without_what_is_in_them(app: Path) -> None:
-    assert WorkTree(str(app)).ignored_folders() == {"build"}
+    assert tree.changed_files(["sub"]) == {"sub/[x].py": "changed", "sub/x.py": "new"}
 
 
 @pytest.mark.parametrize("where", ["nested", "exclude", "global"])
@@ -78,19 +72,6 @@ def test_every_list_of_what_to_ignore_is_heeded(
     assert tree.ignored(["sub/secret.txt", "new.py"]) == ["sub/secret.txt"]
 
 
-def test_nothing_is_ignored_of_nothing(app: Path) -> None:
-    assert WorkTree(str(app)).ignored([]) == []
-
-
-@pytest.mark.parametrize(("path", "is_tracked"), [("sub", True), ("build", False)])
-def test_a_folder_is_tracked_if_a_file_in_it_is(app: Path, path: str, *, is_tracked: bool) -> None:
-    assert WorkTree(str(app)).is_tracked(path) is is_tracked
-
-
-def test_the_index_has_what_was_added(app: Path) -> None:
-    assert WorkTree(str(app)).staged(["changed.py", "new.py"]) == {"changed.py": b"x = 1\n"}
-
-
 def test_the_lock_tells_that_git_is_at_work(app: Path) -> None:
     tree = WorkTree(str(app))
     assert not tree.is_locked
@@ -98,17 +79,17 @@ def test_the_lock_tells_that_git_is_at_work(app: Path) -> None:
     assert tree.is_locked
 
 
-def test_a_checkout_moves_the_index(app: Path, git: Git) -> None:
+def test_a_checkout_moves_the_index_of_its_work_tree(app: Path, git: Git) -> None:
     tree = WorkTree(str(app))
+    git(app, "worktree", "add", "-q", str(app.parent / "other"))
     os.utime(app / ".git" / "index", (1, 1))
     assert tree.index_changed_ms() == 1000
     git(app, "checkout", "-q", "--", "changed.py")
     assert tree.index_changed_ms() > 1000
-
-
-def test_a_repository_without_an_index_never_moved(tmp_path: Path, git: Git) -> None:
-    git(tmp_path / "new", "init")
-    assert WorkTree(str(tmp_path / "new")).index_changed_ms() == 0
+    os.utime(app / ".git" / "index", (1, 1))
+    assert WorkTree(str(app.parent / "other")).index_changed_ms() > 1000
+    git(app.parent / "new", "init")
+    assert WorkTree(str(app.parent / "new")).index_changed_ms() == 0
 
 
 def test_files_of_a_stash_are_gits_own(app: Path, git: Git) -> None:
@@ -125,13 +106,6 @@ def test_conflicts_are_gits_own_while_it_moves_the_index(app: Path) -> None:
     os.utime(app / ".git" / "index", (5, 5))
     assert tree.has_own_writes(since_ms=5000)
     assert not tree.has_own_writes(since_ms=5001)
-
-
-def test_a_linked_work_tree_has_an_index_of_its_own(app: Path, git: Git) -> None:
-    git(app, "worktree", "add", "-q", str(app.parent / "other"))
-    tree = WorkTree(str(app.parent / "other"))
-    os.utime(app / ".git" / "index", (1, 1))
-    assert tree.index_changed_ms() > 1000
 
 
 def test_without_git_nothing_is_known(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:

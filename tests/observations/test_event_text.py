@@ -440,12 +440,6 @@ def test_what_leaves_the_code_as_it_was_is_reported_so(
     assert item.title == f"Modified a.py: {title}"
 
 
-def test_what_stands_elsewhere_becomes_moved(feed: Feed) -> None:
-    edits = (Edit(old="a", new="b"),)
-    item = feed(FileWrite(path="a.py", edits=edits, symbols=SymbolChanges(moved=("f", "g")))).last
-    assert item.title == "Modified a.py: moved f and g"
-
-
 def test_a_renamed_symbol_is_reported_by_both_names(feed: Feed) -> None:
     old = "def calc(items):\n    return sum(item.price for item in items)\n"
     edit = Edit(old=old, new=old.replace("calc", "total_price"))

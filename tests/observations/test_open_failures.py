@@ -126,11 +126,6 @@ RSPEC = "rspec ./spec/cart_spec.rb:3 # Cart adds up\n\n2 examples, 1 failure\n"
 RSPEC_OK = "2 examples, 0 failures\n"
 PHPUNIT = "There was 1 failure:\n\n1) CartTest::total\nx\n\nTests: 2, Assertions: 2, Failures: 1.\n"
 PHPUNIT_OK = "OK (2 tests, 2 assertions)\n"
-PESTER = (
-    "[-] Cart.total 25ms (23ms|2ms)\n Expected 5, but got 0.\n"
-    "Tests Passed: 3, Failed: 1, Skipped: 0, NotRun: 0"
-)
-PESTER_OK = "Tests Passed: 4, Failed: 0, Skipped: 0, NotRun: 0"
 SWIFT = (
     "/app/Cart.swift:9: error: -[AppTests.Cart total] : XCTAssertEqual failed\n"
     "\t Executed 2 tests, with 1 failure (0 unexpected) in 0.2 (0.3) seconds\n"
@@ -218,7 +213,6 @@ CLEARED = [
     ("tox -e lint", "  lint: FAIL code 1 (1 s)\n", "tox", "  lint: OK (1 s)\n  py311: OK (1 s)\n"),
     ("tox run -e py311", PYTEST, "tox -e py311", PASSED),
     ("nox -s tests", PYTEST, "nox", PASSED),
-    ("Invoke-Pester -Path tests/a.Tests.ps1", PESTER, "pwsh -c 'Invoke-Pester tests'", PESTER_OK),
     ("swift build -c debug", "a.swift:7:5: error: no\nerror: fatalError", "swift test", SWIFT_OK),
     (
         "xcodebuild test -scheme App -only-testing:AppTests/Cart",
@@ -326,7 +320,6 @@ KEPT = [
     ("nox -s lint tests", PYTEST, green("nox -s tests", PASSED)),
     ("tox -e py311", PYTEST, green("tox -e lint", "  lint: OK (1 s)\n")),
     ("tox", PYTEST, red("tox -e x", "provided environments not found in configuration file: x")),
-    ("Invoke-Pester", PESTER, green("Invoke-Pester -Tag Unit", PESTER_OK)),
     ("xcodebuild -scheme App test", SWIFT, green("xcodebuild -scheme Kit test", SWIFT_OK)),
     ("npx prettier --check .", "[warn] a.ts\n[warn] Code style", green("prettier --write b.ts")),
 ]

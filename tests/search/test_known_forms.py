@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from observer.commands.command_forms import InvocationForm, forms_of
+from observer.commands.command_line import InvocationForm, forms_of
 from observer.commands.ending import Reason
 from observer.core.events import Command, Event, Reply
 from observer.core.filters import Filters

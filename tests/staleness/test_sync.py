@@ -29,6 +29,7 @@ def test_a_commit_is_stale_once_its_symbol_changed(story: Story) -> None:
     (said,) = story.said(item)
     assert (said.reason, said.subject, said.commit, said.share) == ("changed", "login", later, 1.0)
     assert said.since_ms > story.item(item).created_ms
+    assert not story.keep()  # a second look finds nothing new
 
 
 def test_each_name_stands_with_the_commit_that_changed_it(story: Story) -> None:
@@ -95,13 +96,6 @@ def test_what_was_put_back_holds_again(story: Story) -> None:
     assert story.reasons(item) == ["changed"]
     story.commit(auth__py=OTHER)
     assert story.said(item) == []
-
-
-def test_the_part_that_changed_is_shown(story: Story) -> None:
-    item = story.shown_commit(story.commit(auth__py=LOGIN))
-    story.commit(auth__py=OTHER)
-    (said,) = story.said(item)
-    assert (said.subject, said.share) == ("login", 0.25)
 
 
 def test_a_renamed_file_is_followed(story: Story) -> None:
@@ -342,16 +336,6 @@ def test_a_note_that_names_a_file_only_is_shown_when_it_goes(story: Story) -> No
     assert (said.reason, said.subject) == ("deleted", "auth.py")
 
 
-def test_a_rebuild_says_the_same(story: Story) -> None:
-    story.commit(auth__py=LOGIN)
-    item = story.shown_commit(story.commit(auth__py=OTHER))
-    story.commit(auth__py=LOGIN)
-    before = story.said(item)
-    story.rebuild()
-    assert story.item(item).validity == ()
-    assert story.said(item) == before
-
-
 def test_nothing_is_said_where_the_repository_is_gone(story: Story) -> None:
     story.commit(auth__py=LOGIN)
     item = story.shown_commit(story.commit(auth__py=OTHER))
@@ -387,13 +371,6 @@ def test_what_is_forgotten_is_cast_off(story: Story) -> None:
     story.keep()
     with story.store.read() as reader:
         assert reader.validity([item]) == {}
-
-
-def test_a_second_look_finds_nothing_new(story: Story) -> None:
-    story.commit(auth__py=LOGIN)
-    story.shown_commit(story.commit(auth__py=OTHER))
-    assert story.keep()
-    assert not story.keep()
 
 
 def _commit(story: Story, subject: str) -> int:

@@ -11,10 +11,8 @@ import re
 from msgspec.structs import replace
 
 from observer.commands.parsers.parser import (
-    STRING,
     Format,
     OutputParser,
-    decode_json_string,
     diagnostic,
     in_turn,
 )
@@ -42,7 +40,7 @@ _LD_ERROR = line_pattern(
     r"(?:\S*ld(?:\.\w+)?: )?(?:error: )?(?:([^\s:(]+)(?::[^\n]*?)?: )?((?:undefined reference to"
     r"|undefined symbol: |cannot find -l|multiple definition of)[^\n]*)$"
 )
-_GLUED = re.compile(r":\w+(/\S+)")
+_GLUED = re.compile(r"^:\w+(?=/\S)")
 _SYMBOL = re.compile(r"\s+symbol: +([^\n]+)")
 _SYMBOL_CHARS = 600
 
@@ -54,7 +52,9 @@ def cc(text: str) -> CommandResult | None:
     if not errors and not linked:
         return None
     if errors:
-        first = Diagnostic(described(text, errors[0]), _unglued(errors[0].group(1)))
+        # Gradle glues the name of its task to the first line of its compiler.
+        place = _GLUED.sub("", errors[0].group(1))
+        first = Diagnostic(described(text, errors[0]), place)
     else:
         first = Diagnostic(linked[0].group(2), linked[0].group(1) or "")
     warnings = len(_CC_WARNING.findall(text))
@@ -71,12 +71,6 @@ def described(text: str, error: re.Match[str]) -> str:
         return words
     symbol = _SYMBOL.search(text[error.end() : error.end() + _SYMBOL_CHARS])
     return f"{words}: {' '.join(symbol.group(1).split())}" if symbol else words
-
-
-def _unglued(place: str) -> str:
-    """Take off the name of the task to which Gradle glues the first line of its compiler."""
-    glued = _GLUED.match(place)
-    return glued.group(1) + place[glued.end() :] if glued else place
 
 
 _MAKE_ERROR = line_pattern(r"g?make(?:\[\d+\])?: \*\*\* (\[?)([^\n]+)$")
@@ -116,8 +110,6 @@ def docker(text: str) -> CommandResult | None:
     return failed_result("docker", "the build stopped", first)
 
 
-_EVENT = '"Action":"'
-_OUTPUT = re.compile(f'"Output":({STRING})')
 _TEST = line_pattern(r" *--- (FAIL|PASS|SKIP): (\S+)")
 _PACKAGE = line_pattern(r"(ok|FAIL|---|\?) *\t\S+([\t ][^\n]*)?$")
 _NONE_CHOSEN = "[no tests to run]"
@@ -152,10 +144,8 @@ def _panic_in(text: str) -> Diagnostic | None:
 def go_test(text: str) -> CommandResult | None:
     """Read `go test`; without `-v` it names passing packages only, so those are counted.
 
-    A package is "ok" too if `-run` chose none of its tests. With `-json` the words are in events.
+    A package is "ok" too if `-run` chose none of its tests.
     """
-    if _EVENT in text:
-        text = "".join(["\n", *map(decode_json_string, _OUTPUT.findall(text))])
     ends = [(state, more) for state, more in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
     tests = _TEST.findall(text)
     is_bad = _FAILED_AT_END.search(text) is not None
@@ -165,39 +155,30 @@ def go_test(text: str) -> CommandResult | None:
     names = [name for state, name in tests if state == "FAIL"]
     passed = sum(state == "PASS" for state, _ in tests)
     failed = max(len(names), packages.count("FAIL"), is_bad)
+    said = [
+        f"{count} {word}" for count, word in ((len(names), "failed"), (passed, "passed")) if count
+    ]
+    if packages:
+        said.append(f"{packages.count('ok')} of {len(packages)} packages ok")
     return run_result(
         "go test",
         TestCounts(passed=passed or (None if packages or tests else 0), failed=failed),
         failing=names,
-        first=_built(text)
-        or (
-            _go_first(text, names[0] if _panic_in(text) else _leaf(names))
-            if names
-            else _complaint(text)
-        ),
-        said=_counts(len(names), passed, packages),
+        first=_go_stopped(text, names),
+        said=", ".join(said),
     )
 
 
-def _counts(failed: int, passed: int, packages: list[str]) -> str:
-    parts = [f"{count} {word}" for count, word in ((failed, "failed"), (passed, "passed")) if count]
-    if packages:
-        parts.append(f"{packages.count('ok')} of {len(packages)} packages ok")
-    return ", ".join(parts)
-
-
-def _leaf(names: list[str]) -> str:
-    """Return the first test that failed by itself, not by one inside it."""
-    inner = (name for name in names if not any(one.startswith(f"{name}/") for one in names))
-    return next(inner)
-
-
-def _built(text: str) -> Diagnostic | None:
-    """Return what kept a package from being built, if that comes before any test."""
+def _go_stopped(text: str, names: list[str]) -> Diagnostic:
+    """Return the first complaint: what kept a package from being built, if before any test."""
     found = _NOT_BUILT.search(text)
-    if found is None or text.find("--- FAIL", 0, found.start()) >= 0:
-        return None
-    return Diagnostic(found[2], found[1])
+    if found and text.find("--- FAIL", 0, found.start()) < 0:
+        return Diagnostic(found[2], found[1])
+    if not names:
+        return _complaint(text)
+    # The first that failed by itself, not by one inside it.
+    inner = (name for name in names if not any(one.startswith(f"{name}/") for one in names))
+    return _go_first(text, names[0] if _panic_in(text) else next(inner))
 
 
 def _go_first(text: str, name: str) -> Diagnostic:
@@ -391,7 +372,7 @@ PARSERS = (
         ("swift", "xcodebuild"),
         ("Executed ", "Test run with ", "** TEST ", "** BUILD "),
     ),
-    OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n", _EVENT)),
+    OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n")),
     OutputParser(in_turn(_GO_BUILD.read, _GO_STOPPED.read), ("go", "gofmt"), (".go:",)),
     OutputParser(_GO_PANIC.read, ("go",), ("panic: ", "fatal error: "), is_raised=True),
     OutputParser(_NEXTEST.read, ("cargo",), (" tests run: ", " test run: ")),

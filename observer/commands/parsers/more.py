@@ -1,9 +1,8 @@
-"""What tools of the JVM, .NET, Ruby, PHP, Elixir, Zig, PowerShell and Perl say, and test reports.
+"""What tools of the JVM, .NET, Ruby, PHP, Elixir, Zig and Perl say.
 
 Part of interpretation (step 6). Most are a `Format`; the others are a function: text without
 colours in, `CommandResult` out, or None when the tool's own words are not there. Patterns are
-anchored to lines and linear. A report for machines (JSON, JUnit's XML) that was printed instead of
-written may be cut anywhere, so it is searched, not parsed.
+anchored to lines and linear.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from observer.commands.result import (
     problem_result,
     run_result,
 )
-from observer.core.patterns import lazy_pattern
 
 _LEVEL = r"(?:\[(?:ERROR|INFO|WARNING)\] +)?"
 _JVM_PLACE = line_pattern(
@@ -274,21 +272,6 @@ _ZIG = Format(
     ),
     last=True,
 )
-_PESTER = Format(
-    "pester",
-    line_pattern(
-        r" *\[-\] (?P<test>\S[^\n]*?)(?: failed with:| \d+(?:\.\d+)?m?s(?: \([^\n]*\))?)\n+"
-        r" *(?P<words>\S[^\n]*)$"
-    ),
-    line_pattern(
-        r"Tests Passed: (?P<passed>\d+), Failed: (?P<failed>\d+), Skipped: (?P<skipped>\d+)"
-        r"[^\n]*(?:\nContainer failed: (?P<broken>\d+)$)?"
-    ),
-    line_pattern(r"Tests completed in (?P<seconds>\d+(?:\.\d+)?)(?P<unit>m?s)$"),
-    place=line_pattern(r" *at [^\n]*?, (?P<place>[^\n,]+\.ps1:\d+)$"),
-    last=True,
-)
-
 _PLAN = line_pattern(r"1\.\.\d+\b")
 _ROW = line_pattern(r"(not )?ok \d+ ?(?:- )?([^\n#]*)(# (?i:todo|skip))?")
 _WHERE = line_pattern(
@@ -328,53 +311,15 @@ def tap(text: str) -> CommandResult | None:
         return None
     bad = [name.strip() for no, name, aside in rows if no and not aside]
     skipped = sum(1 for _, _, aside in rows if aside)
+    where = _WHERE.search(text)
+    place = ":".join(filter(None, where.groups())).rstrip(".") if where else ""
     return run_result(
         "tap",
         TestCounts(passed=len(rows) - len(bad) - skipped, failed=len(bad), skipped=skipped),
         failing=bad,
-        first=Diagnostic(place=_tap_place(text), test=bad[0]) if bad else Diagnostic(),
+        first=Diagnostic(place=place, test=bad[0]) if bad else Diagnostic(),
     )
 
-
-def _tap_place(text: str) -> str:
-    found = _WHERE.search(text)
-    return ":".join(filter(None, found.groups())).rstrip(".") if found else ""
-
-
-_JEST_JSON = Format(
-    "jest",
-    lazy_pattern(r'"failureMessages": *\["(?:\\u001b\[\d+m)*(?P<words>[^"\\]+)'),
-    lazy_pattern(
-        r'"num(?:TotalTests": *(?P<every>\d+)|FailedTests": *(?P<failed>\d+)'
-        r'|PendingTests": *(?P<skipped>\d+)|FailedTestSuites": *(?P<lost>\d+))'
-    ),
-)
-_MOCHA_JSON = Format(
-    "mocha",
-    lazy_pattern(r'"stack": *"(?P<words>[^"\\]+)(?:[^"\n]*?\((?P<place>[^\s()":]+:\d+))?'),
-    lazy_pattern(
-        r'"(?:tests": *(?P<every>\d+)|failures": *(?P<failed>\d+)|pending": *(?P<skipped>\d+))'
-    ),
-)
-_RSPEC_JSON = Format(
-    "rspec",
-    lazy_pattern(r'"message": *"(?:\\n)*(?P<words>[^"\\]+)'),
-    lazy_pattern(
-        r'"(?:example_count": *(?P<every>\d+)|failure_count": *(?P<failed>\d+)'
-        r'|pending_count": *(?P<skipped>\d+)|outside_of_examples_count": *(?P<lost>\d+))'
-    ),
-)
-_JUNIT = Format(
-    "junit",
-    lazy_pattern(
-        r'<testcase [^<>]*?\bname="(?P<test>[^"]*)"[^<>]*>\s*'
-        r'<(?:failure|error)\b(?:[^<>]*?\bmessage="(?P<words>[^"]*)"|[^<>]*>(?P<words2>[^<]+))?'
-    ),
-    lazy_pattern(
-        r'<testsuite\b(?:[^<>]*?\b(?:tests="(?P<every>\d+)"|failures="(?P<failed>\d+)"'
-        r'|errors="(?P<errors>\d+)"|skipped="(?P<skipped>\d+)"))+[^<>]*>'
-    ),
-)
 
 PARSERS = (
     OutputParser(
@@ -382,7 +327,6 @@ PARSERS = (
         ("mix",),
         (" tests, ", " test, ", "** ("),
     ),
-    OutputParser(_PESTER.read, ("pester", "Invoke-Pester", "invoke-pester"), ("Tests Passed: ",)),
     OutputParser(_ZIG.read, ("zig",), (" tests passed.", " skipped; ")),
     OutputParser(_PEST.read, ("pest", "artisan"), (" assertions)",)),
     OutputParser(
@@ -426,9 +370,4 @@ PARSERS = (
     OutputParser(_AVA.read, ("ava",), ("✘ [fail]: ",)),
     OutputParser(_PROVE.read, ("prove",), ("\nResult: ",)),
     OutputParser(tap, ("bats", "perl"), ("\nnot ok ", "\nok 1")),
-    OutputParser(_JEST_JSON.read, ("jest",), ('"numRuntimeErrorTestSuites"',)),
-    OutputParser(_JEST_JSON._replace(tool="vitest").read, ("vitest",), ('"numTotalTestSuites"',)),
-    OutputParser(_MOCHA_JSON.read, ("mocha",), ('"passes": ',)),
-    OutputParser(_RSPEC_JSON.read, ("rspec",), ('"example_count"',)),
-    OutputParser(_JUNIT.read, (), ("<testsuite",)),
 )

@@ -1,8 +1,7 @@
 """The parser of one tool's output: how it is read, and the marks by which it is recognized.
 
 Part of interpretation (step 6). What most tools print fits a `Format`, whose patterns name the
-parts of a line by their groups; the others have a function. JSON in an output may be cut anywhere,
-so it is not parsed as a whole: `STRING` and `decode_json_string` read its strings.
+parts of a line by their groups; the others have a function.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from observer.commands.result import (
     total_seconds,
     word_counts,
 )
-from observer.core.json_text import load
 
 Read = Callable[[str], CommandResult | None]
 _STACK_CHARS = 6000
@@ -131,7 +129,11 @@ class Format(NamedTuple):
             passed=max(counts["passed"] or counts["every"] - failed - skipped, 0),
             failed=failed + counts["broken"] + len(never) or counts["lost"],
             skipped=skipped,
-            seconds=total_seconds(filter(None, map(_seconds, ends))),
+            seconds=total_seconds(
+                float(one["seconds"]) / (1000 if one.get("unit") == "ms" else 1)
+                for one in map(re.Match.groupdict, ends)
+                if one.get("seconds")
+            ),
         )
         names = [*dict.fromkeys(diagnostic(row).test for row in rows)][: tally.failed]
         return run_result(self.tool, tally, failing=names, first=self.complaint(text, rows))
@@ -183,20 +185,3 @@ def _counted(ends: Sequence[re.Match[str]]) -> Counter[str]:
             if number.isdecimal() and name != "seconds":
                 found[name.rstrip(_DIGITS)] += int(number)
     return found
-
-
-def _seconds(end: re.Match[str]) -> float | None:
-    groups = end.groupdict()
-    if not (number := groups.get("seconds")):
-        return None
-    return float(number) / (1000 if groups.get("unit") == "ms" else 1)
-
-
-STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
-"""The pattern of a string, quotes included."""
-
-
-def decode_json_string(string: str) -> str:
-    """Return what a string of JSON says; half a surrogate pair becomes U+FFFD."""
-    said: str = load(string)
-    return said

@@ -67,17 +67,11 @@ def pytest(text: str) -> CommandResult | None:
         skipped=counts.get("skipped", 0),
         seconds=sum(float(end.group(2)) for end in ends),
     )
-    if not failed and (stop := _pytest_stop(text, tally)):
-        said = str(tally) if tally.passed else "no tests ran"
-        return failed_result("pytest", said, Diagnostic(stop), passed=tally.passed, failed=0)
-    return _pytest_ran(text, tally)
-
-
-def _pytest_stop(text: str, tally: TestCounts) -> str:
-    """Return why pytest failed though no test did; "" if it did not."""
     usage = _PYTEST_COVERAGE if tally.passed else _PYTEST_USAGE
-    found = last_match(_PYTEST_BROKE, text) or usage.search(text)
-    return found.group(1) if found else ""
+    if not failed and (stop := last_match(_PYTEST_BROKE, text) or usage.search(text)):
+        said = str(tally) if tally.passed else "no tests ran"
+        return failed_result("pytest", said, Diagnostic(stop[1]), passed=tally.passed, failed=0)
+    return _pytest_ran(text, tally)
 
 
 def _pytest_ran(text: str, tally: TestCounts, said: str = "") -> CommandResult:
@@ -166,7 +160,10 @@ def unittest(text: str) -> CommandResult | None:
     failed = sum(counts[word] for word in _UNITTEST_FAILED)
     other = counts["skipped"] + counts["expected failures"]
     bad = list(_UNITTEST_BAD.finditer(text)) if failed else []
-    names = [_unittest_name(*one.groups()) for one in bad]
+    names = []
+    for one in bad:
+        where = (one[2] or "").removeprefix(_UNITTEST_LOADER)
+        names.append(where if where.endswith(one[1]) else f"{where}.{one[1]}".strip("."))
     first = Diagnostic()
     if bad:
         section = text[bad[0].end() :].partition(_UNITTEST_RULE)[0]
@@ -182,11 +179,6 @@ def unittest(text: str) -> CommandResult | None:
         failing=names,
         first=first,
     )
-
-
-def _unittest_name(name: str, where: str | None) -> str:
-    where = (where or "").removeprefix(_UNITTEST_LOADER)
-    return where if where.endswith(name) else f"{where}.{name}".strip(".")
 
 
 _PIP_ERROR = line_pattern(r"ERROR: ([^\n]+)$")
@@ -222,7 +214,9 @@ def traceback(text: str) -> CommandResult | None:
 
 
 def _raised(text: str) -> Diagnostic | None:
-    text, start = _last_traceback(text)
+    if (group := text.find(_GROUP)) >= 0:  # of a group the first error counts
+        text = _MARGIN.sub("\n", text[group:]).partition(_NEXT_IN_GROUP)[0]
+    start = text.rfind(_TRACEBACK)
     syntax = _SYNTAX.search(text) if start < 0 else None
     frames = _FRAME.findall(text, max(start, 0))
     if start < 0 and not (syntax and frames):
@@ -230,15 +224,6 @@ def _raised(text: str) -> Diagnostic | None:
     end = syntax or _RAISED.search(text, start)
     own = [frame for frame in frames if _is_own(frame[0])]
     return Diagnostic(end.group(1) if end else "traceback", ":".join(own[-1]) if own else "")
-
-
-def _last_traceback(text: str) -> tuple[str, int]:
-    """Return the text and where its last traceback starts; of a group, that of the first error."""
-    group = text.find(_GROUP)
-    if group < 0:
-        return text, text.rfind(_TRACEBACK)
-    first = _MARGIN.sub("\n", text[group:]).partition(_NEXT_IN_GROUP)[0]
-    return first, first.rfind(_TRACEBACK)
 
 
 def _is_own(path: str) -> bool:

@@ -52,24 +52,6 @@ Failing tests:
 
 ** TEST FAILED **
 """
-PESTER = """
-Starting discovery in 1 files.
-Running tests.
-[-] Cart.totals with tax 25ms (23ms|2ms)
- Expected 5, but got 0.
- at $total | Should -Be 5, /app/tests/Cart.Tests.ps1:14
- at <ScriptBlock>, /app/tests/Cart.Tests.ps1:14
-Tests completed in 1.23s
-Tests Passed: 11, Failed: 1, Skipped: 2, Inconclusive: 0, NotRun: 0
-"""
-PESTER_DISCOVERY = """
-[-] Discovery in /app/tests/Cart.Tests.ps1 failed with:
-System.Management.Automation.ParseException: Missing closing '}' in statement block.
-Tests completed in 12ms
-Tests Passed: 0, Failed: 0, Skipped: 0, Inconclusive: 0, NotRun: 0
-Container failed: 1
-  - /app/tests/Cart.Tests.ps1
-"""
 NX_JEST = """
 > nx run app:test
 
@@ -230,14 +212,6 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
     ("xcodebuild test", SWIFT_BUILD + "** TEST FAILED **", False, "errors",
      "/app/Sources/Shop/Cart.swift:7: cannot find 'totl' in scope"),
     ("xcodebuild build", "** BUILD FAILED **", False, "the build stopped", "** BUILD FAILED **"),
-    ("pwsh -c Invoke-Pester", PESTER, False, "1 failed, 11 passed, 2 skipped in 1.2 s",
-     "Cart.totals with tax - /app/tests/Cart.Tests.ps1:14: Expected 5, but got 0."),
-    ("Invoke-Pester", PESTER_DISCOVERY, False, "1 failed in 12 ms",
-     ("Discovery in /app/tests/Cart.Tests.ps1 - System.Management.Automation.ParseException:"
-      " Missing closing '}' in statement block.")),
-    ("Invoke-Pester | tail -1", "Tests Passed: 4, Failed: 0, Skipped: 0 NotRun: 0", True,
-     "4 passed", ""),
-    ("Invoke-Pester -?", "NAME", None, "NAME", ""),
     ("swift package update", "Updated", None, "Updated", ""),
     ("zig build test", ZIG, False, "1 failed, 1 passed", "main.test.adds - TestUnexpectedResult"),
     ("zig test a.zig", "All 2 tests passed.", True, "2 passed", ""),
@@ -415,119 +389,3 @@ def test_what_started_a_tool_is_never_the_error(wrapper: str) -> None:
     assert judged("./all", text, exit_code=1).first_error == "cannot open x"
     assert judged("./all | tail", text).first_error == "cannot open x"
     assert judged("./all | tail", wrapper).ok is False
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "error: unrecognized subcommand 'bun'\n\nUsage: rtk [OPTIONS] <COMMAND>",
-        'error: Script not found "nosuch"',
-        'Error: unknown command "nope" for "gh"',
-        "Usage Error: The command is not known",
-    ],
-)
-def test_a_program_that_is_called_wrong_has_failed(text: str) -> None:
-    found = judged("tool nope 2>&1 | tail -30", text)
-    assert (found.ok, found.first_error) == (False, text.partition("\n")[0])
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "ok", "error"),
-    [
-        ("error: Item 3 failed\n[main abc1234] Add x\n 1 file changed", None, None, ""),
-        ("error: Item 3 failed\n[main (root-commit) abc1234] Add x\n 1 file changed", 0, True, ""),
-        ("error: Item 3 failed\nsrc/a.ts(3,2): error TS2322: no\nhusky - pre-commit script failed",
-         1, False, "src/a.ts:3: TS2322: no"),
-        ("The following paths are ignored by one of your .gitignore files:\nx\nhint: Use -f",
-         1, False, "The following paths are ignored by one of your .gitignore files:"),
-        ("[main abc1234] Add x\nerror: failed to push some refs to 'o'", 1, False,
-         "error: failed to push some refs to 'o'"),
-    ],
-)  # fmt: skip
-def test_a_commit_that_was_made_has_not_failed(
-    text: str, code: int | None, ok: bool | None, error: str
-) -> None:
-    found = judged("git add -A && git commit -m x && git push", text, exit_code=code)
-    assert (found.ok, found.first_error) == (ok, error)
-
-
-@pytest.mark.parametrize(
-    ("text", "ok"),
-    [
-        ("Traceback (most recent call last):\nKeyError: 1\ngoing on", None),
-        ("Traceback (most recent call last):\nKeyError: 1\n\nexit status 1", False),
-        ("Error: no\n    at f (a.js:1:2)\nserver started", None),
-        ("Error: no\n    at f (a.js:1:2)\n\nNode.js v20.1.0", False),
-    ],
-)
-def test_an_error_after_which_a_program_goes_on_is_handled(text: str, *, ok: bool | None) -> None:
-    assert judged("./run | tail", text).ok is ok
-    assert judged("./run | head -3", f"{text}\n").ok in {None, False}
-
-
-@pytest.mark.parametrize(
-    ("text", "ok"),
-    [("curl: (7) Failed to connect", False), ("curl: done", None), ("Failed to connect", None)],
-)
-def test_the_last_words_of_a_program_about_itself_are_believed(
-    text: str, *, ok: bool | None
-) -> None:
-    assert judged("curl x | cat", text).ok is ok
-
-
-def test_a_search_that_finds_nothing_behind_a_pipe_has_not_failed() -> None:
-    found = judged("cat x | grep y | wc -l | grep z", "", exit_code=1)
-    assert (found.ok, found.said) == (True, "nothing found")
-
-
-@pytest.mark.parametrize(
-    ("command", "text", "ok"),
-    [
-        ("sed -n 1p x | cat -A", "cat: illegal option -- A\nusage: cat [-b]", False),
-        ("cat -A x | head -5", "cat: illegal option -- A\nusage: cat [-b]", False),
-        ("/bin/cat -A x | head -5", "/bin/cat: illegal option -- A", False),
-        ("find . -n x | head -5", "error: unexpected argument '-n' found\n\nUsage: x", False),
-        ("ls nosuch | head -5", "ls: nosuch: No such file or directory", True),
-        ("cat x | head -5", "cat: a pet", True),
-    ],
-)
-def test_what_only_looks_and_is_called_wrong_has_failed(
-    command: str, text: str, *, ok: bool
-) -> None:
-    assert judged(command, text, exit_code=0).ok is ok
-    found = judged(command, text, exit_code=1)
-    assert (found.ok, found.first_error) == (False, text.partition("\n")[0])
-
-
-@pytest.mark.parametrize(
-    ("command", "text", "ok"),
-    [
-        ("bun test src | tail -5", 'error: Cannot find "a.json"', False),
-        ("bun test | tail -2 && bun run lint | tail -1", (" 3 pass\n 0 fail\n"
-         'error: script "lint" exited with code 1'), False),
-        ("npx biome check | head -3", "a.ts:3:22 lint/x ━━━\n\n  ! Unexpected any", None),
-        ("bun run lint | head -4", ("$ biome check --error-on-warnings\n"
-         "a.ts:3:22 lint/x ━━━\n\n  ! Unexpected any"), False),
-    ],
-)  # fmt: skip
-def test_a_failure_shows_in_part_of_an_output(command: str, text: str, *, ok: bool | None) -> None:
-    assert judged(command, text, exit_code=0).ok is ok
-
-
-def test_a_commit_of_nothing_tells_why() -> None:
-    text = "error: Item 3 failed\nno changes added to commit (use git add)"
-    found = judged("git commit -m x", text, exit_code=1)
-    assert found.first_error == "no changes added to commit (use git add)"
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "gh run view 7 --log-failed",
-        "gh run view 7 --log | tail -50",
-        "psql -c 'select log from run'",
-    ],
-)
-def test_a_failure_in_a_log_that_is_shown_is_none_of_the_command(command: str) -> None:
-    text = "test\t2026-01-01 --- FAIL\n--- FAIL: TestTotal (0.00s)\nFAIL\tshop\t0.1s\nexit status 1"
-    assert judged(command, text, exit_code=0, failed=False).ok is not False
