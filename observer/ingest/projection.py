@@ -41,17 +41,15 @@ from observer.observations import (
     session_state,
     turns,
 )
-from observer.observations.analysis import analysis_of
+from observer.observations.analysis import analysis_of, result_of
 from observer.observations.drafts import enrichment
 from observer.observations.git_commands import GitOperation
 from observer.observations.note_reducer import OnNote, forgotten
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.prompt_injection import suspicion, with_suspicion
-from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import Items, SessionReducer
-from observer.observations.session_state import PendingTool, SessionState
+from observer.observations.session_state import PendingTool, SessionState, begin
 from observer.observations.summary import summarize
-from observer.observations.tool_pairing import result_of
 from observer.store.reader import StoreReader
 from observer.store.writer import Writer
 

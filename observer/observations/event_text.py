@@ -41,7 +41,7 @@ from observer.core.text import (
     relative,
     word_set,
 )
-from observer.observations import concepts, git_commands, quoting
+from observer.observations import git_commands, quoting
 from observer.observations.drafts import (
     FACT,
     FACTS,
@@ -53,6 +53,7 @@ from observer.observations.drafts import (
     TITLE,
     ObservationDraft,
     Where,
+    concepts_of,
     is_work,
 )
 from observer.observations.note_syntax import mentions
@@ -103,7 +104,10 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
     if not title:
         return None
     agent = one_line(delegation.agent, 60) or "a sub-agent"
-    said = [f"Handed to {agent}: {_task_text(delegation.task)}."] if delegation.task else []
+    # The first line of a task is often a short description of the rest.
+    name, _, text = delegation.task.partition("\n")
+    task = one_line(f"{name.rstrip('.:')}: {text}" if text.strip() else name, 500).rstrip(".")
+    said = [f"Handed to {agent}: {task}."] if delegation.task else []
     if delegation.result:
         said.append(f"{agent} came back with: {quoting.quoted(delegation.result, _REPORT)}")
     return ObservationDraft(
@@ -127,13 +131,6 @@ def compaction(compaction: Compaction) -> ObservationDraft | None:
         narrative=block(compaction.summary, PROMPT_CHARS),
         chars=len(compaction.summary),
     )
-
-
-def _task_text(task: str) -> str:
-    """Return a task on one line; its first line is often a short description of the rest."""
-    name, _, text = task.partition("\n")
-    shown = one_line(f"{name.rstrip('.:')}: {text}" if text.strip() else name, 500)
-    return shown.rstrip(".")
 
 
 def tool_use(use: ToolUse) -> ObservationDraft:
@@ -184,7 +181,7 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
             f"commit {one_line(commit.hash, 64)}",
             *map(_file_fact, commit.files[:_FILES_NAMED]),
         ),
-        concepts=concepts.of_files(paths[:4], symbols[:4]),
+        concepts=concepts_of(paths[:4], symbols[:4]),
         files_modified=paths,
         category="" if is_new else REPEATS,
         links=mentions(commit.message or commit.subject),
@@ -246,7 +243,7 @@ def custom(custom: Custom, where: Where) -> ObservationDraft:
         title=first_line(custom.text, TITLE) or one_line(custom.name, TITLE) or "custom",
         subtitle=one_line(custom.name, SUBTITLE),
         narrative=block(custom.text, PROMPT_CHARS),
-        concepts=concepts.of_files(files[:2]),
+        concepts=concepts_of(files[:2]),
         files_read=files,
         chars=len(custom.text),
     )
@@ -310,11 +307,25 @@ def write(
     path = relative(write.path, where.root, where.cwd)
     verb = _VERBS[write.operation]
     repeated = f", {times:,} edits" if times > 1 else ""
+    fates = (
+        ("added", change.new),
+        ("changed the signature of", change.resigned),
+        ("renamed", [f"{old} to {new}" for old, new in change.renamed]),
+        ("changed", change.changed),
+        ("removed", change.gone),
+        ("moved", change.moved),
+        ("changed the comments of", change.commented),
+    )
+    done = ", ".join(f"{past} {listed(names, 3)}" for past, names in fates if names)
+    done = done or (change.only and f"only {change.only}")
+    facts = [one_line(f"{past} {name}", FACT) for past, names in fates for name in names]
+    if change.added or change.removed:
+        facts.append(f"+{change.added} -{change.removed} lines")
     return ObservationDraft(
         type="file-write",
-        title=one_line(_titled(f"{verb} {base_name(path)}", change), TITLE),
+        title=one_line(f"{verb} {base_name(path)}{': ' if done else ''}{done}", TITLE),
         subtitle=one_line(f"{write.operation} {path}{repeated}", SUBTITLE),
-        facts=_facts(change),
+        facts=tuple(facts[:FACTS]),
         files_modified=(path,),
         chars=chars_of(write),
     )
@@ -343,36 +354,6 @@ def read(read: FileRead, where: Where) -> ObservationDraft:
         facts=tuple(one_line(path, FACT) for path in read.paths[:FACTS]),
         files_read=paths,
     )
-
-
-def _fates(change: ChangeSummary) -> tuple[tuple[str, Sequence[str]], ...]:
-    """Return what happened to symbols, as (verb, the symbols)."""
-    renamed = [f"{old} to {new}" for old, new in change.renamed]
-    return (
-        ("added", change.new),
-        ("changed the signature of", change.resigned),
-        ("renamed", renamed),
-        ("changed", change.changed),
-        ("removed", change.gone),
-        ("moved", change.moved),
-        ("changed the comments of", change.commented),
-    )
-
-
-def _titled(opening: str, change: ChangeSummary) -> str:
-    done = [f"{past} {listed(names, 3)}" for past, names in _fates(change) if names]
-    if not done and change.only:
-        done = [f"only {change.only}"]
-    return f"{opening}: {', '.join(done)}" if done else opening
-
-
-def _facts(change: ChangeSummary) -> tuple[str, ...]:
-    facts: list[str] = []
-    for past, names in _fates(change):
-        facts += [one_line(f"{past} {name}", FACT) for name in names]
-    if change.added or change.removed:
-        facts.append(f"+{change.added} -{change.removed} lines")
-    return tuple(facts[:FACTS])
 
 
 def run(

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
 from observer.core.text import base_name, counted, distinct, listed, one_line, quoted
 from observer.core.value import Value
-from observer.observations import concepts
 from observer.observations.drafts import (
+    CONCEPTS,
     FACT,
     FACTS,
     NARRATIVE,
@@ -24,6 +24,7 @@ from observer.observations.drafts import (
     TITLE,
     ItemOrigin,
     ObservationDraft,
+    concepts_of,
     item,
 )
 from observer.observations.project_state import (
@@ -203,8 +204,8 @@ def _facts(
 
 def _concepts(failure: TrackedFailure, edits: Sequence[TrackedEdit]) -> tuple[str, ...]:
     symbols = distinct((name for edit in edits for name in edit.symbols), 6)
-    of_files = concepts.of_files(_paths(edits)[:3], symbols)
-    return distinct((failure.check.tool, *of_files), concepts.AT_MOST)
+    of_files = concepts_of(_paths(edits)[:3], symbols)
+    return distinct((failure.check.tool, *of_files), CONCEPTS)
 
 
 def _paths(edits: Iterable[TrackedEdit]) -> tuple[str, ...]:

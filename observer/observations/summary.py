@@ -27,8 +27,15 @@ from observer.core.text import (
     one_line,
     quoted,
 )
-from observer.observations import concepts, prompts, session_commits, session_state, todos, turns
-from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash, is_work
+from observer.observations import prompts, session_commits, session_state, todos, turns
+from observer.observations.drafts import (
+    QUESTION,
+    SUBTITLE,
+    TITLE,
+    concepts_of,
+    content_hash,
+    is_work,
+)
 from observer.observations.open_failures import OpenFailure, place_in
 from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.prompts import Form
@@ -277,7 +284,7 @@ def summarize(session: Session) -> Item | None:
             f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
         ),
         narrative=narrative,
-        concepts=concepts.of_files(written[-3:]),
+        concepts=concepts_of(written[-3:]),
         files_read=tuple(path for path, file in known.files.items() if file.reads),
         files_modified=tuple(written),
         summary=fields,

@@ -18,7 +18,7 @@ from observer.core.events import Prompt, Reply
 from observer.core.model import ASKED, Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
 from observer.core.value import Value, newest
-from observer.observations import concepts, prompts
+from observer.observations import prompts
 from observer.observations.drafts import (
     FACT,
     PATHS,
@@ -27,6 +27,7 @@ from observer.observations.drafts import (
     TITLE,
     ItemOrigin,
     ObservationDraft,
+    concepts_of,
     is_work,
     item,
     origin_of,
@@ -212,7 +213,7 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
         subtitle=one_line(counts_of(turn), SUBTITLE),
         narrative=f"{turn.reply}{ASKED}{turn.asked}".strip() if is_more else turn.reply,
         facts=tuple(_facts(turn)),
-        concepts=concepts.of_files([*turn.files][:4]),
+        concepts=concepts_of([*turn.files][:4]),
         files_read=turn.given,
         files_modified=tuple(turn.files),
         category=QUESTION if only_asks(turn) else "",

@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.events import AnyBody, Event
 from observer.core.model import Item, Recorded, Session
-from observer.observations import session_lifecycle
+from observer.observations import session_state
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.session_reducer import SessionReducer
 
@@ -42,7 +42,7 @@ class Fed:
         fold: SessionReducer | None = None
         arcs = ProjectReducer(b"")
         for recorded in events:
-            fold = fold or SessionReducer(session_lifecycle.begin(recorded))
+            fold = fold or SessionReducer(session_state.begin(recorded))
             whole, made = fold.add_paired(recorded)
             arcs.add(whole, made)
             fold.learn((), arcs.state.failures)

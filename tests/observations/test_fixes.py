@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from observer.core.events import AnyBody, Command, Edit, FileWrite
 from observer.core.model import Item, Recorded, Session
-from observer.observations import project_state, session_lifecycle
+from observer.observations import project_state, session_state
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.summary import summarize
@@ -28,7 +28,7 @@ class Played:
         arcs = ProjectReducer(b"")
         for recorded in history:
             fold = folds.setdefault(
-                recorded.session_id, SessionReducer(session_lifecycle.begin(recorded))
+                recorded.session_id, SessionReducer(session_state.begin(recorded))
             )
             whole, made = fold.add_paired(recorded)
             found = arcs.add(whole, made)

@@ -30,7 +30,7 @@ from observer.core.events import (
     Shared,
 )
 from observer.core.model import Item, Recorded, Session
-from observer.observations import note_reducer, session_lifecycle, session_state
+from observer.observations import note_reducer, session_state
 from observer.observations.analysis import EventAnalysis, EventRecord, analyze, record_of
 from observer.observations.drafts import where_of
 from observer.observations.session_reducer import SessionReducer
@@ -111,7 +111,7 @@ def histories(draw: st.DrawFn) -> list[Recorded]:
 def fed(history: Sequence[Recorded], cuts: Sequence[int]) -> tuple[dict[int, Item], Session]:
     """Feed a history in batches that end before each cut; the state travels as bytes."""
     items: dict[int, Item] = {}
-    session = session_lifecycle.begin(history[0])
+    session = session_state.begin(history[0])
     fold = SessionReducer(session)
     for number, recorded in enumerate(history):
         if number in cuts:

@@ -16,7 +16,7 @@ from observer.commands.result import CommandResult
 from observer.core.events import AnyBody, Checkout, Command, Commit, Edit, FileChange, FileWrite
 from observer.core.model import Recorded
 from observer.core.text import word_set
-from observer.observations import session_lifecycle
+from observer.observations import session_state
 from observer.observations.failure_tracker import (
     LIKELY,
     POSSIBLE,
@@ -68,7 +68,7 @@ class Project:
         for step in steps:
             self._seq += 1
             recorded = step if isinstance(step, Recorded) else self._place(step, self._seq)
-            whole, made = SessionReducer(session_lifecycle.begin(recorded)).add_paired(recorded)
+            whole, made = SessionReducer(session_state.begin(recorded)).add_paired(recorded)
             self._arcs.add(whole, made)
             self._data = self._arcs.changed_state() or self._data
             self._arcs = ProjectReducer(self._data)
@@ -709,7 +709,7 @@ def red_after(place: Place, *bodies: Command) -> list[str]:
     arcs = ProjectReducer(b"")
     for seq, body in enumerate(bodies, 1):
         recorded = place(body, seq)
-        whole, made = SessionReducer(session_lifecycle.begin(recorded)).add_paired(recorded)
+        whole, made = SessionReducer(session_state.begin(recorded)).add_paired(recorded)
         arcs.add(whole, made)
     return [one.head for one in arcs.state.failures]
 

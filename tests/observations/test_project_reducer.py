@@ -28,7 +28,7 @@ from observer.core.events import (
     Rewrite,
 )
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, item_id
-from observer.observations import project_state, session_lifecycle
+from observer.observations import project_state, session_state
 from observer.observations.open_failures import FORGOTTEN_MS
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.project_state import EDITS
@@ -78,7 +78,7 @@ class Played:
     def __init__(self, history: Sequence[Recorded], cuts: Sequence[int] = ()) -> None:
         self.items: dict[int, Item] = {}
         self.data = b""
-        fold, arcs = SessionReducer(session_lifecycle.begin(history[0])), ProjectReducer(b"")
+        fold, arcs = SessionReducer(session_state.begin(history[0])), ProjectReducer(b"")
         for number, recorded in enumerate(history):
             if number in cuts:
                 fold, arcs = (

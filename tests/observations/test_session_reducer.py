@@ -28,14 +28,14 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Recorded, item_id
-from observer.observations import session_commits, session_lifecycle, session_state
+from observer.observations import session_commits, session_state
 from observer.observations.drafts import ItemOrigin
-from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
 from observer.observations.session_state import (
     CommandState,
     OpenGroup,
     SessionState,
+    begin,
     decode,
 )
 from observer.observations.summary import summarize
@@ -470,7 +470,7 @@ WORK = ToolUse(tool="x")
 
 
 def test_a_session_has_its_id_from_whatever_event_is_left_of_it(place: Place) -> None:
-    session = session_lifecycle.begin(place(WORK, 5))
+    session = session_state.begin(place(WORK, 5))
     assert (session.id, session.external, session.client) == (1, "s1", "claude-code")
     assert (session.project_id, session.branch, session.events) == (7, "main", 0)
 
@@ -529,8 +529,8 @@ def test_an_event_goes_on_with_its_session_or_begins_one(
 ) -> None:
     _, bodies, external, body, at_s, expected = case
     event = place(body, 9, at_s=at_s, session=external).event
-    assert session_lifecycle.continues(feed(*bodies).session, event) is expected
+    assert session_state.continues(feed(*bodies).session, event) is expected
 
 
 def test_nothing_cannot_be_continued(place: Place) -> None:
-    assert not session_lifecycle.continues(None, place(WORK).event)
+    assert not session_state.continues(None, place(WORK).event)
