@@ -280,8 +280,7 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     result = analysis_of(recorded).result
     after = _superseded(before, body)
     after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
-    after = session_commits.with_pull(after, recorded.branch, body.command, body.output)
-    after = session_commits.with_pull_title(after, session_commits.titles_in(body))
+    after = session_commits.with_pull(after, recorded.branch, body)
     ran, items = grouping.command(after, recorded, body, result)
     turn = ran.turn
     if result.ok is not False:
@@ -298,7 +297,10 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
 
 def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
     after = replace(_superseded(before, body), has_searched=True)
-    return grouping.search(after, recorded, analysis_of(recorded).draft)
+    draft = analysis_of(recorded).draft
+    if draft is None:
+        return after, ()
+    return grouping.called(after, recorded, draft, draft.subtitle, draft.facts[0])
 
 
 def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
@@ -309,8 +311,7 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
         return _with_answers(after, items), items
     if plan := conversation.approved_plan(after, recorded, body):
         return todos.planned(after, body), plan
-    after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
-    after = session_commits.with_pull_title(after, session_commits.titles_in(body))
+    after = session_commits.with_pull(after, recorded.branch, body)
     after = session_commits.with_printed_commits(after, body.output)  # of a task in the background
     return grouping.tool_use(after, recorded, body)
 
