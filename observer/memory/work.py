@@ -191,7 +191,7 @@ def branches(reader: StoreReader, project: Project) -> list[Branch]:
         _newest(reader.recent(Filters(project_id=project.id, types=(name,)), limit=NAMED))
         for name in ("turn", "commit")
     )
-    shown = state.shown_branches
+    shown = state.branches
     last_ms = {one.branch: one.last_ms for one in reversed(sessions)}
     for one in (*turns.values(), *commits.values()):
         last_ms[one.branch] = max(one.created_ms, last_ms.get(one.branch, 0))

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 import orjson
 from msgspec.structs import replace
 
+from observer.commands import command_line
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
 from observer.core.text import base_name, counted, distinct, listed, one_line, quoted
-from observer.core.value import Value
 from observer.observations.drafts import (
     CONCEPTS,
     FACT,
@@ -27,11 +27,8 @@ from observer.observations.drafts import (
     concepts_of,
     item,
 )
-from observer.observations.project_state import (
-    Alternative,
-    TrackedEdit,
-    TrackedFailure,
-)
+from observer.observations.open_failures import EndedCommand, OpenFailure
+from observer.observations.project_state import Alternative, TrackedEdit
 from observer.observations.prompts import names_its_subject
 from observer.observations.quoting import names
 
@@ -46,59 +43,47 @@ _DONE = ("command", "undo")
 """Kinds of changes that are named by what was done, not by the file."""
 
 
-class ResolvedFailures(Value):
-    """A pass with the failures that it resolves, and the changes.
+def fix_item(
+    failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], ran: EndedCommand
+) -> Item:
+    """Return the item of a fix, placed at the event of the pass.
 
-    `passed` is the observation of the pass, `head` its check, `ran` the command line that it was
-    part of, `said` its result in a few words.
+    Args:
+        failures: those that the pass resolves.
+        edits: the changes that caused it.
+        ran: the pass.
     """
-
-    failures: tuple[TrackedFailure, ...]
-    edits: tuple[TrackedEdit, ...]
-    passed: int
-    head: str
-    ran: str
-    said: str = ""
-
-
-def fix_item(resolved: ResolvedFailures, recorded: Recorded) -> Item:
-    """Return the item of a fix, placed at the event of the pass."""
-    failure = resolved.failures[0]
-    changed = _cause_text(resolved.edits)
-    result = f" ({resolved.said})" if resolved.said else ""
-    said = [
-        f"{_failure(failure)}.",
-        f"After {changed}, {resolved.head} passes{result}.",
-    ]
+    is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
+    changed = f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
+    result = f" ({ran.result.said})" if ran.result.said else ""
+    said = f"{_failure(failures[0])}. After {changed}, {ran.head} passes{result}."
+    symbols = distinct((name for edit in edits for name in edit.symbols), 6)
+    paths = distinct((edit.path for edit in edits), 40)
+    concepts = (failures[0].checks[0].tool, *concepts_of(paths[:3], symbols))
     draft = ObservationDraft(
         type="fix",
-        title=one_line(f"Fixed: {_error(failure)}", TITLE),
-        subtitle=one_line(f"{resolved.head} passes after {changed}", SUBTITLE),
-        narrative=one_line(" ".join(said), NARRATIVE),
-        facts=_facts(resolved.failures, resolved.edits, f"passes: {resolved.head}{result}"),
-        concepts=_concepts(failure, resolved.edits),
-        files_modified=_paths(resolved.edits),
-        signature=next((one.signature for one in resolved.failures if one.signature), ""),
+        title=one_line(f"Fixed: {_error(failures[0])}", TITLE),
+        subtitle=one_line(f"{ran.head} passes after {changed}", SUBTITLE),
+        narrative=one_line(said, NARRATIVE),
+        facts=_facts(failures, edits, f"passes: {ran.head}{result}"),
+        concepts=distinct(concepts, CONCEPTS),
+        files_modified=paths,
+        signature=next((one.signature for one in failures if one.signature), ""),
     )
+    line = command_line.parse_command_line(ran.body.command).head
     links = [
-        *(link for one in resolved.failures for link in _to_runs("fixes", one.items, one.head)),
-        *_to_edits("edit", resolved.edits),
-        *_to_runs("evidence", (resolved.passed,), resolved.ran),
+        *(link for one in failures for link in _to_runs("fixes", one.items, one.head)),
+        *_to_edits("edit", edits),
+        *_to_runs("evidence", (ran.item,), line),
     ]
-    made = _fix(draft, recorded, links)
-    return made if any(map(_says_what, resolved.edits)) else replace(made, kind="record")
+    made = _fix(draft, ran.recorded, links)
+    return made if any(map(_says_what, edits)) else replace(made, kind="record")
 
 
 def _says_what(edit: TrackedEdit) -> bool:
     """Return True if it is known what was changed, beside which file, which test, or by a fixer."""
     is_said = bool(edit.said) and edit.remedy != "fixer"
     return is_said or bool(edit.symbols and not is_test(edit.path))
-
-
-def _cause_text(edits: Sequence[TrackedEdit]) -> str:
-    """Return what was changed, and whether that was only tests."""
-    is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
-    return f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
 
 
 def alternative_item(
@@ -109,6 +94,10 @@ def alternative_item(
     met = f"met {counted(found.times, 'time')}"
     error = f" ({quoted(found.error)})" if found.error else ""
     after = f" after {changes_text(remedies)}" if remedies else ""
+    facts = [f"$ {failed}"]
+    facts += [f"error: {found.error}"] if found.error else []
+    facts += [changes_text([edit]) for edit in remedies]
+    facts += [f"works: {works}", met]
     draft = ObservationDraft(
         type="fix",
         title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
@@ -116,7 +105,7 @@ def alternative_item(
         narrative=one_line(
             f"`{failed}` does not work here{error}; `{works}` does{after}, {met}.", NARRATIVE
         ),
-        facts=_alternative_facts(found, remedies, met),
+        facts=tuple(one_line(fact, FACT) for fact in facts),
         concepts=found.worked.words[:1],
         signature=found.signature,
     )
@@ -130,16 +119,6 @@ def alternative_item(
     return replace(
         made, category=ALTERNATIVE, metadata=orjson.dumps(asked).decode(), folded=found.times
     )
-
-
-def _alternative_facts(
-    found: Alternative, remedies: Sequence[TrackedEdit], met: str
-) -> tuple[str, ...]:
-    facts = [f"$ {found.failed.line}"]
-    facts += [f"error: {found.error}"] if found.error else []
-    facts += [changes_text([edit]) for edit in remedies]
-    facts += [f"works: {found.worked.line}", met]
-    return tuple(one_line(fact, FACT) for fact in facts)
 
 
 def is_test(path: str) -> bool:
@@ -157,59 +136,41 @@ def changes_text(edits: Iterable[TrackedEdit]) -> str:
             others.append(f"running {edit.said}" if edit.kind == "command" else edit.said)
         else:
             files.setdefault(edit.path, []).append(edit)
-    said = [_file_text(path, several) for path, several in files.items()]
+    said = []
+    for path, several in files.items():
+        became = several[0].said if len(several) == 1 else ""
+        symbols = distinct((name for edit in several for name in edit.symbols), 12)
+        unsaid = listed([name for name in symbols if name not in became], _SHOWN)
+        inside = ": ".join(filter(None, (unsaid, became)))
+        said.append(f"{path} ({inside})" if inside else path)
     return listed(distinct((*said, *others), 40), _SHOWN)
 
 
-def _file_text(path: str, edits: Sequence[TrackedEdit]) -> str:
-    became = edits[0].said if len(edits) == 1 else ""
-    symbols = distinct((name for edit in edits for name in edit.symbols), 12)
-    unsaid = listed([name for name in symbols if name not in became], _SHOWN)
-    inside = ": ".join(filter(None, (unsaid, became)))
-    return f"{path} ({inside})" if inside else path
-
-
-def _failure(failure: TrackedFailure) -> str:
+def _failure(failure: OpenFailure) -> str:
     times = f" {counted(failure.runs, 'time')}" if failure.runs > 1 else ""
     said = f" ({failure.said})" if failure.said else ""
     first = "first with" if failure.runs > 1 else "with"
-    error = f", {first} {quoted(failure.error)}" if failure.error else ""
+    error = f", {first} {quoted(failure.first_error)}" if failure.first_error else ""
     return one_line(f"{failure.head} failed{times}{said}{error}", 500).rstrip(".")
 
 
-def _error(failure: TrackedFailure) -> str:
-    """Return the most specific words for what failed."""
-    errors = [one for one in (failure.error, failure.last_error) if one]
-    if said := next(filter(_is_specific, errors), "") or next(iter(failure.tests), ""):
+def _error(failure: OpenFailure) -> str:
+    """Return the most specific words for what failed: more than "Found 2 errors"."""
+    errors = [one for one in (failure.first_error, failure.error) if one]
+    specific = [one for one in errors if names(one) or names_its_subject(one)]
+    if said := next(iter([*specific, *failure.tests]), ""):
         return said
     return f"{failure.head}: {errors[0]}" if errors else f"{failure.head} failed"
 
 
-def _is_specific(error: str) -> bool:
-    """Return True if an error says which failure of its check it is, unlike "Found 2 errors"."""
-    return names(error) or names_its_subject(error)
-
-
 def _facts(
-    failures: Sequence[TrackedFailure], edits: Sequence[TrackedEdit], last: str
+    failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], last: str
 ) -> tuple[str, ...]:
     facts = [f"$ {failures[0].head}"]
-    facts += (f"error: {one.error}" for one in failures if one.error)
-    facts += (
-        f"then: {one.last_error}" for one in failures if one.last_error not in ("", one.error)
-    )
+    facts += (f"error: {one.first_error}" for one in failures if one.first_error)
+    facts += (f"then: {one.error}" for one in failures if one.error not in ("", one.first_error))
     facts += (f"{'' if edit.kind in _DONE else 'changed '}{changes_text([edit])}" for edit in edits)
     return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
-
-
-def _concepts(failure: TrackedFailure, edits: Sequence[TrackedEdit]) -> tuple[str, ...]:
-    symbols = distinct((name for edit in edits for name in edit.symbols), 6)
-    of_files = concepts_of(_paths(edits)[:3], symbols)
-    return distinct((failure.check.tool, *of_files), CONCEPTS)
-
-
-def _paths(edits: Iterable[TrackedEdit]) -> tuple[str, ...]:
-    return distinct((edit.path for edit in edits), 40)
 
 
 def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:

@@ -29,7 +29,7 @@ from observer.core.text import distinct, one_line, relative, word_set
 from observer.core.value import Value
 
 OperationKind = Literal[
-    "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "switch", "branch",
+    "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "branch",
 ]  # fmt: skip
 
 _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
@@ -50,7 +50,7 @@ class GitOperation(Value):
     - `uncommit`: drop the commits after `target`, and keep their changes in the files;
     - `stash`, `unstash`, `drop`: push to, apply from or drop from git's stash, whatever it holds;
     - `clean`: delete untracked files;
-    - `switch`: check out the branch or commit `target`; `branch`: create it at HEAD.
+    - `branch`: check out the new branch `target` at HEAD.
 
     `target` may be a number of commits (`~2`) or the beginning of a hash; with `restore`, the
     commit to restore from.
@@ -204,29 +204,23 @@ def _checkout(words: list[str], _output: str) -> GitOperation | None:
         return GitOperation(
             kind="restore", paths=_paths(paths), target=_revision("".join(plain[:1]))
         )
-    if not plain:
+    start = 0 if plain and _is_path(plain[0]) else 1
+    if not plain[start:]:  # a branch that is there
         return None
-    if len(plain) == 1 and not _is_path(plain[0]):
-        return GitOperation(kind="switch", target=plain[0])
-    start = 0 if _is_path(plain[0]) else 1
     return GitOperation(
         kind="restore", paths=_paths(plain[start:]), target=_revision(plain[0]) if start else ""
     )
 
 
 def _switch(words: list[str], _output: str) -> GitOperation | None:
-    options, plain, _ = _split_words(words)
-    if options & {"-c", "-C", "--create", "--orphan"}:
-        return _new_branch(words)
-    return GitOperation(kind="switch", target=plain[0]) if plain else None
+    is_new = _split_words(words)[0] & {"-c", "-C", "--create", "--orphan"}
+    return _new_branch(words) if is_new else None
 
 
 def _new_branch(words: list[str]) -> GitOperation | None:
-    """Return the operation of `-b NAME [START]`; with a start it leaves HEAD."""
+    """Return the operation of `-b NAME`; with a place to start from it leaves HEAD."""
     names = [word for word in words if not word.startswith("-")]
-    if not names:
-        return None
-    return GitOperation(kind="branch" if len(names) == 1 else "switch", target=names[0])
+    return GitOperation(kind="branch", target=names[0]) if len(names) == 1 else None
 
 
 def _restore(words: list[str], _output: str) -> GitOperation | None:

@@ -169,7 +169,8 @@ class SessionReducer:
         if self._state.turn:
             self._state = replace(self._state, turn=turns.with_fixes(self._state.turn, items))
         if self._session:
-            seen = tuple(one for one in failures if self._session.id in one.sessions)
+            own = self._session.id
+            seen = tuple(one for one in failures if one.holds and own in one.sessions)
             self._state = replace(self._state, failing=seen)
 
     def commit(self, saying: str, paths: Iterable[str]) -> None:

@@ -130,7 +130,7 @@ def test_what_a_checker_of_types_found_says_itself_how_to_mend_it(play: Play) ->
 def test_what_was_left_red_needs_a_likely_cause(play: Play, change: AnyBody, count: int) -> None:
     played = play(FAILED, (2, change), (2, PASSED))
     assert len(played.fixes) == count
-    assert played.known.tracked == ()
+    assert played.known.failures == ()
 
 
 def test_a_check_that_fails_of_something_else_later_has_not_failed_twice(play: Play) -> None:
@@ -266,8 +266,8 @@ def test_what_was_installed_for_another_form_is_reported_with_it(play: Play) -> 
 def test_what_could_not_run_says_nothing_about_the_check(play: Play) -> None:
     failed = red("pytest -q", "bash: pytest: command not found", code=127)
     known = play(FAILED, failed).known
-    assert [(one.runs, one.unstarted) for one in known.tracked] == [(1, ""), (1, "missing")]
-    assert len(play(failed, failed).known.tracked) == 1
+    assert [(one.runs, one.unstarted) for one in known.failures] == [(1, ""), (1, "missing")]
+    assert len(play(failed, failed).known.failures) == 1
 
 
 STOPPED = red("timeout 60 pytest -x", "tests/test_cart.py ...", code=124)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -258,8 +257,6 @@ def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
     [
         pytest.param((RED, replace(A, error="no"), GREEN), id="an edit that failed"),
         pytest.param((RED, A, Command(command="pytest -q")), id="nobody knows how it ended"),
-        pytest.param((RED, A, Checkout(old="1", new="2", branch="x"), GREEN), id="elsewhere"),
-        pytest.param((RED, A, git("switch x"), GREEN), id="elsewhere by a command"),
         pytest.param((RED, A, git("stash"), GREEN), id="set aside"),
         pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
         pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
@@ -280,14 +277,6 @@ def test_no_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
         pytest.param((RED, A, git("stash"), C, git("stash pop"), GREEN), id="back with more"),
         pytest.param((RED, git("stash"), A, GREEN), id="nothing was set aside"),
         pytest.param((RED, A, git("stash"), B, GREEN), id="left behind in the stash"),
-        pytest.param((RED, git("switch -c x"), A, GREEN), id="on a new branch by a command"),
-        pytest.param(
-            (RED, Checkout(old="1", new="1", branch="x"), git("switch -c x"), A, GREEN),
-            id="on a new branch by both",
-        ),
-        pytest.param(
-            (RED, git("switch x"), git("switch main"), A, GREEN), id="there and back again"
-        ),
         pytest.param((RED, Checkout(old="1", new="2", branch="x"), RED, A, GREEN), id="anew"),
         pytest.param((RED, git("checkout -- cart.py"), GREEN), id="what was there before"),
         pytest.param((B, RED, edit("b = 2", "b = 1"), GREEN), id="what broke it edited back"),
@@ -296,6 +285,24 @@ def test_no_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
 )
 def test_a_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
     assert len(play(*bodies).of("fix")) == 1
+
+
+@pytest.mark.parametrize(
+    ("way", "count"),
+    [
+        pytest.param((git("switch -c x"),), 1, id="a new branch"),
+        pytest.param((Checkout(old="1", new="1", branch="x"), git("switch -c x")), 1, id="hooks"),
+        pytest.param((git("switch x"),), 0, id="another branch"),
+        pytest.param((Checkout(old="1", new="2", branch="x"),), 0, id="another commit"),
+        pytest.param((git("switch -c x main"),), 0, id="a new branch from elsewhere"),
+    ],
+)
+def test_a_new_branch_at_the_same_commit_takes_failures_along(
+    play: Play, place: Place, way: tuple[AnyBody, ...], count: int
+) -> None:
+    on_x = [replace(place(one, 7), branch="x") for one in (*way, A, GREEN)]
+    assert len(play(RED, *on_x).of("fix")) == count
+    assert len(play(RED, on_x[0], place(A, 8), place(GREEN, 9)).of("fix")) == 1 - count
 
 
 WHOLE = FileWrite(path="cart.py", operation="write", content="a = 1\n")
@@ -407,12 +414,6 @@ def test_a_commit_replaces_those_that_a_reset_dissolved(play: Play) -> None:
         commit(4, "cart.py"),
     )
     assert links_of(played, 5) == {("replaces", 0, hash_of(2))}
-
-
-def test_a_failure_of_an_older_observer_is_dropped() -> None:
-    old = {"head": "pytest", "worktree": {}, "seq": 1, "last_seq": 1, "last_ms": 1, "items": [4]}
-    data = orjson.dumps({"tracked": [old | {"sessions": [1], "invocation": {"program": "pytest"}}]})
-    assert project_state.decode(data).tracked == ()
 
 
 def test_an_import_only_links(play: Play) -> None:
