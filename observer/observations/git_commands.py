@@ -37,6 +37,7 @@ _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
 _HASH = re.compile(r"[0-9a-f]{7,64}\Z")
 _NOT_UNSTASHED = re.compile(r"stash entry is kept|No stash entries found|is not a valid reference")
+_NEW = word_set("-b -B -c -C --create --orphan")
 _PARTLY = word_set("-p --patch")
 
 
@@ -198,8 +199,8 @@ def _split_words(words: list[str]) -> tuple[set[str], list[str], list[str] | Non
 
 def _checkout(words: list[str], _output: str) -> GitOperation | None:
     options, plain, paths = _split_words(words)
-    if options & {"-b", "-B", "--orphan"}:
-        return _new_branch(words)
+    if options & _NEW:
+        return _switch(words, _output)
     if paths is not None:
         return GitOperation(
             kind="restore", paths=_paths(paths), target=_revision("".join(plain[:1]))
@@ -213,14 +214,10 @@ def _checkout(words: list[str], _output: str) -> GitOperation | None:
 
 
 def _switch(words: list[str], _output: str) -> GitOperation | None:
-    is_new = _split_words(words)[0] & {"-c", "-C", "--create", "--orphan"}
-    return _new_branch(words) if is_new else None
-
-
-def _new_branch(words: list[str]) -> GitOperation | None:
-    """Return the operation of `-b NAME`; with a place to start from it leaves HEAD."""
+    """Return the operation of `-c NAME`; with a place to start from it leaves HEAD."""
     names = [word for word in words if not word.startswith("-")]
-    return GitOperation(kind="branch", target=names[0]) if len(names) == 1 else None
+    is_new = _NEW & _split_words(words)[0] and len(names) == 1
+    return GitOperation(kind="branch", target=names[0]) if is_new else None
 
 
 def _restore(words: list[str], _output: str) -> GitOperation | None:
@@ -228,14 +225,12 @@ def _restore(words: list[str], _output: str) -> GitOperation | None:
     if "--staged" in options and "--worktree" not in options and "-W" not in options:
         return None
     source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
-    to = source.removeprefix("--source=").removeprefix("-s") or _value_of(words, "-s", "--source")
+    pairs = itertools.pairwise(words)
+    then = next((after for word, after in pairs if word in ("-s", "--source")), "")
+    to = source.removeprefix("--source=").removeprefix("-s") or then
     return GitOperation(
         kind="restore", paths=_paths([*plain, *(paths or [])]), target=_revision(to)
     )
-
-
-def _value_of(words: list[str], *options: str) -> str:
-    return next((then for word, then in itertools.pairwise(words) if word in options), "")
 
 
 def _reset(words: list[str], output: str) -> GitOperation | None:

@@ -65,10 +65,10 @@ class OpenFailure(Value):
     fields of the last. `runs` counts the failing runs of exactly this check, and edits up to the
     sequence number `tried` did not change how it fails. `changed` are the files changed since.
     `is_unread` holds if it was run since and nothing shows how that ended, `is_rewritten` if a
-    formatter or fixer has since rewritten what it checks: only its next run shows what is left. `is_void` once what it was about
-    was deleted or given up: it is not red, and what passes in its place may be worth knowing.
-    `unstarted` is the reason if the command could not do its work, which says nothing about the
-    code; `form` is the command as typed.
+    formatter or fixer has since rewritten what it checks: only its next run shows what is left.
+    `is_void` once what it was about was deleted or given up: it is not red, and what passes in its
+    place may be worth knowing. `unstarted` is the reason if the command could not do its work,
+    which says nothing about the code; `form` is the command as typed.
     """
 
     checks: tuple[CheckIdentity, ...]

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from observer.commands import command_line
 from observer.commands.command_line import SimpleCommand
 from observer.commands.runners import program_name, unquoted
-from observer.core.events import Command, FileChange, ToolUse
+from observer.core.events import Command, ToolUse
 from observer.core.json_text import object_in, texts_in
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
@@ -28,7 +28,6 @@ from observer.core.value import newest
 from observer.observations import git_commands, session_state, turns
 from observer.observations.git_commands import GitOperation
 from observer.observations.session_state import (
-    SYMBOLS_OF_FILE,
     FileState,
     SessionState,
     added,
@@ -121,26 +120,6 @@ def _with_clean(state: SessionState, paths: Iterable[str]) -> SessionState:
         path: _committed_file(touched) if path in clean else touched
         for path, touched in state.files.items()
     }
-    return replace(state, files=files)
-
-
-def with_counts(state: SessionState, counted: Iterable[FileChange]) -> SessionState:
-    """Return the state before a commit of the session, with its lines where nothing else has them.
-
-    Of a file that only edits changed these say more: it may hold work of others too.
-    """
-    known = {one.path: one for one in counted if one.added is not None}
-    files = dict(state.files)
-    for path, touched in state.files.items():
-        if path in known and not touched.is_counted:
-            before, change = touched.committed or FileState(), known[path]
-            files[path] = replace(
-                touched,
-                added=before.added + (change.added or 0),
-                removed=before.removed + (change.removed or 0),
-                symbols=touched.symbols or distinct(change.symbols, SYMBOLS_OF_FILE),
-                is_counted=before.is_counted,
-            )
     return replace(state, files=files)
 
 

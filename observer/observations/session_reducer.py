@@ -382,7 +382,7 @@ def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
     if event_text.is_pulled(body):
         return session_state.without_groups(before), items
     paths = [path for made in items for path in made.files_modified]
-    after = session_commits.with_counts(session_state.without_groups(before), body.files)
+    after = session_state.without_groups(before)
     return session_commits.with_commit(after, body.subject, body.hash, paths), items
 
 

@@ -405,17 +405,6 @@ def test_history_links_what_it_takes_back(play: Play) -> None:
     assert links_of(played, 7) == {("replaces", 0, hash_of(4)), ("makes", 0, hash_of(5))}
 
 
-def test_a_commit_replaces_those_that_a_reset_dissolved(play: Play) -> None:
-    played = play(
-        commit(2, "cart.py"),
-        commit(3, "b.py"),
-        git("reset --soft HEAD~2"),
-        git("reset --soft HEAD~1"),
-        commit(4, "cart.py"),
-    )
-    assert links_of(played, 5) == {("replaces", 0, hash_of(2))}
-
-
 def test_an_import_only_links(play: Play) -> None:
     played = play(replace(reverting(4, 2), action="import"), replace(commit(2), action="import"))
     assert links_of(played, 1) == {("reverts", 0, hash_of(2))}

@@ -183,15 +183,6 @@ def test_what_another_clone_committed_is_not_open_at_the_end(feed: Callable[...,
     assert session_commits.open_files(known) == ("a.py",)
 
 
-def test_a_commit_counts_the_lines_of_what_a_command_changed(feed: Callable[..., Any]) -> None:
-    change = FileChange(path="a.py", added=46, removed=1, symbols=("total",))
-    made = Commit(hash=ONE, subject="x", files=(change, FileChange(path="b.py", added=9)))
-    ran = asked_git("sed -i 's/a/b/' a.py /tmp/x.py", "")
-    files = session_state.decode(feed(WRITE, ran, OTHER, made).session.state).files
-    assert (files["a.py"].added, files["a.py"].removed, files["a.py"].is_counted) == (46, 1, True)
-    assert (files["b.py"].added, "/tmp/x.py" in files) == (1, False)
-
-
 def test_a_commit_that_was_only_printed_is_the_sessions_and_its_turns(
     feed: Callable[..., Any],
 ) -> None:
