@@ -177,7 +177,7 @@ def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[Ans
 def test_an_answer_is_read_in_every_clients_spelling(given: Any, output: Any, tool: str) -> None:
     (fed,) = answers(given, output, tool)
     assert (fed.question, fed.chosen) == ("Where do sessions go?", ("Postgres",))
-    assert [label for label, _ in fed.rejected] == ["Redis"]
+    assert [label for label, _ in fed.options] == ["Redis", "Postgres"]
 
 
 def test_what_was_noted_beside_the_choice_is_kept() -> None:

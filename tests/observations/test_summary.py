@@ -151,7 +151,7 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
                 COMMIT,
                 replace(COMMIT, hash="b" * 9, subject="Translate messages"),
             ),
-            "Round totals of carts · Translate messages",
+            "Round totals of carts",
             id="a-second-work",
         ),
         pytest.param(
@@ -172,15 +172,6 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
             ),
             "Moved `users` to UUIDs.",
             id="work-of-sub-agents",
-        ),
-        pytest.param(
-            (
-                Prompt(text="Round totals of carts"),
-                COMMIT,
-                replace(COMMIT, hash="b" * 9, subject="Round the totals of carts down"),
-            ),
-            "Round totals of carts",
-            id="the-same-work-twice",
         ),
         pytest.param(
             (Prompt(text="/review 59"), SHOWN), "/review 59 · Round the total", id="a-review"
