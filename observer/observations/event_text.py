@@ -7,7 +7,6 @@ is nothing to record.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from observer.code.edits import ChangeSummary
 from observer.commands.command_line import CommandLine, InlineScript, inline_script
@@ -171,7 +170,12 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
     is_merge = len(commit.parents) > 1
     # git writes the subject of a merge; what it brings stands below, if anybody said so.
     subject = (first_line(body, TITLE) if is_merge else "") or one_line(commit.subject, TITLE)
-    is_new = body if is_merge else not _is_release(commit.files)
+    # A release is a list of what others changed, and with it at most numbers of versions.
+    others = [one for one in commit.files if is_work(one.path)]
+    is_release = len(others) < len(commit.files) and all(
+        one.path.endswith(_DATA) and _VERSION.issuperset(one.symbols) for one in others
+    )
+    is_new = body if is_merge else not is_release
     return ObservationDraft(
         type="commit",
         title=subject or f"{operation} {short}",
@@ -186,14 +190,6 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
         category="" if is_new else REPEATS,
         links=mentions(commit.message or commit.subject),
         chars=len(commit.message or commit.subject) + sum(len(file.path) for file in commit.files),
-    )
-
-
-def _is_release(files: Sequence[FileChange]) -> bool:
-    """Return True for a list of what others changed, and with it at most numbers of versions."""
-    others = [one for one in files if is_work(one.path)]
-    return len(others) < len(files) and all(
-        one.path.endswith(_DATA) and _VERSION.issuperset(one.symbols) for one in others
     )
 
 
@@ -364,9 +360,13 @@ def run(
     code = own_exit_code(command)
     if code == 0 and result.ok is False:
         code = None  # the output contradicts it, and is right more often
-    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, result)]
-    if is_interrupted(command):
-        facts.insert(1, "interrupted")
+    facts = [f"$ {command.command}", *(["interrupted"] if is_interrupted(command) else [])]
+    facts += [f"exit code {code}"] if code is not None else []
+    if result.tool and result.said:
+        is_named = f"{result.tool}: " in result.said
+        facts.append(result.said if is_named else f"{result.tool}: {result.said}")
+    facts += [f"failing: {name}" for name in result.failing]
+    facts += [f"error: {result.first_error}"] if result.first_error else []
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return ObservationDraft(
         type="command",
@@ -377,7 +377,7 @@ def run(
             or (f"in {folder}" if folder else ""),
             SUBTITLE,
         ),
-        facts=tuple(facts[:FACTS]),
+        facts=tuple(one_line(fact, FACT) for fact in facts[:FACTS]),
         files_modified=git_commands.written(command.command, where.root, where.cwd),
         signature=result.signature if result.ok is False else "",
         category=FAILED if result.ok is False else "",
@@ -397,24 +397,10 @@ def _title(
         return one_line(f"{one_line(line.head, TITLE // 2)}: {result.said}", TITLE)
     if result.ok is not False or not result.first_error:
         return one_line(line.head, TITLE)
-    failed = _failing_text(result) if result.failing else result.first_error
+    failed, names = result.first_error, distinct(map(bare_name, result.failing), 3)
+    if names:
+        more = max(result.failed or 0, len(result.failing)) - len(names)
+        is_cut = len(names) == 3 and more > 0
+        shown = f"{names[0]}, {names[1]} and {more + 1:,} more" if is_cut else listed(names, 3)
+        failed = f"{shown} failed"
     return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
-
-
-def _failing_text(result: CommandResult) -> str:
-    names = distinct(map(bare_name, result.failing), 3)
-    more = max(result.failed or 0, len(result.failing)) - len(names)
-    if len(names) < 3 or not more:
-        return f"{listed(names, 3)} failed"
-    return f"{names[0]}, {names[1]} and {more + 1:,} more failed"
-
-
-def _outcome_facts(code: int | None, result: CommandResult) -> list[str]:
-    facts = [f"exit code {code}"] if code is not None else []
-    if result.tool and result.said:
-        names = "" if f"{result.tool}: " in result.said else f"{result.tool}: "
-        facts.append(one_line(f"{names}{result.said}", FACT))
-    facts += (one_line(f"failing: {name}", FACT) for name in result.failing)
-    if result.first_error:
-        facts.append(one_line(f"error: {result.first_error}", FACT))
-    return facts

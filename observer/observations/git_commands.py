@@ -15,12 +15,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from observer.commands.check_runs import folder_of
-from observer.commands.command_line import (
-    SimpleCommand,
-    git_words,
-    inline_script,
-    simple_commands,
-)
+from observer.commands.command_line import SimpleCommand, git_words, inline_script, simple_commands
 from observer.commands.runners import program_name, unquoted
 from observer.core.events import Command
 from observer.core.model import Recorded

@@ -180,7 +180,16 @@ def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> St
     """Add a report to the group of the same delegation, however old, or begin one."""
     agent = one_line(body.agent, 100)
     task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
-    earlier = _earlier(before, agent, task, result)
+    # The oldest report of this agent with the missing half, or with the same result.
+    reports = (
+        group
+        for group in before.groups
+        if group.key.startswith("delegation|")
+        and group.operation == agent
+        and (not task or group.texts[0] in ("", task))
+        and group.texts[1] in ("", result)
+    )
+    earlier = next(reports, None) if result else None
     known_task, known_result = earlier.texts if earlier else ("", "")
     whole = replace(body, task=body.task or known_task, result=body.result or known_result)
     draft = event_text.delegation(whole)
@@ -197,19 +206,3 @@ def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> St
     )
     group = replace(group, times=group.times + 1, chars=max(group.chars, draft.chars))
     return session_state.with_group(before, group), _items(draft, recorded, group)
-
-
-def _earlier(before: SessionState, agent: str, task: str, result: str) -> OpenGroup | None:
-    """Return the oldest report of this agent with the missing half, or with the same result."""
-    return next(
-        (
-            group
-            for group in before.groups
-            if group.key.startswith("delegation|")
-            and group.operation == agent
-            and (not task or group.texts[0] in ("", task))
-            and result
-            and group.texts[1] in ("", result)
-        ),
-        None,
-    )

@@ -233,7 +233,12 @@ def after_removal(known: OpenFailures, root: str, paths: Collection[str]) -> Ope
     """Return the failures after files or folders were deleted: what was about them is not red."""
     gone = [path for path in paths if path]
     return tuple(
-        replace(one, is_void=True) if one.root == root and gone and _is_about(one, gone) else one
+        replace(one, is_void=True)
+        if gone
+        and one.root == root
+        and (files := files_of(one))
+        and all(is_within(path, gone) for path in files)
+        else one
         for one in known
     )
 
@@ -446,12 +451,6 @@ def _new_failure(ended: EndedCommand, checks: tuple[CheckIdentity, ...]) -> Open
         form=next(iter(blamed), forms[-1] if forms else None),
         origin=origin_of(recorded),
     )
-
-
-def _is_about(one: OpenFailure, gone: Iterable[str]) -> bool:
-    """Return True if all files that a failure names were deleted."""
-    files = files_of(one)
-    return bool(files) and all(is_within(path, list(gone)) for path in files)
 
 
 def files_of(one: OpenFailure) -> frozenset[str]:

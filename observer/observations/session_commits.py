@@ -27,12 +27,7 @@ from observer.core.text import distinct, is_within, one_line, relative
 from observer.core.value import newest
 from observer.observations import git_commands, session_state, turns
 from observer.observations.git_commands import GitOperation
-from observer.observations.session_state import (
-    FileState,
-    SessionState,
-    added,
-    without_groups,
-)
+from observer.observations.session_state import FileState, SessionState, added, without_groups
 
 HASH_CHARS = 10
 _WHOLE_HASH = 40

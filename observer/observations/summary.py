@@ -28,13 +28,7 @@ from observer.core.text import (
     quoted,
 )
 from observer.observations import prompts, session_commits, session_state, todos, turns
-from observer.observations.drafts import (
-    QUESTION,
-    SUBTITLE,
-    TITLE,
-    concepts_of,
-    content_hash,
-)
+from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, concepts_of, content_hash
 from observer.observations.open_failures import OpenFailure, place_in
 from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.prompts import Form

@@ -23,7 +23,6 @@ from observer.observations.drafts import (
     FACT,
     PATHS,
     QUESTION,
-    SUBTITLE,
     TITLE,
     ItemOrigin,
     ObservationDraft,
@@ -210,9 +209,19 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
     draft = ObservationDraft(
         type=TURN,
         title=title,
-        subtitle=one_line(counts_of(turn), SUBTITLE),
+        subtitle=_counts(len(turn.files), len(turn.commits), len(turn.checks)),
         narrative=f"{turn.reply}{ASKED}{turn.asked}".strip() if is_more else turn.reply,
-        facts=tuple(_facts(turn)),
+        facts=(
+            *(f"{_COMMITTED}{one}" for one in turn.commits),
+            *(
+                f"{path} ({listed(of, _SYMBOLS)})" if of else path
+                for path, of in turn.files.items()
+            ),
+            *(f"{name}: {said}" for name, said in turn.checks.items()),
+            *turn.mended,
+            *(f"Answered: {one}" for one in turn.answers),
+            *turn.reports,
+        ),
         concepts=concepts_of([*turn.files][:4]),
         files_read=turn.given,
         files_modified=tuple(turn.files),
@@ -291,12 +300,8 @@ def committed_in(made: Item) -> list[str]:
     return [one.removeprefix(_COMMITTED) for one in made.facts if one.startswith(_COMMITTED)]
 
 
-def counts_of(turn: Turn) -> str:
-    """Return how many files were changed, commits made and checks run."""
-    return _counts(len(turn.files), len(turn.commits), len(turn.checks))
-
-
 def _counts(files: int, commits: int, checks: int) -> str:
+    """Return how many files were changed, commits made and checks run."""
     named = ((files, "file"), (commits, "commit"), (checks, "check"))
     said = ", ".join(counted(count, noun) for count, noun in named if count)
     return f"changed {said}" if files else said
@@ -318,13 +323,3 @@ def item_without(made: Item, *, files: Collection[str], commits: Collection[str]
     made_here = sum(fact.startswith(_COMMITTED) for fact in facts)
     said = _counts(len(kept), made_here, int(checks[1]) if checks else 0)
     return replace(made, files_modified=kept, facts=facts, subtitle=said)
-
-
-def _facts(turn: Turn) -> Iterable[str]:
-    yield from (f"{_COMMITTED}{one}" for one in turn.commits)
-    for path, symbols in turn.files.items():
-        yield f"{path} ({listed(symbols, _SYMBOLS)})" if symbols else path
-    yield from (f"{name}: {said}" for name, said in turn.checks.items())
-    yield from turn.mended
-    yield from (f"Answered: {one}" for one in turn.answers)
-    yield from turn.reports

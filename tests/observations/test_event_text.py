@@ -52,22 +52,12 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "research",
         Search(query="half even", where="web", output="Decimal.quantize\nmore"),
-        (
-            "research",
-            "half even",
-            "web search",
-            "",
-        ),
+        ("research", "half even", "web search", ""),
     ),
     (
         "page",
         Search(query="https://example.com/a b", where="web"),
-        (
-            "research",
-            "https://example.com/a b",
-            "web page",
-            "",
-        ),
+        ("research", "https://example.com/a b", "web page", ""),
     ),
     (
         "described-delegation",
@@ -97,12 +87,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "tool-failed",
         ToolUse(tool="", input="{broken", failed=True),
-        (
-            "tool-use",
-            "(unnamed tool): {broken",
-            "failed",
-            "",
-        ),
+        ("tool-use", "(unnamed tool): {broken", "failed", ""),
     ),
     ("tool-without-input", ToolUse(tool="list"), ("tool-use", "list", "", "")),
     (
@@ -153,11 +138,7 @@ CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         Checkout(old="0" * 40, branch="wt"),
         ("checkout", "Switched to wt", "", ""),
     ),
-    (
-        "detached",
-        Checkout(new="0123456789abcdef"),
-        ("checkout", "Switched to 0123456789", "", ""),
-    ),
+    ("detached", Checkout(new="0123456789abcdef"), ("checkout", "Switched to 0123456789", "", "")),
     (
         "rewrite",
         Rewrite(reason="rebase", pairs=(("a" * 40, "b" * 40),)),
@@ -384,18 +365,8 @@ FILES: list[tuple[str, AnyBody, str, str]] = [
         "Created auth.ts: added login",
         "create src/auth.ts",
     ),
-    (
-        "create-empty",
-        FileWrite(path="empty", operation="create"),
-        "Created empty",
-        "create empty",
-    ),
-    (
-        "delete",
-        FileWrite(path="old.py", operation="delete"),
-        "Deleted old.py",
-        "delete old.py",
-    ),
+    ("create-empty", FileWrite(path="empty", operation="create"), "Created empty", "create empty"),
+    ("delete", FileWrite(path="old.py", operation="delete"), "Deleted old.py", "delete old.py"),
     (
         "added-prose",
         FileWrite(path="NEWS.md", edits=(Edit(old="", new="## Fixed\n\n- Rounded once.\n"),)),

@@ -198,10 +198,7 @@ WORDS = st.lists(
     min_size=1,
     max_size=6,
 ).map(" ".join)
-FROM_TABLES = {
-    *EXTENSIONS.values(),
-    *FILE_NAMES.values(),
-}
+FROM_TABLES = {*EXTENSIONS.values(), *FILE_NAMES.values()}
 
 
 @given(

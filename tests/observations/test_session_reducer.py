@@ -31,13 +31,7 @@ from observer.core.model import Recorded, item_id
 from observer.observations import session_commits, session_state
 from observer.observations.drafts import ItemOrigin
 from observer.observations.session_reducer import SessionReducer
-from observer.observations.session_state import (
-    CommandState,
-    OpenGroup,
-    SessionState,
-    begin,
-    decode,
-)
+from observer.observations.session_state import CommandState, OpenGroup, SessionState, begin, decode
 from observer.observations.summary import summarize
 
 Feed = Callable[..., Any]

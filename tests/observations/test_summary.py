@@ -472,9 +472,7 @@ def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(feed: Feed) -
 def test_a_commit_from_outside_takes_in_what_was_done(feed: Feed) -> None:
     session = feed(Prompt(text="fix it"), WRITE).session
     taken = session_commits.with_later_commit(
-        session_state.decode(session.state),
-        "Round totals (abcdef0123)",
-        ("api/cart.py",),
+        session_state.decode(session.state), "Round totals (abcdef0123)", ("api/cart.py",)
     )
     item = summarize(replace(session, state=session_state.encode(taken)))
     assert item
