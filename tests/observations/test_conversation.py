@@ -361,11 +361,6 @@ def test_a_short_prompt_is_titled_by_what_it_led_to(
     assert turns(feed(*bodies))[-1].title == title
 
 
-def test_a_session_that_dies_in_the_middle_has_its_turn(feed: Feed) -> None:
-    (turn,) = turns(feed(PROMPTED, WRITE))
-    assert turn.title == "Round the total up"
-
-
 GO_ON = Prompt(text="Another agent has worked on your files, please continue now")
 NAMED = Prompt(text="Round the total in cart.py")
 LIST = Prompt(text="commit this and update changelog.md")

@@ -144,22 +144,6 @@ def foretold(recorded: Recorded) -> EventRecord:
     return msgspec.structs.replace(record_of(recorded), analysis=sent)
 
 
-def test_half_a_pair_of_surrogates_in_a_reply_is_stored() -> None:
-    history = [
-        Recorded(
-            seq=number,
-            event=Event(id=f"e{number}", at_ms=1, client="kiro", session="s", cwd="/p", body=body),
-            project_id=1,
-            session_id=1,
-            root="/p",
-        )
-        for number, body in enumerate((Prompt(text="round the totals"), Reply(text="\ud800 x")))
-    ]
-    items, session = fed(history, [])
-    assert [msgspec.json.encode(one) for one in items.values()]
-    assert session.state
-
-
 @given(histories())
 def test_every_history_can_be_reported_and_stored(history: list[Recorded]) -> None:
     items, session = fed(history, [])

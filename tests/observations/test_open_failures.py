@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from observer.commands.check import CheckIdentity
 from observer.commands.check_runs import check_results_of
 from observer.commands.result import CommandResult
-from observer.core.events import AnyBody, Checkout, Command, Commit, Edit, FileChange, FileWrite
+from observer.core.events import AnyBody, Checkout, Command, Commit, FileChange, FileWrite
 from observer.core.model import Recorded
 from observer.core.text import word_set
 from observer.observations import session_state
@@ -600,12 +600,6 @@ def test_a_new_branch_at_the_same_commit_takes_failures_along(project: Project) 
     assert [one.branch for one in project.open] == ["topic"]
     project.feed(Checkout(old="a", new="b", branch="other"))
     assert [one.branch for one in project.open] == ["topic"]
-
-
-def test_while_work_is_set_aside_nothing_is_proven(project: Project) -> None:
-    project.feed(red("pytest", PYTEST), FileWrite(path="a.py", edits=(Edit(old="1", new="2"),)))
-    assert project.feed(green("git stash"), green("pytest", PASSED)).heads == ["pytest"]
-    assert project.feed(green("git stash pop"), green("pytest", PASSED)).heads == []
 
 
 def test_failures_are_bounded_in_number_and_age(project: Project, place: Place) -> None:

@@ -32,7 +32,6 @@ from observer.observations.open_failures import FORGOTTEN_MS
 from observer.observations.project_reducer import ProjectReducer
 from observer.observations.project_state import EDITS
 from observer.observations.session_reducer import SessionReducer
-from observer.observations.summary import summarize
 
 Place = Callable[..., Recorded]
 ERROR = "FAILED test_cart.py::test_total - KeyError: 'total'"
@@ -141,57 +140,6 @@ def test_a_call_that_never_ran_is_neither_a_failure_nor_a_remedy(play: Play) -> 
     assert not played.of("fix")
     played = play(refused, A, GREEN)
     assert not played.of("fix")
-
-
-@pytest.mark.parametrize(
-    ("command", "output"),
-    [
-        ("pytest -q 2>&1 | tail -1", "1 failed in 0.10s"),
-        ("pytest -q 2>&1 | tail -1", ERROR),
-        ("pytest -q 2>&1 | tail -1", ""),
-        ("pytest -q | grep FAILED", ""),
-        ("pytest -q || true", ""),
-        ("pytest -q; echo done", "done"),
-        ("pytest -q &", ""),
-        ("ls tests | xargs pytest -q", "1 failed in 0.10s"),
-    ],
-)
-def test_a_failure_stays_until_something_proves_a_pass(
-    play: Play, command: str, output: str
-) -> None:
-    masked = Command(command=command, output=output, exit_code=0, failed=False)
-    played = play(RED, A, masked)
-    assert not played.of("fix")
-    assert not any("exit code" in fact for fact in played.items[item_id(3)].facts)
-    assert len(play(RED, masked, A, GREEN).of("fix")) == 1
-
-
-def test_what_a_run_of_other_words_fixed_fails_no_more(play: Play) -> None:
-    of_all = replace(GREEN, command="pytest -q test_cart.py")
-    again = replace(GREEN, command="pytest -q --tb=short")
-    played = play(RED, A, of_all, B, again)
-    assert len(played.of("fix")) == 1
-    assert played.session is not None
-    summary = summarize(played.session)
-    assert summary is not None
-    assert summary.summary is not None
-    assert "fails" not in summary.summary.next_steps
-
-
-def test_a_result_that_comes_by_itself_is_reported_with_what_was_asked(play: Play) -> None:
-    played = play(
-        Intent(tool="shell", of=Command(command="pytest -q")),
-        Outcome(tool="shell", output=RED.output, exit_code=1),
-        Intent(tool="fs", of=A),
-        Outcome(tool="fs"),
-        RED,
-        Intent(tool="fs", of=BACK),
-        Outcome(tool="fs"),
-        B,
-        Outcome(tool="unknown", output="x"),
-        GREEN,
-    )
-    assert len(played.of("fix")) == 1
 
 
 def test_a_wider_pass_later_reports_no_second_fix(play: Play) -> None:

@@ -290,13 +290,6 @@ def test_a_question_that_was_reported_in_two_parts_makes_no_item(feed: Feed) -> 
     assert feed(asked, SessionEnd()).types == []
 
 
-def test_a_search_of_the_memory_is_not_what_was_investigated(feed: Feed) -> None:
-    fed = feed(
-        Prompt(text="Fix the cart"), Search(query="zebra", where="memory"), Reply(text="Fixed it.")
-    )
-    assert "zebra" not in str(summarize(fed.session))
-
-
 ASK = Prompt(text="What did we decide about retries?")
 RECALL = Search(query="retries", where="memory")
 SAVE = FileWrite(path="a.py", edits=(Edit(new="x"),))
