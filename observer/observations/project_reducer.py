@@ -30,7 +30,7 @@ from observer.core.text import distinct, is_within, one_line, relative
 from observer.observations import failure_tracker, git_commands, open_failures, project_state
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import FAILED, order_of, where_of
-from observer.observations.fix_text import ALTERNATIVE
+from observer.observations.failure_tracker import ALTERNATIVE
 from observer.observations.git_commands import GitOperation
 from observer.observations.project_state import (
     DROPPED,

@@ -159,8 +159,8 @@ class SessionReducer:
         if old and new and old.origin != new.origin:  # a record now, if nothing came of it
             over = replace(old, is_over=True)
             is_void = turns.says_something(old) and not turns.says_something(over)
-            if last := whole if is_void else self._last:
-                items = (*items, turns.item_of(over, last))
+            last = whole if is_void else self._last
+            items = (*items, *((turns.item_of(over, last),) if last else ()))
         self._last = whole
         return whole, items
 

@@ -34,7 +34,7 @@ from observer.observations import (
     turns,
 )
 from observer.observations.drafts import QUESTION
-from observer.observations.fix_text import ALTERNATIVE
+from observer.observations.failure_tracker import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, files_of, worth_showing
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState

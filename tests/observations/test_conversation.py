@@ -168,7 +168,7 @@ def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[Ans
             "request_user_input",
         ),
         (
-            {"question": "Where do sessions go?", "choices": ["Redis", "Postgres"]},
+            {"question": "Where do sessions go?", "choices": ["Redis", 3, "Postgres"]},
             "User responded: Postgres",
             "ask_user",
         ),

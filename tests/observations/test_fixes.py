@@ -349,6 +349,14 @@ def test_each_check_of_a_chain_that_got_through_has_passed(play: Play, line: str
     assert fix.subtitle.endswith("passes after running bun run lint:fix")
 
 
+def test_what_a_task_that_mends_could_not_is_the_failure_of_the_check(play: Play) -> None:
+    left = replace(LINT, command="bun run lint:fix")
+    done = green("bun run lint", "$ biome check\nChecked 9 files in 9ms. No fixes applied.")
+    (fix,) = play(LINT, left, edit("src/cart.ts"), done).fixes
+    assert fix.narrative.startswith("bun run lint failed")
+    assert "times" not in fix.narrative
+
+
 def test_of_a_chain_that_failed_the_check_that_failed_is_fixed(play: Play) -> None:
     chain = replace(LINT, command="bun run lint && bun run typecheck")
     typed = green("bun run typecheck", "$ tsc --noEmit")

@@ -17,8 +17,14 @@ from observer.core.events import AnyBody, Checkout, Command, Commit, FileChange,
 from observer.core.model import Recorded
 from observer.core.text import word_set
 from observer.observations import session_state
-from observer.observations.failure_tracker import LIKELY, POSSIBLE, TASKS, UNRELATED, strength
-from observer.observations.fix_text import is_test
+from observer.observations.failure_tracker import (
+    LIKELY,
+    POSSIBLE,
+    TASKS,
+    UNRELATED,
+    is_test,
+    strength,
+)
 from observer.observations.open_failures import (
     FILES,
     FORGOTTEN_MS,

@@ -286,7 +286,8 @@ def test_the_use_of_the_memory_is_counted_and_makes_no_item(feed: Feed, body: An
 
 def test_a_question_that_was_reported_in_two_parts_makes_no_item(feed: Feed) -> None:
     asked = Intent(tool="shell", of=Command(command="observer search zebra"))
-    assert feed(asked, Outcome(tool="shell", output="#1 zebra", exit_code=0)).types == []
+    fed = feed(ASK, asked, Outcome(tool="shell", output="#1 zebra", exit_code=0))
+    assert [(item.type, item.category) for item in fed.items.values()] == [("turn", QUESTION)]
     assert feed(asked, SessionEnd()).types == []
 
 

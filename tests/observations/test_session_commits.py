@@ -172,6 +172,11 @@ def test_what_was_added_before_is_in_the_commit(
     assert session_commits.open_files(known) == left
 
 
+def test_what_a_command_wrote_outside_is_not_the_projects(feed: Callable[..., Any]) -> None:
+    ran = asked_git("sed -i 's/a/b/' a.py /tmp/x.py", "")
+    assert [*session_state.decode(feed(ran).session.state).files] == ["a.py"]
+
+
 def test_what_another_clone_committed_is_not_open_at_the_end(feed: Callable[..., Any]) -> None:
     ended = SessionEnd(uncommitted=("a.py",))
     known = session_state.decode(
