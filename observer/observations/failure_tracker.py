@@ -31,7 +31,16 @@ from observer.commands.check_runs import BELOW
 from observer.commands.check_tools import checker_of
 from observer.commands.command_forms import InvocationForm
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import base_name, counted, distinct, listed, one_line, quoted, relative
+from observer.core.text import (
+    base_name,
+    counted,
+    distinct,
+    listed,
+    one_line,
+    quoted,
+    relative,
+    word_set,
+)
 from observer.core.value import newest
 from observer.observations import project_state
 from observer.observations.drafts import (
@@ -69,6 +78,12 @@ TASKS = 40
 WITHIN_MS = 2 * 3_600_000
 """What works so long after a failure is hardly the answer to it."""
 _PAIRS = 20
+COMMIT = "git commit"
+"""What is checked by the hooks of a commit that git refused."""
+_HOOK_CHARS = 600
+"""Longer output on a refused commit is that of its hooks."""
+_NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
+_BYPASSING = word_set("--no-verify -n")
 _RAN = ("", "stopped")
 """Of a command that began to work its words are right: it may lack a setting."""
 
@@ -102,7 +117,8 @@ def with_command(known: ProjectState, ran: EndedCommand) -> Step:
 def _check_of(ran: EndedCommand) -> CheckIdentity | None:
     """Return what a command line ran, of a chain the command that failed; None for nothing.
 
-    Of git's own commands it is one that could not run at all: another form of it may.
+    Of git's own commands it is a commit that hooks have checked, or one that could not run at all:
+    another form of it may.
     """
     command, recorded = ran.body.command, ran.recorded
     parts = command_line.simple_commands(command)
@@ -110,9 +126,20 @@ def _check_of(ran: EndedCommand) -> CheckIdentity | None:
     gits = [part.words for part in able if "git" in part.words[:2]]
     if any("stash" in words[1:3] for words in gits):
         return None  # the check ran without the stashed changes
+    if gits and len(gits) == len(able) and ran.unstarted.reason:
+        return CheckIdentity(kind="", base=one_line(" ".join(gits[-1]), 300), tool="git")
     if gits and len(gits) == len(able):
-        base = one_line(" ".join(gits[-1]), 300)
-        return CheckIdentity(kind="", base=base, tool="git") if ran.unstarted.reason else None
+        commits = [words for words in gits if "commit" in words[1:6]]
+        output, is_ok = ran.body.output, ran.result.ok
+        has_hooks = is_ok or ran.result.tool not in ("", "git") or len(output) > _HOOK_CHARS
+        if not commits or not has_hooks or _NOTHING_TO_COMMIT.search(output):
+            return None
+        # Two sessions may each have a commit that was refused: only its own next one answers it.
+        by = (str(recorded.session_id),)
+        is_checked = _BYPASSING.isdisjoint(commits[-1])
+        return (
+            CheckIdentity(kind="all", base=COMMIT, tool="git", filters=by) if is_checked else None
+        )
     return check_runs.check_ran(
         command, ran.result.tool, root=recorded.root, cwd=recorded.event.cwd
     )
@@ -128,8 +155,9 @@ def _with_fix(
     by = {
         failure.seq: causes_of(known, failure, ran.recorded)
         for failure in resolved
-        # A commit alone proves its hooks.
-        if not is_fixing_task(failure) and (check or is_of_git(failure))
+        # A commit proves its hooks and nothing else.
+        if not is_fixing_task(failure)
+        and (is_of_git(failure) or (check is not None and check.base != COMMIT))
     }
     edits = {edit.seq: edit for found in by.values() for edit in found}
     if not edits:
