@@ -688,12 +688,7 @@ def ran(check: Check, chain: str, *, is_ok: bool) -> Command:
 
 def red_after(place: Place, *bodies: Command) -> list[str]:
     """Return the heads of what is red after these commands."""
-    arcs = ProjectReducer(b"")
-    for seq, body in enumerate(bodies, 1):
-        recorded = place(body, seq)
-        whole, made = SessionReducer(session_state.begin(recorded)).add_paired(recorded)
-        arcs.add(whole, made)
-    return [one.head for one in arcs.state.failures if one.holds]
+    return Project(place).feed(*bodies).heads
 
 
 @given(st.sampled_from(CHECKS), st.sampled_from(CHAINS), st.sampled_from(CHAINS))
@@ -833,8 +828,8 @@ def test_what_lets_a_command_start(reason: str, change: TrackedEdit, expected: i
 
 def test_a_deleted_folder_is_the_cause_where_a_failing_file_lay_in_it() -> None:
     gone = TrackedEdit(seq=2, item=8, root=ROOT, kind="undo", path=f"{ROOT}/tmp/a", said="rm")
-    assert strength(gone, failure(files=("tmp/a/x.test.ts",))) == LIKELY
-    assert strength(gone, failure(files=("src/x.test.ts",))) == POSSIBLE
+    failing = [failure(files=(f"{folder}/x.test.ts",)) for folder in ("tmp/a", "src")]
+    assert [strength(gone, one) for one in failing] == [LIKELY, POSSIBLE]
 
 
 @pytest.mark.parametrize(
