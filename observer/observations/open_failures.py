@@ -181,17 +181,17 @@ class Outcome(NamedTuple):
     resolved: Sequence[OpenFailure]
 
 
-def after_run(known: OpenFailures, ended: EndedCommand, check: CheckIdentity | None) -> Outcome:
+def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | None) -> Outcome:
     """Return what fails after a command has ended, and what its pass resolved.
 
-    `check` is what the line ran, known as a check of the project or not; None for nothing.
+    `own` is what the line ran, known as a check of the project or not; None for nothing.
     """
     is_ok = False if ended.unstarted.reason else ended.result.ok
     has_run_nothing = ended.result.passed == 0 and ended.result.tool != ""
-    green = check if is_ok and not has_run_nothing else None
+    green = own if is_ok and not has_run_nothing else None
     kept = [(one, _after_passes(one, ended, green)) for one in known]
     left = [one for _, one in kept if one is not None]
-    red = ended.runs.failed or (() if check is None or is_ok is not False else (check,))
+    red = ended.runs.failed or (() if own is None or is_ok is not False else (own,))
     if red:
         new = _new_failure(ended, red)
         # Of `lint:fix` the linter decides.
@@ -199,7 +199,8 @@ def after_run(known: OpenFailures, ended: EndedCommand, check: CheckIdentity | N
             left = _with_failure(left, new)
     left = [
         replace(one, changed=(), is_unread=True)
-        if one.branch == ended.branch and is_run_by(one, ended.runs.unread)
+        if one.branch == ended.branch
+        and any(check.covers(again, red) for again in ended.runs.unread for red in one.checks)
         else one
         for one in left
     ]
@@ -261,11 +262,6 @@ def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
         replace(one, is_void=True) if (one.root, one.branch) == (root, branch) else one
         for one in known
     )
-
-
-def is_run_by(one: OpenFailure, ran: Iterable[CheckIdentity]) -> bool:
-    """Return True if one of some runs looks at all that a failing check looked at."""
-    return any(check.covers(again, red) for again in ran for red in one.checks)
 
 
 def worth_showing(

@@ -294,13 +294,15 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
     if operation.kind not in DISCARDING:
         return state
     # Only `clean` takes away a file that no commit has.
-    changed = {
-        path: _reverted_file(touched)
-        for path, touched in state.files.items()
-        if touched.is_dirty
-        and _is_new(touched) == (operation.kind == "clean")
-        and is_within(path, operation.paths)
-    }
+    changed = {}
+    for path, touched in state.files.items():
+        is_new = touched.fate == "created" and touched.committed is None
+        is_meant = is_new == (operation.kind == "clean") and is_within(path, operation.paths)
+        if touched.is_dirty and is_meant:
+            before = touched.committed or FileState(is_undone=True)
+            changed[path] = replace(
+                before, reads=touched.reads, writes=touched.writes, committed=touched.committed
+            )
     # Where the turn committed, what is taken back in it may not be all of a file.
     is_all = not (state.turn and state.turn.commits)
     gone = [path for path, file in changed.items() if is_all or file.is_undone]
@@ -312,15 +314,6 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
 def _committed_file(touched: FileState) -> FileState:
     clean = replace(touched, is_dirty=False, committed=None, is_printed=False)
     return replace(clean, committed=clean)
-
-
-def _is_new(touched: FileState) -> bool:
-    return touched.fate == "created" and touched.committed is None
-
-
-def _reverted_file(touched: FileState) -> FileState:
-    before = touched.committed or FileState(is_undone=True)
-    return replace(before, reads=touched.reads, writes=touched.writes, committed=touched.committed)
 
 
 def hash_of(saying: str) -> str:

@@ -77,7 +77,8 @@ def title_of(session: Session, known: SessionState) -> str:
     said = text.first_line(known.turn.asked, TITLE) if known.turn else ""
     first = next(iter(asks), said if said.startswith("/") else "")
     if not stems(first) & did and asks.get(first) != "document":  # a greeting, or another matter
-        idle = known.turn.title if known.turn and not turns.did_work(known.turn) else ""
+        turn = known.turn
+        idle = "" if turn is None or turn.files or turn.commits or turn.reports else turn.title
         of_work = [ask for ask in asks if ask != idle]
         first = max(of_work, key=lambda ask: len(stems(ask) & did), default=first)
     if act := _act(session, known, first):

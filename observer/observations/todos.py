@@ -17,7 +17,7 @@ from observer.core.events import FileWrite, ToolUse
 from observer.core.json_text import object_in
 from observer.core.model import Recorded
 from observer.core.text import distinct, one_line, relative, word_set
-from observer.observations import prompts, turns
+from observer.observations import prompts
 from observer.observations.drafts import FACT, where_of
 from observer.observations.session_state import Point, SessionState, Status, TodoList
 
@@ -41,7 +41,9 @@ def listed(before: SessionState, recorded: Recorded, use: ToolUse) -> SessionSta
 def planned(before: SessionState, use: ToolUse) -> SessionState:
     """Return the state after a plan was presented."""
     heading = prompts.heading_of(plan_in(use))
-    turn = before.turn and turns.with_plan(before.turn, heading)
+    turn = before.turn
+    if turn and heading:
+        turn = replace(turn, heading=heading)
     return replace(before, plan=heading or before.plan, turn=turn)
 
 

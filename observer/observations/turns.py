@@ -87,11 +87,6 @@ class Turn(Value):
     is_replied: bool = False
 
 
-def did_work(turn: Turn) -> bool:
-    """Return True if something was changed, committed or delegated in a turn."""
-    return bool(turn.files or turn.commits or turn.reports)
-
-
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     """Return the turn that a prompt begins; `before` is the one that it ends."""
     where, words = where_of(recorded), prompts.words_of(body.text)
@@ -180,11 +175,6 @@ def with_call(turn: Turn, sort: str) -> Turn:
 def only_asks(turn: Turn) -> bool:
     """Return True if nothing was done in a turn but to ask this memory."""
     return turn.calls == (MEMORY,)
-
-
-def with_plan(turn: Turn, heading: str) -> Turn:
-    """Return a turn in which a plan was presented."""
-    return replace(turn, heading=heading or turn.heading)
 
 
 def title_of(turn: Turn) -> str:

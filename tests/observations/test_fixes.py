@@ -122,6 +122,8 @@ def test_the_same_command_once_more_is_no_cause_of_its_pass(feed: Feed) -> None:
     (fix,) = feed(failed, green("kill -9 123"), green("npm start", "ready")).of("fix")
     assert fix.subtitle == "npm start passes after running kill -9 123"
     assert feed(failed, green("npm start", "ready")).of("fix") == []
+    (fix,) = feed(failed, failed, green("kill -9 123"), green("npm start", "ready")).of("fix")
+    assert fix.narrative.startswith("npm start failed 2 times")
 
 
 UGLY = red("cargo fmt --check", "Diff in src/cart.rs:1:")
@@ -255,8 +257,10 @@ REFUSED = red(
 )
 
 
-def test_a_commit_that_hooks_refused_is_fixed_like_a_check(feed: Feed) -> None:
-    (fix,) = feed(REFUSED, edit("cart.ts"), green(COMMIT, "[main 1234567] Add a cart")).of("fix")
+@pytest.mark.parametrize("said", [REFUSED.output, "look-words cart.ts [FAILED]\n" * 30])
+def test_a_commit_that_hooks_refused_is_fixed_like_a_check(feed: Feed, said: str) -> None:
+    refused, done = replace(REFUSED, output=said), green(COMMIT, "[main 1234567] Add a cart")
+    (fix,) = feed(refused, edit("cart.ts"), done).of("fix")
     assert fix.files_modified == ("cart.ts",)
 
 

@@ -322,6 +322,9 @@ LINT = Command(command="ruff check .", exit_code=1, output="api/cart.py:3:1: F40
         pytest.param((WRITE, RED, COMMIT), False, id="committed though it was red"),
         pytest.param((WRITE, COMMIT, RED), True, id="red since the commit"),
         pytest.param((WRITE, LINT), True, id="a linter, of a file that was written"),
+        pytest.param(
+            (WRITE, LINT, Command(command="ruff check --fix .", exit_code=0)), False, id="mended"
+        ),
         pytest.param((save("b.py"), LINT), False, id="a linter, of another file"),
     ],
 )
