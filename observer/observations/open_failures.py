@@ -174,14 +174,14 @@ def ended_command(
 OpenFailures = tuple[OpenFailure, ...]
 
 
-class Outcome(NamedTuple):
+class AfterRun(NamedTuple):
     """What fails after a command, and what its pass resolved."""
 
     left: OpenFailures
     resolved: Sequence[OpenFailure]
 
 
-def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | None) -> Outcome:
+def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | None) -> AfterRun:
     """Return what fails after a command has ended, and what its pass resolved.
 
     `own` is what the line ran, known as a check of the project or not; None for nothing.
@@ -207,7 +207,7 @@ def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | Non
     fresh = [one for one in left if ended.at_ms - one.last_ms <= FORGOTTEN_MS]
     sorts = ([one for one in fresh if one.is_red is sort][-MOST:] for sort in (False, True))
     bounded = tuple(sorted((one for sort in sorts for one in sort), key=lambda one: one.last_seq))
-    return Outcome(bounded, [one for one, after in kept if after is None])
+    return AfterRun(bounded, [one for one, after in kept if after is None])
 
 
 def is_of_git(one: OpenFailure) -> bool:

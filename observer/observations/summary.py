@@ -227,22 +227,16 @@ def summarize(session: Session) -> Item | None:
     known = session_state.decode(session.state)
     if not _has_substance(known):
         return None
-    known = replace(  # without requests and paths that imitate markup
-        known,
-        asks={ask: form for ask, form in known.asks.items() if not suspicion(ask)},
-        files={path: file for path, file in known.files.items() if not suspicion(path)},
-    )
-    only_read = [path for path, file in known.files.items() if not file.writes]
+    known = _trusted(known)
     fields = SummaryFields(
         request=clean(request_of(session, known)),
-        investigated=_field([f"Read {listed(only_read[::-1], 8)}"] if only_read else []),
+        investigated=_investigated(known),
         learned=_field([*known.remembered[-6:], *known.decided[-4:]]),
         completed=_completed(known),
         next_steps=next_steps(session, known),
         notes=_notes(session, known),
     )
-    narrative, did = fields.text, fields.completed or fields.investigated
-    title = clean(title_of(session, known)) or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
+    narrative = fields.text
     only_asks = known.turn is not None and turns.only_asks(known.turn)
     written = [path for path, file in known.files.items() if file.writes]
     return Item(
@@ -250,7 +244,7 @@ def summarize(session: Session) -> Item | None:
         uuid=item_uuid(f"session-{session.id}-{session.external}", session.started_ms, "summary"),
         kind="summary",
         type="summary",
-        title=title or one_line(f"{session.client} session", TITLE),
+        title=_title(session, known, fields.completed or fields.investigated),
         subtitle=one_line(
             f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
         ),
@@ -269,6 +263,24 @@ def summarize(session: Session) -> Item | None:
         created_ms=session.last_ms,
         updated_ms=session.last_ms,
     )
+
+
+def _trusted(known: SessionState) -> SessionState:
+    """Return the state without requests and paths that imitate markup."""
+    asks = {ask: form for ask, form in known.asks.items() if not suspicion(ask)}
+    files = {path: file for path, file in known.files.items() if not suspicion(path)}
+    return replace(known, asks=asks, files=files)
+
+
+def _title(session: Session, known: SessionState, did: str) -> str:
+    """Return what was asked or changed, else what was done or investigated first."""
+    first = one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
+    return clean(title_of(session, known)) or first or one_line(f"{session.client} session", TITLE)
+
+
+def _investigated(known: SessionState) -> str:
+    only_read = [path for path, file in known.files.items() if not file.writes]
+    return _field([f"Read {listed(only_read[::-1], 8)}"] if only_read else [])
 
 
 def _has_substance(known: SessionState) -> bool:
