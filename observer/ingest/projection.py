@@ -34,24 +34,21 @@ from observer.ingest.note_projection import NoteProjection
 from observer.observations import (
     event_text,
     git_commands,
-    inverse_edits,
     project_state,
     prompts,
     session_commits,
     session_state,
     turns,
 )
-from observer.observations.analysis import analysis_of
+from observer.observations.analysis import analysis_of, result_of
 from observer.observations.drafts import enrichment
 from observer.observations.git_commands import GitOperation
 from observer.observations.note_reducer import OnNote, forgotten
-from observer.observations.project_reducer import ProjectReducer
+from observer.observations.project_reducer import ProjectReducer, rewritten, taken_back
 from observer.observations.prompt_injection import suspicion, with_suspicion
-from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import Items, SessionReducer
-from observer.observations.session_state import PendingTool, SessionState
+from observer.observations.session_state import PendingTool, SessionState, begin
 from observer.observations.summary import summarize
-from observer.observations.tool_pairing import result_of
 from observer.store.reader import StoreReader
 from observer.store.writer import Writer
 
@@ -204,7 +201,7 @@ class Projection:
 
     def _take_back(self, whole: Recorded, made: Items) -> None:
         """Mark in the sessions that had a part in it what an event takes back or replaces."""
-        became = inverse_edits.rewritten(whole, made)
+        became = rewritten(whole, made)
         own = [whole.session_id] if became and whole.session_id else []
         for session_id in [*own, *self._later.rewritten(whole, became)]:
             commits = self._fold_of(session_id).rewrite(became)
@@ -393,8 +390,8 @@ class ProjectHistory:
         return self._arcs[project_id]
 
     def taken_back(self, recorded: Recorded) -> dict[int, set[str]]:
-        """Return what the event that was added took back; see `inverse_edits.taken_back`."""
-        return inverse_edits.taken_back(self._before, self._arcs[recorded.project_id].state)
+        """Return what the event that was added took back; see `project_reducer.taken_back`."""
+        return taken_back(self._before, self._arcs[recorded.project_id].state)
 
     def finish(self) -> None:
         """Store the states of the projects."""

@@ -208,7 +208,7 @@ def branches(reader: StoreReader, project: Project) -> list[Branch]:
         reader.recent(replace(here, types=(name,)), limit=NAMED) for name in ("turn", "commit")
     )
     turns, commits = ({one.branch: one for one in reversed(items)} for items in found)
-    shown = state.shown_branches
+    shown = state.branches
     last_ms = {one.branch: one.last_ms for one in reversed(sessions)}
     for one in (*turns.values(), *commits.values()):
         last_ms[one.branch] = max(one.created_ms, last_ms.get(one.branch, 0))

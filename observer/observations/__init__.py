@@ -5,8 +5,8 @@ whatever batches they arrive. Two reducers do the work: `session_reducer` groups
 session to observations, and `project_reducer` links those of all sessions of a project to fixes.
 `summary` describes a session, `note_reducer` a note.
 
-- text of observations: `drafts`, `event_text`, `concepts`, `analysis`
-- a session: `session_state`, `grouping`, `tool_pairing`, `todos`, `session_commits`
-- failures and fixes: `project_state`, `open_failures`, `failure_tracker`, `inverse_edits`
+- text of observations: `drafts`, `event_text`, `analysis`
+- a session: `session_state`, `grouping`, `todos`, `session_commits`
+- failures and fixes: `project_state`, `open_failures`, `failure_tracker`
 - a conversation: `turns`, `prompts`, `quoting`, `conversation`
 """

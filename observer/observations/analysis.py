@@ -3,6 +3,9 @@
 The analysis is the expensive part of deriving observations and needs no session, so it may be made
 ahead, in another process: an `EventRecord` carries it, and any other event is analyzed where it is
 used.
+
+Some clients report a tool call and its result as separate events. A call waits in the session's
+state; the oldest one of the same tool takes the next result.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from msgspec.structs import asdict, replace
 
 from observer.code.edits import ChangeSummary, summarize_write
 from observer.commands import command_line, outcome
+from observer.commands.ending import exit_code_of
 from observer.commands.result import CommandResult
 from observer.core.events import (
     AnyBody,
@@ -23,17 +27,20 @@ from observer.core.events import (
     Compaction,
     Custom,
     Delegation,
+    FileRead,
     FileWrite,
+    Intent,
     Outcome,
     Rewrite,
     Search,
     ToolUse,
 )
 from observer.core.model import Place, Recorded
+from observer.core.text import block, one_line
 from observer.core.value import Value
 from observer.observations import event_text
-from observer.observations.drafts import ObservationDraft, Where, where_of
-from observer.observations.session_state import PendingTool
+from observer.observations.drafts import ObservationDraft, Where, origin_of, where_of
+from observer.observations.session_state import PendingTool, SessionState
 
 NOWHERE = Place(root="")
 
@@ -121,3 +128,115 @@ _DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] 
     Custom: event_text.custom,
 }
 """The draft of each kind of event; file writes and commands are grouped first (`grouping`)."""
+
+
+ToolCall = Command | FileWrite | FileRead | Search | ToolUse
+_COMMAND_CHARS = 2000
+_INPUT_CHARS = 500
+_SUBJECTS: dict[type[ToolCall], tuple[str, ...]] = {
+    Command: ("command",),
+    FileWrite: ("path",),
+    FileRead: ("paths",),
+    Search: ("query", "path"),
+    ToolUse: ("tool", "input"),
+}
+"""Fields by which a full report is known as that of a call."""
+
+
+def pending_call(recorded: Recorded, intent: Intent) -> PendingTool:
+    """Return the call to keep until its result comes."""
+    asked = intent.of
+    write = asked if isinstance(asked, FileWrite) else None
+    return PendingTool(
+        origin=origin_of(recorded),
+        tool=one_line(intent.tool, 100),
+        call=_kept(asked),
+        change=summarize_write(write) if write else ChangeSummary(),
+        chars=event_text.chars_of(write) if write else 0,
+    )
+
+
+def result_of(state: SessionState, outcome: Outcome) -> PendingTool | None:
+    """Return the pending call that a result belongs to: the oldest of the same tool."""
+    tool = one_line(outcome.tool, 100)
+    return next((one for one in state.pending if one.tool == tool), None)
+
+
+def completed(state: SessionState, recorded: Recorded) -> EventRecord:
+    """Return a result completed with its pending call, any other event with its analysis."""
+    outcome = recorded.event.body
+    pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
+    if pending is None or not isinstance(outcome, Outcome):
+        return analyzed(recorded)
+    asked = completed_call(pending, outcome)
+    said = analyze(asked, where_of(recorded))
+    return replace(
+        record_of(recorded),
+        event=replace(recorded.event, body=asked),
+        data="",
+        analysis=replace(said, change=pending.change),
+        pending=pending,
+    )
+
+
+def same_as(state: SessionState, body: ToolCall) -> PendingTool | None:
+    """Return the pending call that a full report replaces: same subject, else same tool."""
+    kin = [one for one in state.pending if type(one.call) is type(body)]
+    if not kin:
+        return None
+    asked = _kept(body)
+    tool = "" if isinstance(asked, Command) else asked.tool
+    named = _SUBJECTS[type(asked)]
+    same = [
+        one for one in kin if all(getattr(one.call, name) == getattr(asked, name) for name in named)
+    ]
+    return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
+
+
+def completed_call(pending: PendingTool, outcome: Outcome) -> ToolCall:
+    """Return a call with its result."""
+    asked = pending.call
+    code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))
+    failed = (
+        outcome.failed if outcome.failed is not None else (code != 0 if code is not None else None)
+    )
+    if isinstance(asked, Command):
+        return replace(asked, output=outcome.output, exit_code=code, failed=outcome.failed)
+    if isinstance(asked, FileWrite):
+        return replace(asked, error=(outcome.output or "failed") if failed else "")
+    if isinstance(asked, Search):
+        return replace(asked, output=outcome.output)
+    if isinstance(asked, ToolUse):
+        return replace(asked, output=outcome.output, failed=failed)
+    return asked
+
+
+def _kept(asked: ToolCall) -> ToolCall:
+    """Return a call as it is stored: printable and without long texts."""
+    match asked:
+        case Command():
+            return Command(
+                command=block(asked.command, _COMMAND_CHARS),
+                description=one_line(asked.description, 200),
+            )
+        case FileWrite():
+            return FileWrite(
+                path=one_line(asked.path, 1000),
+                operation=asked.operation,
+                tool=one_line(asked.tool, 100),
+            )
+        case FileRead():
+            return FileRead(
+                paths=tuple(one_line(path, 1000) for path in asked.paths[:20]),
+                lines=one_line(asked.lines, 40),
+                tool=one_line(asked.tool, 100),
+            )
+        case Search():
+            return Search(
+                query=one_line(asked.query, 300),
+                where=asked.where,
+                path=one_line(asked.path, 1000),
+                tool=one_line(asked.tool, 100),
+            )
+        case _:
+            return ToolUse(tool=one_line(asked.tool, 100), input=block(asked.input, _INPUT_CHARS))

@@ -70,19 +70,27 @@ def _error_of(body: AnyBody) -> str:
 
 def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
     """Return a decision for each answer of a person to an agent's questions; none for others."""
-    answers = answers_in(body)
-    decided = [each for each in answers if not suspicion(_chosen(each))]
+    decided = [(each, said) for each in answers_in(body) if not suspicion(said := _chosen(each))]
     # The summary has the last slot of the event that a session begins with.
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
-    return tuple(
-        replace(
-            _decision(recorded, _chosen(each), slot, subtitle=_how(each)),
-            title=one_line(each.question, TITLE),
-            facts=_options_text(each),
+    items = []
+    for slot, (answer, said) in zip(slots, decided, strict=False):
+        # In words that no option has, and that say something.
+        labels = dict(answer.options)
+        own = " ".join(one for one in answer.chosen if one not in labels)
+        how = ANSWERED if names_its_subject(own) else CHOSEN
+        options = (
+            (f"{CHOSEN_MARK if label in answer.chosen else f'not {CHOSEN_MARK}'}{label}", why)
+            for label, why in answer.options
+        )
+        made = replace(
+            _decision(recorded, said, slot, subtitle=how),
+            title=one_line(answer.question, TITLE),
+            facts=tuple(one_line(": ".join(filter(None, each)), FACT) for each in options),
             links=_answers(before),
         )
-        for slot, each in zip(slots, decided, strict=False)
-    )
+        items.append(made)
+    return tuple(items)
 
 
 def answer_of(made: Item) -> str:
@@ -110,24 +118,9 @@ def approved_plan(before: SessionState, recorded: Recorded, body: ToolUse) -> tu
 def _chosen(answer: AnsweredQuestion) -> str:
     """Return a question and its answer as one statement, then the options not chosen."""
     chosen = "; ".join(answer.chosen).removesuffix(" (Recommended)")
-    labels = ", ".join(label for label, _ in answer.rejected)
+    labels = ", ".join(label for label, _ in answer.options if label not in answer.chosen)
     beside = f"\nNot chosen: {labels}." if labels else ""
     return f"{answer.question} {chosen}.{beside}"
-
-
-def _how(answer: AnsweredQuestion) -> str:
-    """Return how a question was answered: in words that no option has, and that say something."""
-    labels = {label for label, _ in answer.options}
-    own = [one for one in answer.chosen if one not in labels]
-    return ANSWERED if names_its_subject(" ".join(own)) else CHOSEN
-
-
-def _options_text(answer: AnsweredQuestion) -> tuple[str, ...]:
-    options = (
-        (f"{CHOSEN_MARK if label in answer.chosen else f'not {CHOSEN_MARK}'}{label}", description)
-        for label, description in answer.options
-    )
-    return tuple(one_line(": ".join(filter(None, each)), FACT) for each in options)
 
 
 def _answers(before: SessionState) -> tuple[Link, ...]:
@@ -142,16 +135,10 @@ def _decision(recorded: Recorded, said: str, slot: Slot, *, subtitle: str) -> It
         narrative=said,
         chars=len(said),
     )
-    made = _in_slot(item(draft, recorded), recorded, slot)
-    kind = "record" if subtitle == CHOSEN else made.kind
-    return replace(made, kind=kind, author="person")
-
-
-def _in_slot(made: Item, recorded: Recorded, slot: Slot) -> Item:
-    """Return an item in its own slot among those of its event."""
     event = recorded.event
     uuid = item_uuid(one_line(event.id, 200), event.at_ms, slot)
-    return replace(made, id=item_id(recorded.seq, slot), uuid=uuid)
+    made = replace(item(draft, recorded), id=item_id(recorded.seq, slot), uuid=uuid)
+    return replace(made, kind="record" if subtitle == CHOSEN else made.kind, author="person")
 
 
 _TOOLS = word_set(
@@ -160,6 +147,7 @@ _TOOLS = word_set(
     question user_input ask_followup_question ask_human ask_questions vscode_askquestions
     """
 )
+_QUESTION = ("question", "prompt", "text", "message")
 QUESTIONS = 4
 OPTIONS = 8
 _TEXT = 300
@@ -177,57 +165,48 @@ class AnsweredQuestion(Value):
     chosen: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def rejected(self) -> tuple[tuple[str, str], ...]:
-        """The options that were not chosen."""
-        return tuple(option for option in self.options if option[0] not in self.chosen)
-
 
 def answers_in(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
     """Return the questions of a tool call that were answered; none for other tools."""
     if use.failed or not _asks(use):
         return ()
     given, output = object_in(use.input), object_in(use.output)
-    asked = [*_questions(given)][:QUESTIONS]
-    return tuple(
-        answer
-        for each in asked
-        if (answer := _answer(each, output, use.output, is_only=len(asked) == 1)).chosen
-    )
+    listed = given.get("questions")
+    asked = [
+        each
+        for each in (listed if isinstance(listed, list) else [given])
+        if isinstance(each, dict) and _text(each, *_QUESTION)
+    ][:QUESTIONS]
+    answers = [_answer(each, output, use.output, is_only=len(asked) == 1) for each in asked]
+    return tuple(answer for answer in answers if answer.chosen)
 
 
 def _asks(use: ToolUse) -> bool:
     return use.tool.rpartition("__")[2].lower() in _TOOLS
 
 
-def _questions(given: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    listed = given.get("questions")
-    for each in listed if isinstance(listed, list) else [given]:
-        if isinstance(each, dict) and _text(each, "question", "prompt", "text", "message"):
-            yield each
-
-
 def _answer(
     asked: dict[str, Any], output: dict[str, Any], text: str, *, is_only: bool
 ) -> AnsweredQuestion:
-    question = _text(asked, "question", "prompt", "text", "message")
+    question = _text(asked, *_QUESTION)
     names = (question, *(_text(asked, name) for name in ("id", "header", "name")))
-    found = _given(output.get("answers", output), names) or _quoted(text, question)
+    # A result in prose has `"question"="answer"`.
+    quoted_answers = (
+        answer.replace('\\"', '"')
+        for quoted_question, answer in _QUOTED_ANSWER.findall(block(text, 20_000))
+        if quoted_question.replace('\\"', '"') == question
+    )
+    found = _given(output.get("answers", output), names) or [*quoted_answers]
     if not found and is_only and not output and text.strip()[:1] not in ("{", "["):
         found = [_ANSWERED.sub("", text)]
     notes = _given(output.get("annotations", {}), names)
-    chosen = dict.fromkeys(one_line(each, _TEXT) for each in (*found, *notes))
+    first, *more = [*filter(None, (one_line(each, _TEXT) for each in (*found, *notes)))] or [""]
+    chosen = [first, *(each for each in dict.fromkeys(more) if each not in first)]
     return AnsweredQuestion(
         question=one_line(question, _TEXT),
-        chosen=_distinct(tuple(each for each in chosen if each)),
+        chosen=tuple(filter(None, chosen)),
         options=tuple(_options(asked))[:OPTIONS],
     )
-
-
-def _distinct(chosen: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the answers without those that repeat the first."""
-    first = chosen[:1]
-    return (*first, *(each for each in chosen[1:] if each.strip() not in "".join(first)))
 
 
 def _given(answers: object, names: tuple[str, ...]) -> list[str]:
@@ -257,26 +236,12 @@ def _texts(value: object) -> list[str]:
     return []
 
 
-def _quoted(text: str, question: str) -> list[str]:
-    """Return the answer from a result in prose: `"question"="answer"`."""
-    return [
-        answer.replace('\\"', '"')
-        for asked, answer in _QUOTED_ANSWER.findall(block(text, 20_000))
-        if asked.replace('\\"', '"') == question
-    ]
-
-
 def _options(asked: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    listed = asked.get("options") or asked.get("choices") or ()
-    rows = [
-        {"label": each} if isinstance(each, str) else each
-        for each in (listed if isinstance(listed, list) else ())
-    ]
-    yield from (
-        (one_line(label, _TEXT), one_line(_text(each, "description"), _TEXT))
-        for each in rows
-        if isinstance(each, dict) and (label := _text(each, "label", "title", "value", "id"))
-    )
+    listed = asked.get("options") or asked.get("choices")
+    for each in listed if isinstance(listed, list) else ():
+        row = {"label": each} if isinstance(each, str) else each
+        if isinstance(row, dict) and (label := _text(row, "label", "title", "value", "id")):
+            yield one_line(label, _TEXT), one_line(_text(row, "description"), _TEXT)
 
 
 def _text(row: dict[str, Any], *names: str) -> str:

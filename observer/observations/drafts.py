@@ -4,15 +4,26 @@
 `Item`. What a language model wrote about an item is cut to the same lengths. Lengths are in
 characters. The words by which others recognize an observation stand here too, so that whoever
 reads items needs nothing of how they are derived.
+
+A concept is a keyword in lower case that the text does not say as a word: of its files and symbols.
+The language of a file is the only one that the event itself does not contain. How much a word says
+is not judged here: search weighs it by how many items have it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
 
+from msgspec.structs import asdict
+
+from observer.code.languages import language_of
 from observer.core.events import Commit, Enriched
 from observer.core.model import Enrichment, Item, Link, Recorded, item_id, item_uuid
-from observer.core.text import base_name, distinct, one_line
+from observer.core.text import base_name, distinct, named, one_line
 from observer.core.value import Value
 
 TITLE = 120
@@ -143,40 +154,29 @@ def item(
     """
     event = recorded.event
     first = origin or origin_of(recorded)
+    # The commit checked out may be later than one that is reported, or the newest of an import.
+    commit = (isinstance(event.body, Commit) and event.body.hash) or recorded.commit
+    said = asdict(draft)
+    own_chars = said.pop("chars")
     by = (f"by sub-agent {one_line(event.agent, 60)}",) if event.agent else ()
+    said["title"] = draft.title or draft.type
+    said["subtitle"] = ", ".join((draft.subtitle, *by) if draft.subtitle else by)
     return Item(
+        **said,
         id=item_id(first.seq),
         uuid=item_uuid(first.event, first.at_ms),
         kind="record" if draft.type in RECORDS or draft.category == REPEATS else "observation",
-        type=draft.type,
-        title=draft.title or draft.type,
-        subtitle=", ".join((draft.subtitle, *by) if draft.subtitle else by),
-        narrative=draft.narrative,
-        facts=draft.facts,
-        concepts=draft.concepts,
-        files_read=draft.files_read,
-        files_modified=draft.files_modified,
-        signature=draft.signature,
-        category=draft.category,
-        links=draft.links,
         project_id=recorded.project_id,
         session_id=recorded.session_id,
         author=event.author,
         branch=one_line(recorded.branch, 250),
-        commit=one_line(_commit_of(recorded), 64),
+        commit=one_line(commit, 64),
         content_hash=content_hash(draft.type, draft.title, draft.narrative, *draft.facts),
-        discovery_tokens=-(-(draft.chars if chars < 0 else chars) // 4),
+        discovery_tokens=-(-(own_chars if chars < 0 else chars) // 4),
         folded=times,
         created_ms=first.at_ms,
         updated_ms=max(event.at_ms, first.at_ms),
     )
-
-
-def _commit_of(recorded: Recorded) -> str:
-    """Return the commit that an event reports, else the one checked out at the time."""
-    # The one checked out may be later, or, of an imported history, its newest.
-    body = recorded.event.body
-    return (isinstance(body, Commit) and body.hash) or recorded.commit
 
 
 def content_hash(*parts: str) -> str:
@@ -184,3 +184,29 @@ def content_hash(*parts: str) -> str:
     text = "|".join(parts)
     text = one_line(text, len(text))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
+
+
+def concepts_of(paths: Iterable[str], symbols: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the concepts of some paths, then of the symbols touched in them."""
+    return distinct(chain(*map(_of_path, paths), *map(_words_of, symbols)), CONCEPTS)
+
+
+@lru_cache(maxsize=4096)
+def _of_path(path: str) -> tuple[str, ...]:
+    """Return a file's language, the words of its name and of its folder.
+
+    A path that is a sentence gives no words: whoever's repository it is may have written it.
+    """
+    folders, _, name = path.rpartition("/")
+    parts = (name.partition(".")[0], folders.rpartition("/")[2]) if named(path) == path else ()
+    return distinct((language_of(path), *chain(*map(_words_of, parts))), CONCEPTS)
+
+
+@lru_cache(maxsize=8192)
+def _words_of(name: str) -> tuple[str, ...]:
+    """Return the words of an identifier: ``verifyToken2`` -> ``("verify", "token")``."""
+    words = (word.lower() for word in _PARTS.findall(name[:100]))
+    return tuple(word for word in words if len(word) > 2)

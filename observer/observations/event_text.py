@@ -7,7 +7,6 @@ is nothing to record.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from observer.code.edits import ChangeSummary
 from observer.commands.command_line import CommandLine, InlineScript, inline_script
@@ -41,7 +40,7 @@ from observer.core.text import (
     relative,
     word_set,
 )
-from observer.observations import concepts, git_commands, quoting
+from observer.observations import git_commands, quoting
 from observer.observations.drafts import (
     FACT,
     FACTS,
@@ -53,6 +52,7 @@ from observer.observations.drafts import (
     TITLE,
     ObservationDraft,
     Where,
+    concepts_of,
     is_work,
 )
 from observer.observations.note_syntax import mentions
@@ -103,7 +103,10 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
     if not title:
         return None
     agent = one_line(delegation.agent, 60) or "a sub-agent"
-    said = [f"Handed to {agent}: {_task_text(delegation.task)}."] if delegation.task else []
+    # The first line of a task is often a short description of the rest.
+    name, _, text = delegation.task.partition("\n")
+    task = one_line(f"{name.rstrip('.:')}: {text}" if text.strip() else name, 500).rstrip(".")
+    said = [f"Handed to {agent}: {task}."] if delegation.task else []
     if delegation.result:
         said.append(f"{agent} came back with: {quoting.quoted(delegation.result, _REPORT)}")
     return ObservationDraft(
@@ -127,13 +130,6 @@ def compaction(compaction: Compaction) -> ObservationDraft | None:
         narrative=block(compaction.summary, PROMPT_CHARS),
         chars=len(compaction.summary),
     )
-
-
-def _task_text(task: str) -> str:
-    """Return a task on one line; its first line is often a short description of the rest."""
-    name, _, text = task.partition("\n")
-    shown = one_line(f"{name.rstrip('.:')}: {text}" if text.strip() else name, 500)
-    return shown.rstrip(".")
 
 
 def tool_use(use: ToolUse) -> ObservationDraft:
@@ -174,7 +170,12 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
     is_merge = len(commit.parents) > 1
     # git writes the subject of a merge; what it brings stands below, if anybody said so.
     subject = (first_line(body, TITLE) if is_merge else "") or one_line(commit.subject, TITLE)
-    is_new = body if is_merge else not _is_release(commit.files)
+    # A release is a list of what others changed, and with it at most numbers of versions.
+    others = [one for one in commit.files if is_work(one.path)]
+    is_release = len(others) < len(commit.files) and all(
+        one.path.endswith(_DATA) and _VERSION.issuperset(one.symbols) for one in others
+    )
+    is_new = body if is_merge else not is_release
     return ObservationDraft(
         type="commit",
         title=subject or f"{operation} {short}",
@@ -184,19 +185,11 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
             f"commit {one_line(commit.hash, 64)}",
             *map(_file_fact, commit.files[:_FILES_NAMED]),
         ),
-        concepts=concepts.of_files(paths[:4], symbols[:4]),
+        concepts=concepts_of(paths[:4], symbols[:4]),
         files_modified=paths,
         category="" if is_new else REPEATS,
         links=mentions(commit.message or commit.subject),
         chars=len(commit.message or commit.subject) + sum(len(file.path) for file in commit.files),
-    )
-
-
-def _is_release(files: Sequence[FileChange]) -> bool:
-    """Return True for a list of what others changed, and with it at most numbers of versions."""
-    others = [one for one in files if is_work(one.path)]
-    return len(others) < len(files) and all(
-        one.path.endswith(_DATA) and _VERSION.issuperset(one.symbols) for one in others
     )
 
 
@@ -246,7 +239,7 @@ def custom(custom: Custom, where: Where) -> ObservationDraft:
         title=first_line(custom.text, TITLE) or one_line(custom.name, TITLE) or "custom",
         subtitle=one_line(custom.name, SUBTITLE),
         narrative=block(custom.text, PROMPT_CHARS),
-        concepts=concepts.of_files(files[:2]),
+        concepts=concepts_of(files[:2]),
         files_read=files,
         chars=len(custom.text),
     )
@@ -310,11 +303,24 @@ def write(
     path = relative(write.path, where.root, where.cwd)
     verb = _VERBS[write.operation]
     repeated = f", {times:,} edits" if times > 1 else ""
+    fates = (
+        ("added", change.new),
+        ("changed the signature of", change.resigned),
+        ("renamed", [f"{old} to {new}" for old, new in change.renamed]),
+        ("changed", change.changed),
+        ("removed", change.gone),
+        ("changed the comments of", change.commented),
+    )
+    done = ", ".join(f"{past} {listed(names, 3)}" for past, names in fates if names)
+    done = done or (change.only and f"only {change.only}")
+    facts = [one_line(f"{past} {name}", FACT) for past, names in fates for name in names]
+    if change.added or change.removed:
+        facts.append(f"+{change.added} -{change.removed} lines")
     return ObservationDraft(
         type="file-write",
-        title=one_line(_titled(f"{verb} {base_name(path)}", change), TITLE),
+        title=one_line(f"{verb} {base_name(path)}{': ' if done else ''}{done}", TITLE),
         subtitle=one_line(f"{write.operation} {path}{repeated}", SUBTITLE),
-        facts=_facts(change),
+        facts=tuple(facts[:FACTS]),
         files_modified=(path,),
         chars=chars_of(write),
     )
@@ -345,35 +351,6 @@ def read(read: FileRead, where: Where) -> ObservationDraft:
     )
 
 
-def _fates(change: ChangeSummary) -> tuple[tuple[str, Sequence[str]], ...]:
-    """Return what happened to symbols, as (verb, the symbols)."""
-    renamed = [f"{old} to {new}" for old, new in change.renamed]
-    return (
-        ("added", change.new),
-        ("changed the signature of", change.resigned),
-        ("renamed", renamed),
-        ("changed", change.changed),
-        ("removed", change.gone),
-        ("changed the comments of", change.commented),
-    )
-
-
-def _titled(opening: str, change: ChangeSummary) -> str:
-    done = [f"{past} {listed(names, 3)}" for past, names in _fates(change) if names]
-    if not done and change.only:
-        done = [f"only {change.only}"]
-    return f"{opening}: {', '.join(done)}" if done else opening
-
-
-def _facts(change: ChangeSummary) -> tuple[str, ...]:
-    facts: list[str] = []
-    for past, names in _fates(change):
-        facts += [one_line(f"{past} {name}", FACT) for name in names]
-    if change.added or change.removed:
-        facts.append(f"+{change.added} -{change.removed} lines")
-    return tuple(facts[:FACTS])
-
-
 def run(
     command: Command, line: CommandLine, result: CommandResult, *, where: Where
 ) -> ObservationDraft:
@@ -382,9 +359,13 @@ def run(
     code = own_exit_code(command)
     if code == 0 and result.ok is False:
         code = None  # the output contradicts it, and is right more often
-    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, result)]
-    if is_interrupted(command):
-        facts.insert(1, "interrupted")
+    facts = [f"$ {command.command}", *(["interrupted"] if is_interrupted(command) else [])]
+    facts += [f"exit code {code}"] if code is not None else []
+    if result.tool and result.said:
+        is_named = f"{result.tool}: " in result.said
+        facts.append(result.said if is_named else f"{result.tool}: {result.said}")
+    facts += [f"failing: {name}" for name in result.failing]
+    facts += [f"error: {result.first_error}"] if result.first_error else []
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return ObservationDraft(
         type="command",
@@ -395,7 +376,7 @@ def run(
             or (f"in {folder}" if folder else ""),
             SUBTITLE,
         ),
-        facts=tuple(facts[:FACTS]),
+        facts=tuple(one_line(fact, FACT) for fact in facts[:FACTS]),
         files_modified=git_commands.written(command.command, where.root, where.cwd),
         signature=result.signature if result.ok is False else "",
         category=FAILED if result.ok is False else "",
@@ -415,24 +396,10 @@ def _title(
         return one_line(f"{one_line(line.head, TITLE // 2)}: {result.said}", TITLE)
     if result.ok is not False or not result.first_error:
         return one_line(line.head, TITLE)
-    failed = _failing_text(result) if result.failing else result.first_error
+    failed, names = result.first_error, distinct(map(bare_name, result.failing), 3)
+    if names:
+        more = max(result.failed or 0, len(result.failing)) - len(names)
+        is_cut = len(names) == 3 and more > 0
+        shown = f"{names[0]}, {names[1]} and {more + 1:,} more" if is_cut else listed(names, 3)
+        failed = f"{shown} failed"
     return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
-
-
-def _failing_text(result: CommandResult) -> str:
-    names = distinct(map(bare_name, result.failing), 3)
-    more = max(result.failed or 0, len(result.failing)) - len(names)
-    if len(names) < 3 or not more:
-        return f"{listed(names, 3)} failed"
-    return f"{names[0]}, {names[1]} and {more + 1:,} more failed"
-
-
-def _outcome_facts(code: int | None, result: CommandResult) -> list[str]:
-    facts = [f"exit code {code}"] if code is not None else []
-    if result.tool and result.said:
-        names = "" if f"{result.tool}: " in result.said else f"{result.tool}: "
-        facts.append(one_line(f"{names}{result.said}", FACT))
-    facts += (one_line(f"failing: {name}", FACT) for name in result.failing)
-    if result.first_error:
-        facts.append(one_line(f"error: {result.first_error}", FACT))
-    return facts

@@ -1,10 +1,8 @@
-"""Track the failing checks of a project, from the failure to the pass that resolves it.
+"""What made a failing check of a project pass, and which command works in the place of another.
 
-A left fold over a project's commands: `with_command` notes how each ended. It identifies the check
-that was run, opens or updates a `TrackedFailure`, and on a pass says what fixed it. Two kinds of
-fix items:
+`with_command` notes how a command ended (`open_failures`). Two kinds of fix items:
 
-- a check failed, something was changed, and the check passes: `_with_pass`;
+- a check failed, something was changed, and the check passes: `_with_fix`;
 - a command could not do its work, and another form of it can (`bun test` instead of
   `rtk bun test`), or the same command passes with one setting more and no change in between:
   `_with_alternative`. That is one item for a project and pair of commands, which counts how often
@@ -21,317 +19,179 @@ passes in another session needs a likely cause.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+import orjson
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
 from observer.commands import check_runs, command_line
-from observer.commands.check import (
-    CheckIdentity,
-    answers,
-    clears,
-    fix_kind,
-    is_comparable,
-    is_same_check,
-    selects_test,
-)
+from observer.commands.check import CheckIdentity, fix_kind
 from observer.commands.check_runs import BELOW
 from observer.commands.check_tools import checker_of
 from observer.commands.command_line import InvocationForm
-from observer.commands.result import CommandResult
-from observer.core.model import UNASSIGNED, Recorded
-from observer.core.text import base_name, distinct, one_line, relative, word_set
-from observer.observations import fix_text, project_state
-from observer.observations.drafts import order_of, origin_of
-from observer.observations.fix_text import ResolvedFailures
+from observer.core.model import Item, Link, Recorded, item_id, item_uuid
+from observer.core.text import (
+    base_name,
+    counted,
+    distinct,
+    listed,
+    one_line,
+    quoted,
+    relative,
+    word_set,
+)
+from observer.core.value import newest
+from observer.observations import project_state
+from observer.observations.drafts import (
+    CONCEPTS,
+    FACT,
+    FACTS,
+    NARRATIVE,
+    SUBTITLE,
+    TITLE,
+    ItemOrigin,
+    ObservationDraft,
+    concepts_of,
+    item,
+    order_of,
+    origin_of,
+)
 from observer.observations.open_failures import (
-    FILES,
-    FORGOTTEN_MS,
     EndedCommand,
-    all_failing,
-    files_named_in,
-    place_in,
+    OpenFailure,
+    after_run,
+    is_fixing_task,
+    is_of_git,
 )
 from observer.observations.project_state import (
     ALTERNATIVES,
-    FAILURES,
     Alternative,
     ProjectState,
     Step,
     TrackedEdit,
-    TrackedFailure,
-    WorktreeBranch,
 )
+from observer.observations.prompts import names_its_subject
+from observer.observations.quoting import names
 
-_ITEMS = 6
-_SESSIONS = 8
+TASKS = 40
+WITHIN_MS = 2 * 3_600_000
+"""What works so long after a failure is hardly the answer to it."""
+_PAIRS = 20
+COMMIT = "git commit"
+"""What is checked by the hooks of a commit that git refused."""
 _HOOK_CHARS = 600
 """Longer output on a refused commit is that of its hooks."""
 _NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
 _BYPASSING = word_set("--no-verify -n")
-WITHIN_MS = 2 * 3_600_000
-"""What works so long after a failure is hardly the answer to it."""
-_PAIRS = 20
 _RAN = ("", "stopped")
 """Of a command that began to work its words are right: it may lack a setting."""
-COMMIT = "git commit"
-"""What is checked by the hooks of a commit that git refused."""
 
 
 def with_command(known: ProjectState, ran: EndedCommand) -> Step:
     """Update the state with an ended command, and return the fixes that it completes."""
     if not ran.result.was_run:
         return known, ()
-    known = _with_remedies(known, ran)
-    known, alternatives = _with_alternative(known, ran)
-    check = check_of(ran)
-    is_ok = False if ran.unstarted.reason else ran.result.ok
-    ran_nothing = ran.result.passed == 0 and ran.result.tool != ""
-    if check is None or is_ok is None or (is_ok and ran_nothing):
-        return known, alternatives
-    if is_ok:
-        after, fixed = _with_pass(known, ran, check)
-        return after, (*alternatives, *fixed)
-    if check.is_fixer and check.is_task and not ran.unstarted.reason:
-        return known, alternatives  # of `lint:fix` the linter decides
-    return _failed(known, ran, check), alternatives
-
-
-def _with_remedies(known: ProjectState, ran: EndedCommand) -> ProjectState:
     kinds = [(part, fix_kind(part)) for part in command_line.simple_commands(ran.body.command)]
-    remedies = [(part.shown, kind) for part, kind in kinds if kind]
-    if not remedies:
-        return known
-    remedy = TrackedEdit(
-        seq=order_of(ran.recorded),
-        item=ran.item,
-        worktree=project_state.worktree_of(known, ran.recorded.root),
-        session=ran.recorded.session_id,
-        kind="command",
-        said=one_line("; ".join(said for said, _ in remedies), 200),
-        remedy=remedies[0][1],
-        has_failed=ran.result.ok is False,
-    )
-    return project_state.with_edit(known, remedy)
+    if remedies := [(part.shown, kind) for part, kind in kinds if kind]:
+        remedy = TrackedEdit(
+            seq=order_of(ran.recorded),
+            item=ran.item,
+            root=ran.recorded.root,
+            branch=ran.branch,
+            session=ran.recorded.session_id,
+            kind="command",
+            said=one_line("; ".join(said for said, _ in remedies), 200),
+            remedy=remedies[0][1],
+            has_failed=ran.result.ok is False,
+        )
+        known = project_state.with_edit(known, remedy)
+    known, alternatives = _with_alternative(known, ran)
+    check = _check_of(ran)
+    left, resolved = after_run(known.failures, ran, check)
+    tasks = newest({**known.tasks, **ran.runs.learned}, TASKS)
+    after, fixed = _with_fix(replace(known, failures=left, tasks=tasks), ran, check, resolved)
+    return after, (*alternatives, *fixed)
 
 
-def check_of(ran: EndedCommand) -> CheckIdentity | None:
-    """Return the check that a command line ran; None if it ran none.
+def _check_of(ran: EndedCommand) -> CheckIdentity | None:
+    """Return what a command line ran, of a chain the command that failed; None for nothing.
 
-    Of a chain it is the command that failed. A git command counts only if it is a commit that
-    hooks have checked, or if it could not run at all.
+    Of git's own commands it is a commit that hooks have checked, or one that could not run at all:
+    another form of it may.
     """
-    command = ran.body.command
-    able = [
-        part
-        for part in command_line.simple_commands(command)
-        if not part.looks and part.sign != "|" and part.words[0] != "cd"
-    ]
+    command, recorded = ran.body.command, ran.recorded
+    parts = command_line.simple_commands(command)
+    able = [one for one in parts if not one.looks and one.sign != "|" and one.words[0] != "cd"]
     gits = [part.words for part in able if "git" in part.words[:2]]
     if any("stash" in words[1:3] for words in gits):
         return None  # the check ran without the stashed changes
+    if gits and len(gits) == len(able) and ran.unstarted.reason:
+        return CheckIdentity(kind="", base=one_line(" ".join(gits[-1]), 300), tool="git")
     if gits and len(gits) == len(able):
-        return _of_git(gits, ran)
-    if len(able) > 1 and ran.runs.failed:
-        return ran.runs.failed[0]
-    recorded = ran.recorded
+        commits = [words for words in gits if "commit" in words[1:6]]
+        output, is_ok = ran.body.output, ran.result.ok
+        has_hooks = is_ok or ran.result.tool not in ("", "git") or len(output) > _HOOK_CHARS
+        if not commits or not has_hooks or _NOTHING_TO_COMMIT.search(output):
+            return None
+        # Two sessions may each have a commit that was refused: only its own next one answers it.
+        by = (str(recorded.session_id),)
+        is_checked = _BYPASSING.isdisjoint(commits[-1])
+        return (
+            CheckIdentity(kind="all", base=COMMIT, tool="git", filters=by) if is_checked else None
+        )
     return check_runs.check_ran(
         command, ran.result.tool, root=recorded.root, cwd=recorded.event.cwd
     )
 
 
-def _of_git(gits: Sequence[Sequence[str]], ran: EndedCommand) -> CheckIdentity | None:
-    if ran.unstarted.reason:
-        return CheckIdentity(kind="", base=one_line(" ".join(gits[-1]), 300), tool="git")
-    commits = [words for words in gits if "commit" in words[1:6]]
-    if not commits or not _BYPASSING.isdisjoint(commits[-1]):
-        return None
-    result, output = ran.result, ran.body.output
-    has_hooks = result.tool not in ("", "git") or len(output) > _HOOK_CHARS
-    if not (result.ok or has_hooks) or _NOTHING_TO_COMMIT.search(output):
-        return None
-    # Two sessions may each have a commit that was refused: only its own next one answers it.
-    return CheckIdentity(
-        kind="all", base=COMMIT, tool="git", filters=(str(ran.recorded.session_id),)
-    )
-
-
-def _failed(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> ProjectState:
-    here = project_state.worktree_of(known, ran.recorded.root)
-    again = [one for one in known.tracked if _is_same(one, ran, check, here)]
-    tracked = [
-        _updated(one, ran, check) if one in again else one
-        for one in known.tracked
-        if not (one in again and _is_replaced(one, ran))
-    ]
-    if all(_is_replaced(one, ran) for one in again):
-        tracked.append(_new_failure(ran, check, here))
-    fresh = [one for one in tracked if ran.at_ms - one.last_ms <= FORGOTTEN_MS]
-    return replace(known, tracked=tuple(fresh[-FAILURES:]))
-
-
-def _new_failure(ran: EndedCommand, check: CheckIdentity, here: WorktreeBranch) -> TrackedFailure:
-    recorded, result = ran.recorded, ran.result
-    error = result.first_error or ran.unstarted.said
-    return TrackedFailure(
-        checks=(check, *ran.runs.failed),
-        head=ran.head,
-        worktree=here,
-        seq=order_of(recorded),
-        last_seq=order_of(recorded),
-        last_ms=ran.at_ms,
-        items=(ran.item,),
-        sessions=(recorded.session_id,),
-        said=result.said,
-        error=error,
-        last_error=error,
-        signature=result.signature,
-        tests=all_failing(result),
-        place=_only_place(result),
-        files=_files_of(ran),
-        unstarted=ran.unstarted.reason,
-        form=_failing_form(ran),
-        origin=origin_of(recorded),
-    )
-
-
-def _files_of(ran: EndedCommand) -> tuple[str, ...]:
-    return files_named_in(ran.body.output, root=ran.recorded.root, cwd=ran.recorded.event.cwd)
-
-
-def _is_replaced(one: TrackedFailure, ran: EndedCommand) -> bool:
-    """Return True if an earlier session left the check red, and its cause is another one now."""
-    return ran.recorded.session_id not in one.sessions and not _is_same_failure(one, ran)
-
-
-def _is_same_failure(one: TrackedFailure, ran: EndedCommand) -> bool:
-    """Return True if a check fails as it did before, judging by its output."""
-    result = ran.result
-    if one.tests and result.failing:
-        return set(one.tests) == set(all_failing(result) or result.failing)
-    now = (result.first_error or one.last_error, result.said)
-    return now == (one.last_error, one.said)
-
-
-def _updated(one: TrackedFailure, ran: EndedCommand, check: CheckIdentity) -> TrackedFailure:
-    recorded, result = ran.recorded, ran.result
-    return replace(
-        one,
-        last_seq=order_of(recorded),
-        last_ms=ran.at_ms,
-        items=tuple(dict.fromkeys((*one.items[:1], *one.items[1:][-_ITEMS:], ran.item))),
-        sessions=tuple(dict.fromkeys((*one.sessions, recorded.session_id)))[-_SESSIONS:],
-        last_error=result.first_error or one.last_error,
-        files=distinct((*_files_of(ran), *one.files), FILES),
-        checks=(check, *one.checks[1:]),
-        runs=one.runs + 1,
-        said=result.said or one.said,
-        tests=all_failing(result),
-        place=_only_place(result),
-        tried=order_of(recorded) if _is_same_failure(one, ran) else one.tried,
-        unstarted=ran.unstarted.reason,
-        form=_failing_form(ran),
-    )
-
-
-def _is_same(
-    one: TrackedFailure, ran: EndedCommand, check: CheckIdentity, here: WorktreeBranch
-) -> bool:
-    if one.unstarted or ran.unstarted.reason:
-        # A command that could not run says nothing about the check that it should have been.
-        is_form = one.form == _failing_form(ran)
-        return is_form and bool(one.unstarted) and bool(ran.unstarted.reason)
-    return one.worktree == here and is_same_check(one.check, check)
-
-
-def _only_place(result: CommandResult) -> str:
-    """Return the file of the error if there was only one, else ""."""
-    return place_in(result.first_error) if result.failed in (None, 1) else ""
-
-
-def _with_pass(known: ProjectState, ran: EndedCommand, check: CheckIdentity) -> Step:
-    """Resolve the failures that a passing check covers; return their fix, if a change caused it."""
-    here = project_state.worktree_of(known, ran.recorded.root)
-    mine = [one for one in known.tracked if one.worktree == here]
-    resolved = [one for one in mine if _is_answered(one, ran, check)]
-    left = (
-        _without_passed(one, check) if one in mine else one
-        for one in known.tracked
-        if one not in resolved
-    )
-    after = replace(known, tracked=tuple(left))
-    by = {failure.seq: causes_of(known, failure, ran.recorded) for failure in resolved}
+def _with_fix(
+    known: ProjectState,
+    ran: EndedCommand,
+    check: CheckIdentity | None,
+    resolved: Sequence[OpenFailure],
+) -> Step:
+    """Return the fix of the failures that a pass has resolved, if a change caused it."""
+    by = {
+        failure.seq: causes_of(known, failure, ran.recorded)
+        for failure in resolved
+        # A commit proves its hooks and nothing else.
+        if not is_fixing_task(failure)
+        and (is_of_git(failure) or (check is not None and check.base != COMMIT))
+    }
     edits = {edit.seq: edit for found in by.values() for edit in found}
     if not edits:
-        return after, ()
-    ended = ResolvedFailures(
-        failures=tuple(failure for failure in resolved if by[failure.seq]),
-        edits=tuple(edits[seq] for seq in sorted(edits)),
-        passed=ran.item,
-        ran=command_line.parse_command_line(ran.body.command).head,
-        head=ran.head,
-        said=ran.result.said,
-    )
-    fix = fix_text.fix_item(ended, ran.recorded)
-    done = dict.fromkeys([check.base, *(one.check.base for one in resolved)], fix.id)
+        return known, ()
+    failures = [failure for failure in resolved if by.get(failure.seq)]
+    fix = fix_item(failures, [edits[seq] for seq in sorted(edits)], ran)
+    green = [*ran.runs.passed, *([check] if check else [])]
+    done = dict.fromkeys([*(one.base for one in green), *(one.checks[0].base for one in resolved)])
+    fixed = dict.fromkeys(done, fix.id)
     after = project_state.map_edits(
-        after, lambda one: replace(one, fixed=one.fixed | done) if one.seq in edits else one
+        known, lambda one: replace(one, fixed=one.fixed | fixed) if one.seq in edits else one
     )
     return after, (fix,)
-
-
-def _is_answered(one: TrackedFailure, ran: EndedCommand, check: CheckIdentity) -> bool:
-    recorded = ran.recorded
-    if recorded.project_id == UNASSIGNED and recorded.session_id not in one.sessions:
-        return False
-    is_commit = COMMIT in (check.base, one.check.base)
-    return answers(check, one.check, one.tests, one.place) or (
-        not is_commit
-        and any(clears(green, red) for green in ran.runs.passed for red in one.checks[1:])
-    )
-
-
-def _without_passed(one: TrackedFailure, check: CheckIdentity) -> TrackedFailure:
-    """Return a failure without its tests that this check selected and that passed."""
-    if not is_comparable(check, one.check):
-        return one
-    left = (name for name in one.tests if not selects_test(check, name))
-    return replace(one, tests=tuple(left))
-
-
-def _failing_form(ran: EndedCommand) -> InvocationForm | None:
-    """Return the simple command that failed: the one that the message names, else the last."""
-    every, why = ran.forms, ran.unstarted
-    blamed = [form for form in every if why.name and why.name in form.words]
-    return next(iter(blamed), every[-1] if every else None)
 
 
 def _with_alternative(known: ProjectState, ran: EndedCommand) -> Step:
     """Return the alternative fix if a command is another form of one that could not run."""
     if not ran.has_run:
         return known, ()
-    known = _without_refuted(known, ran)
-    for failure in reversed(known.tracked):
-        if form := _instead_of(known, failure, ran):
-            return _with_pair(known, failure, ran, form)
+    if ran.result.ok is True and len(ran.forms) == 1:  # after an installation, say
+        (form,) = ran.forms
+        marked = tuple(
+            replace(one, is_refuted=True) if command_line.is_same_form(one.failed, form) else one
+            for one in known.alternatives
+        )
+        known = known if marked == known.alternatives else replace(known, alternatives=marked)
+    for failure in reversed(known.failures):
+        if found := _instead_of(known, failure, ran):
+            return _with_pair(known, failure, ran, found)
     return known, ()
 
 
-def _without_refuted(known: ProjectState, ran: EndedCommand) -> ProjectState:
-    """Mark alternatives as refuted whose failed form works now, such as after an installation."""
-    if ran.result.ok is not True or len(ran.forms) != 1:
-        return known
-    (form,) = ran.forms
-    marked = tuple(
-        replace(one, is_refuted=one.is_refuted or command_line.is_same_form(one.failed, form))
-        for one in known.alternatives
-    )
-    return known if marked == known.alternatives else replace(known, alternatives=marked)
-
-
 def _instead_of(
-    known: ProjectState, failure: TrackedFailure, ran: EndedCommand
+    known: ProjectState, failure: OpenFailure, ran: EndedCommand
 ) -> InvocationForm | None:
     """Return the form of an ended command that works where the failed one did not."""
     recorded, failed = ran.recorded, failure.form
@@ -339,57 +199,50 @@ def _instead_of(
         failed is None
         or failure.unstarted == "service"  # what was not up says nothing about the words
         or recorded.session_id != failure.sessions[-1]
-        or failure.worktree.root != recorded.root
+        or failure.root != recorded.root
         or recorded.event.at_ms - failure.last_ms > WITHIN_MS
     ):
         return None
     if failure.unstarted not in _RAN:
-        return next(
-            (
-                one
-                for one in ran.forms
-                if command_line.is_other_form(failed, one, failure.last_error)
-            ),
-            None,
+        others = (
+            one for one in ran.forms if command_line.is_other_form(failed, one, failure.error)
         )
+        return next(others, None)
     if not ran.result.ok or _changes_since(known, failure, recorded):
         return None
     return next((one for one in ran.forms if command_line.adds_settings(failed, one)), None)
 
 
 def _changes_since(
-    known: ProjectState, failure: TrackedFailure, recorded: Recorded
+    known: ProjectState, failure: OpenFailure, recorded: Recorded
 ) -> list[TrackedEdit]:
     return [
         edit
         for edit in known.edits
         if failure.last_seq < edit.seq < order_of(recorded)
         and not edit.reverted_by
-        and edit.worktree.root == recorded.root
+        and edit.root == recorded.root
     ]
 
 
 def _with_pair(
-    known: ProjectState, failure: TrackedFailure, ran: EndedCommand, form: InvocationForm
+    known: ProjectState, failure: OpenFailure, ran: EndedCommand, form: InvocationForm
 ) -> Step:
-    failed, origin = failure.form or form, failure.origin or origin_of(ran.recorded)
-    pair = (failure.items[-1], ran.item)
-    before = next(
-        (
-            one
-            for one in known.alternatives
-            if (one.failed.line, one.worked.line) == (failed.line, form.line)
-        ),
-        None,
-    ) or Alternative(
+    failed = failure.form or form
+    same = (
+        one
+        for one in known.alternatives
+        if (one.failed.line, one.worked.line) == (failed.line, form.line)
+    )
+    before = next(same, None) or Alternative(
         failed=failed,
         worked=form,
-        origin=origin,
+        origin=failure.origin or origin_of(ran.recorded),
         reason=failure.unstarted,
-        error=failure.last_error,
+        error=failure.error,
         signature=failure.signature,
     )
-    pairs = (*before.pairs, pair)[-_PAIRS:]
+    pairs = (*before.pairs, (failure.item, ran.item))[-_PAIRS:]
     after = replace(before, times=before.times + 1, pairs=pairs, is_refuted=False)
     kept = [one for one in known.alternatives if one != before]
     remedies = [
@@ -400,9 +253,13 @@ def _with_pair(
     state = replace(
         known,
         alternatives=(*kept, after)[-ALTERNATIVES:],
-        tracked=tuple(one for one in known.tracked if one is not failure),
+        failures=tuple(  # the check itself has not passed
+            replace(one, form=None) if one is failure else one
+            for one in known.failures
+            if one is not failure or one.is_red
+        ),
     )
-    return state, (fix_text.alternative_item(after, remedies, ran.recorded),)
+    return state, (alternative_item(after, remedies, ran.recorded),)
 
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
@@ -445,7 +302,7 @@ _STYLE = ("lint", "format")
 """Kinds of checks that formatters and autofixes are made for."""
 
 
-def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
+def strength(edit: TrackedEdit, failure: OpenFailure) -> int:
     """Return `UNRELATED`, `POSSIBLE` or `LIKELY`: whether a change made a failing check pass."""
     if failure.unstarted:
         lets_start = (
@@ -454,25 +311,30 @@ def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
         return LIKELY if lets_start and failure.unstarted != "stopped" else UNRELATED
     if edit.kind == "command":
         return _of_command(edit, failure)
-    path = relative(edit.path, failure.worktree.root) if edit.path else ""
-    if is_named(edit, failure) or (path and any(_is_at(name, path) for name in failure.files)):
+    path = relative(edit.path, failure.root) if edit.path else ""
+    said = (failure.head, failure.first_error, failure.error, *failure.tests)
+    name = base_name(edit.path)
+    # A failing file is this one, or lies in this folder.
+    is_at = path and any(
+        one == path or one.startswith(f"{path}/") or path.endswith(f"/{one}")
+        for one in failure.files
+    )
+    if is_at or (name and any(name in text for text in said)):
         return LIKELY
-    if edit.kind == "undo":
-        return POSSIBLE
-    return POSSIBLE if _is_checked(path, failure) else UNRELATED
+    return POSSIBLE if edit.kind == "undo" or _is_checked(path, failure) else UNRELATED
 
 
-def _is_checked(path: str, failure: TrackedFailure) -> bool:
+def _is_checked(path: str, failure: OpenFailure) -> bool:
     """Return True if a file of the project may be part of what is checked."""
     language = language_of(path)
     if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
         return False
     family = _LANGUAGES.get(language, "")
-    return not family or _FAMILIES.get(failure.check.tool, family) == family
+    return not family or _FAMILIES.get(failure.checks[0].tool, family) == family
 
 
-def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
-    family, other = map(_FAMILIES.get, (failure.check.tool, edit.said.partition(" ")[0]))
+def _of_command(edit: TrackedEdit, failure: OpenFailure) -> int:
+    family, other = map(_FAMILIES.get, (failure.checks[0].tool, edit.said.partition(" ")[0]))
     if family and other and family != other:
         return UNRELATED
     if edit.remedy == "fixer":
@@ -483,21 +345,7 @@ def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
     return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
 
 
-def is_named(edit: TrackedEdit, failure: TrackedFailure) -> bool:
-    """Return True if the failure or its command names the file of an edit."""
-    name = base_name(edit.path)
-    said = (failure.head, failure.error, failure.last_error, *failure.tests)
-    return bool(name) and any(name in text for text in said)
-
-
-def _is_at(name: str, path: str) -> bool:
-    """Return True if a failing file is this one, or lies in this folder."""
-    return name == path or name.startswith(f"{path}/") or path.endswith(f"/{name}")
-
-
-def causes_of(
-    known: ProjectState, failure: TrackedFailure, recorded: Recorded
-) -> list[TrackedEdit]:
+def causes_of(known: ProjectState, failure: OpenFailure, recorded: Recorded) -> list[TrackedEdit]:
     """Return the changes that fixed a failure, oldest first; none if that is unknown.
 
     Args:
@@ -505,34 +353,196 @@ def causes_of(
         failure: the failure that a check has just resolved.
         recorded: the event of the pass.
     """
-    changes = [edit for edit in known.edits if _can_count(edit, failure)]
-    rated = [(edit, strength(edit, failure)) for edit in changes]
+    is_own = recorded.session_id in failure.sessions
+    if is_of_git(failure) and not is_own:
+        return []  # of two sessions whose commits were refused each answers its own
+    rated = [(edit, strength(edit, failure)) for edit in known.edits if _can_count(edit, failure)]
     since = [(edit, rate) for edit, rate in rated if edit.seq > failure.last_seq and rate]
-    likely = [edit for edit, rate in since if rate == LIKELY]
-    if likely:
+    if likely := [edit for edit, rate in since if rate == LIKELY]:
         earlier = [edit for edit, rate in rated if edit.seq < failure.last_seq and rate == LIKELY]
-        found = [edit for edit in earlier if edit.seq > failure.tried] + likely
-    elif recorded.session_id in failure.sessions:
-        found = [edit for edit, _ in since if edit.session in (None, recorded.session_id)]
+        return [edit for edit in earlier if edit.seq > failure.tried] + likely
+    return [edit for edit, _ in since if is_own and edit.session in (None, recorded.session_id)]
+
+
+def _can_count(edit: TrackedEdit, failure: OpenFailure) -> bool:
+    if edit.remedy == "fixer":  # unless the check is the fixer
+        is_retry = failure.checks[0].is_fixer and failure.head.endswith(edit.said)
     else:
-        found = []
-    return found
-
-
-def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+        is_retry = edit.kind == "command" and edit.said == failure.head
     return (
         failure.seq < edit.seq
         and not edit.reverted_by
         and not (edit.has_failed and edit.remedy != "fixer")
-        and not _is_retry(edit, failure)
-        and edit.worktree == failure.worktree
-        and failure.check.base not in edit.fixed
+        and not is_retry
+        and (edit.root, edit.branch) == (failure.root, failure.branch)
+        and failure.checks[0].base not in edit.fixed
         and (edit.kind != "undo" or edit.since < failure.seq)
     )
 
 
-def _is_retry(edit: TrackedEdit, failure: TrackedFailure) -> bool:
-    """Return True if a command is the failed one run again, unless that is itself a fixer."""
-    if edit.remedy == "fixer":
-        return failure.check.is_fixer and failure.head.endswith(edit.said)
-    return edit.kind == "command" and edit.said == failure.head
+_SHOWN = 4
+ALTERNATIVE = "command"
+"""Category of a fix that names the form of a command that works here."""
+_TEST = re.compile(r"(?:^|[._-])(?:tests?|spec|e2e|it)(?=[._-]|$)|(?<=[a-z])(?:Tests?|Spec|IT)$")
+_IN_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|e2e|testdata|fixtures|conftest\.py)(?:/|$)"
+)
+_DONE = ("command", "undo")
+"""Kinds of changes that are named by what was done, not by the file."""
+
+
+def fix_item(
+    failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], ran: EndedCommand
+) -> Item:
+    """Return the item of a fix, placed at the event of the pass.
+
+    Args:
+        failures: those that the pass resolves.
+        edits: the changes that caused it.
+        ran: the pass.
+    """
+    is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
+    changed = f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
+    result = f" ({ran.result.said})" if ran.result.said else ""
+    said = f"{_failure(failures[0])}. After {changed}, {ran.head} passes{result}."
+    symbols = distinct((name for edit in edits for name in edit.symbols), 6)
+    paths = distinct((edit.path for edit in edits), 40)
+    concepts = (failures[0].checks[0].tool, *concepts_of(paths[:3], symbols))
+    draft = ObservationDraft(
+        type="fix",
+        title=one_line(f"Fixed: {_error(failures[0])}", TITLE),
+        subtitle=one_line(f"{ran.head} passes after {changed}", SUBTITLE),
+        narrative=one_line(said, NARRATIVE),
+        facts=_facts(failures, edits, f"passes: {ran.head}{result}"),
+        concepts=distinct(concepts, CONCEPTS),
+        files_modified=paths,
+        signature=next((one.signature for one in failures if one.signature), ""),
+    )
+    line = command_line.parse_command_line(ran.body.command).head
+    links = [
+        *(link for one in failures for link in _to_runs("fixes", one.items, one.head)),
+        *_to_edits("edit", edits),
+        *_to_runs("evidence", (ran.item,), line),
+    ]
+    made = _fix(draft, ran.recorded, links)
+    return made if any(map(_says_what, edits)) else replace(made, kind="record")
+
+
+def _says_what(edit: TrackedEdit) -> bool:
+    """Return True if it is known what was changed, beside which file, which test, or by a fixer."""
+    is_said = bool(edit.said) and edit.remedy != "fixer"
+    return is_said or bool(edit.symbols and not is_test(edit.path))
+
+
+def alternative_item(
+    found: Alternative, remedies: Sequence[TrackedEdit], recorded: Recorded
+) -> Item:
+    """Return the item of a command that works in another form, placed at the first failure."""
+    failed, works = found.failed.line, found.worked.line
+    met = f"met {counted(found.times, 'time')}"
+    error = f" ({quoted(found.error)})" if found.error else ""
+    after = f" after {changes_text(remedies)}" if remedies else ""
+    facts = [f"$ {failed}"]
+    facts += [f"error: {found.error}"] if found.error else []
+    facts += [changes_text([edit]) for edit in remedies]
+    facts += [f"works: {works}", met]
+    draft = ObservationDraft(
+        type="fix",
+        title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
+        subtitle=one_line(f"`{works}` works where `{failed}` failed", SUBTITLE),
+        narrative=one_line(
+            f"`{failed}` does not work here{error}; `{works}` does{after}, {met}.", NARRATIVE
+        ),
+        facts=tuple(one_line(fact, FACT) for fact in facts),
+        concepts=found.worked.words[:1],
+        signature=found.signature,
+    )
+    links = [
+        *_to_runs("fixes", (pair[0] for pair in found.pairs), failed),
+        *_to_edits("edit", remedies),
+        *_to_runs("evidence", (pair[1] for pair in reversed(found.pairs)), works),
+    ]
+    made = _fix(draft, recorded, links, found.origin)
+    asked = {"failed": failed, "works": works, "reason": found.reason, "times": found.times}
+    return replace(
+        made, category=ALTERNATIVE, metadata=orjson.dumps(asked).decode(), folded=found.times
+    )
+
+
+def is_test(path: str) -> bool:
+    """Return True if a file holds tests or their fixtures."""
+    stem = base_name(path).rpartition(".")[0] or base_name(path)
+    return bool(_TEST.search(stem) or _IN_TESTS.search(path))
+
+
+def changes_text(edits: Iterable[TrackedEdit]) -> str:
+    """Return ``"cart.py (total) and running pip install x"``: what was changed, file by file."""
+    files: dict[str, list[TrackedEdit]] = {}
+    others: list[str] = []
+    for edit in edits:
+        if edit.kind in _DONE:
+            others.append(f"running {edit.said}" if edit.kind == "command" else edit.said)
+        else:
+            files.setdefault(edit.path, []).append(edit)
+    said = []
+    for path, several in files.items():
+        became = several[0].said if len(several) == 1 else ""
+        symbols = distinct((name for edit in several for name in edit.symbols), 12)
+        unsaid = listed([name for name in symbols if name not in became], _SHOWN)
+        inside = ": ".join(filter(None, (unsaid, became)))
+        said.append(f"{path} ({inside})" if inside else path)
+    return listed(distinct((*said, *others), 40), _SHOWN)
+
+
+def _failure(failure: OpenFailure) -> str:
+    times = f" {counted(failure.runs, 'time')}" if failure.runs > 1 else ""
+    said = f" ({failure.said})" if failure.said else ""
+    first = "first with" if failure.runs > 1 else "with"
+    error = f", {first} {quoted(failure.first_error)}" if failure.first_error else ""
+    return one_line(f"{failure.head} failed{times}{said}{error}", 500).rstrip(".")
+
+
+def _error(failure: OpenFailure) -> str:
+    """Return the most specific words for what failed: more than "Found 2 errors"."""
+    errors = [one for one in (failure.first_error, failure.error) if one]
+    specific = [one for one in errors if names(one) or names_its_subject(one)]
+    if said := next(iter([*specific, *failure.tests]), ""):
+        return said
+    return f"{failure.head}: {errors[0]}" if errors else f"{failure.head} failed"
+
+
+def _facts(
+    failures: Sequence[OpenFailure], edits: Sequence[TrackedEdit], last: str
+) -> tuple[str, ...]:
+    facts = [f"$ {failures[0].head}"]
+    facts += (f"error: {one.first_error}" for one in failures if one.first_error)
+    facts += (f"then: {one.error}" for one in failures if one.error not in ("", one.first_error))
+    facts += (f"{'' if edit.kind in _DONE else 'changed '}{changes_text([edit])}" for edit in edits)
+    return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
+
+
+def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:
+    """Return links to runs of a command, with its text, as not all runs are kept as items."""
+    return [Link(kind=kind, target=one, excerpt=command) for one in dict.fromkeys(targets)]
+
+
+def _to_edits(kind: str, edits: Iterable[TrackedEdit]) -> list[Link]:
+    said = {edit.item: edit.said if edit.kind in _DONE else "" for edit in edits}
+    return [Link(kind=kind, target=one, excerpt=words) for one, words in said.items()]
+
+
+def _fix(
+    draft: ObservationDraft,
+    recorded: Recorded,
+    links: Sequence[Link],
+    origin: ItemOrigin | None = None,
+) -> Item:
+    made = item(draft, recorded, origin=origin)
+    seq = origin.seq if origin else recorded.seq
+    event = origin.event if origin else recorded.event.id
+    return replace(
+        made,
+        id=item_id(seq, "arc"),
+        uuid=item_uuid(event, made.created_ms, "arc"),
+        links=tuple({(link.kind, link.target): link for link in links}.values()),
+    )

@@ -15,12 +15,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from observer.commands.check_runs import folder_of
-from observer.commands.command_line import (
-    SimpleCommand,
-    git_words,
-    inline_script,
-    simple_commands,
-)
+from observer.commands.command_line import SimpleCommand, git_words, inline_script, simple_commands
 from observer.commands.runners import program_name, unquoted
 from observer.core.events import Command
 from observer.core.model import Recorded
@@ -29,7 +24,7 @@ from observer.core.text import distinct, one_line, relative, word_set
 from observer.core.value import Value
 
 OperationKind = Literal[
-    "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "switch", "branch",
+    "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "branch",
 ]  # fmt: skip
 
 _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
@@ -37,6 +32,7 @@ _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
 _HASH = re.compile(r"[0-9a-f]{7,64}\Z")
 _NOT_UNSTASHED = re.compile(r"stash entry is kept|No stash entries found|is not a valid reference")
+_NEW = word_set("-b -B -c -C --create --orphan")
 _PARTLY = word_set("-p --patch")
 
 
@@ -50,7 +46,7 @@ class GitOperation(Value):
     - `uncommit`: drop the commits after `target`, and keep their changes in the files;
     - `stash`, `unstash`, `drop`: push to, apply from or drop from git's stash, whatever it holds;
     - `clean`: delete untracked files;
-    - `switch`: check out the branch or commit `target`; `branch`: create it at HEAD.
+    - `branch`: check out the new branch `target` at HEAD.
 
     `target` may be a number of commits (`~2`) or the beginning of a hash; with `restore`, the
     commit to restore from.
@@ -198,35 +194,25 @@ def _split_words(words: list[str]) -> tuple[set[str], list[str], list[str] | Non
 
 def _checkout(words: list[str], _output: str) -> GitOperation | None:
     options, plain, paths = _split_words(words)
-    if options & {"-b", "-B", "--orphan"}:
-        return _new_branch(words)
+    if options & _NEW:
+        return _switch(words, _output)
     if paths is not None:
         return GitOperation(
             kind="restore", paths=_paths(paths), target=_revision("".join(plain[:1]))
         )
-    if not plain:
+    start = 0 if plain and _is_path(plain[0]) else 1
+    if not plain[start:]:  # a branch that is there
         return None
-    if len(plain) == 1 and not _is_path(plain[0]):
-        return GitOperation(kind="switch", target=plain[0])
-    start = 0 if _is_path(plain[0]) else 1
     return GitOperation(
         kind="restore", paths=_paths(plain[start:]), target=_revision(plain[0]) if start else ""
     )
 
 
 def _switch(words: list[str], _output: str) -> GitOperation | None:
-    options, plain, _ = _split_words(words)
-    if options & {"-c", "-C", "--create", "--orphan"}:
-        return _new_branch(words)
-    return GitOperation(kind="switch", target=plain[0]) if plain else None
-
-
-def _new_branch(words: list[str]) -> GitOperation | None:
-    """Return the operation of `-b NAME [START]`; with a start it leaves HEAD."""
+    """Return the operation of `-c NAME`; with a place to start from it leaves HEAD."""
     names = [word for word in words if not word.startswith("-")]
-    if not names:
-        return None
-    return GitOperation(kind="branch" if len(names) == 1 else "switch", target=names[0])
+    is_new = _NEW & _split_words(words)[0] and len(names) == 1
+    return GitOperation(kind="branch", target=names[0]) if is_new else None
 
 
 def _restore(words: list[str], _output: str) -> GitOperation | None:
@@ -234,14 +220,12 @@ def _restore(words: list[str], _output: str) -> GitOperation | None:
     if "--staged" in options and "--worktree" not in options and "-W" not in options:
         return None
     source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
-    to = source.removeprefix("--source=").removeprefix("-s") or _value_of(words, "-s", "--source")
+    pairs = itertools.pairwise(words)
+    then = next((after for word, after in pairs if word in ("-s", "--source")), "")
+    to = source.removeprefix("--source=").removeprefix("-s") or then
     return GitOperation(
         kind="restore", paths=_paths([*plain, *(paths or [])]), target=_revision(to)
     )
-
-
-def _value_of(words: list[str], *options: str) -> str:
-    return next((then for word, then in itertools.pairwise(words) if word in options), "")
 
 
 def _reset(words: list[str], output: str) -> GitOperation | None:

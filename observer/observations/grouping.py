@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from observer.code.edits import ChangeSummary, merge_changes
 from observer.commands import check_runs, command_line
-from observer.commands.command_line import CommandLine
 from observer.commands.result import CommandResult
 from observer.core.events import Command, Delegation, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
@@ -67,15 +66,32 @@ def command(before: SessionState, recorded: Recorded, body: Command, result: Com
         return before, ()
     draft = event_text.run(body, line, result, where=where_of(recorded))
     name = check_runs.located_head(body.command, root=recorded.root, cwd=recorded.event.cwd)
-    if _is_alone(recorded, body, draft, result):
-        after, items = _equal_run(before, recorded, body, draft, result)
+    done = git_commands.operations_of(recorded, body, is_ok=True) if "git" in body.command else ()
+    # What `rm` removes is seldom work. A second run of a git command reverts something else.
+    discards = any(one.kind in session_commits.DISCARDING for one, _ in done)
+    place = (recorded.event.cwd, str(recorded.seq) if discards else "")
+    key = session_state.key_of("command", _agent(recorded), body.command, *place)
+    if discards or _is_alone(recorded, body, draft, result):
+        facts = (result.ok, result.passed, result.failed, *result.failing, result.first_error)
+        outcome = one_line("|".join(map(str, facts)), 300)
+        group = _continued(before, key, recorded, draft.chars)
+        if group.times > 1 and group.outcome != outcome:
+            group = _new_group(key, recorded, draft.chars)
+        group = replace(group, outcome=outcome)
+        after = session_state.with_group(before, group)
+        items: tuple[Item, ...] = _items(draft, recorded, group)
     else:
-        if failed := session_state.group_of(before, _key_of_run(recorded, body)):
+        if failed := session_state.group_of(before, key):
             before = session_state.without_group(before, failed)  # it fails anew, if it does
         after, items = called(before, recorded, draft, "commands", one_line(body.command, CALL))
     if before.is_stashed or check_runs.sets_work_aside(command_line.simple_commands(body.command)):
         return after, items  # it ran without the stashed changes
-    return _ran(after, line, name, result), items
+    run = CommandState(
+        ok=None if result.is_cut_off else result.ok,
+        said=result.said,
+        is_check=result.is_check or line.tool == "git",
+    )
+    return session_state.with_command(after, name, run), items
 
 
 def _is_alone(
@@ -87,37 +103,7 @@ def _is_alone(
     if result.ok is False and result.was_run:
         parts = command_line.simple_commands(body.command)
         return result.is_check or not all(part.looks for part in parts)
-    return _discards(recorded, body)
-
-
-def _discards(recorded: Recorded, body: Command) -> bool:
-    """Return True if git took back work; what `rm` removes is seldom that."""
-    done = git_commands.operations_of(recorded, body, is_ok=True) if "git" in body.command else ()
-    return any(one.kind in session_commits.DISCARDING for one, _ in done)
-
-
-def _equal_run(
-    before: SessionState,
-    recorded: Recorded,
-    body: Command,
-    draft: ObservationDraft,
-    result: CommandResult,
-) -> Step:
-    key = _key_of_run(recorded, body)
-    ended = _outcome(result)
-    group = _continued(before, key, recorded, draft.chars)
-    if group.times > 1 and group.outcome != ended:
-        group = _new_group(key, recorded, draft.chars)
-    group = replace(group, outcome=ended)
-    return session_state.with_group(before, group), _items(draft, recorded, group)
-
-
-def _key_of_run(recorded: Recorded, body: Command) -> str:
-    # Not grouped: a second run of a git command reverts something else.
-    number = str(recorded.seq) if _discards(recorded, body) else ""
-    return session_state.key_of(
-        "command", _agent(recorded), body.command, recorded.event.cwd, number
-    )
+    return False
 
 
 def called(
@@ -151,13 +137,6 @@ def called(
     return session_state.with_group(before, group), _items(draft, recorded, group)
 
 
-def search(before: SessionState, recorded: Recorded, draft: ObservationDraft | None) -> Step:
-    """Add a search outside of the code to the group of its place, or begin one."""
-    if draft is None:
-        return before, ()
-    return called(before, recorded, draft, draft.subtitle, draft.facts[0])
-
-
 def tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     """Add a call of another tool to the group of its tool, or of its server, or begin one."""
     draft = event_text.tool_use(body)
@@ -167,20 +146,6 @@ def tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     server, _, action = name.partition(" ")
     asked = f"{action}: {call}" if action and call else action or call
     return called(before, recorded, draft, server, asked)
-
-
-def _ran(before: SessionState, line: CommandLine, name: str, result: CommandResult) -> SessionState:
-    run = CommandState(
-        ok=None if result.is_cut_off else result.ok,
-        said=result.said,
-        is_check=result.is_check or line.tool == "git",
-    )
-    return session_state.with_command(before, name, run)
-
-
-def _outcome(result: CommandResult) -> str:
-    parts = (result.ok, result.passed, result.failed, *result.failing, result.first_error)
-    return one_line("|".join(map(str, parts)), 300)
 
 
 def _continued(before: SessionState, key: str, recorded: Recorded, chars: int) -> OpenGroup:
@@ -215,7 +180,16 @@ def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> St
     """Add a report to the group of the same delegation, however old, or begin one."""
     agent = one_line(body.agent, 100)
     task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
-    earlier = _earlier(before, agent, task, result)
+    # The oldest report of this agent with the missing half, or with the same result.
+    reports = (
+        group
+        for group in before.groups
+        if group.key.startswith("delegation|")
+        and group.operation == agent
+        and (not task or group.texts[0] in ("", task))
+        and group.texts[1] in ("", result)
+    )
+    earlier = next(reports, None) if result else None
     known_task, known_result = earlier.texts if earlier else ("", "")
     whole = replace(body, task=body.task or known_task, result=body.result or known_result)
     draft = event_text.delegation(whole)
@@ -232,19 +206,3 @@ def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> St
     )
     group = replace(group, times=group.times + 1, chars=max(group.chars, draft.chars))
     return session_state.with_group(before, group), _items(draft, recorded, group)
-
-
-def _earlier(before: SessionState, agent: str, task: str, result: str) -> OpenGroup | None:
-    """Return the oldest report of this agent with the missing half, or with the same result."""
-    return next(
-        (
-            group
-            for group in before.groups
-            if group.key.startswith("delegation|")
-            and group.operation == agent
-            and (not task or group.texts[0] in ("", task))
-            and result
-            and group.texts[1] in ("", result)
-        ),
-        None,
-    )

@@ -8,7 +8,7 @@ one more version (`Shared`): of two the later is shown, and a deletion is for go
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,6 @@ import orjson
 from msgspec.structs import replace
 
 from observer.core.events import (
-    AnyBody,
     Approve,
     Event,
     Forget,
@@ -161,13 +160,10 @@ def _take_in(standing: list[tuple[Recorded, Item]], recorded: Recorded, body: Sh
     if standing:
         last, item = standing[-1]
         is_next = isinstance(last.event.body, Shared) and last.event.body.origin == body.origin
-        if not is_next and _moment(made) < _moment(item):
+        moment, last_moment = ((one.updated_ms, one.content_hash) for one in (made, item))
+        if not is_next and moment < last_moment:
             at -= 1
     standing.insert(at, (recorded, made))
-
-
-def _moment(item: Item) -> tuple[int, str]:
-    return item.updated_ms, item.content_hash
 
 
 def shared(recorded: Recorded, body: Shared, existing: Item | None) -> Item | None:
@@ -208,8 +204,15 @@ def shared(recorded: Recorded, body: Shared, existing: Item | None) -> Item | No
 
 def changed(item: Item, recorded: Recorded) -> Item:
     """Return a note after a `Revise`, `Approve` or `Forget`; other events do not change it."""
-    step = _STEPS.get(type(recorded.event.body))
-    return step(item, recorded, recorded.event.body) if step else item
+    event = recorded.event
+    match event.body:
+        case Revise():
+            return _revised(item, recorded, event.body)
+        case Approve() if event.author == "person":
+            return replace(item, approval="approved", suspicion="", updated_ms=event.at_ms)
+        case Forget():
+            return forgotten(item, event.at_ms)
+    return item
 
 
 def forgotten(item: Item, at_ms: int) -> Item:
@@ -310,7 +313,14 @@ def _headed(content: str) -> str:
 
 def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     kind = item.type if body.type is None else note_type(body.type)
-    changes: dict[str, Any] = {  # fields of several types
+    given: dict[str, Any] = {  # fields of several types
+        "category": None if body.category is None else label_of(body.category),
+        "confidence": body.confidence,
+        "tags": None if body.tags is None else tags_of(body.tags),
+        "links": None if body.links is None else _explicit(body.links, item.id),
+        "metadata": body.metadata,
+    }
+    changes = {name: value for name, value in given.items() if value is not None} | {
         "type": kind,
         "layer": body.layer or (item.layer if body.type is None else layer_of(kind)),
         "author": recorded.event.author,
@@ -320,18 +330,8 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     if body.scope is not None:
         home = recorded.project_id if body.scope == "project" else None
         changes |= {"scope": body.scope, "owner": "", "project_id": home}
-    if body.category is not None:
-        changes["category"] = label_of(body.category)
-    if body.confidence is not None:
-        changes["confidence"] = body.confidence
-    if body.tags is not None:
-        changes["tags"] = tags_of(body.tags)
-    if body.links is not None:
-        changes["links"] = _explicit(body.links, item.id)
     if body.expires_ms is not None:
         changes["expires_ms"] = body.expires_ms or None
-    if body.metadata is not None:
-        changes["metadata"] = body.metadata
     content = item.narrative if body.content is None else block(body.content, CONTENT_CHARS)
     title = own_title(item) if body.title is None else body.title
     after = _with_text(replace(item, **changes), title, content)
@@ -343,16 +343,6 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
 def _after(before: Item, at_ms: int) -> int:
     """Return when a note is changed: after what another home wrote, whose clock may be ahead."""
     return max(at_ms, before.updated_ms + 1) if before.person else at_ms
-
-
-def _approved(item: Item, recorded: Recorded, _body: Approve) -> Item:
-    if recorded.event.author != "person":
-        return item
-    return replace(item, approval="approved", suspicion="", updated_ms=recorded.event.at_ms)
-
-
-def _forgotten(item: Item, recorded: Recorded, _body: Forget) -> Item:
-    return forgotten(item, recorded.event.at_ms)
 
 
 def _with_text(item: Item, title: str, content: str) -> Item:
@@ -410,11 +400,3 @@ def _explicit(references: Sequence[Reference], own: int) -> tuple[Link, ...]:
         made = Link(kind=kind, target=each.item, hash=each.hash, excerpt=each.excerpt)
         different.setdefault((kind, each.item), made)
     return tuple(link for link in different.values() if 0 < link.target != own)[:LINKS]
-
-
-_STEPS: dict[type[AnyBody], Callable[[Item, Recorded, Any], Item]] = {
-    Revise: _revised,
-    Approve: _approved,
-    Forget: _forgotten,
-}
-"""Any: each function takes the body of its key's type, which a dict's type cannot say."""

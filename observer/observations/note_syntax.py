@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from observer.core.model import Link, title_key
 from observer.core.note_file import Claim
@@ -27,13 +28,8 @@ _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 
 def parse_claims(text: str) -> tuple[Claim, ...]:
     """Return the claims of a note, in order, without tasks, timecodes, links and code."""
-    found: list[Claim] = []
-    for line in prose(text):
-        if len(found) == MAX_CLAIMS:
-            break
-        if claim := _claim(line):
-            found.append(claim)
-    return tuple(found)
+    found = (claim for line in prose(text) if (claim := _claim(line)))
+    return tuple(islice(found, MAX_CLAIMS))
 
 
 def tags_in(text: str) -> tuple[str, ...]:
@@ -97,7 +93,12 @@ def parse_links(text: str) -> tuple[WikiLink, ...]:
     for line in prose(text) if "[[" in text else ():
         if "[[" not in line:
             continue
-        for link in _of_line(_CODE.sub(" ", line)):
+        plain = _CODE.sub(" ", line)
+        links = [WikiLink(title=_spaced(title)) for title in _LINK.findall(plain)]
+        if alone := _ALONE.fullmatch(plain):
+            word, words, title, context = (_spaced(part or "") for part in alone.groups())
+            links = [WikiLink(title=title, relation=word or words, context=context)]
+        for link in links:
             if link.title and len(found) < MAX_LINKS:
                 found.setdefault((title_key(link.title), link.relation), link)
     return tuple(found.values())
@@ -137,11 +138,3 @@ def mentions(text: str) -> tuple[Link, ...]:
         for title in titles
         if any(map(str.isalpha, title))
     )
-
-
-def _of_line(line: str) -> list[WikiLink]:
-    if alone := _ALONE.fullmatch(line):
-        word, words, title, context = alone.groups()
-        relation = _spaced(word or words)
-        return [WikiLink(title=_spaced(title), relation=relation, context=_spaced(context or ""))]
-    return [WikiLink(title=_spaced(title)) for title in _LINK.findall(line)]

@@ -1,10 +1,12 @@
-"""The checks of a project that are red: since when, what clears them, how long they are shown.
+"""The checks of a project that failed last: since when, what clears them, how long they are shown.
 
 One list for a project, over all sessions, clients and work trees: a green run of one client clears
 what another left red on the same branch. A failure is dropped when a green run covers it, when
 each failing test has passed, when the files that it names are deleted, or when it was not seen for
 long. What was changed since, and a later run whose end is unknown, are said: they prove nothing.
-Each `after_...` function returns the list anew.
+Beside checks, the list has every other command that failed: what the same words do later, or other
+words in its place, may be worth knowing (`failure_tracker`). Each `after_...` function returns the
+list anew. `seq` is a number of `drafts.order_of`.
 """
 
 from __future__ import annotations
@@ -24,23 +26,21 @@ from observer.commands.ending import NotStarted, exit_code_of, start_failure
 from observer.commands.outcome import plain_output
 from observer.commands.result import CommandResult
 from observer.core.events import Command
-from observer.core.model import Recorded
+from observer.core.model import UNASSIGNED, Recorded
 from observer.core.patterns import lazy_pattern
 from observer.core.text import distinct, is_within, relative
 from observer.core.value import Value
+from observer.observations.drafts import ItemOrigin, order_of, origin_of
 
 MOST = 24
 CHANGED = 24
 SESSIONS = 8
+ITEMS = 6
 FORGOTTEN_MS = 7 * 86_400_000
 """A failure that was not seen for so long is dropped."""
 _SAME_SIZE = 0.8
 """Share of a failing run's tests that a run of unknown scope must pass to count as covering it."""
 _PLACE = lazy_pattern(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
-_LEAF = lazy_pattern(r"::| > |/")
-_PASS = lazy_pattern(
-    r"\bPASS(?:ED)?\b|--- PASS|✓|✔|\(pass\)|^\s*ok \d|\.\.\. ok\b|\bok$", re.MULTILINE
-)
 
 
 FILES = 30
@@ -54,14 +54,20 @@ _FOREIGN = re.compile(
 
 
 class OpenFailure(Value):
-    """A check that failed when it ran last.
+    """A command that failed when it ran last; `is_red` if that proves a check of the project red.
 
     A pass of any of its `checks` clears it: the command's own, and those that its task ran. `tests`
     are the failing tests that have not passed since, if all are known; `failing` those that the
-    output named; `total` is the number of tests run, `place` the file of the only error. `item` is
-    its observation, `changed` are the files changed since its last run. `is_unread` holds if it
-    was run since and nothing shows how that ended, `is_rewritten` if a formatter or fixer has since
-    rewritten what it checks: only its next run shows what is left.
+    output named; `total` is the number of tests run, `place` the file of the only error, `files`
+    are those that any output named. `item` is the observation of the last failure, `earlier` those
+    of the ones before; `since_ms`, `seq`, `origin` and `first_error` are of the first, the other
+    fields of the last. `runs` counts the failing runs of exactly this check, and edits up to the
+    sequence number `tried` did not change how it fails. `changed` are the files changed since.
+    `is_unread` holds if it was run since and nothing shows how that ended, `is_rewritten` if a
+    formatter or fixer has since rewritten what it checks: only its next run shows what is left.
+    `is_void` once what it was about was deleted or given up: it is not red, and what passes in its
+    place may be worth knowing. `unstarted` is the reason if the command could not do its work,
+    which says nothing about the code; `form` is the command as typed.
     """
 
     checks: tuple[CheckIdentity, ...]
@@ -72,18 +78,39 @@ class OpenFailure(Value):
     last_ms: int
     item: int
     sessions: tuple[int | None, ...]
+    is_red: bool = True
     client: str = ""
     runs: int = 1
     said: str = ""
     error: str = ""
+    first_error: str = ""
     signature: str = ""
     tests: tuple[str, ...] = ()
     failing: tuple[str, ...] = ()
     total: int = 0
     place: str = ""
+    files: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     is_unread: bool = False
     is_rewritten: bool = False
+    is_void: bool = False
+    seq: int = 0
+    last_seq: int = 0
+    tried: int = 0
+    earlier: tuple[int, ...] = ()
+    unstarted: str = ""
+    form: InvocationForm | None = None
+    origin: ItemOrigin | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether a check of the project is red by it, as far as is known."""
+        return self.is_red and not self.is_void
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The observations of its failures, oldest first."""
+        return (*self.earlier, self.item)
 
 
 class EndedCommand(NamedTuple):
@@ -97,8 +124,8 @@ class EndedCommand(NamedTuple):
     result: CommandResult
     runs: CheckResults
     item: int
-    unstarted: NotStarted = NotStarted()
-    branch: str = ""
+    branch: str
+    unstarted: NotStarted
 
     @property
     def at_ms(self) -> int:
@@ -129,63 +156,90 @@ class EndedCommand(NamedTuple):
 
 
 def ended_command(
-    known: Tasks, recorded: Recorded, body: Command, result: CommandResult, item: int
+    known: Tasks, recorded: Recorded, body: Command, result: CommandResult, item: int, branch: str
 ) -> EndedCommand:
     """Return a command that ended, with what it proves where these tasks are known."""
     root = recorded.root
     runs = check_results_of(body, result, root=root, cwd=recorded.event.cwd, tasks=known)
-    return EndedCommand(recorded, body, result, runs, item, _why_unstarted(body, result))
-
-
-def _why_unstarted(body: Command, result: CommandResult) -> NotStarted:
-    """Return why a command could not do its work; an empty reason if it did, or reported tests."""
-    if result.is_cut_off:
-        return NotStarted(reason="stopped", said=result.first_error)
     is_judged = result.ok is True or result.passed is not None or bool(result.failing)
-    if is_judged or body.interrupted:
-        return NotStarted()
-    return start_failure(body.output, code=exit_code_of(body))
+    unstarted = NotStarted()
+    if result.is_cut_off:
+        unstarted = NotStarted(reason="stopped", said=result.first_error)
+    elif not is_judged and not body.interrupted:
+        unstarted = start_failure(body.output, code=exit_code_of(body))
+    return EndedCommand(recorded, body, result, runs, item, branch, unstarted)
 
 
 OpenFailures = tuple[OpenFailure, ...]
 
 
-def after_run(known: OpenFailures, ended: EndedCommand) -> OpenFailures:
-    """Return the open failures after a command has ended."""
-    left = [kept for one in known if (kept := _after_passes(one, ended)) is not None]
-    if ended.runs.failed:
-        left = _with_failure(left, ended)
+class AfterRun(NamedTuple):
+    """What fails after a command, and what its pass resolved."""
+
+    left: OpenFailures
+    resolved: Sequence[OpenFailure]
+
+
+def after_run(known: OpenFailures, ended: EndedCommand, own: CheckIdentity | None) -> AfterRun:
+    """Return what fails after a command has ended, and what its pass resolved.
+
+    `own` is what the line ran, known as a check of the project or not; None for nothing.
+    """
+    is_ok = False if ended.unstarted.reason else ended.result.ok
+    has_run_nothing = ended.result.passed == 0 and ended.result.tool != ""
+    green = own if is_ok and not has_run_nothing else None
+    kept = [(one, _after_passes(one, ended, green)) for one in known]
+    left = [one for _, one in kept if one is not None]
+    red = ended.runs.failed or (() if own is None or is_ok is not False else (own,))
+    if red:
+        new = _new_failure(ended, red)
+        # Of `lint:fix` the linter decides.
+        if not (is_fixing_task(new) and any(_is_same(new, one) for one in left)):
+            left = _with_failure(left, new)
     left = [
         replace(one, changed=(), is_unread=True)
-        if one.branch == ended.branch and is_run_by(one, ended.runs.unread)
+        if one.branch == ended.branch
+        and any(check.covers(again, red) for again in ended.runs.unread for red in one.checks)
         else one
         for one in left
     ]
     fresh = [one for one in left if ended.at_ms - one.last_ms <= FORGOTTEN_MS]
-    return tuple(fresh[-MOST:])
+    sorts = ([one for one in fresh if one.is_red is sort][-MOST:] for sort in (False, True))
+    bounded = tuple(sorted((one for sort in sorts for one in sort), key=lambda one: one.last_seq))
+    return AfterRun(bounded, [one for one, after in kept if after is None])
 
 
-def after_change(known: OpenFailures, root: str, path: str, *, is_gone: bool) -> OpenFailures:
-    """Return the open failures after a file was written, or deleted."""
+def is_of_git(one: OpenFailure) -> bool:
+    """Return True for what git's hooks found, and for a command of git that could not run."""
+    return one.head.startswith("git ")
+
+
+def is_fixing_task(one: OpenFailure) -> bool:
+    """Return True for the failure of a task that mends what it can: it says what it could not."""
+    return one.checks[0].is_fixer and one.checks[0].is_task and not one.unstarted
+
+
+def after_change(known: OpenFailures, root: str, path: str) -> OpenFailures:
+    """Return the failures after a file was written, or deleted."""
     if language_of(path) in PROSE:
         return known
     return tuple(
         replace(one, changed=distinct((path, *one.changed), CHANGED)) if one.root == root else one
         for one in known
-        if not (is_gone and one.root == root and _is_about(one, [path]))
     )
 
 
 def after_removal(known: OpenFailures, root: str, paths: Collection[str]) -> OpenFailures:
-    """Return the open failures after files or folders were deleted by a command."""
+    """Return the failures after files or folders were deleted: what was about them is not red."""
     gone = [path for path in paths if path]
-    return tuple(one for one in known if one.root != root or not (gone and _is_about(one, gone)))
-
-
-def after_switch(known: OpenFailures, root: str, old: str, new: str) -> OpenFailures:
-    """Return the open failures after a branch was created at HEAD: they move to it."""
     return tuple(
-        replace(one, branch=new) if (one.root, one.branch) == (root, old) else one for one in known
+        replace(one, is_void=True)
+        if gone
+        and one.root == root
+        and (files := files_of(one))
+        and all(is_within(path, gone) for path in files)
+        else one
+        for one in known
     )
 
 
@@ -202,13 +256,11 @@ def after_commit(
 
 
 def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
-    """Return the open failures without those of a work tree whose changes were discarded."""
-    return tuple(one for one in known if (one.root, one.branch) != (root, branch))
-
-
-def is_run_by(one: OpenFailure, ran: Iterable[CheckIdentity]) -> bool:
-    """Return True if one of some runs looks at all that a failing check looked at."""
-    return any(check.covers(again, red) for again in ran for red in one.checks)
+    """Return the failures after the changes of a work tree were discarded: none of it is red."""
+    return tuple(
+        replace(one, is_void=True) if (one.root, one.branch) == (root, branch) else one
+        for one in known
+    )
 
 
 def worth_showing(
@@ -224,25 +276,42 @@ def worth_showing(
     """
     found: list[OpenFailure] = []
     for one in sorted(known, key=lambda one: -one.last_ms):
-        is_here = not shown or one.branch in shown.values()
+        is_here = one.holds and (not shown or one.branch in shown.values())
         is_known = now_ms - one.last_ms <= FORGOTTEN_MS and not one.is_rewritten
-        if is_here and is_known and not any(_overlap(one, other) for other in found):
+        pairs = [(a, b) for other in found for a in one.checks for b in other.checks]
+        is_said = any(check.covers(a, b) or check.covers(b, a) for a, b in pairs)
+        if is_here and is_known and not is_said:
             found.append(one)
     return found
 
 
-def _overlap(one: OpenFailure, other: OpenFailure) -> bool:
-    pairs = [(a, b) for a in one.checks for b in other.checks]
-    return any(check.covers(a, b) or check.covers(b, a) for a, b in pairs)
+def _after_passes(
+    one: OpenFailure, ended: EndedCommand, ran: CheckIdentity | None
+) -> OpenFailure | None:
+    """Return a failure without the tests that passed; None if it is cleared.
 
-
-def _after_passes(one: OpenFailure, ended: EndedCommand) -> OpenFailure | None:
-    """Return a failure without the tests that passed; None if it is cleared."""
-    if one.branch != ended.branch or not ended.runs.passed:
-        return _without_named(one, ended)
+    `ran` is what the line ran and passed, which clears what is no check of the project.
+    """
+    recorded = ended.recorded
+    is_others = recorded.project_id == UNASSIGNED and recorded.session_id not in one.sessions
+    if is_others or one.branch != ended.branch:
+        return one
+    if not one.is_red:
+        is_mine = ran is not None and one.root == recorded.root
+        return (
+            None
+            if ran and is_mine and check.answers(ran, one.checks[0], one.tests, one.place)
+            else one
+        )
     for green in ended.runs.passed:
         if green.is_fixer and not any(red.is_fixer for red in one.checks):
-            one = replace(one, is_rewritten=one.is_rewritten or _is_rewritten(one, green))
+            # It says nothing of what it could not rewrite.
+            is_at = bool(one.place) and check.selects_test(green, one.place)
+            is_rewritten = one.is_rewritten or any(
+                check.covers(green, red) or (is_at and check.is_comparable(green, red))
+                for red in one.checks
+            )
+            one = replace(one, is_rewritten=is_rewritten)
             continue
         if any(_clears(green, red, one, ended) for red in one.checks):
             return None
@@ -250,7 +319,7 @@ def _after_passes(one: OpenFailure, ended: EndedCommand) -> OpenFailure | None:
         if left is None:
             return None
         one = left
-    return _without_named(one, ended)
+    return one
 
 
 def _clears(
@@ -270,15 +339,6 @@ def _clears(
     return is_alike and (passed or 0) >= _SAME_SIZE * one.total
 
 
-def _is_rewritten(one: OpenFailure, green: CheckIdentity) -> bool:
-    """Return True if a fixer ran on what the failing check covers."""
-    is_at = bool(one.place) and check.selects_test(green, one.place)
-    return any(
-        check.covers(green, red) or (is_at and check.is_comparable(green, red))
-        for red in one.checks
-    )
-
-
 def _without_covered(
     one: OpenFailure, green: CheckIdentity, ended: EndedCommand
 ) -> OpenFailure | None:
@@ -295,38 +355,28 @@ def _without_covered(
     return replace(one, tests=left) if left else None
 
 
-def _without_named(one: OpenFailure, ended: EndedCommand) -> OpenFailure | None:
-    """Return a failure without the tests that an output names as passed."""
-    if not one.tests or one.branch != ended.branch or ended.result.passed is None:
-        return one
-    left = tuple(name for name in one.tests if not _is_named_as_passed(name, ended.body.output))
-    return replace(one, tests=left) if left else None
-
-
-def _is_named_as_passed(name: str, output: str) -> bool:
-    """Return True if the first line of an output that names a test says that it passed."""
-    leaf = _LEAF.split(name)[-1]
-    at = output.find(leaf) if len(leaf) > 3 else -1
-    if at < 0:
-        return False
-    line = output[output.rfind("\n", 0, at) + 1 :].partition("\n")[0]
-    return _PASS.search(line) is not None and all(part in line for part in _LEAF.split(name)[-2:])
-
-
-def _with_failure(known: Sequence[OpenFailure], ended: EndedCommand) -> list[OpenFailure]:
+def _with_failure(known: Iterable[OpenFailure], new: OpenFailure) -> list[OpenFailure]:
     """Return the failures with a new one, which replaces those that its run covers."""
-    new = _new_failure(ended)
     left = []
     for one in known:
-        if one.branch == new.branch and _continues(new, one):
-            new = _continued(new, one)
+        is_same = _is_same(new, one)
+        is_alike = one.branch == new.branch and is_of_git(one) == is_of_git(new)
+        if is_alike and (is_same or _covers(new, one)):
+            new = _continued(new, one, is_same=is_same)
         else:
             left.append(one)
     return [*left, new]
 
 
-def _continues(new: OpenFailure, one: OpenFailure) -> bool:
-    return new.checks[0] == one.checks[0] or any(
+def _is_same(new: OpenFailure, one: OpenFailure) -> bool:
+    if new.unstarted or one.unstarted:
+        # A command that could not run says nothing about the check that it should have been.
+        return bool(new.unstarted and one.unstarted) and new.form == one.form
+    return (new.is_red or not one.is_red) and check.is_same_check(new.checks[0], one.checks[0])
+
+
+def _covers(new: OpenFailure, one: OpenFailure) -> bool:
+    return (new.is_red and one.is_red) and any(
         check.covers(wide, narrow)
         for wide in new.checks
         if not wide.is_guess
@@ -334,42 +384,68 @@ def _continues(new: OpenFailure, one: OpenFailure) -> bool:
     )
 
 
-def _continued(new: OpenFailure, one: OpenFailure) -> OpenFailure:
-    is_same = new.checks[0] == one.checks[0]
+def _continued(new: OpenFailure, one: OpenFailure, *, is_same: bool) -> OpenFailure:
+    """Return a failure as the next one of another.
+
+    Where an earlier session left the check red and its cause is another one now, it is a new one.
+    """
+    sessions = tuple(dict.fromkeys((*one.sessions, *new.sessions)))[-SESSIONS:]
+    if one.tests and new.failing:
+        fails_alike = set(one.tests) == set(new.tests or new.failing)
+    else:
+        fails_alike = (new.error or one.error, new.said) == (one.error, one.said)
+    if not is_same or not (fails_alike or new.sessions[0] in one.sessions):
+        return replace(new, sessions=sessions)
     return replace(
         new,
-        since_ms=one.since_ms if is_same else new.since_ms,
-        runs=one.runs + 1 if is_same else new.runs,
-        sessions=tuple(dict.fromkeys((*one.sessions, *new.sessions)))[-SESSIONS:],
+        since_ms=one.since_ms,
+        seq=one.seq,
+        origin=one.origin,
+        earlier=(*one.items[:1], *one.items[1:][-ITEMS:]),
+        sessions=sessions,
+        runs=one.runs + 1,
+        said=new.said or one.said,
+        error=new.error or one.error,
+        first_error=one.first_error or new.first_error,
+        signature=one.signature or new.signature,
+        files=distinct((*new.files, *one.files), FILES),
+        tried=new.seq if fails_alike else one.tried,
     )
 
 
-def _new_failure(ended: EndedCommand) -> OpenFailure:
-    result = ended.result
+def _new_failure(ended: EndedCommand, checks: tuple[CheckIdentity, ...]) -> OpenFailure:
+    result, recorded, forms = ended.result, ended.recorded, ended.forms
+    error = result.first_error or ended.unstarted.said
+    # The simple command that failed is the one that the message names, else the last.
+    blamed = [one for one in forms if ended.unstarted.name and ended.unstarted.name in one.words]
+    seq = order_of(recorded)
+    is_all = result.failed is None or result.failed <= len(result.failing)
     return OpenFailure(
-        checks=ended.runs.failed,
-        head=ended.runs.head,
-        root=ended.recorded.root,
+        checks=checks,
+        head=ended.head,
+        root=recorded.root,
         branch=ended.branch,
         since_ms=ended.at_ms,
         last_ms=ended.at_ms,
         item=ended.item,
-        sessions=(ended.recorded.session_id,),
-        client=ended.recorded.event.client,
+        sessions=(recorded.session_id,),
+        is_red=bool(ended.runs.failed),
+        client=recorded.event.client,
         said=result.said,
-        error=result.first_error,
+        error=error,
+        first_error=error,
         signature=result.signature,
-        tests=all_failing(result),
+        tests=result.failing if is_all else (),
         failing=result.failing,
         total=(result.passed or 0) + (result.failed or 0) if result.passed is not None else 0,
         place=place_in(result.first_error) if result.failed == 1 else "",
+        files=files_named_in(ended.body.output, root=recorded.root, cwd=recorded.event.cwd),
+        seq=seq,
+        last_seq=seq,
+        unstarted=ended.unstarted.reason,
+        form=next(iter(blamed), forms[-1] if forms else None),
+        origin=origin_of(recorded),
     )
-
-
-def _is_about(one: OpenFailure, gone: Iterable[str]) -> bool:
-    """Return True if all files that a failure names were deleted."""
-    files = files_of(one)
-    return bool(files) and all(is_within(path, list(gone)) for path in files)
 
 
 def files_of(one: OpenFailure) -> frozenset[str]:
@@ -377,12 +453,6 @@ def files_of(one: OpenFailure) -> frozenset[str]:
     tests = {name.partition("::")[0] for name in one.tests if "::" in name}
     given = {path for red in one.checks if not red.is_task for path in red.paths if "." in path}
     return frozenset({*tests, *given, one.place} - {""})
-
-
-def all_failing(result: CommandResult) -> tuple[str, ...]:
-    """Return the names of all failing tests; nothing if some may be missing."""
-    is_all = result.failed is None or result.failed <= len(result.failing)
-    return result.failing if is_all else ()
 
 
 def place_in(error: str) -> str:

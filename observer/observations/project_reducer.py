@@ -1,21 +1,22 @@
-"""Reduce a project's events to its fixes and open failures.
+"""Reduce a project's events to its fixes, open failures, and what was taken back.
 
 A left fold over the events of all sessions of a project, which links the observations that the
 sessions' own reducers made. The rules:
 
-- A fix is a failure, then changes, then a pass of the same check (`check.answers`) on the same
+- A fix is a failure, then changes, then a pass of the same check (`open_failures`) on the same
   branch. A pass without a change since the last failure is not a fix. The changes that count are
   those related to the failure (`failure_tracker.causes_of`), which may revert what broke the check.
 - A command that could not run, and works in another form, is a fix by itself.
 - A change fixes a program once: a wider run that passes later adds nothing.
 - Checks that run while work is in git's stash say nothing about that work.
-- A new branch at the same commit keeps the open failures; another branch has its own.
+- A new branch at the same commit keeps the failures; another branch has its own.
+- What took back edits, a git command or a commit that reverts another, is linked to them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -25,20 +26,14 @@ from observer.commands.check_tools import STATIC, checker_of
 from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.core.routes import Order
-from observer.core.text import distinct, one_line, relative
-from observer.core.value import newest
-from observer.observations import (
-    failure_tracker,
-    git_commands,
-    inverse_edits,
-    open_failures,
-    project_state,
-)
+from observer.core.text import distinct, is_within, one_line, relative
+from observer.observations import failure_tracker, git_commands, open_failures, project_state
 from observer.observations.analysis import analysis_of
 from observer.observations.drafts import FAILED, order_of, where_of
-from observer.observations.fix_text import ALTERNATIVE
-from observer.observations.inverse_edits import Reversal
+from observer.observations.failure_tracker import ALTERNATIVE
+from observer.observations.git_commands import GitOperation
 from observer.observations.project_state import (
+    DROPPED,
     Items,
     ProjectState,
     Step,
@@ -46,79 +41,10 @@ from observer.observations.project_state import (
     TrackedEdit,
 )
 
-TASKS = 40
 _PULLED = 50
 _HOOKS = ("|git commit",)
-
-
-def _with_failures(known: ProjectState, recorded: Recorded) -> ProjectState:
-    """Return the state with its open failures updated by an event, apart from its checks."""
-    known = _with_shown_branch(known, recorded)
-    body = recorded.event.body
-    if isinstance(body, Command):
-        return _after_git(known, recorded, body)
-    if isinstance(body, FileWrite) and not body.error:
-        path = relative(body.path, recorded.root, recorded.event.cwd)
-        return _after_change(known, recorded, [path], is_gone=body.operation == "delete")
-    if isinstance(body, Commit) and body.action == "import":
-        return _after_change(known, recorded, [file.path for file in body.files[:_PULLED]])
-    if isinstance(body, Commit) and recorded.session_id is None:
-        hooks = [one for key, checks in known.tasks.items() if key in _HOOKS for one in checks]
-        left = open_failures.after_commit(
-            known.failures, known.shown_branches[recorded.root], hooks
-        )
-        return replace(known, failures=left)
-    return known
-
-
-def _with_shown_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
-    """Note the branch checked out; open failures move to a new one at the same commit."""
-    body, root = recorded.event.body, recorded.root
-    branch = one_line(recorded.branch, 250)
-    if isinstance(body, Checkout):
-        branch = one_line(body.branch or body.new[:10], 250)
-    before = known.shown_branches.get(root)
-    if before == branch:
-        return known
-    others = {key: one for key, one in known.shown_branches.items() if key != root}
-    shown = newest({**others, root: branch}, project_state.ROOTS)
-    known = replace(known, shown_branches=shown)
-    if before is None or not (isinstance(body, Checkout) and body.old and body.old == body.new):
-        return known
-    return replace(known, failures=open_failures.after_switch(known.failures, root, before, branch))
-
-
-def _after_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectState:
-    """Drop failures of what git, or `rm`, has discarded."""
-    if not known.failures:
-        return known
-    result, root = analysis_of(recorded).result, recorded.root
-    is_ok = result.ok is not False
-    left = known.failures
-    for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
-        if operation.kind == "clean":
-            left = open_failures.after_removal(left, root, operation.paths)
-        is_given_up = operation.kind == "drop" and project_state.is_stashed(
-            known, root, recorded.event.at_ms
-        )
-        is_all = operation.kind == "restore" and not operation.paths
-        if operation.kind == "reset" or is_all or is_given_up:
-            left = open_failures.without_work(left, root, known.shown_branches.get(root, ""))
-    return replace(known, failures=left)
-
-
-def _after_change(
-    known: ProjectState, recorded: Recorded, paths: Iterable[str], *, is_gone: bool = False
-) -> ProjectState:
-    left = known.failures
-    for path in paths if left else ():
-        left = open_failures.after_change(left, recorded.root, path, is_gone=is_gone)
-    return replace(known, failures=left)
-
-
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _PAIRS = 40
-_PATHS = 20
 _SYMBOLS = 6
 
 
@@ -152,9 +78,7 @@ class ProjectReducer:
         step = _STEPS.get(type(body))
         if step is None or not made:
             return ()
-        known = _with_first_branch(self._state, recorded)
-        known = _with_failures(known, recorded)
-        self._state, items = step(known, recorded, body, made[0])
+        self._state, items = step(_with_branch(self._state, recorded), recorded, body, made[0])
         return items
 
     @property
@@ -164,21 +88,27 @@ class ProjectReducer:
 
     def changed_state(self) -> bytes | None:
         """Return the state with everything added so far, encoded; None if it has not changed."""
-        times = self._order.heard_ms, self._order.imported_ms
-        if self._state is self._stored and times == (
-            self._stored.heard_ms,
-            self._stored.imported_ms,
-        ):
+        heard, imported, stored = self._order.heard_ms, self._order.imported_ms, self._stored
+        if self._state is stored and (heard, imported) == (stored.heard_ms, stored.imported_ms):
             return None
-        return project_state.encode(replace(self._state, heard_ms=times[0], imported_ms=times[1]))
+        return project_state.encode(replace(self._state, heard_ms=heard, imported_ms=imported))
 
 
-def _with_first_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
-    """Note the branch of a work tree that is new to the state."""
-    root = recorded.root
-    if root in known.branches:
-        return known
-    return project_state.with_branch(known, root, one_line(recorded.branch, 250), "", is_same=True)
+def _with_branch(known: ProjectState, recorded: Recorded) -> ProjectState:
+    """Note the branch checked out in a work tree, and whether it began where the last one was."""
+    body, root = recorded.event.body, recorded.root
+    branch, head = one_line(recorded.branch, 250), ""
+    before = known.branches.get(root)
+    is_same = before is None
+    if isinstance(body, Checkout):
+        branch, head = one_line(body.branch or body.new[:10], 250), body.new[:64]
+        is_same = is_same or (bool(body.old) and body.old == body.new)
+    if before == branch:
+        return project_state.with_head(known, root, head) if head else known
+    if isinstance(body, Command) and not is_same:
+        done = git_commands.operations_of(recorded, body, is_ok=True)
+        is_same = any(one.kind == "branch" and one.target == branch for one, _ in done)
+    return project_state.with_branch(known, root, branch, head, is_same=is_same)
 
 
 def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
@@ -186,10 +116,15 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
         return known, ()
     where, change = where_of(recorded), analysis_of(recorded).change
     path = relative(body.path, where.root, where.cwd)
+    known = _with_changes(known, where.root, [path])
+    if body.operation == "delete":
+        left = open_failures.after_removal(known.failures, where.root, [path])
+        known = replace(known, failures=left)
     edit = TrackedEdit(
         seq=order_of(recorded),
         item=made.id,
-        worktree=project_state.worktree_of(known, recorded.root),
+        root=where.root,
+        branch=known.branches[where.root],
         session=recorded.session_id,
         path=path,
         said=change.became,
@@ -199,36 +134,43 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
     return project_state.with_edit(known, edit), ()
 
 
+def _with_changes(known: ProjectState, root: str, paths: Iterable[str]) -> ProjectState:
+    left = known.failures
+    for path in paths if left else ():
+        left = open_failures.after_change(left, root, path)
+    return replace(known, failures=left)
+
+
 def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -> Step:
+    root = recorded.root
     reverted = distinct(_REVERTS.findall(body.message), _PAIRS)
     links = [Link(kind="reverts", title=title) for title in reverted]
     if body.action == "import":
-        return known, (replace(made, links=tuple(links)),) if links else ()
-    paths = dict.fromkeys(file.path for file in body.files)
-    links += (Link(kind="replaces", title=title) for title in _replaced(known, paths))
-    commit = TrackedCommit(
-        hash=body.hash[:64], parent="".join(body.parents[:1])[:64], paths=distinct(paths, _PATHS)
+        after = _with_changes(known, root, [file.path for file in body.files[:_PULLED]])
+        return after, (replace(made, links=tuple(links)),) if links else ()
+    if recorded.session_id is None:  # a person, whose hooks have passed
+        hooks = [one for key, checks in known.tasks.items() if key in _HOOKS for one in checks]
+        left = open_failures.after_commit(known.failures, known.branches[root], hooks)
+        known = replace(known, failures=left)
+    paths = {file.path for file in body.files}
+    commit = TrackedCommit(hash=body.hash[:64], parent="".join(body.parents[:1])[:64])
+    hashes = tuple(reverted)
+    # Reverting what had reverted edits brings them back.
+    restored = [
+        one for one in known.edits if one.reverted_by and one.reverted_by.startswith(hashes)
+    ]
+    after = project_state.with_reverted(known, restored, "")
+    taken = [
+        one
+        for one in after.edits
+        if one.commit and not one.reverted_by and one.commit.startswith(hashes)
+    ]
+    made = replace(made, links=(*made.links, *links)) if links else made
+    after, items = _with_undone(
+        after, recorded, taken, made, f"reverted in {commit.hash[:10]}", reverted_by=commit.hash
     )
-    after = project_state.with_reverted(
-        known, inverse_edits.restored_by_revert(known, reverted), ""
-    )
-    after, items = inverse_edits.with_undone(
-        after,
-        recorded,
-        inverse_edits.undone_by_revert(known, reverted),
-        made,
-        Reversal(
-            how=f"reverted in {commit.hash[:10]}", links=tuple(links), reverted_by=commit.hash
-        ),
-    )
-    return project_state.with_commit(after, recorded.root, commit, paths), items
-
-
-def _replaced(known: ProjectState, paths: Iterable[str]) -> list[str]:
-    """Return the dissolved commits whose files a new commit holds."""
-    taken = set(paths)
-    dissolved = [commit for commit in known.commits if commit.hash in known.dissolved]
-    return [commit.hash for commit in dissolved if taken.intersection(commit.paths)]
+    items = items or ((made,) if links else ())
+    return project_state.with_commit(after, root, commit, paths), items
 
 
 def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item) -> Step:
@@ -250,32 +192,23 @@ def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item)
     return after, (replace(made, links=tuple(links)),)
 
 
-def _checkout(known: ProjectState, recorded: Recorded, body: Checkout, _made: Item) -> Step:
-    branch = one_line(body.branch or body.new[:10], 250)
-    after = project_state.with_branch(
-        known, recorded.root, branch, body.new[:64], is_same=bool(body.old) and body.old == body.new
-    )
-    return replace(after, is_checkout_reported=True), ()
-
-
 def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item) -> Step:
-    result = analysis_of(recorded).result
-    after, undone = inverse_edits.with_git_command(
-        known, recorded, body, made, is_ok=result.ok is not False
-    )
-    after = replace(after, is_checkout_reported=False) if after.is_checkout_reported else after
-    if project_state.is_stashed(after, recorded.root, recorded.event.at_ms):
-        return after, undone
+    result, root = analysis_of(recorded).result, recorded.root
+    after, undone = known, dict[int, Item]()
+    for operation, how in git_commands.operations_of(recorded, body, is_ok=result.ok is not False):
+        after = _without_given_up(after, recorded, operation)
+        after, items = _with_operation(after, recorded, operation, made, how)
+        undone |= {item.id: item for item in items}
+        made = undone.get(made.id, made)
+    if project_state.is_stashed(after, root, recorded.event.at_ms):
+        return after, tuple(undone.values())
     if made.category != FAILED and made.folded > 1:  # links name the run, not its record
         made = replace(made, id=item_id(recorded.seq))
-    ran = open_failures.ended_command(after.tasks, recorded, body, result, made.id)
-    if any(ran.runs):
-        here = ran._replace(branch=after.shown_branches.get(recorded.root, ""))
-        tasks = newest({**after.tasks, **ran.runs.learned}, TASKS)
-        failures = open_failures.after_run(after.failures, here)
-        after = replace(after, failures=failures, tasks=tasks)
+    ran = open_failures.ended_command(
+        after.tasks, recorded, body, result, made.id, after.branches[root]
+    )
     after, items = failure_tracker.with_command(after, ran)
-    return after, (*undone, *map(_unless_static, items))
+    return after, (*undone.values(), *map(_unless_static, items))
 
 
 def _unless_static(made: Item) -> Item:
@@ -287,11 +220,152 @@ def _unless_static(made: Item) -> Item:
     return replace(made, kind="record") if kinds and kinds <= STATIC else made
 
 
+def _without_given_up(
+    known: ProjectState, recorded: Recorded, operation: GitOperation
+) -> ProjectState:
+    """Return the state in which nothing is red of what git, or `rm`, discards."""
+    root, left = recorded.root, known.failures
+    is_given_up = operation.kind == "drop" and project_state.is_stashed(
+        known, root, recorded.event.at_ms
+    )
+    is_all = operation.kind == "restore" and not operation.paths
+    if operation.kind == "clean":
+        left = open_failures.after_removal(left, root, operation.paths)
+    elif operation.kind == "reset" or is_all or is_given_up:
+        left = open_failures.without_work(left, root, known.branches[root])
+    return replace(known, failures=left)
+
+
+def _with_operation(
+    known: ProjectState, recorded: Recorded, operation: GitOperation, made: Item, how: str
+) -> Step:
+    """Return the state after git, or `rm`, changed the work tree, and `made` with what it undid."""
+    root = recorded.root
+    match operation.kind:
+        case "branch":
+            return known, ()
+        case "stash":
+            return project_state.with_stash(known, root, recorded.event.at_ms), ()
+        case "unstash" | "drop":
+            return project_state.with_work(known, root), ()
+    commits = project_state.commits_since(known, root, operation.target) if operation.target else []
+    hashes = [one.hash for one in commits]
+    if commits and operation.kind in ("reset", "uncommit"):
+        known = project_state.with_head(known, root, commits[-1].parent)
+        made = replace(
+            made, links=(*made.links, *(Link(kind="reverts", title=one) for one in hashes))
+        )
+    if operation.kind == "uncommit":
+        after = project_state.map_edits(
+            known, lambda one: replace(one, commit="") if one.commit in hashes else one
+        )
+        return after, (made,) if hashes else ()
+    taken = [
+        edit
+        for edit in known.edits
+        if not edit.reverted_by
+        and is_within(edit.path, operation.paths)
+        and (edit.commit in hashes or edit in _uncommitted(known, root, operation))
+    ]
+    after, items = _with_undone(known, recorded, taken, made, how)
+    if not taken and (operation.paths or commits):
+        # It reverted changes older than the state, which may be why a check passes.
+        path = operation.paths[0] if len(operation.paths) == 1 else ""
+        after = _with_undo(after, recorded, made, how=how, since=0, path=path)
+    return after, items or ((made,) if hashes and operation.kind == "reset" else ())
+
+
+def _uncommitted(known: ProjectState, root: str, operation: GitOperation) -> list[TrackedEdit]:
+    """Return the uncommitted edits that an operation may affect.
+
+    Files that were made since the last commit are not git's: only `clean` takes them away.
+    """
+    live = [
+        edit
+        for edit in known.edits
+        if edit.root == root and edit.path and not edit.reverted_by and not edit.commit
+    ]
+    new = {edit.path for edit in live if edit.is_new}
+    is_clean = operation.kind == "clean"
+    return [edit for edit in live if edit.kind != "undo" and (edit.path in new) == is_clean]
+
+
+def _with_undone(
+    known: ProjectState,
+    recorded: Recorded,
+    taken: Sequence[TrackedEdit],
+    made: Item,
+    how: str,
+    *,
+    reverted_by: str = DROPPED,
+) -> Step:
+    """Mark edits as reverted by the event whose observation is `made`, and link that to them.
+
+    It is linked to the observations of the edits, then to the fixes that they were part of.
+    """
+    if not taken:
+        return known, ()
+    edits = dict.fromkeys(edit.item for edit in taken)
+    fixes = dict.fromkeys(fix for edit in taken for fix in edit.fixed.values())
+    links = (Link(kind="reverts", target=one) for one in (*edits, *fixes) if one != made.id)
+    after = project_state.with_reverted(known, taken, reverted_by)
+    paths = {edit.path for edit in taken}
+    path = paths.pop() if len(paths) == 1 else ""
+    since = min(edit.seq for edit in taken)
+    after = _with_undo(after, recorded, made, how=how, since=since, path=path)
+    return after, (replace(made, links=(*made.links, *links)),)
+
+
+def _with_undo(
+    known: ProjectState, recorded: Recorded, made: Item, *, how: str, since: int, path: str
+) -> ProjectState:
+    """Track a reversal as an edit of its own: it may be why a check passes."""
+    undo = TrackedEdit(
+        seq=order_of(recorded),
+        item=made.id,
+        root=recorded.root,
+        branch=known.branches[recorded.root],
+        session=recorded.session_id,
+        kind="undo",
+        path=path,
+        said=one_line(how, 200),
+        since=since,
+    )
+    return project_state.with_edit(known, undo)
+
+
+def rewritten(recorded: Recorded, made: Iterable[Item]) -> dict[str, str]:
+    """Return what became of commits by an event whose items are `made`: new hashes by old ones.
+
+    A commit that was reset or reverted became nothing, "".
+    """
+    if isinstance(recorded.event.body, Rewrite):
+        return dict(recorded.event.body.pairs)
+    links = (link for item in made for link in item.links)
+    return {link.title: "" for link in links if link.kind == "reverts" and link.title}
+
+
+def taken_back(before: ProjectState, after: ProjectState) -> dict[int, set[str]]:
+    """Return the files, by session, of which everything that was done was taken back just now."""
+    if before.edits is after.edits:
+        return {}
+    was = {edit.seq for edit in before.edits if edit.reverted_by}
+    there: set[tuple[int, str]] = set()
+    gone: set[tuple[int, str]] = set()
+    for edit in after.edits:
+        if edit.session and edit.path and edit.kind != "undo" and edit.seq not in was:
+            (gone if edit.reverted_by else there).add((edit.session, edit.path))
+    found: dict[int, set[str]] = {}
+    for session, path in gone - there:
+        found.setdefault(session, set()).add(path)
+    return found
+
+
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
 _STEPS: dict[type[AnyBody], Callable[[ProjectState, Recorded, Any, Item], Step]] = {
     FileWrite: _write,
     Command: _command,
     Commit: _commit,
     Rewrite: _rewrite,
-    Checkout: _checkout,
+    Checkout: lambda known, _recorded, _body, _made: (known, ()),  # its branch is noted
 }

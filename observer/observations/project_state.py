@@ -22,7 +22,6 @@ from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
 
 EDITS = 120
-FAILURES = 24
 ALTERNATIVES = 40
 
 DROPPED = "dropped"
@@ -33,13 +32,6 @@ STASHED_MS = 2 * 3_600_000
 """Work that has been in git's stash for longer counts as given up for other work."""
 
 
-class WorktreeBranch(Value):
-    """Where a check ran: a work tree, and the branch or detached commit checked out in it."""
-
-    root: str = ""
-    branch: str = ""
-
-
 class TrackedEdit(Value):
     """One change to the work tree, kept as long as it may explain a check that passes.
 
@@ -47,12 +39,13 @@ class TrackedEdit(Value):
     `since` on. `item` is its observation. `reverted_by` is empty while the change is there, else
     `DROPPED` or the hash of the commit that reverted it. `fixed` maps the programs whose failure it
     fixed to the items of those fixes. `remedy` is the kind of command, a `FixKind`; `has_failed` if
-    that command failed.
+    that command failed. It was made in the work tree `root`, on the branch.
     """
 
     seq: int
     item: int
-    worktree: WorktreeBranch
+    root: str = ""
+    branch: str = ""
     session: int | None = None
     kind: Literal["edit", "command", "undo"] = "edit"
     path: str = ""
@@ -67,49 +60,10 @@ class TrackedEdit(Value):
     fixed: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-class TrackedFailure(Value):
-    """A failing check, tracked until a pass resolves it: how it failed first and last.
-
-    `tests` are the failing tests if all of them are known, else empty; `place` is the file of the
-    error if there was only one. `items` are the observations of its failures, oldest first.
-    `checks` is what was run, then the checks that failed in it; a pass of any resolves it.
-    `runs` counts the failing runs of exactly this check; `files` are named in its output.
-    Edits up to the sequence number `tried` did not change the failure. `unstarted` is the reason if
-    the command could not do its work, which says nothing about the code. `form` is the command as
-    typed, `origin` the event that failed first.
-    """
-
-    head: str
-    worktree: WorktreeBranch
-    seq: int
-    last_seq: int
-    last_ms: int
-    items: tuple[int, ...]
-    sessions: tuple[int | None, ...]
-    checks: tuple[CheckIdentity, ...] = ()
-    runs: int = 1
-    said: str = ""
-    error: str = ""
-    last_error: str = ""
-    signature: str = ""
-    tests: tuple[str, ...] = ()
-    place: str = ""
-    files: tuple[str, ...] = ()
-    tried: int = 0
-    unstarted: str = ""
-    form: InvocationForm | None = None
-    origin: ItemOrigin | None = None
-
-    @property
-    def check(self) -> CheckIdentity:
-        """What was run."""
-        return self.checks[0]
-
-
 class Alternative(Value):
     """A command that works where another form of it does not, and how often that was met.
 
-    `reason` is as in `TrackedFailure.unstarted`, empty if the failed form only lacks a setting.
+    `reason` is as in `OpenFailure.unstarted`, empty if the failed form only lacks a setting.
     `pairs` are the observations of failure and success, of the newest occurrences. `is_refuted`
     if the form that failed has worked since.
     """
@@ -126,37 +80,30 @@ class Alternative(Value):
 
 
 class TrackedCommit(Value):
-    """A commit, with what is needed to undo it: its first parent and its files."""
+    """A commit, with what is needed to undo it: its first parent."""
 
     hash: str
     parent: str = ""
-    paths: tuple[str, ...] = ()
 
 
 class ProjectState(Value):
     """All that is known of a project. Sequences are oldest first and drop the oldest.
 
-    `tracked` are failures that wait for a fix, `failures` the checks that are red now. `branches`,
-    `heads`, `shown_branches` and `stashed_at_ms` are keyed by work tree; the last holds those whose
-    work is in git's stash. `dissolved` are commits that a reset turned into uncommitted changes,
-    until the next commit. `tasks` are the checks that a task (`make test`) turned out to run.
-    `is_checkout_reported` after a hook reported a checkout, until the command that made it is
-    reported too. `heard_ms` and `imported_ms` are as of `core.routes.Order`; `is_out_of_order` once
-    an event came late, of which the state knows nothing: it has to be derived anew.
+    `failures` wait for a pass, or another command in their place. `branches`, `heads` and
+    `stashed_at_ms` are keyed by work tree; the last holds those whose work is in git's stash.
+    `tasks` are the checks that a task (`make test`) turned out to run. `heard_ms` and `imported_ms`
+    are as of `core.routes.Order`; `is_out_of_order` once an event came late, of which the state
+    knows nothing: it has to be derived anew.
     """
 
     edits: tuple[TrackedEdit, ...] = ()
-    tracked: tuple[TrackedFailure, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     commits: tuple[TrackedCommit, ...] = ()
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
-    dissolved: tuple[str, ...] = ()
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
-    shown_branches: dict[str, str] = msgspec.field(default_factory=dict)
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
-    is_checkout_reported: bool = False
     heard_ms: int = 0
     imported_ms: int = 0
     is_out_of_order: bool = False
@@ -181,15 +128,13 @@ def decode(data: bytes) -> ProjectState:
     Raises:
         StoreUnavailable: the bytes are not a state of this version; a rebuild recreates it.
     """
-    state = decode_state(_DECODER, data, of="project") if data else ProjectState()
-    # An older observer named some checks in another way.
-    return replace(state, tracked=tuple(one for one in state.tracked if one.checks))
+    return decode_state(_DECODER, data, of="project") if data else ProjectState()
 
 
 def with_edit(state: ProjectState, edit: TrackedEdit) -> ProjectState:
     """Return the state with one more edit; an edit of a file ends the stashed period."""
     after = replace(state, edits=(*state.edits, edit)[-EDITS:])
-    return with_work(after, edit.worktree.root) if edit.kind == "edit" else after
+    return with_work(after, edit.root) if edit.kind == "edit" else after
 
 
 def map_edits(state: ProjectState, change: Callable[[TrackedEdit], TrackedEdit]) -> ProjectState:
@@ -234,12 +179,11 @@ def commits_since(state: ProjectState, root: str, to: str) -> list[TrackedCommit
     while here and len(found) != steps and not (steps < 0 and here.hash.startswith(to or "-")):
         found.append(here)
         here = known.get(here.parent)
-    is_there = len(found) == steps if steps >= 0 else _ends_at(found, here, to)
+    if steps >= 0:
+        is_there = len(found) == steps
+    else:
+        is_there = bool(to) and bool(here or (found and found[-1].parent.startswith(to)))
     return found if is_there else []
-
-
-def _ends_at(found: list[TrackedCommit], here: TrackedCommit | None, to: str) -> bool:
-    return bool(to) and (here is not None or any(one.parent.startswith(to) for one in found[-1:]))
 
 
 def with_branch(
@@ -249,24 +193,22 @@ def with_branch(
 
     If the commit `is_same`, failures and edits follow; otherwise only uncommitted edits do.
     """
-    here = WorktreeBranch(root=root, branch=state.branches.get(root, ""))
-    with_work = WorktreeBranch(root=root, branch=branch)
-    tracked = state.tracked
-    if is_same:
-        tracked = tuple(
-            replace(one, worktree=with_work) if one.worktree == here else one for one in tracked
-        )
+    before = (root, state.branches.get(root, ""))
     after = map_edits(
         state,
         lambda one: (
-            replace(one, worktree=with_work)
-            if one.worktree == here and (is_same or not one.commit)
+            replace(one, branch=branch)
+            if (one.root, one.branch) == before and (is_same or not one.commit)
             else one
         ),
     )
+    failures = (
+        replace(one, branch=branch) if is_same and (one.root, one.branch) == before else one
+        for one in state.failures
+    )
     return replace(
         after,
-        tracked=tracked,
+        failures=tuple(failures),
         branches=newest(state.branches | {root: branch}, ROOTS),
         heads=newest(state.heads | {root: head}, ROOTS) if head else state.heads,
     )
@@ -280,22 +222,14 @@ def with_commit(
         state,
         lambda one: (
             replace(one, commit=commit.hash)
-            if one.path in paths
-            and one.worktree.root == root
-            and not one.commit
-            and not one.reverted_by
+            if one.path in paths and one.root == root and not one.commit and not one.reverted_by
             else one
         ),
     )
     commits = (*after.commits, commit)[-COMMITS:]
-    return replace(with_head(after, root, commit.hash), commits=commits, dissolved=())
+    return replace(with_head(after, root, commit.hash), commits=commits)
 
 
 def with_head(state: ProjectState, root: str, head: str) -> ProjectState:
     """Return the state with HEAD of a work tree at a commit."""
     return replace(state, heads=newest(state.heads | {root: head}, ROOTS))
-
-
-def worktree_of(state: ProjectState, root: str) -> WorktreeBranch:
-    """Return a work tree with the branch checked out in it."""
-    return WorktreeBranch(root=root, branch=state.branches.get(root, ""))

@@ -11,16 +11,15 @@ or dropped are removed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from observer.commands import command_line
 from observer.commands.command_line import SimpleCommand
 from observer.commands.runners import program_name, unquoted
-from observer.core.events import Command, FileChange, ToolUse
+from observer.core.events import Command, ToolUse
 from observer.core.json_text import object_in, texts_in
 from observer.core.model import Recorded
 from observer.core.patterns import lazy_pattern
@@ -28,21 +27,17 @@ from observer.core.text import distinct, is_within, one_line, relative
 from observer.core.value import newest
 from observer.observations import git_commands, session_state, turns
 from observer.observations.git_commands import GitOperation
-from observer.observations.session_state import (
-    SYMBOLS_OF_FILE,
-    FileState,
-    SessionState,
-    added,
-    without_groups,
-)
+from observer.observations.session_state import FileState, SessionState, added, without_groups
 
 HASH_CHARS = 10
 _WHOLE_HASH = 40
 """Least digits of a hash that a hook reports; git prints fewer."""
+DISCARDING = frozenset({"restore", "reset", "clean"})
+"""Kinds of git operations that discard changes for good."""
 PULLS = 8
 _OPENING = " ("
 _PULL = lazy_pattern(
-    r"https://[\w.-]+(?:/[\w.~-]+){2,6}/(?:pull|pull-requests|pulls|merge_requests)/(\d+)\b"
+    r"(https://[\w.-]+(?:/[\w.~-]+){2,6}/(?:pull|pull-requests|pulls|merge_requests)/(\d+))\b"
 )
 """A pull request on GitHub, Bitbucket, Gitea or Forgejo, a merge request on GitLab."""
 _FORGES = frozenset({"gh", "glab"})
@@ -123,32 +118,6 @@ def _with_clean(state: SessionState, paths: Iterable[str]) -> SessionState:
     return replace(state, files=files)
 
 
-def with_counts(state: SessionState, counted: Iterable[FileChange]) -> SessionState:
-    """Return the state before a commit of the session, with its lines where nothing else has them.
-
-    Of a file that only edits changed these say more: it may hold work of others too.
-    """
-    known = {one.path: one for one in counted if one.added is not None}
-    files = {
-        path: touched
-        if touched.is_counted or path not in known
-        else _counted_file(touched, known[path])
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files)
-
-
-def _counted_file(touched: FileState, change: FileChange) -> FileState:
-    before = touched.committed or FileState()
-    return replace(
-        touched,
-        added=before.added + (change.added or 0),
-        removed=before.removed + (change.removed or 0),
-        symbols=touched.symbols or distinct(change.symbols, SYMBOLS_OF_FILE),
-        is_counted=before.is_counted,
-    )
-
-
 def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
     """Return the state after a commit outside of it that holds changes of its files."""
     later = added(state.later_commits, saying)
@@ -184,56 +153,39 @@ def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> Sessi
     return replace(state, files=state.files | asked, is_git_asked=True)
 
 
-def with_pull(state: SessionState, branch: str, asked: str, printed: str) -> SessionState:
-    """Return the state after a tool printed the address of a branch's pull request, and no other.
+def with_pull(state: SessionState, branch: str, call: Command | ToolUse) -> SessionState:
+    """Return the state after a call: with the pull request of the branch, and a title of one.
 
-    One that was `asked` for by its number may be another branch's.
+    The address is that which the call printed, and no other; one that was asked for by its number
+    may be another branch's. A title that the session gave stays before those that it looked at.
     """
-    if "https://" not in printed:
-        return state
-    found = {(one[0], one[1]) for one in _PULL.finditer(printed)}
-    if len(found) != 1:
-        return state
-    ((address, number),) = found
-    if re.search(rf"\b{number}\b", asked):
-        return state
-    return replace(state, pulls=newest({**state.pulls, branch: address}, PULLS))
-
-
-def with_pull_title(state: SessionState, titles: PullTitles) -> SessionState:
-    """Return the state after a tool was given, or printed, the title of a pull request.
-
-    One that the session opened or named anew stays before those that it looked at.
-    """
-    given, shown = titles
+    asked = call.command if isinstance(call, Command) else call.input
+    found = {one.groups() for one in _PULL.finditer(call.output)}
+    for address, number in found if len(found) == 1 else ():
+        if not re.search(rf"\b{number}\b", asked):
+            state = replace(state, pulls=newest({**state.pulls, branch: address}, PULLS))
+    given, shown = _titles_in(call)
     title = one_line(given or (not state.pull and shown) or "", 200)
     return replace(state, pull=title) if title else state
 
 
-class PullTitles(NamedTuple):
-    """The title of a pull request that a call gave, and the only one that it was shown."""
-
-    given: str = ""
-    shown: str = ""
-
-
-def titles_in(call: Command | ToolUse) -> PullTitles:
-    """Return the title of the pull request that a call opened, named anew or looked at."""
+def _titles_in(call: Command | ToolUse) -> tuple[str, str]:
+    """Return the title of a pull request that a call gave, and the only one that it printed."""
     if isinstance(call, ToolUse):
         if not _IS_OF_PULLS.search(call.tool) or call.failed:
-            return PullTitles()
+            return "", ""
         given = object_in(call.input).get("title")
-        return PullTitles(given if isinstance(given, str) else "", _only_title(call.output))
+        return given if isinstance(given, str) else "", _only_title(call.output)
     for part in command_line.simple_commands(call.command):
         words = [unquoted(word) for word in part.words]
         sort, verb = (*words[1:3], "", "")[:2]
         if program_name(words[0]) not in _FORGES:
             continue
         if sort in ("pr", "mr") and verb in ("create", "edit", "update"):
-            return PullTitles(_option(words))
+            return _option(words), ""
         if (sort in ("pr", "mr") and verb == "view") or (sort == "api" and "/pulls/" in verb):
-            return PullTitles(shown=_only_title(call.output))
-    return PullTitles()
+            return "", _only_title(call.output)
+    return "", ""
 
 
 def _option(words: list[str]) -> str:
@@ -255,21 +207,14 @@ def _only_title(printed: str) -> str:
 def with_git_commands(
     state: SessionState, recorded: Recorded, body: Command, *, is_ok: bool
 ) -> SessionState:
-    """Return the state after the git commands of a line; `is_ok` as in `completed_parts`."""
-    for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
-        state = with_operation(state, operation)
-    return _with_printed(state, recorded, body, is_ok=is_ok)
-
-
-def _with_printed(
-    state: SessionState, recorded: Recorded, body: Command, *, is_ok: bool
-) -> SessionState:
-    """Return the state after what git printed of commits.
+    """Return the state after the git commands of a line; `is_ok` as in `completed_parts`.
 
     A commit holds the files that were added since the last, or all that are open if it is of as
     many. Which program ran git is all the same. Where it printed none, though it was asked for one
     and nothing failed, it may be quiet, or go on in the background.
     """
+    for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
+        state = with_operation(state, operation)
     parts = [one for one in command_line.simple_commands(body.command) if not one.looks]
     is_made = bool(parts) and git_commands.COMMITTED.search(body.output) is not None
     if not is_made and "git" not in body.command:
@@ -284,19 +229,11 @@ def _with_printed(
     is_asked = any(words[0] == "commit" for words in taking)
     if is_made:
         state = with_printed_commits(state, body.output, is_asked=is_asked)
-    elif is_asked and is_ok:
-        state = _with_quiet(state)
+    elif is_asked and is_ok:  # if it did not come about, git says so at the end of the session
+        open_now = open_files(state)
+        added = [path for path in open_now if state.staged and is_within(path, state.staged)]
+        state = _with_clean(state, open_now if _ALL in state.staged else added or open_now)
     return state
-
-
-def _with_quiet(state: SessionState) -> SessionState:
-    """Return the state after a commit of what was added, or of anything, that git did not print.
-
-    If it did not come about, git says so at the end of the session.
-    """
-    open_now = open_files(state)
-    added = [path for path in open_now if state.staged and is_within(path, state.staged)]
-    return _with_clean(state, open_now if _ALL in state.staged else added or open_now)
 
 
 def with_printed_commits(
@@ -354,25 +291,24 @@ def with_operation(state: SessionState, operation: GitOperation) -> SessionState
     """
     if operation.kind in ("stash", "unstash", "drop"):
         return replace(state, is_stashed=operation.kind == "stash")
-    change = _CHANGES.get(operation.kind)
-    if change is None:
+    if operation.kind not in DISCARDING:
         return state
-    changed = {
-        path: after
-        for path, touched in state.files.items()
-        if is_within(path, operation.paths) and (after := change(touched)) is not touched
-    }
-    # What is written from now on is not what was taken back.
-    return without_groups(_with_taken_back(state, changed), "write")
-
-
-def _with_taken_back(state: SessionState, changed: Mapping[str, FileState]) -> SessionState:
-    """Return the state after changes of files that no commit had were taken back."""
+    # Only `clean` takes away a file that no commit has.
+    changed = {}
+    for path, touched in state.files.items():
+        is_new = touched.fate == "created" and touched.committed is None
+        is_meant = is_new == (operation.kind == "clean") and is_within(path, operation.paths)
+        if touched.is_dirty and is_meant:
+            before = touched.committed or FileState(is_undone=True)
+            changed[path] = replace(
+                before, reads=touched.reads, writes=touched.writes, committed=touched.committed
+            )
     # Where the turn committed, what is taken back in it may not be all of a file.
     is_all = not (state.turn and state.turn.commits)
     gone = [path for path, file in changed.items() if is_all or file.is_undone]
     turn = state.turn and turns.without(state.turn, files=gone)
-    return replace(state, files={**state.files, **changed}, turn=turn)
+    # What is written from now on is not what was taken back.
+    return without_groups(replace(state, files={**state.files, **changed}, turn=turn), "write")
 
 
 def _committed_file(touched: FileState) -> FileState:
@@ -380,35 +316,6 @@ def _committed_file(touched: FileState) -> FileState:
     return replace(clean, committed=clean)
 
 
-def _is_new(touched: FileState) -> bool:
-    return touched.fate == "created" and touched.committed is None
-
-
-def _reverted_file(touched: FileState) -> FileState:
-    before = touched.committed or FileState(is_undone=True)
-    return replace(before, reads=touched.reads, writes=touched.writes, committed=touched.committed)
-
-
 def hash_of(saying: str) -> str:
     """Return the abbreviated hash from the text of a commit."""
     return saying.rpartition(_OPENING)[2].removesuffix(")")
-
-
-def _restored_file(touched: FileState) -> FileState:
-    is_there = touched.is_dirty and not _is_new(touched)
-    return _reverted_file(touched) if is_there else touched
-
-
-def _cleaned_file(touched: FileState) -> FileState:
-    is_there = touched.is_dirty and _is_new(touched)
-    return _reverted_file(touched) if is_there else touched
-
-
-_CHANGES: Mapping[str, Callable[[FileState], FileState]] = {
-    "restore": _restored_file,
-    "reset": _restored_file,
-    "clean": _cleaned_file,
-}
-"""Operation -> what it makes of a changed file."""
-DISCARDING = frozenset(_CHANGES)
-"""Operations that discard changes for good."""

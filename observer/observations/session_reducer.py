@@ -8,7 +8,7 @@ needs no observation: searches would find the question instead of its answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -53,18 +53,23 @@ from observer.observations import (
     prompts,
     quoting,
     session_commits,
-    session_lifecycle,
     session_state,
     todos,
-    tool_pairing,
     turns,
 )
-from observer.observations.analysis import EventRecord, analysis_of, analyzed
+from observer.observations.analysis import (
+    EventRecord,
+    ToolCall,
+    analysis_of,
+    analyzed,
+    completed,
+    pending_call,
+    same_as,
+)
 from observer.observations.drafts import item, where_of
 from observer.observations.git_commands import GitOperation
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_state import PendingTool, SessionState
-from observer.observations.turns import Turn
 
 _PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
 _VERBS = word_set(
@@ -94,22 +99,17 @@ def is_memory_use(body: AnyBody) -> bool:
 
 def _is_own_line(parts: Iterable[SimpleCommand]) -> bool:
     """Return True if each pipeline of a line runs observer or prepares that."""
-    pipelines = [*_pipelines(parts)]
+    pipelines: list[list[SimpleCommand]] = []
+    for part in parts:
+        if pipelines and part.sign == "|":
+            pipelines[-1].append(part)
+        else:
+            pipelines.append([part])
     own = [any(map(_is_own_part, pipeline)) for pipeline in pipelines]
     return any(own) and all(
         is_own_tool or all(program_name(part.words[0]) in _BESIDE for part in pipeline)
         for is_own_tool, pipeline in zip(own, pipelines, strict=True)
     )
-
-
-def _pipelines(parts: Iterable[SimpleCommand]) -> Iterator[list[SimpleCommand]]:
-    pipeline: list[SimpleCommand] = []
-    for part in parts:
-        if pipeline and part.sign != "|":
-            yield pipeline
-            pipeline = []
-        pipeline.append(part)
-    yield pipeline
 
 
 def _is_own_part(part: SimpleCommand) -> bool:
@@ -130,7 +130,7 @@ Step = tuple[SessionState, Items]
 class SessionReducer:
     """Reduces one session's events within a batch.
 
-    `session` is as stored, or new from `session_lifecycle.begin`. None is for events outside of
+    `session` is as stored, or new from `session_state.begin`. None is for events outside of
     sessions: each gives an observation by itself, and nothing is grouped.
     """
 
@@ -151,27 +151,26 @@ class SessionReducer:
         if self._session is None:
             whole = analyzed(recorded)
             return whole, _step(SessionState(), whole)[1]
-        self._session = session_lifecycle.after(self._session, recorded)
-        whole = tool_pairing.completed(self._state, recorded)
+        self._session = session_state.counted(self._session, recorded)
+        whole = completed(self._state, recorded)
         before = self._state
         self._state, items = _step(before, whole)
         old, new = before.turn, self._state.turn
-        ended = self._ended(old, whole) if old and new and old.origin != new.origin else ()
+        if old and new and old.origin != new.origin:  # a record now, if nothing came of it
+            over = replace(old, is_over=True)
+            is_void = turns.says_something(old) and not turns.says_something(over)
+            last = whole if is_void else self._last
+            items = (*items, *((turns.item_of(over, last),) if last else ()))
         self._last = whole
-        return whole, (*items, *ended)
-
-    def _ended(self, turn: Turn, by: Recorded) -> Items:
-        """Return the item of a turn that a prompt ended, now a record if nothing came of it."""
-        over = replace(turn, is_over=True)
-        last = by if turns.says_something(turn) and not turns.says_something(over) else self._last
-        return (turns.item_of(over, last),) if last else ()
+        return whole, items
 
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
         """Take the fixes that the last event completed, and the checks that are red now."""
         if self._state.turn:
             self._state = replace(self._state, turn=turns.with_fixes(self._state.turn, items))
         if self._session:
-            seen = tuple(one for one in failures if self._session.id in one.sessions)
+            own = self._session.id
+            seen = tuple(one for one in failures if one.holds and own in one.sessions)
             self._state = replace(self._state, failing=seen)
 
     def commit(self, saying: str, paths: Iterable[str]) -> None:
@@ -211,12 +210,8 @@ class SessionReducer:
 
     def turn(self) -> Items:
         """Return the item of the turn that goes on, if an event of it was added."""
-        return self._turn(self._state)
-
-    def _turn(self, state: SessionState) -> Items:
-        if state.turn is None or self._last is None:
-            return ()
-        return (turns.item_of(state.turn, self._last),)
+        turn, last = self._state.turn, self._last
+        return (turns.item_of(turn, last),) if turn and last else ()
 
     def session(self) -> Session | None:
         """Return the session with everything added so far."""
@@ -241,9 +236,7 @@ def _step(before: SessionState, recorded: EventRecord) -> Step:
         said = conversation.said_on_refusing(recorded)
         return _with_answers(_superseded(counted, event.body), said), said
     step = _STEPS.get(type(event.body))
-    if step is None:
-        return counted, ()
-    return step(counted, recorded, event.body)
+    return step(counted, recorded, event.body) if step else (counted, ())
 
 
 def _with_count(before: SessionState, body: AnyBody) -> SessionState:
@@ -288,36 +281,27 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     result = analysis_of(recorded).result
     after = _superseded(before, body)
     after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
-    after = session_commits.with_pull(after, recorded.branch, body.command, body.output)
-    after = session_commits.with_pull_title(after, session_commits.titles_in(body))
+    after = session_commits.with_pull(after, recorded.branch, body)
     ran, items = grouping.command(after, recorded, body, result)
-    ran = _with_written(ran, recorded, body) if result.ok is not False else ran
-    return _with_checks(ran, after), items
-
-
-def _with_written(after: SessionState, recorded: Recorded, body: Command) -> SessionState:
-    """Return the state with the files that a command line wrote."""
-    for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
-        if not path.startswith(("/", "~")):
-            after = session_state.with_write(after, path, None)
-            turn = after.turn and turns.with_write(after.turn, path, ())
-            after = replace(after, turn=turn)
-    return after
-
-
-def _with_checks(after: SessionState, before: SessionState) -> SessionState:
-    """Return the state with the checks in its turn that have just ended and said how."""
-    turn = after.turn
-    for name, run in after.commands.items() if turn else ():
-        is_new = run is not before.commands.get(name) and "git commit" not in name
+    turn = ran.turn
+    if result.ok is not False:
+        for path in git_commands.written(body.command, recorded.root, recorded.event.cwd):
+            if not path.startswith(("/", "~")):
+                ran = session_state.with_write(ran, path, None)
+                turn = turn and turns.with_write(turn, path, ())
+    for name, run in ran.commands.items():
+        is_new = run is not after.commands.get(name) and "git commit" not in name
         if turn and run.is_check and run.said and is_new:
             turn = turns.with_check(turn, name, run.said)
-    return after if turn is after.turn else replace(after, turn=turn)
+    return replace(ran, turn=turn), items
 
 
 def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
     after = replace(_superseded(before, body), has_searched=True)
-    return grouping.search(after, recorded, analysis_of(recorded).draft)
+    draft = analysis_of(recorded).draft
+    if draft is None:
+        return after, ()
+    return grouping.called(after, recorded, draft, draft.subtitle, draft.facts[0])
 
 
 def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
@@ -328,8 +312,7 @@ def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
         return _with_answers(after, items), items
     if plan := conversation.approved_plan(after, recorded, body):
         return todos.planned(after, body), plan
-    after = session_commits.with_pull(after, recorded.branch, body.input, body.output)
-    after = session_commits.with_pull_title(after, session_commits.titles_in(body))
+    after = session_commits.with_pull(after, recorded.branch, body)
     after = session_commits.with_printed_commits(after, body.output)  # of a task in the background
     return grouping.tool_use(after, recorded, body)
 
@@ -370,12 +353,8 @@ def _delegation(before: SessionState, recorded: Recorded, body: Delegation) -> S
 
 
 def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
-    pending = (*before.pending, tool_pairing.pending(recorded, body))
+    pending = (*before.pending, pending_call(recorded, body))
     return replace(before, pending=pending[-session_state.INTENTS :]), ()
-
-
-def _outcome(before: SessionState, recorded: Recorded, _body: Outcome) -> Step:
-    return before, _plain(recorded)
 
 
 def _compaction(before: SessionState, recorded: Recorded, body: Compaction) -> Step:
@@ -389,10 +368,9 @@ def _result(before: SessionState, whole: EventRecord, pending: PendingTool) -> S
     asked = whole.event.body
     counted = session_state.with_count(before, kind_of(Outcome(tool="")))
     after = _with_count(session_state.without_pending(counted, pending), asked)
-    is_recall = is_memory_use(asked)
     if after.turn:
         after = replace(after, turn=turns.with_call(after.turn, _sort_of(asked)))
-    if is_recall:
+    if is_memory_use(asked):
         return after, ()
     if isinstance(asked, FileWrite):
         return _written(after, whole, asked, pending.change, pending.chars)
@@ -404,7 +382,7 @@ def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
     if event_text.is_pulled(body):
         return session_state.without_groups(before), items
     paths = [path for made in items for path in made.files_modified]
-    after = session_commits.with_counts(session_state.without_groups(before), body.files)
+    after = session_state.without_groups(before)
     return session_commits.with_commit(after, body.subject, body.hash, paths), items
 
 
@@ -424,10 +402,6 @@ def _remember(before: SessionState, _recorded: Recorded, body: Remember) -> Step
     return replace(before, remembered=session_state.added(before.remembered, said)), ()
 
 
-def _start(before: SessionState, _recorded: Recorded, body: SessionStart) -> Step:
-    return replace(before, models=session_state.added(before.models, body.model)), ()
-
-
 def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     # An import takes for the end how far a session's records went.
     ended = before if is_imported(recorded.event) else session_state.without_groups(before)
@@ -440,9 +414,7 @@ def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
 
 def _superseded(before: SessionState, body: AnyBody) -> SessionState:
     """Drop the pending call of a tool whose full report has come."""
-    if not before.pending or not isinstance(body, tool_pairing.ToolCall):
-        return before
-    pending = tool_pairing.same_as(before, body)
+    pending = same_as(before, body) if before.pending and isinstance(body, ToolCall) else None
     return session_state.without_pending(before, pending) if pending else before
 
 
@@ -453,7 +425,10 @@ def _plain(recorded: Recorded) -> Items:
 
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
 _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
-    SessionStart: _start,
+    SessionStart: lambda before, _, body: (
+        replace(before, models=session_state.added(before.models, body.model)),
+        (),
+    ),
     SessionEnd: _end,
     Prompt: _prompt,
     Reply: _reply,
@@ -464,7 +439,7 @@ _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
     Delegation: _delegation,
     ToolUse: _tool_use,
     Intent: _intent,
-    Outcome: _outcome,
+    Outcome: lambda before, recorded, _: (before, _plain(recorded)),
     Compaction: _compaction,
     Commit: _commit,
     Checkout: _moved,

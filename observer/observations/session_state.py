@@ -1,7 +1,11 @@
-"""The state of a session between events: frozen, bounded, stored compressed in `Session.state`.
+"""When a session begins, goes on and ends, and its state between events.
 
-Every function returns a new `SessionState`. Nothing else is carried from one event to the next, so
-a batch may end after any event, and a restart changes nothing.
+The client reports the end of a session, or the daemon reports it as `idle`, as for a client that
+died. An ended session becomes active again with the next event under its client's own session id.
+
+The state is frozen, bounded, and stored compressed in `Session.state`. Every function returns a new
+`SessionState`. Nothing else is carried from one event to the next, so a batch may end after any
+event, and a restart changes nothing.
 """
 
 from __future__ import annotations
@@ -14,14 +18,95 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.code.edits import ChangeSummary
-from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse
-from observer.core.text import distinct, one_line
+from observer.core.events import (
+    Command,
+    Event,
+    FileRead,
+    FileWrite,
+    Prompt,
+    Search,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+from observer.core.model import Recorded, Session
+from observer.core.text import distinct, first_line, one_line
 from observer.core.value import Value, decode_state, encode_state, newest
 from observer.observations import turns
 from observer.observations.drafts import ItemOrigin
 from observer.observations.open_failures import OpenFailure
-from observer.observations.prompts import Form
+from observer.observations.prompts import Form, words_of
 from observer.observations.turns import Turn
+
+SYNTHETIC = "ppid:"
+"""Prefix of session ids made from a process id, for clients that send none."""
+REUSED_AFTER_MS = 12 * 3_600_000
+"""After this long without events a process id belongs to another process."""
+_ONGOING = frozenset({"resume", "compact", "clear"})
+
+
+def begin(recorded: Recorded) -> Session:
+    """Return the session that begins with this event, which is not yet counted.
+
+    If earlier events of it were purged or are too old, the session keeps its id.
+    """
+    event = recorded.event
+    return Session(
+        id=recorded.session_id or recorded.seq,
+        external=event.session,
+        client=event.client,
+        project_id=recorded.project_id,
+        cwd=event.cwd,
+        branch=one_line(recorded.branch, 250),
+        started_ms=event.at_ms,
+        last_ms=event.at_ms,
+    )
+
+
+def continues(session: Session | None, event: Event) -> bool:
+    """Return True if an event belongs to the newest session with its client's session id.
+
+    A client's own id always resumes. An id made from a process id begins a new session after an
+    end, after a second start, or after `REUSED_AFTER_MS` without events.
+    """
+    if session is None:
+        return False
+    if not event.session.startswith(SYNTHETIC):
+        return True
+    if session.ended_ms is not None:
+        return event.at_ms <= session.ended_ms
+    if isinstance(event.body, SessionStart) and event.body.source not in _ONGOING:
+        return session.prompts == 0
+    return event.at_ms - session.last_ms <= REUSED_AFTER_MS
+
+
+def counted(session: Session, recorded: Recorded) -> Session:
+    """Return the session with one more event counted; its `state` is the caller's."""
+    event = recorded.event
+    session = replace(
+        session,
+        events=session.events + 1,
+        started_ms=min(session.started_ms, event.at_ms),
+        cwd=session.cwd or event.cwd,
+        branch=one_line(recorded.branch, 250) or session.branch,
+    )
+    last_ms = max(session.last_ms, event.at_ms)
+    match event.body:
+        case SessionEnd(reason="idle"):
+            # The daemon reports it long after the last event, which is when the session ended.
+            return replace(session, status="idle", ended_ms=session.last_ms)
+        case SessionEnd():
+            return replace(session, status="ended", ended_ms=last_ms, last_ms=last_ms)
+        case SessionStart() if event.body.parent_session:
+            session = replace(session, parent=one_line(event.body.parent_session, 200))
+        case Prompt() if shown := first_line(words_of(event.body.text), 300):
+            session = replace(
+                session, prompts=session.prompts + 1, first_prompt=session.first_prompt or shown
+            )
+    if session.ended_ms is not None and event.at_ms <= session.ended_ms:  # from before its end
+        return replace(session, last_ms=last_ms)
+    return replace(session, status="active", ended_ms=None, last_ms=last_ms)
+
 
 GROUPS = 12
 INTENTS = 16

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -27,8 +27,8 @@ from observer.core.text import (
     one_line,
     quoted,
 )
-from observer.observations import concepts, prompts, session_commits, session_state, todos, turns
-from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, content_hash, is_work
+from observer.observations import prompts, session_commits, session_state, todos, turns
+from observer.observations.drafts import QUESTION, SUBTITLE, TITLE, concepts_of, content_hash
 from observer.observations.open_failures import OpenFailure, place_in
 from observer.observations.prompt_injection import clean, suspicion
 from observer.observations.prompts import Form
@@ -48,9 +48,14 @@ _SYMBOL_CHARS = 60
 
 
 def request_of(session: Session, known: SessionState) -> str:
-    """Return the requests in order, else the subject of a commit or the branch."""
-    if known.asks:
-        return "; ".join(_shortened([*known.asks]))
+    """Return the requests in order, cut alike, else the subject of a commit or the branch."""
+    if asks := [*known.asks]:  # those in the middle are only counted
+        left_out = len(asks) - _SHOWN
+        named = [*asks[: _SHOWN // 2], *asks[-_SHOWN // 2 :]] if left_out > 0 else asks
+        said = [one_line(one, max(_CHARS // len(named), 60)) for one in named]
+        if left_out > 0:
+            said.insert(_SHOWN // 2, f"({left_out} more)")
+        return "; ".join(said)
     if known.commits:
         return session_commits.subject_of(known.commits[0])
     is_named = session.branch not in _UNNAMED
@@ -60,17 +65,20 @@ def request_of(session: Session, known: SessionState) -> str:
 def title_of(session: Session, known: SessionState) -> str:
     """Return the request that names what was done; of one that does not, with what names it behind.
 
-    Where a session did a second work, what names that stands behind the first.
+    What a session that changed nothing did is what it read, or else replied.
     """
-    did, made = stems(*_work(known)) or _read_about(known), _made(known)
+    read = [path for path, file in known.files.items() if file.reads]
+    about = (known.pull,) if known.pull else read or (session_state.last_reply(known),)
+    did, made = stems(*_work(known)) or stems(*about), _made(known)
     asks = {ask: form for ask, form in known.asks.items() if form != "paste"}
     named = next((ask for ask, form in asks.items() if _names_work(ask, form, did, made)), "")
     if named:
-        return _joined(named, _second(named, known))
+        return one_line(named, TITLE)
     said = text.first_line(known.turn.asked, TITLE) if known.turn else ""
     first = next(iter(asks), said if said.startswith("/") else "")
     if not stems(first) & did and asks.get(first) != "document":  # a greeting, or another matter
-        idle = known.turn.title if known.turn and not turns.did_work(known.turn) else ""
+        turn = known.turn
+        idle = "" if turn is None or turn.files or turn.commits or turn.reports else turn.title
         of_work = [ask for ask in asks if ask != idle]
         first = max(of_work, key=lambda ask: len(stems(ask) & did), default=first)
     if act := _act(session, known, first):
@@ -100,18 +108,6 @@ def _joined(asked: str, act: str) -> str:
     return f"{one_line(asked, TITLE - len(act) - len(_BEHIND))}{_BEHIND}{act}"
 
 
-def _second(named: str, known: SessionState) -> str:
-    """Return the request for a work that was committed and that the first does not name, or it."""
-    own = stems(named)
-    for subject in map(session_commits.subject_of, known.commits[1:]):
-        words = stems(subject) if all(map(is_work, subject.split())) else set()
-        if len(words) >= IN_COMMON and len(words & own) < IN_COMMON:
-            asked = max(known.asks, key=lambda ask: len(stems(ask) & words))
-            is_asked = asked != named and len(stems(asked) & words) >= IN_COMMON
-            return asked if is_asked else subject
-    return ""
-
-
 def _act(session: Session, known: SessionState, asked: str) -> str:
     """Return what names a session's work best where no request does; `asked` stands before it."""
     changed = [
@@ -125,15 +121,13 @@ def _act(session: Session, known: SessionState, asked: str) -> str:
         return named
     if acts:  # of what says nothing of any file, the pull request's title says most
         return known.pull or f"{acts[0]} ({text.base_name(most)})"
+    if changed and asked:
+        symbols = listed([one_line(one, _SYMBOL_CHARS) for one in known.files[most].symbols], 1)
+        return f"{text.base_name(most)} ({symbols})" if symbols else text.base_name(most)
     if changed:
-        return _worked_on(most, known.files[most]) if asked else answer or _changed(known)
+        return answer or _changed(known)
     branch = "" if session.branch in _UNNAMED else text.named(session.branch)
     return (branch or _most_read(known)) if asked else answer
-
-
-def _worked_on(path: str, file: FileState) -> str:
-    symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
-    return text.base_name(path) + (f" ({listed(symbols, 1)})" if symbols else "")
 
 
 def _most_read(known: SessionState) -> str:
@@ -145,13 +139,6 @@ def _most_read(known: SessionState) -> str:
     ):
         place = posixpath.dirname(place)
     return place and text.named(place)
-
-
-def _read_about(known: SessionState) -> set[str]:
-    """Return the words of what a session that changed nothing read, or else replied."""
-    read = [path for path, file in known.files.items() if file.reads]
-    said = (known.pull,) if known.pull else read or (session_state.last_reply(known),)
-    return stems(*said)
 
 
 def _work(known: SessionState) -> Iterator[str]:
@@ -195,16 +182,6 @@ def _changed(known: SessionState) -> str:
     return f"{verb} {listed([*shown, *changed[_NAMED:]], _NAMED)}"
 
 
-def _shortened(asks: Sequence[str]) -> list[str]:
-    """Return requests, cut to equal lengths; those in the middle are only counted."""
-    half = _SHOWN // 2
-    left_out = len(asks) - 2 * half
-    named = [*asks[:half], *asks[-half:]] if left_out > 0 else asks
-    room = max(_CHARS // len(named), 60)
-    said = [one_line(one, room) for one in named]
-    return [*said[:half], f"({left_out} more)", *said[half:]] if left_out > 0 else said
-
-
 def is_trivial(session: Session) -> bool:
     """Return True if a session has nothing to resume: at most one question was asked.
 
@@ -216,17 +193,11 @@ def is_trivial(session: Session) -> bool:
 
 def did_nothing(known: SessionState) -> bool:
     """Return True if nothing was done in a session but to ask one question."""
-    did = (
-        known.commits,
-        known.later_commits,
-        known.remembered,
-        known.customs,
-        known.plan,
-        known.lists,
-        any(file.writes for file in known.files.values()),
-        any(ran.is_check for ran in known.commands.values()),
+    kept = (known.commits, known.later_commits, known.remembered, known.customs, known.plan)
+    has_worked = any(file.writes for file in known.files.values()) or any(
+        ran.is_check for ran in known.commands.values()
     )
-    return len(known.asks) <= 1 and not any(did)
+    return len(known.asks) <= 1 and not (has_worked or known.lists or any(kept))
 
 
 FIELD_CHARS = 900
@@ -266,22 +237,23 @@ def summarize(session: Session) -> Item | None:
         notes=_notes(session, known),
     )
     narrative = fields.text
+    only_asks = known.turn is not None and turns.only_asks(known.turn)
     written = [path for path, file in known.files.items() if file.writes]
     return Item(
         id=item_id(session.id, "summary"),
         uuid=item_uuid(f"session-{session.id}-{session.external}", session.started_ms, "summary"),
         kind="summary",
         type="summary",
-        title=_title(session, known, fields),
+        title=_title(session, known, fields.completed or fields.investigated),
         subtitle=one_line(
             f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
         ),
         narrative=narrative,
-        concepts=concepts.of_files(written[-3:]),
+        concepts=concepts_of(written[-3:]),
         files_read=tuple(path for path, file in known.files.items() if file.reads),
         files_modified=tuple(written),
         summary=fields,
-        category=QUESTION if _only_asked(known) else "",
+        category=QUESTION if only_asks and known.counts.get("prompt") == 1 else "",
         project_id=session.project_id,
         session_id=session.id,
         branch=session.branch,
@@ -300,45 +272,21 @@ def _trusted(known: SessionState) -> SessionState:
     return replace(known, asks=asks, files=files)
 
 
-def _only_asked(known: SessionState) -> bool:
-    """Return True if a session only asked what is remembered."""
-    is_one = known.counts.get("prompt") == 1
-    return is_one and known.turn is not None and turns.only_asks(known.turn)
-
-
-def _has_substance(known: SessionState) -> bool:
-    return any(
-        (
-            known.asks,
-            known.plan,
-            known.begun_plan,
-            known.pull,
-            known.decided,
-            known.files,
-            known.commands,
-            known.commits,
-            known.has_searched,
-            known.counts.get("delegation"),
-            known.customs,
-            known.remembered,
-            known.lists,
-        )
-    )
-
-
-def _title(session: Session, known: SessionState, fields: SummaryFields) -> str:
+def _title(session: Session, known: SessionState, did: str) -> str:
     """Return what was asked or changed, else what was done or investigated first."""
-    did = fields.completed or fields.investigated
-    return (
-        clean(title_of(session, known))
-        or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
-        or one_line(f"{session.client} session", TITLE)
-    )
+    first = one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
+    return clean(title_of(session, known)) or first or one_line(f"{session.client} session", TITLE)
 
 
 def _investigated(known: SessionState) -> str:
     only_read = [path for path, file in known.files.items() if not file.writes]
     return _field([f"Read {listed(only_read[::-1], 8)}"] if only_read else [])
+
+
+def _has_substance(known: SessionState) -> bool:
+    said = (known.asks, known.plan, known.begun_plan, known.pull, known.decided, known.remembered)
+    done = (known.files, known.commands, known.commits, known.has_searched, known.customs)
+    return any((*said, *done, known.lists, known.counts.get("delegation")))
 
 
 def _completed(known: SessionState) -> str:
@@ -368,9 +316,17 @@ def _completed(known: SessionState) -> str:
 
 def next_steps(session: Session, known: SessionState) -> str:
     """Return what a session left open: red checks, work that is not committed, planned steps."""
-    red = [one for one in known.failing[::-1] if _is_to_mend(one, known)]
-    said = [_failing_text(one) for one in red[:_FAILURES_SHOWN]]
-    said += _uncommitted(session, known)
+    said = []
+    for one in [one for one in known.failing[::-1] if _is_to_mend(one, known)][:_FAILURES_SHOWN]:
+        result = f": {one.said}" if one.said else ""
+        error = f" - {quoted(one.error)}" if one.error else ""
+        said.append(f"{one.head} failed at {_minute(one.last_ms)}{result}{error}")
+    left = session_commits.left_open(known)
+    if left and (session.branch or known.commits):
+        what = "Not committed" if known.is_git_asked else "No commit known"
+        at = _minute(session.last_ms)
+        when = f"at {at}" if session.status == "active" else f"when the session ended ({at})"
+        said.append(f"{what} {when}: {listed(left, 8)}")
     return _field([*said, *todos.steps_of(known)])
 
 
@@ -389,21 +345,6 @@ def _is_to_mend(one: OpenFailure, known: SessionState) -> bool:
     )
 
 
-def _uncommitted(session: Session, known: SessionState) -> list[str]:
-    """Return the files that are not committed."""
-    left = session_commits.left_open(known)
-    if not left or not (session.branch or known.commits):
-        return []
-    what = "Not committed" if known.is_git_asked else "No commit known"
-    return [f"{what} {_as_of(session)}: {listed(left, 8)}"]
-
-
-def _as_of(session: Session) -> str:
-    """Return as of when a statement about a session's work tree holds."""
-    minute = _minute(session.last_ms)
-    return f"at {minute}" if session.status == "active" else f"when the session ended ({minute})"
-
-
 def _notes(session: Session, known: SessionState) -> str:
     counts = [
         counted(known.counts[kind], noun) for kind, noun in _NOUNS.items() if known.counts.get(kind)
@@ -414,12 +355,6 @@ def _notes(session: Session, known: SessionState) -> str:
     if known.models:
         said.append(f"Models: {listed(known.models, 4)}")
     return _field(said)
-
-
-def _failing_text(one: OpenFailure) -> str:
-    said = f": {one.said}" if one.said else ""
-    error = f" - {quoted(one.error)}" if one.error else ""
-    return f"{one.head} failed at {_minute(one.last_ms)}{said}{error}"
 
 
 def _minute(at_ms: int) -> str:

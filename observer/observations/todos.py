@@ -17,7 +17,7 @@ from observer.core.events import FileWrite, ToolUse
 from observer.core.json_text import object_in
 from observer.core.model import Recorded
 from observer.core.text import distinct, one_line, relative, word_set
-from observer.observations import prompts, turns
+from observer.observations import prompts
 from observer.observations.drafts import FACT, where_of
 from observer.observations.session_state import Point, SessionState, Status, TodoList
 
@@ -41,7 +41,9 @@ def listed(before: SessionState, recorded: Recorded, use: ToolUse) -> SessionSta
 def planned(before: SessionState, use: ToolUse) -> SessionState:
     """Return the state after a plan was presented."""
     heading = prompts.heading_of(plan_in(use))
-    turn = before.turn and turns.with_plan(before.turn, heading)
+    turn = before.turn
+    if turn and heading:
+        turn = replace(turn, heading=heading)
     return replace(before, plan=heading or before.plan, turn=turn)
 
 
@@ -56,7 +58,11 @@ def written(before: SessionState, recorded: Recorded, write: FileWrite) -> Sessi
         return before
     where = where_of(recorded)
     path = relative(write.path, where.root, where.cwd)
-    after = _with_boxes(before, write, path)
+    known, after = _list_of(before, f"/{path}") or TodoList(key=f"/{path}"), before
+    points, is_ticked = in_file(known.points, write)
+    if points is not None:
+        is_done = known.is_worked_through or is_ticked
+        after = _with_list(before, replace(known, points=points, is_worked_through=is_done))
     if _PLAN_FILE.search(path):
         text = write.content or (write.edits[0].new if write.edits else "")
         return replace(after, plan=prompts.heading_of(text) or after.plan)
@@ -65,8 +71,8 @@ def written(before: SessionState, recorded: Recorded, write: FileWrite) -> Sessi
     return replace(after, plan="")
 
 
-def open_points(known: SessionState) -> tuple[str, ...]:
-    """Return the open points of the main agent's list, and of files of which points were done.
+def steps_of(known: SessionState) -> tuple[str, ...]:
+    """Return what a session left to do: by the main agent's list, files of to-dos, and its plan.
 
     A file of which nothing was ticked off is a plan or a roadmap: nobody works through it yet.
     """
@@ -75,23 +81,8 @@ def open_points(known: SessionState) -> tuple[str, ...]:
         for one in known.lists
         if not one.key or one.is_worked_through or one.key.startswith(_SPECS)
     )
-    return tuple(text for one in lists for text in open_of(one.points))
-
-
-def steps_of(known: SessionState) -> tuple[str, ...]:
-    """Return what a session left to do, by its to-do lists and its plan."""
     plan = (f"Carry out the plan: {known.plan}",) if known.plan else ()
-    return distinct((*open_points(known), *plan), _STEPS)
-
-
-def _with_boxes(before: SessionState, write: FileWrite, path: str) -> SessionState:
-    known = _list_of(before, f"/{path}")
-    points = in_file(known.points if known else (), write)
-    if points is None:
-        return before
-    before_it = known or TodoList(key="")
-    is_done = before_it.is_worked_through or ticks_off(before_it.points, write)
-    return _with_list(before, TodoList(key=f"/{path}", points=points, is_worked_through=is_done))
+    return distinct((*(text for one in lists for text in open_of(one.points)), *plan), _STEPS)
 
 
 def _list_of(known: SessionState, key: str) -> TodoList | None:
@@ -125,8 +116,6 @@ _CHECKLIST = re.compile(
 _PLAN_TOOLS = word_set("ExitPlanMode exit_plan_mode CreatePlan create_plan")
 
 Row: TypeAlias = Mapping[str, Any]
-
-
 Points: TypeAlias = tuple[Point, ...]
 
 
@@ -139,28 +128,29 @@ def after(points: Points, use: ToolUse) -> Points | None:
     return None if changed is None else changed[-MOST:]
 
 
-def in_file(points: Points, write: FileWrite) -> Points | None:
-    """Return the check boxes of a plan file after a write; None if it has none."""
-    if write.error or not _CHECKLIST.search(write.path.replace("\\", "/")):
-        return None
+def in_file(points: Points, write: FileWrite) -> tuple[Points | None, bool]:
+    """Return the check boxes of a plan file after a write, and whether an open one was ticked off.
+
+    None for a file that has none.
+    """
+    if not _CHECKLIST.search(write.path.replace("\\", "/")):
+        return None, False
     if write.operation == "delete":
-        return () if points else None
-    if write.content is not None and write.operation != "append":
-        return _boxes(write.content) or (() if points else None)
+        return () if points else None, False
     texts = [(edit.old, edit.new) for edit in write.edits] or [("", write.content or "")]
-    changed = points
-    for old, new in texts:
-        changed = _replaced(changed, _boxes(old), _boxes(new))
-    return None if changed == points else changed[:MOST]
-
-
-def ticks_off(points: Points, write: FileWrite) -> bool:
-    """Return True if a write to a file of check boxes ticks off one that was open."""
-    texts = [(edit.old, edit.new) for edit in write.edits] or [("", write.content or "")]
-    was_open = {*open_of(points), *(text for old, _ in texts for text in open_of(_boxes(old)))}
-    return any(
-        one.status == "done" and one.text in was_open for _, new in texts for one in _boxes(new)
+    boxes = [(_boxes(old), _boxes(new)) for old, new in texts]
+    was_open = {*open_of(points), *(text for old, _ in boxes for text in open_of(old))}
+    is_ticked = any(
+        one.status == "done" and one.text in was_open for _, new in boxes for one in new
     )
+    if write.content is not None and write.operation != "append":
+        return boxes[0][1] or (() if points else None), is_ticked
+    changed = points
+    for old, new in boxes:  # a part of the file was replaced by another
+        gone, there = {one.text for one in old}, {one.text: one for one in new}
+        kept = [there.pop(one.text, one) for one in changed if one.text not in gone - there.keys()]
+        changed = (*kept, *there.values())
+    return None if changed == points else changed[:MOST], is_ticked
 
 
 def open_of(points: Iterable[Point]) -> tuple[str, ...]:
@@ -176,31 +166,20 @@ def plan_in(use: ToolUse) -> str:
     return next((text for text in texts if isinstance(text, str)), "")
 
 
-# --- tools that give the whole list ---------------------------------------------------------------
-
-
 def _whole(points: Points, given: Row, _output: str) -> Points | None:
     rows = next((rows for name in _LISTS if isinstance(rows := given.get(name), list)), None)
+    done = given.get("completed_indices")  # places in the list
+    if rows is None and isinstance(done, list) and points:
+        return tuple(
+            replace(one, status="done") if at in done else one for at, one in enumerate(points)
+        )
     if rows is None:
-        return _checked_off(points, given)
+        return None
     found = _points(rows)
     if not found:
         return None
     is_part = given.get("merge") is True or given.get("command") == "add"
     return _merged(points, found) if is_part else tuple(_named(found).values())
-
-
-def _checked_off(points: Points, given: Row) -> Points | None:
-    """Return a list of which points are done, by their places in it."""
-    places = given.get("completed_indices")
-    if not isinstance(places, list) or not points:
-        return None
-    return tuple(
-        replace(one, status="done") if at in places else one for at, one in enumerate(points)
-    )
-
-
-# --- tools that change one point ------------------------------------------------------------------
 
 
 def _created(points: Points, given: Row, output: str) -> Points | None:
@@ -244,10 +223,6 @@ def _shown(points: Points, _given: Row, output: str) -> Points | None:
     return found or points
 
 
-def _completed(points: Points, given: Row, output: str) -> Points | None:
-    return _updated(points, {**given, "status": "completed"}, output)
-
-
 _TOOLS: Mapping[str, Callable[[Points, Row, str], Points | None]] = {
     **dict.fromkeys(
         word_set(
@@ -261,13 +236,12 @@ _TOOLS: Mapping[str, Callable[[Points, Row, str], Points | None]] = {
     "TaskCreate": _created,
     "TaskCreated": _created,
     "TaskUpdate": _updated,
-    "TaskCompleted": _completed,
+    "TaskCompleted": lambda points, given, output: _updated(
+        points, {**given, "status": "completed"}, output
+    ),
     "TaskList": _shown,
     "TaskGet": _shown,
 }
-
-
-# --- points ---------------------------------------------------------------------------------------
 
 
 def _points(rows: Iterable[Any]) -> Points:
@@ -307,10 +281,3 @@ def _boxes(text: str) -> Points:
         )
         for found in _BOX.finditer(text[:_READ_CHARS])
     )[:MOST]
-
-
-def _replaced(points: Points, old: Points, new: Points) -> Points:
-    """Return the boxes of a file after a part of it was replaced by another."""
-    gone, there = {one.text for one in old}, {one.text: one for one in new}
-    kept = [there.pop(one.text, one) for one in points if one.text not in gone - there.keys()]
-    return (*kept, *there.values())

@@ -18,15 +18,15 @@ from observer.core.events import Prompt, Reply
 from observer.core.model import ASKED, Item, Recorded
 from observer.core.text import block, counted, distinct, first_line, listed, one_line, relative
 from observer.core.value import Value, newest
-from observer.observations import concepts, prompts
+from observer.observations import prompts
 from observer.observations.drafts import (
     FACT,
     PATHS,
     QUESTION,
-    SUBTITLE,
     TITLE,
     ItemOrigin,
     ObservationDraft,
+    concepts_of,
     is_work,
     item,
     origin_of,
@@ -85,11 +85,6 @@ class Turn(Value):
     chars: int = 0
     is_over: bool = False
     is_replied: bool = False
-
-
-def did_work(turn: Turn) -> bool:
-    """Return True if something was changed, committed or delegated in a turn."""
-    return bool(turn.files or turn.commits or turn.reports)
 
 
 def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
@@ -182,11 +177,6 @@ def only_asks(turn: Turn) -> bool:
     return turn.calls == (MEMORY,)
 
 
-def with_plan(turn: Turn, heading: str) -> Turn:
-    """Return a turn in which a plan was presented."""
-    return replace(turn, heading=heading or turn.heading)
-
-
 def title_of(turn: Turn) -> str:
     """Return what a turn is about: as asked, committed, planned or answered, in that order.
 
@@ -209,10 +199,20 @@ def item_of(turn: Turn, recorded: Recorded) -> Item:
     draft = ObservationDraft(
         type=TURN,
         title=title,
-        subtitle=one_line(counts_of(turn), SUBTITLE),
+        subtitle=_counts(len(turn.files), len(turn.commits), len(turn.checks)),
         narrative=f"{turn.reply}{ASKED}{turn.asked}".strip() if is_more else turn.reply,
-        facts=tuple(_facts(turn)),
-        concepts=concepts.of_files([*turn.files][:4]),
+        facts=(
+            *(f"{_COMMITTED}{one}" for one in turn.commits),
+            *(
+                f"{path} ({listed(of, _SYMBOLS)})" if of else path
+                for path, of in turn.files.items()
+            ),
+            *(f"{name}: {said}" for name, said in turn.checks.items()),
+            *turn.mended,
+            *(f"Answered: {one}" for one in turn.answers),
+            *turn.reports,
+        ),
+        concepts=concepts_of([*turn.files][:4]),
         files_read=turn.given,
         files_modified=tuple(turn.files),
         category=QUESTION if only_asks(turn) else "",
@@ -290,12 +290,8 @@ def committed_in(made: Item) -> list[str]:
     return [one.removeprefix(_COMMITTED) for one in made.facts if one.startswith(_COMMITTED)]
 
 
-def counts_of(turn: Turn) -> str:
-    """Return how many files were changed, commits made and checks run."""
-    return _counts(len(turn.files), len(turn.commits), len(turn.checks))
-
-
 def _counts(files: int, commits: int, checks: int) -> str:
+    """Return how many files were changed, commits made and checks run."""
     named = ((files, "file"), (commits, "commit"), (checks, "check"))
     said = ", ".join(counted(count, noun) for count, noun in named if count)
     return f"changed {said}" if files else said
@@ -317,13 +313,3 @@ def item_without(made: Item, *, files: Collection[str], commits: Collection[str]
     made_here = sum(fact.startswith(_COMMITTED) for fact in facts)
     said = _counts(len(kept), made_here, int(checks[1]) if checks else 0)
     return replace(made, files_modified=kept, facts=facts, subtitle=said)
-
-
-def _facts(turn: Turn) -> Iterable[str]:
-    yield from (f"{_COMMITTED}{one}" for one in turn.commits)
-    for path, symbols in turn.files.items():
-        yield f"{path} ({listed(symbols, _SYMBOLS)})" if symbols else path
-    yield from (f"{name}: {said}" for name, said in turn.checks.items())
-    yield from turn.mended
-    yield from (f"Answered: {one}" for one in turn.answers)
-    yield from turn.reports

@@ -36,7 +36,7 @@ from observer.observations import (
     turns,
 )
 from observer.observations.drafts import QUESTION
-from observer.observations.fix_text import ALTERNATIVE
+from observer.observations.failure_tracker import ALTERNATIVE
 from observer.observations.open_failures import OpenFailure, files_of, worth_showing
 from observer.observations.quoting import announces
 from observer.observations.session_state import SessionState
@@ -225,9 +225,8 @@ class RecentSessions:
         """
         known = project_state.decode(self._reader.project_state(self._project_id))
         summaries = {past.session.id: past.summary for past in self.all}
-        printed = {each for one in known.tracked if about in one.files for each in one.items}
-        for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):
-            is_about = not about or failure.item in printed or about in files_of(failure)
+        for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.branches):
+            is_about = not about or about in failure.files or about in files_of(failure)
             summary = summaries.get(failure.sessions[-1] or 0)
             if is_about and (item := next(iter(self._reader.items([failure.item])), summary)):
                 yield FailingCheck(failure, item)

@@ -40,8 +40,8 @@ from observer.core.model import Item, Recorded, item_id, seq_of
 from observer.core.text import listed
 from observer.core.value import Value
 from observer.observations.note_reducer import OnNote, versions_of
-from observer.observations.session_lifecycle import begin
 from observer.observations.session_reducer import SessionReducer
+from observer.observations.session_state import begin
 from observer.search.query import plan
 from observer.store.purging import ALL_MS, StoredEvent
 from observer.store.reader import StoreReader

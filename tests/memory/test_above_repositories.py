@@ -34,7 +34,7 @@ from observer.core.value import TokenUsage
 from observer.local.spool import Spool
 from observer.memory.api import Memory
 from observer.observations import project_state
-from observer.observations.tool_pairing import ToolCall
+from observer.observations.analysis import ToolCall
 from observer.search.context import TokenCosts
 from observer.search.handles import SearchOptions
 from observer.store.database import SqliteStore

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from observer.core.events import AnyBody, Event
 from observer.core.model import Item, Recorded, Session
-from observer.observations import session_lifecycle
+from observer.observations import session_state
 from observer.observations.project_reducer import ProjectReducer
+from observer.observations.project_state import ProjectState
 from observer.observations.session_reducer import SessionReducer
 
 ROOT = "/home/ana/shop"
@@ -35,23 +37,34 @@ def in_place(body: AnyBody, seq: int = 1, *, at_s: float | None = None, **event:
 
 
 class Fed:
-    """A session after its events: `session`, and its items by id in insertion order."""
+    """A history after both reducers: its items by id in insertion order, and what is known then.
 
-    def __init__(self, events: Iterable[Recorded]) -> None:
+    It is taken in batches that end before each cut; `session` is that of the last event.
+    """
+
+    def __init__(self, history: Sequence[Recorded], cuts: Iterable[int] = ()) -> None:
         self.items: dict[int, Item] = {}
-        fold: SessionReducer | None = None
-        arcs = ProjectReducer(b"")
-        for recorded in events:
-            fold = fold or SessionReducer(session_lifecycle.begin(recorded))
+        self.data = b""
+        ends, folds, arcs = {*cuts}, dict[int | None, SessionReducer](), ProjectReducer(b"")
+        for number, recorded in enumerate(history):
+            if number in ends:
+                folds = {key: SessionReducer(fold.session()) for key, fold in folds.items()}
+                arcs = ProjectReducer(self.data)
+            key = recorded.session_id
+            fold = folds.setdefault(key, SessionReducer(session_state.begin(recorded)))
             whole, made = fold.add_paired(recorded)
-            arcs.add(whole, made)
-            fold.learn((), arcs.state.failures)
-            self.items |= {item.id: item for item in made}
-        assert fold is not None
+            found = arcs.add(whole, made)
+            fold.learn(found, arcs.state.failures)
+            self.items |= {item.id: item for item in (*made, *found)}
+            self.data = arcs.changed_state() or self.data
         self.items |= {item.id: item for item in fold.turn()}
+        self.known: ProjectState = arcs.state
         session = fold.session()
         assert session is not None
         self.session: Session = session
+
+    def of(self, kind: str) -> list[Item]:
+        return [item for item in self.items.values() if item.type == kind]
 
     @property
     def types(self) -> list[str]:
@@ -69,12 +82,20 @@ def place() -> Place:
 
 @pytest.fixture
 def feed() -> Callable[..., Fed]:
-    """Feed bodies to the reducers as one session, 10 s apart; a `Recorded` is taken as it is."""
+    """Feed bodies to the reducers as one session, 10 s apart.
 
-    def feed(*events: AnyBody | Recorded) -> Fed:
-        return Fed(
-            one if isinstance(one, Recorded) else in_place(one, seq)
-            for seq, one in enumerate(events, 1)
-        )
+    A pair is a session and a body; a `Recorded` is taken as it is.
+    """
+
+    def feed(*events: AnyBody | Recorded | tuple[int, AnyBody]) -> Fed:
+        history = []
+        for seq, one in enumerate(events, 1):
+            if isinstance(one, Recorded):
+                history.append(one)
+            elif isinstance(one, tuple):
+                history.append(replace(in_place(one[1], seq), session_id=one[0]))
+            else:
+                history.append(in_place(one, seq))
+        return Fed(history)
 
     return feed

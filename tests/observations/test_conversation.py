@@ -32,10 +32,6 @@ from observer.observations.turns import item_without
 Feed = Callable[..., Any]
 
 
-def of_type(fed: Any, kind: str) -> list[Item]:
-    return [item for item in fed.items.values() if item.type == kind]
-
-
 def ask(*questions: tuple[str, str, str]) -> ToolUse:
     """A question tool with (question, chosen, other option) each."""
     given = {
@@ -52,13 +48,13 @@ def test_a_chosen_option_is_a_decision(feed: Feed) -> None:
     fed = feed(
         Prompt(text="Plan the session store"), ask(("Where do sessions go?", "Redis", "Postgres"))
     )
-    (decision,) = of_type(fed, "decision")
+    (decision,) = fed.of("decision")
     assert decision.title == "Where do sessions go?"
     assert decision.narrative == "Where do sessions go? Redis.\nNot chosen: Postgres."
     assert decision.facts == ("chosen: Redis: why", "not chosen: Postgres")
     assert decision.author == "person"
     assert decision.links == (Link(kind="answers", target=item_id(1)),)
-    assert of_type(fed, "tool-use") == []
+    assert fed.of("tool-use") == []
 
 
 def test_each_of_four_choices_is_a_decision(feed: Feed) -> None:
@@ -66,7 +62,7 @@ def test_each_of_four_choices_is_a_decision(feed: Feed) -> None:
         Prompt(text="Plan the stores of it"),
         ask(*((f"Where goes {n}?", f"In {n}", "Out") for n in "abcd")),
     )
-    decisions = of_type(fed, "decision")
+    decisions = fed.of("decision")
     assert len({item.id for item in decisions}) == len({item.uuid for item in decisions}) == 4
     assert all(item.id // 4 == 2 for item in decisions)
 
@@ -81,7 +77,7 @@ def test_an_approved_plan_is_a_decision(feed: Feed) -> None:
 
 def test_a_question_that_nobody_answered_becomes_a_tool(feed: Feed) -> None:
     fed = feed(replace(ask(("Where?", "Redis", "Postgres")), output="{}"))
-    assert of_type(fed, "decision") == []
+    assert fed.of("decision") == []
 
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
@@ -99,7 +95,7 @@ def test_what_a_person_says_on_refusing_is_an_answer(feed: Feed, body: AnyBody) 
     error = f"{REFUSED} To tell you how to proceed, the user said:\nnever use sed here, use Edit"
     name = "error" if isinstance(body, FileWrite) else "output"
     fed = feed(PROMPTED, replace(body, **{name: error}))
-    (said,) = of_type(fed, "decision")
+    (said,) = fed.of("decision")
     (turn,) = turns(fed)
     assert (said.kind, said.subtitle, said.author) == ("observation", ANSWERED, "person")
     assert said.narrative.endswith(": never use sed here, use Edit")
@@ -109,7 +105,7 @@ def test_what_a_person_says_on_refusing_is_an_answer(feed: Feed, body: AnyBody) 
 def test_what_a_client_says_of_a_refused_question_is_nobodys_answer(feed: Feed) -> None:
     said = f"{REFUSED} the user said:\nThe user wants to clarify these questions."
     asked = ToolUse(tool="AskUserQuestion", input="{}", failed=True, output=said)
-    assert of_type(feed(PROMPTED, asked), "decision") == []
+    assert feed(PROMPTED, asked).of("decision") == []
 
 
 def test_a_refused_call_never_ran(feed: Feed) -> None:
@@ -131,7 +127,7 @@ def test_an_answer_says_whose_words_it_is(
     asked = '{"questions": [{"question": "Which?", "options": ["Redis", "Postgres"]}]}'
     output = f'{{"answers": {{"Which?": "{said}"}}}}'
     fed = feed(PROMPTED, ToolUse(tool="AskUserQuestion", input=asked, output=output))
-    (made,) = of_type(fed, "decision")
+    (made,) = fed.of("decision")
     assert (made.subtitle, made.kind == "record") == (subtitle, subtitle == CHOSEN)
     (turn,) = turns(fed)
     assert bool(turn.facts) is is_fact
@@ -168,7 +164,7 @@ def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[Ans
             "request_user_input",
         ),
         (
-            {"question": "Where do sessions go?", "choices": ["Redis", "Postgres"]},
+            {"question": "Where do sessions go?", "choices": ["Redis", 3, "Postgres"]},
             "User responded: Postgres",
             "ask_user",
         ),
@@ -177,7 +173,7 @@ def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[Ans
 def test_an_answer_is_read_in_every_clients_spelling(given: Any, output: Any, tool: str) -> None:
     (fed,) = answers(given, output, tool)
     assert (fed.question, fed.chosen) == ("Where do sessions go?", ("Postgres",))
-    assert [label for label, _ in fed.rejected] == ["Redis"]
+    assert [label for label, _ in fed.options] == ["Redis", "Postgres"]
 
 
 def test_what_was_noted_beside_the_choice_is_kept() -> None:
@@ -296,7 +292,8 @@ NOTICE = Prompt(text="<task-notification>\nTests ended\n</task-notification>")
 
 
 def turns(fed: Any) -> list[Item]:
-    return [item for item in fed.items.values() if item.type == "turn"]
+    turns: list[Item] = fed.of("turn")
+    return turns
 
 
 def test_a_turn_is_what_was_asked_and_said_last(feed: Feed) -> None:
@@ -359,11 +356,6 @@ def test_a_short_prompt_is_titled_by_what_it_led_to(
     feed: Feed, bodies: tuple[AnyBody, ...], title: str
 ) -> None:
     assert turns(feed(*bodies))[-1].title == title
-
-
-def test_a_session_that_dies_in_the_middle_has_its_turn(feed: Feed) -> None:
-    (turn,) = turns(feed(PROMPTED, WRITE))
-    assert turn.title == "Round the total up"
 
 
 GO_ON = Prompt(text="Another agent has worked on your files, please continue now")

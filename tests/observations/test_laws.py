@@ -30,7 +30,7 @@ from observer.core.events import (
     Shared,
 )
 from observer.core.model import Item, Recorded, Session
-from observer.observations import note_reducer, session_lifecycle, session_state
+from observer.observations import note_reducer, session_state
 from observer.observations.analysis import EventAnalysis, EventRecord, analyze, record_of
 from observer.observations.drafts import where_of
 from observer.observations.session_reducer import SessionReducer
@@ -111,7 +111,7 @@ def histories(draw: st.DrawFn) -> list[Recorded]:
 def fed(history: Sequence[Recorded], cuts: Sequence[int]) -> tuple[dict[int, Item], Session]:
     """Feed a history in batches that end before each cut; the state travels as bytes."""
     items: dict[int, Item] = {}
-    session = session_lifecycle.begin(history[0])
+    session = session_state.begin(history[0])
     fold = SessionReducer(session)
     for number, recorded in enumerate(history):
         if number in cuts:
@@ -142,22 +142,6 @@ def foretold(recorded: Recorded) -> EventRecord:
     made = analyze(recorded.event.body, where_of(recorded))
     sent = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=EventAnalysis)
     return msgspec.structs.replace(record_of(recorded), analysis=sent)
-
-
-def test_half_a_pair_of_surrogates_in_a_reply_is_stored() -> None:
-    history = [
-        Recorded(
-            seq=number,
-            event=Event(id=f"e{number}", at_ms=1, client="kiro", session="s", cwd="/p", body=body),
-            project_id=1,
-            session_id=1,
-            root="/p",
-        )
-        for number, body in enumerate((Prompt(text="round the totals"), Reply(text="\ud800 x")))
-    ]
-    items, session = fed(history, [])
-    assert [msgspec.json.encode(one) for one in items.values()]
-    assert session.state
 
 
 @given(histories())
@@ -198,10 +182,7 @@ WORDS = st.lists(
     min_size=1,
     max_size=6,
 ).map(" ".join)
-FROM_TABLES = {
-    *EXTENSIONS.values(),
-    *FILE_NAMES.values(),
-}
+FROM_TABLES = {*EXTENSIONS.values(), *FILE_NAMES.values()}
 
 
 @given(

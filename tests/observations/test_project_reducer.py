@@ -5,10 +5,9 @@ The rules themselves are held by the labelled sessions of `tests/data/arcs`; her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,12 +27,10 @@ from observer.core.events import (
     Rewrite,
 )
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, item_id
-from observer.observations import project_state, session_lifecycle
+from observer.observations import project_state
 from observer.observations.open_failures import FORGOTTEN_MS
-from observer.observations.project_reducer import ProjectReducer
 from observer.observations.project_state import EDITS
-from observer.observations.session_reducer import SessionReducer
-from observer.observations.summary import summarize
+from tests.observations.conftest import Fed
 
 Place = Callable[..., Recorded]
 ERROR = "FAILED test_cart.py::test_total - KeyError: 'total'"
@@ -72,185 +69,97 @@ def reverting(number: int, *numbers: int) -> Commit:
     return commit(number, "cart.py", message=f"Revert\n\n{said}")
 
 
-class Played:
-    """A history after both reducers: its items by id, and its session."""
-
-    def __init__(self, history: Sequence[Recorded], cuts: Sequence[int] = ()) -> None:
-        self.items: dict[int, Item] = {}
-        self.data = b""
-        fold, arcs = SessionReducer(session_lifecycle.begin(history[0])), ProjectReducer(b"")
-        for number, recorded in enumerate(history):
-            if number in cuts:
-                fold, arcs = (
-                    SessionReducer(fold.session()),
-                    ProjectReducer(arcs.changed_state() or self.data),
-                )
-            whole, made = fold.add_paired(recorded)
-            fed = arcs.add(whole, made)
-            fold.learn(fed)
-            self.items |= {item.id: item for item in (*made, *fed)}
-            self.data = arcs.changed_state() or self.data
-        self.session = fold.session()
-
-    def of(self, kind: str) -> list[Item]:
-        return [item for item in self.items.values() if item.type == kind]
-
-    @property
-    def reverting(self) -> list[Item]:
-        """The items that are linked to what they took back."""
-        items = self.items.values()
-        return [item for item in items if any(link.kind == "reverts" for link in item.links)]
+def reverting_items(fed: Any) -> list[Item]:
+    """Return the items that are linked to what they took back."""
+    items = fed.items.values()
+    return [item for item in items if any(link.kind == "reverts" for link in item.links)]
 
 
-@pytest.fixture
-def play(place: Place) -> Callable[..., Played]:
-    def play(*bodies: AnyBody | Recorded) -> Played:
-        return Played(
-            [
-                one if isinstance(one, Recorded) else place(one, seq)
-                for seq, one in enumerate(bodies, 1)
-            ]
-        )
-
-    return play
+Feed = Callable[..., Any]
 
 
-Play = Callable[..., Played]
-
-
-def test_a_fix_links_failure_edits_and_pass_and_says_all_of_it(play: Play) -> None:
-    played = play(RED, A, GREEN)
-    (fix,) = played.of("fix")
+def test_a_fix_links_failure_edits_and_pass_and_says_all_of_it(feed: Feed) -> None:
+    fed = feed(RED, A, GREEN)
+    (fix,) = fed.of("fix")
     assert fix.id == item_id(3, "arc")
     assert fix.links == (
         Link(kind="fixes", target=item_id(1), excerpt="pytest -q"),
         Link(kind="edit", target=item_id(2)),
         Link(kind="evidence", target=item_id(3), excerpt="pytest -q"),
     )
-    assert fix.signature == played.items[item_id(1)].signature != ""
+    assert fix.signature == fed.items[item_id(1)].signature != ""
     assert fix.title == "Fixed: test_cart.py::test_total - KeyError: 'total'"
     assert fix.subtitle == "pytest -q passes after cart.py (`a = 1` became `a = 2`)"
     assert "pytest -q passes (1 passed in 100 ms)" in fix.narrative
     assert fix.files_modified == ("cart.py",)
 
 
-def test_a_call_that_never_ran_is_neither_a_failure_nor_a_remedy(play: Play) -> None:
+def test_a_call_that_never_ran_is_neither_a_failure_nor_a_remedy(feed: Feed) -> None:
     refused = Command(
         command="pip install shop && pytest -q", output="User rejected the command", failed=True
     )
-    played = play(RED, refused, GREEN)
-    assert not played.of("fix")
-    played = play(refused, A, GREEN)
-    assert not played.of("fix")
+    fed = feed(RED, refused, GREEN)
+    assert not fed.of("fix")
+    fed = feed(refused, A, GREEN)
+    assert not fed.of("fix")
 
 
-@pytest.mark.parametrize(
-    ("command", "output"),
-    [
-        ("pytest -q 2>&1 | tail -1", "1 failed in 0.10s"),
-        ("pytest -q 2>&1 | tail -1", ERROR),
-        ("pytest -q 2>&1 | tail -1", ""),
-        ("pytest -q | grep FAILED", ""),
-        ("pytest -q || true", ""),
-        ("pytest -q; echo done", "done"),
-        ("pytest -q &", ""),
-        ("ls tests | xargs pytest -q", "1 failed in 0.10s"),
-    ],
-)
-def test_a_failure_stays_until_something_proves_a_pass(
-    play: Play, command: str, output: str
-) -> None:
-    masked = Command(command=command, output=output, exit_code=0, failed=False)
-    played = play(RED, A, masked)
-    assert not played.of("fix")
-    assert not any("exit code" in fact for fact in played.items[item_id(3)].facts)
-    assert len(play(RED, masked, A, GREEN).of("fix")) == 1
-
-
-def test_what_a_run_of_other_words_fixed_fails_no_more(play: Play) -> None:
-    of_all = replace(GREEN, command="pytest -q test_cart.py")
-    again = replace(GREEN, command="pytest -q --tb=short")
-    played = play(RED, A, of_all, B, again)
-    assert len(played.of("fix")) == 1
-    assert played.session is not None
-    summary = summarize(played.session)
-    assert summary is not None
-    assert summary.summary is not None
-    assert "fails" not in summary.summary.next_steps
-
-
-def test_a_result_that_comes_by_itself_is_reported_with_what_was_asked(play: Play) -> None:
-    played = play(
-        Intent(tool="shell", of=Command(command="pytest -q")),
-        Outcome(tool="shell", output=RED.output, exit_code=1),
-        Intent(tool="fs", of=A),
-        Outcome(tool="fs"),
-        RED,
-        Intent(tool="fs", of=BACK),
-        Outcome(tool="fs"),
-        B,
-        Outcome(tool="unknown", output="x"),
-        GREEN,
-    )
-    assert len(played.of("fix")) == 1
-
-
-def test_a_wider_pass_later_reports_no_second_fix(play: Play) -> None:
+def test_a_wider_pass_later_reports_no_second_fix(feed: Feed) -> None:
     narrow = Command(command="npm test -- cart", output="Tests: 1 passed, 1 total", exit_code=0)
     wide = Command(command="npm test", output="Tests: 1 failed, 1 total", exit_code=1)
-    played = play(
+    fed = feed(
         wide,
         replace(narrow, output="Tests: 1 failed, 1 total", exit_code=1),
         edit("x", "y", "cart.ts"),
         narrow,
         replace(wide, output="Tests: 9 passed, 9 total", exit_code=0),
     )
-    assert len(played.of("fix")) == 1
+    assert len(fed.of("fix")) == 1
 
 
-def test_tests_that_passed_one_by_one_are_fixed_by_the_last(play: Play) -> None:
+def test_tests_that_passed_one_by_one_are_fixed_by_the_last(feed: Feed) -> None:
     both = "FAILED a.py::x - E\nFAILED b.py::y - E\n2 failed in 0.1s"
-    played = play(
+    fed = feed(
         Command(command="pytest", output=both, exit_code=1),
         A,
         replace(GREEN, command="pytest a.py"),
         edit("y", "z", "b.py"),
         replace(GREEN, command="pytest b.py"),
     )
-    (fix,) = played.of("fix")
+    (fix,) = fed.of("fix")
     assert fix.files_modified == ("b.py",)
 
 
-def test_failures_of_two_parts_are_two(play: Play) -> None:
+def test_failures_of_two_parts_are_two(feed: Feed) -> None:
     def red(part: str) -> Command:
         said = f"FAILED {part}::x - E\n1 failed in 0.1s"
         return Command(command=f"pytest {part}", output=said, exit_code=1)
 
     green = replace(GREEN, command="pytest a.py")
-    played = play(red("a.py"), red("b.py"), A, red("b.py"), BACK, edit("x", "y", "a.py"), green)
-    (fix,) = played.of("fix")
+    fed = feed(red("a.py"), red("b.py"), A, red("b.py"), BACK, edit("x", "y", "a.py"), green)
+    (fix,) = fed.of("fix")
     assert fix.links[0].target == item_id(1)
     assert "failed 2 times" not in fix.narrative
 
 
-def test_the_file_that_the_error_names_counts_whoever_changed_it(play: Play, place: Place) -> None:
+def test_the_file_that_the_error_names_counts_whoever_changed_it(feed: Feed, place: Place) -> None:
     theirs = replace(place(edit("x", "y", "test_cart.py"), 2), session_id=5)
-    assert len(play(RED, theirs, place(GREEN, 3)).of("fix")) == 1
+    assert len(feed(RED, theirs, place(GREEN, 3)).of("fix")) == 1
 
 
 def test_in_no_project_a_session_answers_only_itself(place: Place) -> None:
     def at(body: AnyBody, seq: int, session: int) -> Recorded:
         return replace(place(body, seq), session_id=session, project_id=UNASSIGNED)
 
-    assert Played([at(RED, 1, 1), at(A, 2, 2), at(GREEN, 3, 2)]).of("fix") == []
-    assert len(Played([at(RED, 1, 1), at(A, 2, 1), at(GREEN, 3, 1)]).of("fix")) == 1
+    assert Fed([at(RED, 1, 1), at(A, 2, 2), at(GREEN, 3, 2)]).of("fix") == []
+    assert len(Fed([at(RED, 1, 1), at(A, 2, 1), at(GREEN, 3, 1)]).of("fix")) == 1
 
 
-def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
+def test_a_failure_of_long_ago_is_forgotten(feed: Feed, place: Place) -> None:
     late = FORGOTTEN_MS / 1000 + 60
     other = place(Command(command="mypy .", exit_code=1), 2, at_s=late)
-    played = play(RED, other, place(A, 3, at_s=late), place(GREEN, 4, at_s=late))
-    assert played.of("fix") == []
+    fed = feed(RED, other, place(A, 3, at_s=late), place(GREEN, 4, at_s=late))
+    assert fed.of("fix") == []
 
 
 @pytest.mark.parametrize(
@@ -258,8 +167,6 @@ def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
     [
         pytest.param((RED, replace(A, error="no"), GREEN), id="an edit that failed"),
         pytest.param((RED, A, Command(command="pytest -q")), id="nobody knows how it ended"),
-        pytest.param((RED, A, Checkout(old="1", new="2", branch="x"), GREEN), id="elsewhere"),
-        pytest.param((RED, A, git("switch x"), GREEN), id="elsewhere by a command"),
         pytest.param((RED, A, git("stash"), GREEN), id="set aside"),
         pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
         pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
@@ -269,8 +176,8 @@ def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
         pytest.param((Command(command="ls x", exit_code=2), A, Command(command="ls x")), id="ls"),
     ],
 )
-def test_no_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
-    assert play(*bodies).of("fix") == []
+def test_no_fix(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
+    assert feed(*bodies).of("fix") == []
 
 
 @pytest.mark.parametrize(
@@ -280,22 +187,32 @@ def test_no_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
         pytest.param((RED, A, git("stash"), C, git("stash pop"), GREEN), id="back with more"),
         pytest.param((RED, git("stash"), A, GREEN), id="nothing was set aside"),
         pytest.param((RED, A, git("stash"), B, GREEN), id="left behind in the stash"),
-        pytest.param((RED, git("switch -c x"), A, GREEN), id="on a new branch by a command"),
-        pytest.param(
-            (RED, Checkout(old="1", new="1", branch="x"), git("switch -c x"), A, GREEN),
-            id="on a new branch by both",
-        ),
-        pytest.param(
-            (RED, git("switch x"), git("switch main"), A, GREEN), id="there and back again"
-        ),
         pytest.param((RED, Checkout(old="1", new="2", branch="x"), RED, A, GREEN), id="anew"),
         pytest.param((RED, git("checkout -- cart.py"), GREEN), id="what was there before"),
         pytest.param((B, RED, edit("b = 2", "b = 1"), GREEN), id="what broke it edited back"),
         pytest.param((RED, git("pull"), GREEN), id="by others"),
     ],
 )
-def test_a_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
-    assert len(play(*bodies).of("fix")) == 1
+def test_a_fix(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
+    assert len(feed(*bodies).of("fix")) == 1
+
+
+@pytest.mark.parametrize(
+    ("way", "count"),
+    [
+        pytest.param((git("switch -c x"),), 1, id="a new branch"),
+        pytest.param((Checkout(old="1", new="1", branch="x"), git("switch -c x")), 1, id="hooks"),
+        pytest.param((git("switch x"),), 0, id="another branch"),
+        pytest.param((Checkout(old="1", new="2", branch="x"),), 0, id="another commit"),
+        pytest.param((git("switch -c x main"),), 0, id="a new branch from elsewhere"),
+    ],
+)
+def test_a_new_branch_at_the_same_commit_takes_failures_along(
+    feed: Feed, place: Place, way: tuple[AnyBody, ...], count: int
+) -> None:
+    on_x = [replace(place(one, 7), branch="x") for one in (*way, A, GREEN)]
+    assert len(feed(RED, *on_x).of("fix")) == count
+    assert len(feed(RED, on_x[0], place(A, 8), place(GREEN, 9)).of("fix")) == 1 - count
 
 
 WHOLE = FileWrite(path="cart.py", operation="write", content="a = 1\n")
@@ -346,8 +263,8 @@ NEW = FileWrite(path="new.py", operation="create", content="a = 1\n")
         ),
     ],
 )
-def test_what_is_taken_back_is_linked(play: Play, bodies: tuple[AnyBody, ...]) -> None:
-    assert play(*bodies).reverting
+def test_what_is_taken_back_is_linked(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
+    assert reverting_items(feed(*bodies))
 
 
 @pytest.mark.parametrize(
@@ -364,23 +281,21 @@ def test_what_is_taken_back_is_linked(play: Play, bodies: tuple[AnyBody, ...]) -
         pytest.param((RED, A, RED, git("reset HEAD~1")), id="only the index"),
     ],
 )
-def test_nothing_is_taken_back(play: Play, bodies: tuple[AnyBody, ...]) -> None:
-    assert not play(*bodies).reverting
+def test_nothing_is_taken_back(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
+    assert not reverting_items(feed(*bodies))
 
 
-def test_a_revert_of_a_revert_brings_the_edit_back(play: Play) -> None:
-    played = play(
-        RED, A, commit(2, "cart.py"), reverting(3, 2), reverting(4, 3), RED, reverting(5, 2)
-    )
-    assert (len(played.of("fix")), len(played.reverting)) == (0, 3)
+def test_a_revert_of_a_revert_brings_the_edit_back(feed: Feed) -> None:
+    fed = feed(RED, A, commit(2, "cart.py"), reverting(3, 2), reverting(4, 3), RED, reverting(5, 2))
+    assert (len(fed.of("fix")), len(reverting_items(fed))) == (0, 3)
 
 
-def links_of(played: Played, seq: int) -> set[tuple[str, int, str]]:
-    return {(one.kind, one.target, one.title) for one in played.items[item_id(seq)].links}
+def links_of(fed: Any, seq: int) -> set[tuple[str, int, str]]:
+    return {(one.kind, one.target, one.title) for one in fed.items[item_id(seq)].links}
 
 
-def test_history_links_what_it_takes_back(play: Play) -> None:
-    played = play(
+def test_history_links_what_it_takes_back(feed: Feed) -> None:
+    fed = feed(
         A,
         commit(2, "cart.py"),
         Prompt(text="hm"),
@@ -389,48 +304,31 @@ def test_history_links_what_it_takes_back(play: Play) -> None:
         reverting(4, 2),
         Rewrite(reason="amend", pairs=((hash_of(4), hash_of(5)),)),
     )
-    assert links_of(played, 5) == {
+    assert links_of(fed, 5) == {
         ("reverts", item_id(1), ""),
         ("reverts", 0, hash_of(3)),
         ("reverts", 0, hash_of(2)),
     }
-    assert links_of(played, 6) == {("reverts", 0, hash_of(2))}
-    assert links_of(played, 7) == {("replaces", 0, hash_of(4)), ("makes", 0, hash_of(5))}
+    assert links_of(fed, 6) == {("reverts", 0, hash_of(2))}
+    assert links_of(fed, 7) == {("replaces", 0, hash_of(4)), ("makes", 0, hash_of(5))}
 
 
-def test_a_commit_replaces_those_that_a_reset_dissolved(play: Play) -> None:
-    played = play(
-        commit(2, "cart.py"),
-        commit(3, "b.py"),
-        git("reset --soft HEAD~2"),
-        git("reset --soft HEAD~1"),
-        commit(4, "cart.py"),
-    )
-    assert links_of(played, 5) == {("replaces", 0, hash_of(2))}
+def test_an_import_only_links(feed: Feed) -> None:
+    fed = feed(replace(reverting(4, 2), action="import"), replace(commit(2), action="import"))
+    assert links_of(fed, 1) == {("reverts", 0, hash_of(2))}
+    assert project_state.decode(fed.data).commits == ()
 
 
-def test_a_failure_of_an_older_observer_is_dropped() -> None:
-    old = {"head": "pytest", "worktree": {}, "seq": 1, "last_seq": 1, "last_ms": 1, "items": [4]}
-    data = orjson.dumps({"tracked": [old | {"sessions": [1], "invocation": {"program": "pytest"}}]})
-    assert project_state.decode(data).tracked == ()
-
-
-def test_an_import_only_links(play: Play) -> None:
-    played = play(replace(reverting(4, 2), action="import"), replace(commit(2), action="import"))
-    assert links_of(played, 1) == {("reverts", 0, hash_of(2))}
-    assert project_state.decode(played.data).commits == ()
-
-
-def test_several_operations_of_one_line_are_reported_together(play: Play) -> None:
-    played = play(
+def test_several_operations_of_one_line_are_reported_together(feed: Feed) -> None:
+    fed = feed(
         A, edit("x", "y", "b.py"), Command(command="git restore cart.py; git restore b.py; rm -f x")
     )
-    assert links_of(played, 3) == {("reverts", item_id(1), ""), ("reverts", item_id(2), "")}
+    assert links_of(fed, 3) == {("reverts", item_id(1), ""), ("reverts", item_id(2), "")}
 
 
-def test_the_story_is_bounded(play: Play) -> None:
-    played = play(RED, *(edit(f"{n}", f"{n}.", f"f{n}.py") for n in range(2 * EDITS)))
-    assert len(project_state.decode(played.data).edits) == EDITS
+def test_the_story_is_bounded(feed: Feed) -> None:
+    fed = feed(RED, *(edit(f"{n}", f"{n}.", f"f{n}.py") for n in range(2 * EDITS)))
+    assert len(project_state.decode(fed.data).edits) == EDITS
 
 
 BODIES = st.sampled_from(
@@ -467,6 +365,6 @@ BODIES = st.sampled_from(
 @given(st.lists(BODIES, min_size=1, max_size=25), st.sets(st.integers(0, 25)))
 def test_batches_may_be_cut_anywhere(place: Place, bodies: list[Any], cuts: set[int]) -> None:
     history = [place(body, seq) for seq, body in enumerate(bodies, 1)]
-    whole = Played(history)
-    assert Played(history, sorted(cuts)).items == whole.items
-    assert Played(history, range(25)).data == whole.data
+    whole = Fed(history)
+    assert Fed(history, sorted(cuts)).items == whole.items
+    assert Fed(history, range(25)).data == whole.data

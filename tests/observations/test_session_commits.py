@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from observer.commands import command_line
 from observer.core.events import (
@@ -58,6 +59,14 @@ OTHER = FileWrite(path="b.py", edits=(Edit(old="a", new="b"),))
 ALL = ("b.py", "a.py")
 
 
+def pull_of(*calls: Command | ToolUse) -> tuple[dict[str, str], str]:
+    """Return the pull requests by branch, and the title, that a session has after some calls."""
+    state = session_state.SessionState()
+    for call in calls:
+        state = session_commits.with_pull(state, "topic", call)
+    return state.pulls, state.pull
+
+
 @pytest.mark.parametrize(
     ("asked", "printed", "known"),
     [
@@ -68,71 +77,55 @@ ALL = ("b.py", "a.py")
         pytest.param("{}", '"html_url":"https://git.x.org/ana/shop/pulls/7"', True, id="a tool"),
         pytest.param("gh pr view 7", "https://github.com/ana/shop/pull/7", False, id="by number"),
         pytest.param(
-            "gh pr list", "https://github.com/a/b/pull/7 https://github.com/a/b/pull/8", False,
-            id="several",
+            "gh pr list", "https://g.de/a/b/pull/7 https://g.de/a/b/pull/8", False, id="2"
         ),
         pytest.param("git push", "https://github.com/a/b/pull/new/topic", False, id="none yet"),
         pytest.param("git push", "Everything up-to-date", False, id="nothing"),
     ],
-)  # fmt: skip
+)
 def test_the_pull_request_of_a_branch_is_the_only_one_printed(
     asked: str, printed: str, known: bool
 ) -> None:
-    state = session_commits.with_pull(session_state.SessionState(), "topic", asked, printed)
-    assert ([url.endswith("/7") for url in state.pulls.values()] == [True]) is known
-    assert set(state.pulls) == ({"topic"} if known else set())
+    pulls, _ = pull_of(Command(command=asked, output=printed))
+    assert [(branch, url[-2:]) for branch, url in pulls.items()] == [("topic", "/7")] * known
+
+
+OPENED = Command(command='gh pr create -b x --title "Round it"')
+SEEN = Command(command="gh pr view 7", output="title:\tRound totals\n")
 
 
 @pytest.mark.parametrize(
-    ("call", "titles"),
+    ("calls", "title"),
     [
+        pytest.param((OPENED,), "Round it", id="opened"),
+        pytest.param((SEEN, OPENED, SEEN), "Round it", id="seen-before-and-after"),
+        pytest.param((Command(command="gh pr edit --title='Round'"),), "Round", id="anew"),
+        pytest.param((Command(command="gh pr create --fill"),), "", id="not-given"),
+        pytest.param((Command(command="gh pr list"),), "", id="a-list"),
         pytest.param(
-            Command(command='gh pr create -b x --title "Round it"'), ("Round it", ""), id="opened"
-        ),
-        pytest.param(Command(command="gh pr edit --title='Round it'"), ("Round it", ""), id="anew"),
-        pytest.param(Command(command="gh pr create --fill"), ("", ""), id="not-given"),
-        pytest.param(Command(command="gh pr list"), ("", ""), id="a-list"),
-        pytest.param(
-            ToolUse(tool="create_pull_request", input='{"title": "x"}', failed=True),
-            ("", ""),
+            (ToolUse(tool="create_pull_request", input='{"title": "x"}', failed=True),),
+            "",
             id="failed",
         ),
+        pytest.param((SEEN,), "Round totals", id="seen"),
         pytest.param(
-            Command(command="gh pr view 7", output="title:\tRound it\n"),
-            ("", "Round it"),
-            id="seen",
-        ),
-        pytest.param(
-            Command(command="gh api repos/a/b/pulls/7", output='{"title": "Round it"}'),
-            ("", "Round it"),
+            (Command(command="gh api repos/a/b/pulls/7", output='{"title": "Round it"}'),),
+            "Round it",
             id="asked-for",
         ),
+        pytest.param((replace(SEEN, output='{"title":"a"},{"title":"b"}'),), "", id="several"),
         pytest.param(
-            Command(command="gh pr view 7", output='{"title":"a"},{"title":"b"}'),
-            ("", ""),
-            id="several",
-        ),
-        pytest.param(
-            ToolUse(tool="mcp__github__create_pull_request", input='{"title": "Round it"}'),
-            ("Round it", ""),
+            (ToolUse(tool="mcp__github__create_pull_request", input='{"title": "Round it"}'),),
+            "Round it",
             id="a-tool",
         ),
-        pytest.param(
-            ToolUse(tool="page_click", input='{"title": "Round it"}'), ("", ""), id="other"
-        ),
+        pytest.param((ToolUse(tool="page_click", input='{"title": "Round it"}'),), "", id="other"),
     ],
 )
 def test_the_title_of_a_pull_request_is_given_or_shown(
-    call: Command | ToolUse, titles: tuple[str, str]
+    calls: tuple[Command | ToolUse, ...], title: str
 ) -> None:
-    assert session_commits.titles_in(call) == titles
-
-
-def test_the_title_of_one_that_was_opened_stays() -> None:
-    state = session_state.SessionState()
-    for titles in (("", "Seen"), ("Opened", ""), ("", "Seen too"), ("", "")):
-        state = session_commits.with_pull_title(state, session_commits.PullTitles(*titles))
-    assert state.pull == "Opened"
+    assert pull_of(*calls)[1] == title
 
 
 CLEAN = "nothing to commit, working tree clean"
@@ -179,6 +172,11 @@ def test_what_was_added_before_is_in_the_commit(
     assert session_commits.open_files(known) == left
 
 
+def test_what_a_command_wrote_outside_is_not_the_projects(feed: Callable[..., Any]) -> None:
+    ran = asked_git("sed -i 's/a/b/' a.py /tmp/x.py", "")
+    assert [*session_state.decode(feed(ran).session.state).files] == ["a.py"]
+
+
 def test_what_another_clone_committed_is_not_open_at_the_end(feed: Callable[..., Any]) -> None:
     ended = SessionEnd(uncommitted=("a.py",))
     known = session_state.decode(
@@ -188,15 +186,6 @@ def test_what_another_clone_committed_is_not_open_at_the_end(feed: Callable[...,
     made = Commit(hash=ONE, subject="x", files=(FileChange(path="a.py"),))
     known = session_state.decode(feed(WRITE, made, ended).session.state)
     assert session_commits.open_files(known) == ("a.py",)
-
-
-def test_a_commit_counts_the_lines_of_what_a_command_changed(feed: Callable[..., Any]) -> None:
-    change = FileChange(path="a.py", added=46, removed=1, symbols=("total",))
-    made = Commit(hash=ONE, subject="x", files=(change, FileChange(path="b.py", added=9)))
-    ran = asked_git("sed -i 's/a/b/' a.py /tmp/x.py", "")
-    files = session_state.decode(feed(WRITE, ran, OTHER, made).session.state).files
-    assert (files["a.py"].added, files["a.py"].removed, files["a.py"].is_counted) == (46, 1, True)
-    assert (files["b.py"].added, "/tmp/x.py" in files) == (1, False)
 
 
 def test_a_commit_that_was_only_printed_is_the_sessions_and_its_turns(
@@ -289,13 +278,12 @@ def act(kind: OperationKind, *paths: str, to: str = "") -> GitOperation:
         ("git checkout HEAD~1 -- a.py", act("restore", "a.py", to="~1")),
         ("git checkout main src/a.py", act("restore", "src/a.py")),
         ("git checkout ./src src/b.py", act("restore", "src", "src/b.py")),
-        ("git checkout main", act("switch", to="main")),
-        ("git checkout fix/total", act("switch", to="fix/total")),
+        ("git checkout fix/total", None),
         ("git checkout -b fix", act("branch", to="fix")),
-        ("git checkout -b fix main", act("switch", to="fix")),
+        ("git checkout -b fix main", None),
         ("git checkout -b", None),
         ("git checkout", None),
-        ("git switch main", act("switch", to="main")),
+        ("git switch main", None),
         ("git switch -c fix", act("branch", to="fix")),
         ("git switch", None),
         ("git restore a.py", act("restore", "a.py")),

@@ -274,4 +274,4 @@ def test_a_list_that_is_written_whole_anew_replaces_the_one_before(feed: Feed) -
 def test_any_input_is_read(text: str) -> None:
     for tool in ("TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"):
         assert len(todos.after((), use(tool, text, text)) or ()) <= todos.MOST
-    assert len(todos.in_file((), write(content=text)) or ()) <= todos.MOST
+    assert len(todos.in_file((), write(content=text))[0] or ()) <= todos.MOST
