@@ -45,6 +45,7 @@ _PULLED = 50
 _HOOKS = ("|git commit",)
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _PAIRS = 40
+_PATHS = 20
 _SYMBOLS = 6
 
 
@@ -152,8 +153,15 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
         hooks = [one for key, checks in known.tasks.items() if key in _HOOKS for one in checks]
         left = open_failures.after_commit(known.failures, known.branches[root], hooks)
         known = replace(known, failures=left)
-    paths = {file.path for file in body.files}
-    commit = TrackedCommit(hash=body.hash[:64], parent="".join(body.parents[:1])[:64])
+    paths = dict.fromkeys(file.path for file in body.files)
+    links += (  # the dissolved commits whose files it holds
+        Link(kind="replaces", title=one.hash)
+        for one in known.commits
+        if one.hash in known.dissolved and not paths.keys().isdisjoint(one.paths)
+    )
+    commit = TrackedCommit(
+        hash=body.hash[:64], parent="".join(body.parents[:1])[:64], paths=distinct(paths, _PATHS)
+    )
     hashes = tuple(reverted)
     # Reverting what had reverted edits brings them back.
     restored = [
@@ -259,7 +267,8 @@ def _with_operation(
         after = project_state.map_edits(
             known, lambda one: replace(one, commit="") if one.commit in hashes else one
         )
-        return after, (made,) if hashes else ()
+        dissolved = distinct((*known.dissolved, *hashes), project_state.COMMITS)
+        return replace(after, dissolved=dissolved), (made,) if hashes else ()
     taken = [
         edit
         for edit in known.edits

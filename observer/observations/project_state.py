@@ -80,10 +80,11 @@ class Alternative(Value):
 
 
 class TrackedCommit(Value):
-    """A commit, with what is needed to undo it: its first parent."""
+    """A commit, with what is needed to undo it: its first parent and its files."""
 
     hash: str
     parent: str = ""
+    paths: tuple[str, ...] = ()
 
 
 class ProjectState(Value):
@@ -91,6 +92,7 @@ class ProjectState(Value):
 
     `failures` wait for a pass, or another command in their place. `branches`, `heads` and
     `stashed_at_ms` are keyed by work tree; the last holds those whose work is in git's stash.
+    `dissolved` are commits that a reset turned into uncommitted changes, until the next commit.
     `tasks` are the checks that a task (`make test`) turned out to run. `heard_ms` and `imported_ms`
     are as of `core.routes.Order`; `is_out_of_order` once an event came late, of which the state
     knows nothing: it has to be derived anew.
@@ -101,6 +103,7 @@ class ProjectState(Value):
     commits: tuple[TrackedCommit, ...] = ()
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
+    dissolved: tuple[str, ...] = ()
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
     stashed_at_ms: dict[str, int] = msgspec.field(default_factory=dict)
@@ -227,7 +230,7 @@ def with_commit(
         ),
     )
     commits = (*after.commits, commit)[-COMMITS:]
-    return replace(with_head(after, root, commit.hash), commits=commits)
+    return replace(with_head(after, root, commit.hash), commits=commits, dissolved=())
 
 
 def with_head(state: ProjectState, root: str, head: str) -> ProjectState:

@@ -74,11 +74,14 @@ class ShareWorker(Worker):
     async def run(self) -> None:
         """Begin a round every minute, and soon after something was stored, until cancelled."""
         in_thread = partial(self._loop.run_in_executor, self._thread, self._due_round)
-        while True:
-            self._news.clear()
-            await self._attempt(PART, in_thread, quiet=StoreUnavailable)
-            await heard(self._news, within_s=EVERY_S)
-            await asyncio.sleep(SOON_S)
+        try:
+            while True:
+                self._news.clear()
+                await self._attempt(PART, in_thread, quiet=StoreUnavailable)
+                await heard(self._news, within_s=EVERY_S)
+                await asyncio.sleep(SOON_S)
+        finally:  # the store is closed next, which a round may still use
+            await asyncio.to_thread(self._thread.shutdown)
 
     def answer(self, body: bytes) -> Any:  # noqa: ANN401 - JSON
         """Carry out POST /sync; return what a round did, by the name of each share.
@@ -107,7 +110,8 @@ class ShareWorker(Worker):
         It ends where that cannot be heard, by a pool, an error or the lack of connections; the next
         round begins it anew.
         """
-        with suppress(ObserverError), closing(open_server(share.url)) as server:
+        # A RuntimeError: the loop has ended meanwhile.
+        with suppress(ObserverError, RuntimeError), closing(open_server(share.url)) as server:
             while server.listens() and share.name in {one.name for one in self._shares()}:
                 if server.wake(EVERY_S):
                     self._loop.call_soon_threadsafe(self.wake)

@@ -18,7 +18,6 @@ from observer.core.model import Enrichment, Item, SummaryFields
 from observer.core.paths import Home
 from observer.local import client
 from observer.tools import render, rows
-from observer.tools.labels import Written
 from tests.support import Until
 
 Observer = Callable[..., Any]
@@ -235,9 +234,12 @@ def test_the_whole_item_has_both_and_marks_what_a_model_wrote() -> None:
 
 @pytest.mark.parametrize(("item", "is_outdated"), [(ITEM, False), (CHANGED, True)])
 def test_a_tool_has_it_in_a_field_of_its_own(item: Item, *, is_outdated: bool) -> None:
-    written = rows.observation(item, nameless).written
-    assert isinstance(written, Written)
-    assert (written.by, written.is_outdated, written.next_steps) == ("tiny", is_outdated, None)
+    written = msgspec.json.decode(msgspec.json.encode(rows.observation(item, nameless)))["written"]
+    assert (written["by"], written["is_outdated"], written["next_steps"]) == (
+        "tiny",
+        is_outdated,
+        None,
+    )
 
 
 def test_without_a_model_nothing_is_different() -> None:

@@ -24,7 +24,7 @@ from observer.core.paths import Home
 from observer.memory.code_questions import CodeAnswer
 from observer.search.code_history import CodeChange
 from observer.store.database import SqliteStore
-from observer.tools import code_history
+from observer.tools import story
 from observer.tools.registry import tools_of
 from tests.support import Git, memory_over, pipeline_over
 
@@ -175,7 +175,7 @@ def test_a_fix_is_shown_to_its_end(work: Work) -> None:
     work.tell(passing)
     work.commit("Refuse expired tokens")
     (tried,) = [
-        line for line in code_history.why(work.why("auth.py:5")).splitlines() if "tried" in line
+        line for line in story.why_text(work.why("auth.py:5")).splitlines() if "tried" in line
     ]
     assert "passes (" in tried
 
@@ -242,7 +242,7 @@ def test_older_commits_are_counted(work: Work) -> None:
         work.commit(f"Step {number}")
     answer = work.why("auth.py:1-7")
     assert (len(answer.changes), answer.left_out) == (5, 1)  # no line of the first is left
-    assert "older commits are left out" in code_history.why(answer)
+    assert "older commits are left out" in story.why_text(answer)
 
 
 @pytest.mark.measured
@@ -255,7 +255,7 @@ def test_what_is_not_committed_leads_to_the_edit(work: Work, shown: Shown) -> No
         [asked],
         [edited],
     )
-    assert "not committed yet" in code_history.why(work.why("auth.py:5"))
+    assert "not committed yet" in story.why_text(work.why("auth.py:5"))
 
 
 @pytest.mark.measured
@@ -281,9 +281,9 @@ def test_what_was_before_the_memory_has_no_session(work: Work) -> None:
     work.by_hand(FIRST, "Begin")
     answer = work.why("auth.py:1")
     assert answer.project == ""
-    text = code_history.why(answer)
+    text = story.why_text(answer)
     assert "of which nothing is remembered" in text
-    assert code_history.NOT_REMEMBERED in text
+    assert story.NOT_REMEMBERED in text
 
 
 def test_a_commit_without_edits_leads_to_its_own_session(work: Work, shown: Shown) -> None:
@@ -387,7 +387,7 @@ def test_a_line_that_was_moved_names_where_it_was_made_too(work: Work) -> None:
     answer = work.why("auth.py::pay")
     origins = [(each.origin.subject, each.origin.lines) for each in answer.changes]
     assert origins == [("Pay last", 7), ("Begin", 0)]
-    assert "made none of the lines; 7 of 7 look like its own" in code_history.why(answer)
+    assert "made none of the lines; 7 of 7 look like its own" in story.why_text(answer)
 
 
 def test_notes_that_name_it_and_what_a_commit_says_of_itself_are_shown(
@@ -396,15 +396,15 @@ def test_notes_that_name_it_and_what_a_commit_says_of_itself_are_shown(
     note = work.tell(Remember(content="login must refuse expired tokens: audit", type="decision"))
     answer = work.why("auth.py::login")
     assert [item.id for item in answer.notes] == [note]
-    assert f"#{note} decision" in code_history.why(answer)
+    assert f"#{note} decision" in story.why_text(answer)
     work.write("a = 1\n", "limits.py")
     work.commit("Set a limit\n\nMore than one broke the printer.")
-    text = code_history.why(work.why("limits.py:1"))
+    text = story.why_text(work.why("limits.py:1"))
     assert "  said      More than one broke the printer." in text
 
 
 def test_the_text_and_a_tool_name_what_can_be_fetched(work: Work, shown: Shown) -> None:
-    lines = code_history.why(work.why("auth.py:5")).splitlines()
+    lines = story.why_text(work.why("auth.py:5")).splitlines()
     assert lines[0] == "auth.py:5 login in shop"
     assert lines[2].startswith(
         f"#{shown.second} commit {work.head()[:10]} Refuse expired tokens · "
@@ -416,9 +416,9 @@ def test_the_text_and_a_tool_name_what_can_be_fetched(work: Work, shown: Shown) 
     made = tool.call({"target": "auth.py::login"}).result
     assert (made.path, made.symbol, made.project) == ("auth.py", "login", "shop")
     newest, oldest = made.changes
-    assert (newest.hash, newest.commit_id) == (work.head(), shown.second)
-    assert [each.session_id for each in newest.sessions] == ["s1"]
-    assert [each.id for each in oldest.asked] == [shown.begin]
+    assert (newest["hash"], newest["commit_id"]) == (work.head(), shown.second)
+    assert [each["session_id"] for each in newest["sessions"]] == ["s1"]
+    assert [each["id"] for each in oldest["asked"]] == [shown.begin]
     tool = tools_of(("story",), work.memory, lambda: "")["why"]
 
     assert tool.call({"target": f"{work.root}/auth.py:5"}).result.project == "shop"
@@ -481,16 +481,16 @@ def test_the_answer_says_how_sure_it_is(work: Work, shown: Shown) -> None:
     work.by_hand(f"{SECOND}TOP = 1\n", "Add a limit\n\nCo-Authored-By: Claude <c@example.com>")
     edited, claimed = work.why("auth.py:5"), work.why("auth.py:11")
     assert edited.changes[0].sureness == "certain"
-    assert "sure      certain: the session's edits hold these lines" in code_history.why(edited)
-    assert "sure      possible: the commit says so" in code_history.why(claimed)
-    assert "agent     Claude: Co-Authored-By" in code_history.why(claimed)
+    assert "sure      certain: the session's edits hold these lines" in story.why_text(edited)
+    assert "sure      possible: the commit says so" in story.why_text(claimed)
+    assert "agent     Claude: Co-Authored-By" in story.why_text(claimed)
     said = {"prompts": {"ab": {"agent_id": {"tool": "claude", "id": "s0", "model": "opus"}}}}
     note = f"auth.py\n  ab 11\n---\n{json.dumps(said)}"
     work.git(work.root, "notes", "--ref=ai", "add", "-m", note)
     (noted,) = work.why("auth.py:11").changes
     assert (noted.sureness, noted.reason) == ("certain", "a note names the lines")
     assert [session.external for session in noted.sessions] == ["s0"]
-    assert "claude opus, session s0: 1 line by a git-ai note" in code_history.why(
+    assert "claude opus, session s0: 1 line by a git-ai note" in story.why_text(
         work.why("auth.py:11")
     )
 
@@ -555,7 +555,7 @@ def test_of_what_one_session_wrote_and_another_committed_both_are_named(
     (change,) = answer.changes
     assert [each.external for each in change.sessions] == ["s2"]
     assert [each.external for each in change.committers] == ["s3"]
-    assert "  committed claude-code s3, " in code_history.why(answer)
+    assert "  committed claude-code s3, " in story.why_text(answer)
 
 
 def test_of_two_that_wrote_a_line_the_one_that_committed_counts(work: Work, shown: Shown) -> None:

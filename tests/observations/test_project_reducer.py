@@ -294,6 +294,17 @@ def links_of(fed: Any, seq: int) -> set[tuple[str, int, str]]:
     return {(one.kind, one.target, one.title) for one in fed.items[item_id(seq)].links}
 
 
+def test_a_commit_replaces_those_that_a_reset_dissolved(feed: Feed) -> None:
+    fed = feed(
+        commit(2, "cart.py"),
+        commit(3, "b.py"),
+        git("reset --soft HEAD~2"),
+        git("reset --soft HEAD~1"),
+        commit(4, "cart.py"),
+    )
+    assert links_of(fed, 5) == {("replaces", 0, hash_of(2))}
+
+
 def test_history_links_what_it_takes_back(feed: Feed) -> None:
     fed = feed(
         A,

@@ -33,7 +33,7 @@ from observer.notes.pairs import Settlement
 from observer.notes.values import Note
 from observer.serve.contexts import ContextWorker
 from observer.serve.requests import RemindedSessions
-from observer.tools import code_history
+from observer.tools import story
 from observer.tools.render import tokens
 from observer.web import given, pages
 from tests.conftest import ROOT
@@ -142,7 +142,7 @@ def test_of_a_file_is_said_what_fails_there_and_what_holds(
     assert "assert 1 == 2" in text.partition("Fails now")[2]
     rows = re.findall(r"needs ([\w ]+)</a>.*?>([\w ]+)</span>", text, re.DOTALL)
     assert rows == [("no server", "nothing speaks against it"), ("a server", "holds no longer")]
-    said = code_history.why(memory.why(asked["target"], str(folder)))
+    said = story.why_text(memory.why(asked["target"], str(folder)))
     assert "checks that fail and name it" in said
     assert not memory.why("shed.py", str(folder)).red
     assert "Fails now" not in browser.get("/why", params={**asked, "target": "shed.py"}).text
