@@ -40,7 +40,9 @@ HELP_COLUMNS = 88
 EVERYWHERE = {"json", "utc"}
 """Options of all commands: with `--help` said once, above the commands."""
 SHARED = 3
-"""Least tools of a toolset that take a parameter for it to be described above them all."""
+"""Least tools of a toolset, or commands, with a parameter for it to be described above them all."""
+MOST_IN_JSON = 2**53 - 1
+"""The largest integer of JSON: a maximum that says nothing."""
 SQL_TYPES = "TEXT|INTEGER|REAL|BLOB|ANY"
 
 
@@ -55,10 +57,11 @@ def commands() -> None:
         terminal_width=HELP_COLUMNS,
         **{**observer.context_settings, "help_option_names": []},
     )
-    for names in PURPOSES.values():
-        for name in names:
-            if not _command(name).hidden:
-                _print_help(_command(name), root)
+    found = [_command(name) for names in PURPOSES.values() for name in names]
+    found = [command for command in found if not command.hidden]
+    _say_once([option for command in found for option in _options(command, root)])
+    for command in found:
+        _print_help(command, root)
 
 
 def tools() -> None:
@@ -66,7 +69,7 @@ def tools() -> None:
     described: dict[tuple[str, str], str] = {}
     for name, toolset in toolsets().items():
         found = toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
-        print(f"\n## Toolset `{name}`\n\n{_quoted(toolset.guide)}")
+        print(f"\n## Toolset `{name}`\n\n{_quoted(_opening(toolset.guide))}")
         at = {tool.name: described.get((tool.name, tool.description)) for tool in found}
         for other in sorted({toolset for toolset in at.values() if toolset}):
             alike = ", ".join(f"`{tool}`" for tool in at if at[tool] == other)
@@ -77,12 +80,13 @@ def tools() -> None:
         counts = Counter(each for parameters in taken.values() for each in parameters)
         shared = [each for each, count in counts.items() if count >= SHARED]
         if shared:
-            print("\nSeveral of its tools take:\n\n" + "\n".join(text for _, text in shared))
+            print("\nDescribed once, since several tools take them:\n")
+            print("\n".join(text for _, text in shared))
         for tool in found:
             print(f"\n### `{tool.name}`\n\n{_block(tool.description)}\n")
-            own = [text for name, text in taken[tool.name] if (name, text) not in shared]
+            own = _joined(each for each in taken[tool.name] if each not in shared)
             also = [name for name, text in taken[tool.name] if (name, text) in shared]
-            print("\n".join(own + [f"- {', '.join(also)}: see above"] * bool(also)))
+            print("\n".join(own + [f"- {', '.join(also)}"] * bool(also)))
 
 
 def offered(choice: str) -> None:
@@ -122,7 +126,7 @@ def status_fields() -> None:
     for name, shape in shapes.items():
         if name != Status.__name__:
             print(f"\n`{name}`: {_line(shape.get('description', ''))}\n")
-            print("\n".join(f"- `{n}` ({_type(of)})" for n, of in shape["properties"].items()))
+            print("\n".join(_joined(_parameters({"properties": shape["properties"]}))))
 
 
 def event_context() -> None:
@@ -142,7 +146,7 @@ def event_fields() -> None:
     for kind, body in generic.KINDS.items():
         shape = msgspec.json.schema_components([body])[1][body.__name__]
         print(f"\n### `{kind}`\n\n{_block(body.__doc__ or '')}\n")
-        print("\n".join(line for name, line in _parameters(shape) if name != "`kind`"))
+        print("\n".join(_joined(each for each in _parameters(shape) if each[0] != "`kind`")))
 
 
 def routes() -> None:
@@ -195,7 +199,8 @@ def schema() -> None:
     for name, columns in found.items():
         print(f"\n### `{name}`\n")
         for column, of, meaning in columns:
-            print(f"- `{column}` {of}: {meaning}" if column else f"{of}: {meaning}")
+            shown = "" if of == _usual(column) else f" {of}"
+            print(f"- `{column}`{shown}: {meaning}" if column else f"{of}: {meaning}")
 
 
 POSIX_PARTS = {
@@ -309,6 +314,11 @@ def _column(line: str) -> tuple[str, str, str]:
     return found["name"], found["type"], comment.strip()
 
 
+def _usual(column: str) -> str:
+    """Return the type that a column of this name mostly has, and that is not printed then."""
+    return "INTEGER" if column == "id" or column.endswith(("_id", "_ms")) else "TEXT"
+
+
 def _command(name: str) -> click.Command:
     found = observer.get_command(click.Context(observer), name)
     if found is None:
@@ -318,22 +328,55 @@ def _command(name: str) -> click.Command:
 
 _SUBCOMMANDS = re.compile(r"\nCommands:\n(?: +\S.*\n)+")
 """The list of subcommands in the help of a group: each has a section of its own."""
+_USAGE = re.compile(r"Usage: (?P<path>[\w -]+?) \[OPTIONS\]| \[?COMMAND\]? \[ARGS\]\.\.\.")
+"""What the first line of a help says of each command, or of each group."""
 
 
 def _print_help(command: click.Command, parent: click.Context) -> None:
-    for option in command.params:
-        if isinstance(option, click.Option) and option.name in EVERYWHERE:
-            option.hidden = True
     context = click.Context(command, info_name=command.name, parent=parent)
     path = context.command_path
     print(f"\n{'#' * len(path.split())} `{path}`\n")
     text = _SUBCOMMANDS.sub("", command.get_help(context)).rstrip()
-    print(f"```text\n{text}\n```")
+    usage, _, rest = text.partition("\n\n")
+    usage = _USAGE.sub(lambda found: found["path"] or "", usage)
+    print("```text\n" + (rest if usage == path else f"{usage}\n\n{rest}") + "\n```")
+    for below in _below(command, context):
+        _print_help(below, context)
+
+
+def _below(command: click.Command, context: click.Context) -> Iterator[click.Command]:
+    """Yield the subcommands of a group that its help shows."""
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             if below and not below.hidden:
-                _print_help(below, context)
+                yield below
+
+
+def _options(command: click.Command, parent: click.Context) -> Iterator[click.Option]:
+    """Yield the options of a command and its subcommands; hide those of all commands."""
+    context = click.Context(command, info_name=command.name, parent=parent)
+    for option in command.params:
+        if isinstance(option, click.Option):
+            option.hidden |= option.name in EVERYWHERE
+            if not option.hidden:
+                yield option
+    for below in _below(command, context):
+        yield from _options(below, context)
+
+
+def _say_once(options: list[click.Option]) -> None:
+    """Print the help that several options of one name have, and take it from them."""
+    counts = Counter((", ".join(reversed(each.opts)), each.help) for each in options)
+    said: dict[str, str | None] = {}
+    for (names, text), count in counts.most_common():
+        if count >= SHARED:
+            said.setdefault(names, text)
+    print("\nOptions without a text:\n")
+    print("\n".join(f"- `{names}`: {text}" for names, text in said.items()))
+    for option in options:
+        if said.get(", ".join(reversed(option.opts))) == option.help:
+            option.help = None
 
 
 def _line(text: str) -> str:
@@ -343,6 +386,11 @@ def _line(text: str) -> str:
 
 def _block(text: str) -> str:
     return inspect.cleandoc(text)
+
+
+def _opening(guide: str) -> str:
+    """Return a guide without its list: what that says of a tool stands with the tool."""
+    return guide.partition("\n- ")[0]
 
 
 def _quoted(text: str) -> str:
@@ -359,26 +407,41 @@ def _parameters(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"`{name}`", f"- `{name}` ({_type(described)}{state})" + (f": {text}" if text else "")
 
 
+def _joined(parameters: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the lines of parameters, those that stand together and only differ in name as one."""
+    lines: list[str] = []
+    for _, line in parameters:
+        name, _, rest = line.partition(" (")
+        is_same = lines and not rest.partition("): ")[2] and lines[-1].endswith(f"` ({rest}")
+        if is_same:
+            lines[-1] = lines[-1].removesuffix(f" ({rest}") + f", {name[2:]} ({rest}"
+        else:
+            lines.append(line)
+    return lines
+
+
 def _default(described: dict[str, Any]) -> str:
-    return f"`{_json(described['default'])}`" if "default" in described else ""
+    """Return what is meant where a parameter is left out, '' where that is empty or false."""
+    return f"`{_json(described['default'])}`" if described.get("default") else ""
 
 
 def _type(of: dict[str, Any]) -> str:
-    """Return a JSON Schema in words: `string`, `list of integer`, `"a" or "b"`, with its range."""
+    """Return a JSON Schema in words: `string`, `integer[]`, `"a"|"b"`, with its range."""
     if "$ref" in of:
         return f"`{of['$ref'].rsplit('/', 1)[-1].removeprefix('#')}`"
     if "anyOf" in of:
         return " or ".join(_type(each) for each in of["anyOf"])
     if "enum" in of:
-        return " or ".join(f"`{_json(each)}`" for each in of["enum"])
+        return "`" + "|".join(_json(each) for each in of["enum"]) + "`"
     if of.get("type") == "array":
-        items = of.get("items") or {}
-        return f"list of {_type(items)}" if items else "list"
+        items = _type(of["items"]) if of.get("items") else ""
+        return (f"({items})[]" if " or " in items else f"{items}[]") if items else "list"
     low, high = of.get("minimum"), of.get("maximum")
-    is_limit = low is not None and high is not None and -low != high  # +-2**53: any in JSON
-    span = f", {low} to {high}" if is_limit else ""
     kind = of.get("type", "any")
-    return (" or ".join(kind) if isinstance(kind, list) else kind) + span
+    named = " or ".join(kind) if isinstance(kind, list) else kind
+    if low is None or high is None or -low == high:  # +-2**53: any in JSON
+        return named
+    return named + (f", {low}..{high}" if high < MOST_IN_JSON else f", from {low}")
 
 
 def _json(value: object) -> str:
