@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from observer.code.edits import MOST_CHARS, compare_files, compare_fragments
+from observer.code.edits import (
+    MOST_CHARS,
+    compare_files,
+    compare_fragments,
+    symbol_changes_of,
+)
 from observer.code.outline import outline
 from observer.core.value import SymbolChanges
 
@@ -278,6 +283,7 @@ def test_a_tree_that_is_broken_at_the_change_is_not_read() -> None:
 def test_a_file_beyond_all_size_is_not_compared() -> None:
     text = "x = 1\n" * (MOST_CHARS // 6 + 1)
     assert compare_files(text, text + "y", "python") is None
+    assert symbol_changes_of("a.py", text, text + "y") is None
 
 
 def test_a_file_that_takes_a_parser_too_many_steps_is_read_by_its_lines() -> None:

@@ -92,6 +92,7 @@ def known(command: str) -> CheckIdentity:
         ("npm ci && npm test", "npm test"),
         ("cargo test --package a", "cargo test --package=a"),
         ("git stash && pytest", "pytest"),
+        ("pytest tests < said.txt", "pytest tests"),
         ("make -j4 all", "make -j4 all"),
         ("ruff check --fix .", "ruff check ."),
     ],
