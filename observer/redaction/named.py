@@ -65,7 +65,7 @@ def is_no_secret(text: str, at: int, end: int) -> bool:
     owner = _IS.before.search(text, max(0, at - 40), at)
     if owner and text.startswith("::", owner.start() - 2):
         return True  # the name of a type: `AWS::IAM::AccessKey`
-    if "arn:" in text[max(0, at - 80) : at] and _IS.in_arn.search(text, max(0, at - 80), at):
+    if ":" in text[max(0, at - 99) : at] and _IS.in_place.search(text, max(0, at - 99), at):
         return True
     if owner and shapes.is_random(owner[0] + text[at:end]):
         return True
@@ -364,7 +364,7 @@ def _apart(text: str, place: int, between: str, word: SecretName) -> Span | None
         return None
     if (
         _IS.long_path.match(value)
-        or text[start - 1 : start] + text[end : end + 1] == "{}"  # a template's
+        or (text[start - 1 : start] == "{" and SHAPES.phrase.fullmatch(value))  # a template's
         or ";" in between
         or ("[redacted:" in between and between.endswith("]"))
     ):

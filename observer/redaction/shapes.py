@@ -125,12 +125,9 @@ def is_unspoken(value: str) -> bool:
     )
 
 
-_JOINTS = str.maketrans("", "", "-_./+=")
-
-
 def is_drawn_letters(value: str) -> bool:
     """Return True if letters, and what joins them, change between a and A too often for words."""
-    letters = value[:64].translate(_JOINTS)
+    letters = value[:64].translate(str.maketrans("", "", "-_./+="))
     if len(letters) < 10 or not (letters.isalpha() and letters.isascii()):
         return False
     changes = sum(a.isupper() != b.isupper() for a, b in pairwise(letters))
