@@ -112,6 +112,7 @@ def test_these_are_the_same(one: str, other: str) -> None:
         ("cd api && pytest", "cd web && pytest"),
         ("cargo test", "cargo build"),
         ("go test ./...", "go test ."),
+        ("cargo clippy -D warnings", "cargo clippy"),
     ],
 )
 def test_these_are_not(one: str, other: str) -> None:

@@ -110,7 +110,7 @@ def test_it_stores_what_was_spooled_while_it_was_down_and_wakes_for_what_is_late
     _spool(home, tmp_path, 3)
     client.ensure_daemon(home)
     until(lambda: _status(home)["events"] == 3)
-    assert _status(home)["spool_depth"] == 0
+    until(lambda: _status(home)["spool_depth"] == 0)
     _spool(home, tmp_path)
     until(lambda: _status(home)["events"] == 4)
     assert "watch" not in (_status(home)["degraded"] or ""), "it looked anyway, it was not woken"

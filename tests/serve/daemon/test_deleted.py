@@ -43,7 +43,7 @@ def call() -> Call:
                 args=["-m", "observer", "mcp", "--tools", "mem0"],
                 env={name: os.environ[name] for name in ("HOME", "OBSERVER_HOME", "PATH")},
             )
-            async with asyncio.timeout(30), Client(server) as client:
+            async with asyncio.timeout(120), Client(server) as client:
                 return str((await client.call_tool(name, arguments)).content[0].text)
 
         return asyncio.run(asked())
