@@ -6,7 +6,7 @@ the first 2,000 characters count, here-documents aside. An inline script (`pytho
 `node << EOF`) is described by the words that the agent gave with it, not by its first line; the
 files that it writes are read from its calls.
 
-An `InvocationForm` tells whether two lines run the same thing in other words, and which differ:
+An `InvocationForm` says whether two lines run the same thing in other words, and which differ:
 `rtk bun test` and `bun test`, `go test ./...` here and in a folder below, `npm install` with one
 option more. Where one form fails and the other works, the next session should begin with that.
 """

@@ -47,7 +47,7 @@ LEAST_NEAR = 0.3
 
 Source: of 383 statements among 1,705, each with a later one that changes it, .98 are nearer to that
 one, and .97 are among its three nearest; of all pairs of these statements .003 are as near. No
-threshold tells what is replaced from what is merely related.
+threshold parts what is replaced from what is merely related.
 """
 
 _WORD = re.compile(r"\w+")

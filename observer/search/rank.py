@@ -359,7 +359,7 @@ Source: of 383 statements with a later one that changes them .81 are as near to 
 AS_WELL = 0.5
 """Share of the older note's score from which the newer one stands before it, else behind it.
 
-Of sixteen made-up pairs, no share tells what was replaced (.09 to .99) from members of a series
+Of sixteen made-up pairs, no share parts what was replaced (.09 to .99) from members of a series
 (.27 to .98): a query may be in the older one's words.
 """
 STEP = 0.01

@@ -146,14 +146,6 @@ def copy_name(path: Path, made: bytes | None) -> str:
     return f"{digest(made)}-{name[-160:]}"
 
 
-def _back_up(edit: FileEdit, backups: Path, at_ms: int) -> Path:
-    copy = make_private(backups) / (
-        f"{at_ms}-{digest(edit.before)}-{copy_name(edit.path, edit.after)}"
-    )
-    _write(copy, edit.before, 0o600)
-    return copy
-
-
 def _write(path: Path, content: bytes | None, mode: int | None) -> None:
     """Replace a file in one step; a symbolic link stays, and what it points to is changed."""
     target = path.resolve()

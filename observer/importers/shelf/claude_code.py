@@ -204,7 +204,7 @@ def is_hook(record: Record, event: str) -> bool:
     return data.get("type") == "hook_progress" and data.get("hookEvent") == event
 
 
-# --- the hook calls that they tell of -------------------------------------------------------------
+# --- the hook calls that they report -------------------------------------------------------------
 
 _SAME_START_MS = 5_000
 """Two reports of a session's start within this time are one."""
