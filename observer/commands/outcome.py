@@ -97,7 +97,6 @@ def strip_task_prefixes(text: str) -> str:
 
 
 _DEFAULT_LINES = 10
-_WHOLE = frozenset({"cat", "tee", "less", "more", "nl", "ts"})
 _SEARCHING = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "Select-String"})
 _OPAQUE = frozenset(
     {"awk", "cut", "jq", "perl", "python", "python3", "sed", "sort", "tr", "uniq", "wc", "xxd"}

@@ -422,11 +422,6 @@ class AnchorWrites(AnchorReads):
         )
 
 
-def _row(anchor_set: AnchorSet) -> Row:
-    *values, anchors = msgspec.structs.astuple(anchor_set)
-    return (*values, packed(json_text(anchors).encode()))
-
-
 def _anchor_set(row: Row) -> AnchorSet:
     values = dict(zip(ANCHOR_SET_FIELDS, row, strict=True))
     values["is_here"] = bool(values["is_here"])
