@@ -268,9 +268,8 @@ def _key_lines(text: str) -> Iterator[Span]:
             start = match.start("lines") - len(end)
             head = text[max(0, start - 8192) : start].rpartition("-----BEGIN ")[2]
             is_public = any(map(head[:24].__contains__, _PUBLIC))
-            if is_public or not _IS.no_hex.search(match["lines"]):
-                continue  # digests, and numbers
-            if any(map(shapes.is_random, match["lines"].split(end))):
+            is_public = is_public or not _IS.no_hex.search(match["lines"])  # digests, numbers
+            if not is_public and any(map(shapes.is_random, match["lines"].split(end))):
                 yield Span(start, match.end() - len(end), "private-key")
     if "PRIVATE KEY" in text and "-----END" in text:
         for match in _IS.foot.finditer(text):

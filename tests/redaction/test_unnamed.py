@@ -97,6 +97,7 @@ def test_what_looks_like_nothing_else_goes(text: str) -> None:
         'id_challengePassword = "1.2.840.113549.1.9.7"',
         "[x](https://a.test/node-jsonwebtoken/wiki/Notes:-v7-to-v8)",
         "\n".join(["    '0x8e" + "38" * 30 + "c7',", "    '0x7d3d4c" + "80bc" * 14 + "',"] * 2),
+        "\n".join(["", *["thequietriverrunspastthemillandthefordwhereboatswaitfortheferry"] * 3]),
         "token(['custom-write-accessor', 'custom-write-property-proc'])",
         "a.test/l?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20190814T220617Z&X-Amz-Expires=1",
     ],
