@@ -5,7 +5,7 @@ Reads see one consistent snapshot each. Writes become events, and return after t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
@@ -510,6 +510,11 @@ class Memory:
         """
         with self._store.read() as reader:
             return meant(reader, handle)
+
+    def snapshot(self) -> Hashable:
+        """See `StoreReader.snapshot`: another one as soon as anything is written."""
+        with self._store.read() as reader:
+            return reader.snapshot()
 
     def written(self) -> tuple[int, int, str]:
         """Return the last change of an item, the newest event, and the epoch of changes.

@@ -2,15 +2,25 @@
 
 Names, parameters, limits and result fields are those that users of such tools know; everything
 beyond is additional and optional. The docstrings of the tools are what models read.
+
+A cache of answers, valid while nothing that they depend on has changed.
+
+An agent asks for the context of its project at every start and after every compaction, mostly
+about a memory that has not changed since. Promises that a cached answer equals a new one: any
+write to the store invalidates it, and git is asked the same questions again. In what changes with
+time alone, recency and expiry, it is at most a minute old.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
-from typing import Annotated, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -20,9 +30,10 @@ from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.model import Item, Project
 from observer.core.text import ago, counted
 from observer.memory.accounts import uncommitted_at
-from observer.memory.api import MOST_IDS
+from observer.memory.api import MOST_IDS, Memory
 from observer.memory.graph import NamedCount, Related
 from observer.search.context import Pack, TokenCosts
+from observer.search.recent_sessions import Uncommitted
 from observer.search.start import CardFact
 from observer.tools import notes, render, rows
 from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
@@ -30,6 +41,80 @@ from observer.tools.fence import FRAME_CHARACTERS
 from observer.tools.parse_filters import parse_filters
 from observer.tools.render import ProjectName, one_line
 from observer.tools.tool import ResultRow, Row, ToolResult, offered
+
+CACHED = 32
+LONGEST = 50_000
+"""Cached answers, and characters of the longest cached text: 5 MB at most, 0.5 typically."""
+MINUTE_MS = 60_000
+
+AnyResult = ToolResult[Any]  # each tool has its own result
+
+
+@dataclass(frozen=True, slots=True)
+class GitAnswers:
+    """The questions that git was asked for an answer, and its answers."""
+
+    _answers: list[tuple[Uncommitted, Sequence[str], frozenset[str] | None]] = field(
+        default_factory=list
+    )
+
+    def recording(self, ask: Uncommitted | None) -> Uncommitted | None:
+        """Return a function like `ask` that records each question and its answer."""
+        if ask is None:
+            return None
+
+        def recorded(paths: Sequence[str]) -> frozenset[str] | None:
+            answer = ask(paths)
+            self._answers.append((ask, paths, answer))
+            return answer
+
+        return recorded
+
+    def still_hold(self) -> bool:
+        """Return True if git still gives the same answers."""
+        return all(ask(paths) == answer for ask, paths, answer in self._answers)
+
+
+class ResponseCache:
+    """The latest answers of one memory; safe to share between threads.
+
+    Args:
+        memory: the memory that is asked.
+        now_ms: the clock.
+    """
+
+    def __init__(self, memory: Memory, now_ms: Callable[[], int]) -> None:
+        self._memory = memory
+        self._now_ms = now_ms
+        self._answers: OrderedDict[Hashable, tuple[Hashable, AnyResult, GitAnswers]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def answer(self, asked: Hashable, make: Callable[[GitAnswers], AnyResult]) -> AnyResult:
+        """Return the answer to a request: the cached one if it is valid, else a new one.
+
+        Args:
+            asked: the request's key.
+            make: makes the answer, asking git through the argument's `recording`.
+        """
+        # Taken before the answer is made: a write meanwhile then invalidates it.
+        state = self._memory.snapshot(), self._now_ms() // MINUTE_MS
+        with self._lock:
+            known = self._answers.get(asked)
+        if known and known[0] == state and known[2].still_hold():
+            return known[1]
+        git = GitAnswers()
+        made = make(git)
+        if len(made.text) <= LONGEST:
+            self._keep(asked, (state, made, git))
+        return made
+
+    def _keep(self, asked: Hashable, answer: tuple[Hashable, AnyResult, GitAnswers]) -> None:
+        with self._lock:
+            self._answers[asked] = answer
+            self._answers.move_to_end(asked)
+            if len(self._answers) > CACHED:
+                self._answers.popitem(last=False)
+
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \
@@ -81,7 +166,11 @@ class RelatedResult(ResultRow):
 
 
 class Core(notes.MemoryTool):
-    """The tools of one memory."""
+    """The tools of one memory; arguments as of `Tools`."""
+
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
+        super().__init__(memory, here)
+        self._cache = ResponseCache(memory, now_ms)
 
     @_read("Search memory", view="search")
     def search(  # noqa: PLR0913 - the documented parameters of one tool
@@ -218,14 +307,20 @@ class Core(notes.MemoryTool):
                 ),
             )  # fmt: skip
         asked = here or self._memory.project(handle)
-        packed = self._view().context(
-            asked.uuid,
-            budget_tokens=token_budget,
-            query=query,
-            costs=_costs(asked),
-            uncommitted=uncommitted_at(asked, folder),
-        )
-        return ToolResult(render.pack(packed), _context(packed, asked))
+
+        def made(git: GitAnswers) -> ToolResult[rows.ContextResult]:
+            packed = self._view().context(
+                asked.uuid,
+                budget_tokens=token_budget,
+                query=query,
+                costs=_costs(asked),
+                uncommitted=git.recording(uncommitted_at(asked, folder)),
+            )
+            return ToolResult(render.pack(packed), _context(packed, asked))
+
+        if query:
+            return made(GitAnswers())
+        return self._cache.answer((asked.uuid, folder, token_budget), made)
 
     @_read("What hangs on a name")
     def related(
