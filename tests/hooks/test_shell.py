@@ -103,9 +103,9 @@ def test_a_script_records_nothing(
 def test_what_is_typed_is_recorded_command_by_command_for_its_owner_alone(
     person: Person, home: Home, tmp_path: Path, shell: str
 ) -> None:
-    told = f"printenv OBSERVER_SESSION >{tmp_path}/session"
-    records = person(shell, told, "", "echo 'a", "b' c", "", "no-such-program")
-    assert texts(records) == [told, "echo 'a\nb' c", "no-such-program"]
+    exported = f"printenv OBSERVER_SESSION >{tmp_path}/session"
+    records = person(shell, exported, "", "echo 'a", "b' c", "", "no-such-program")
+    assert texts(records) == [exported, "echo 'a\nb' c", "no-such-program"]
     assert records[-1]["exit"] == "127"
     (log,) = (home.spool / "shell").iterdir()
     assert (tmp_path / "session").read_text().strip() == log.name

@@ -36,13 +36,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 class Scene:
-    """A feed, a folder, and what is told of an index of them."""
+    """A feed, a folder, and what an index of them is asked."""
 
     def __init__(self, folder: Path, shown: Shown) -> None:
         self.folder, self.shown = folder, shown
 
     def fill(self, count: int, *, seed: int = 5) -> None:
-        """Tell of new items, changed items and deletions, in no order but always the same."""
+        """Put new items, changed items and deletions, in no order but always the same."""
         chance = random.Random(seed)
         for _ in range(count):
             seq = chance.randint(1, 60)
@@ -54,7 +54,7 @@ class Scene:
             self.shown.put(an_item(seq, title), vector=vector)
 
     def fresh(self, shown: Shown) -> Any:
-        """Return what an index tells that is made of a whole feed at once."""
+        """Return what an index answers that is made of a whole feed at once."""
         return answers(an_index(), shown)
 
     def agrees(self, index: Index) -> bool:

@@ -208,7 +208,7 @@ MEMORY = ToolUse(tool="mcp__observer__search", input='{"query": "total"}', outpu
 
 
 @pytest.mark.parametrize(
-    "told",
+    "heard",
     [
         pytest.param((Prompt(text="make the total right"),), id="nothing came of it"),
         pytest.param((Prompt(text="482913"), REPLIED), id="a number"),
@@ -216,8 +216,8 @@ MEMORY = ToolUse(tool="mcp__observer__search", input='{"query": "total"}', outpu
         *((Prompt(text=asked), Reply(text="Yes.")) for asked in ("thanks!", "hi", "/clear")),
     ],
 )
-def test_a_turn_that_is_no_news_is_not_listed(shop: Shop, told: tuple[AnyBody, ...]) -> None:
-    shop.tell(*told, ago_h=2)
+def test_a_turn_that_is_no_news_is_not_listed(shop: Shop, heard: tuple[AnyBody, ...]) -> None:
+    shop.tell(*heard, ago_h=2)
     shop.tell(Prompt(text="write the changelog now"), ago_h=1)
     assert shop.said("earlier turn") == []
 

@@ -193,7 +193,7 @@ def test_an_error_has_a_code_a_message_and_a_hint(
     code: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """What is none of ours is logged, and tells nothing of the inside."""
+    """What is none of ours is logged, and shows nothing of the inside."""
     daemon.failure = failure
     answer = client.post("/events", content=b"{}")
     assert answer.headers["Observer-Protocol"] == "1"

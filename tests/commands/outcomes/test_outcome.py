@@ -395,7 +395,7 @@ VERDICTS: list[tuple[str, str, str, dict[str, Any], bool | None]] = [
     ("failing tests outweigh a pipe", "pytest | tail -3", "2 failed in 0.10s", {"exit_code": 0},
      False),
     ("a bad code outweighs tests", "pytest && false", "2 passed in 0.10s", {"exit_code": 1}, False),
-    # the exit code of what comes behind tells nothing
+    # the exit code of what comes behind says nothing
     ("behind", "python x.py 2>&1 | tail", f"{TRACEBACK}\n", {"exit_code": 0}, False),
     ("behind", "npm test; echo done 254", "done 254\n", {"exit_code": 0}, None),
     ("behind", "docker exec web pytest || true", "Cannot connect\n", {"exit_code": 0}, None),
@@ -510,7 +510,7 @@ ERRORS: list[tuple[str, str, dict[str, Any], bool | None, str]] = [
     # what failed behind tests that passed
     ("make test lint", LINTED, {"exit_code": 2}, False, "a.py:1: F401 no"),
     ("make test lint", LINTED, {}, False, "a.py:1: F401 no"),
-    # what broke behind a success, where nobody tells the end
+    # what broke behind a success, where nobody shows the end
     ("cargo run",
      "    Finished `dev` target(s) in 1s\nthread 'main' panicked at src/main.rs:3:5:\nno", {},
      False, "src/main.rs:3: panicked: no"),
