@@ -389,7 +389,7 @@ def search(
     ordered = ordered[: len(hits)]
     # What no item holds is no question of what is new.
     if newest and any(hit.signals.terms for hit in ordered):
-        fused = _fused(ordered, newest, PLACE if is_open else NEWEST, now_ms=now_ms)
+        fused = _once(_fused(ordered, newest, PLACE if is_open else NEWEST, now_ms=now_ms))
         if len(wanted.words) <= LOOKED_UP and not is_open:
             fused.sort(key=lambda hit: len(hit.signals.terms) < len(wanted.words))
         ordered = fused[: max(limit, len(ordered))]
@@ -417,14 +417,14 @@ def answering(hits: Sequence[Hit], *, means: bool) -> list[Hit]:
 
 
 def _once(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits without a summary, or a turn, of the title that the other has and fits better."""
-    first: dict[tuple[int | None, str], str] = {}
-    return [
-        hit
-        for hit in hits
-        if hit.item.type not in (_TURN, "summary")
-        or first.setdefault((hit.item.session_id, hit.item.title), hit.item.type) == hit.item.type
-    ]
+    """Return hits with a turn in the place of its session's summary, where both have one title."""
+    found = {_request(hit): hit for hit in reversed(hits) if hit.item.type == _TURN}
+    shown = [found.get(_request(hit), hit) if hit.item.kind == "summary" else hit for hit in hits]
+    return list({hit.item.id: hit for hit in shown}.values())
+
+
+def _request(hit: Hit) -> tuple[int | None, str]:
+    return hit.item.session_id, hit.item.title
 
 
 def _held(

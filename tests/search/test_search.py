@@ -513,6 +513,16 @@ def test_the_newest_work_that_fits_best_is_not_marked(worked: Sources) -> None:
     assert not found[0].signals.is_newest
 
 
+@pytest.mark.parametrize("summed_up", ["round the total of zebras and badgers", "the total"])
+def test_a_turn_stands_in_the_place_of_its_sessions_summary(filled: Filled, summed_up: str) -> None:
+    """Whichever of the two fits better, and where the turn is found for being new alone."""
+    both = {"title": "Why is it off?", "session_id": 2}
+    turn = an_item(1, type="turn", narrative="Rounding.", files_modified=("a.py",), **both)
+    summary = an_item(2, kind="summary", type="summary", narrative=summed_up, **both)
+    found = run(filled(turn, summary, an_item(3)), "round the total", project_id=HERE)
+    assert [hit.item.type for hit in found.hits if hit.item.title == turn.title] == ["turn"]
+
+
 @pytest.mark.parametrize(
     ("asked", "filters"),
     [
