@@ -238,17 +238,14 @@ class RecentSessions:
 
         Those of other sessions follow, by client, each the last written first. git is asked about
         the newest `MOST_ASKED` that sessions wrote: what these saw of commits may be taken back.
-        Where it does not answer, what is known is that no commit was seen. What a session left out
-        that has committed since is nobody's next step, nor is what git said that it committed,
-        be that in another clone.
+        Where it does not answer, what is known is that no commit was seen; what a later session
+        left out of its commits may then be given up. What git said that it committed is none, be
+        that in another clone.
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
-        commits_ms: list[int] = []  # when sessions began that committed since
         for past in self.all:
-            is_left_out = past is not last and max(commits_ms, default=0) > past.session.last_ms
-            commits_ms += [past.session.started_ms] if past.state.commits else []
-            if past.session.last_ms >= oldest_ms and not is_left_out:
+            if past.session.last_ms >= oldest_ms:
                 for path in session_commits.written_files(past.state):
                     written.setdefault(path, past)
         asked = tuple(written)[:MOST_ASKED]
@@ -256,10 +253,12 @@ class RecentSessions:
         found = differ
         if found is None:
             # Outside git nothing is ever committed, and every file would be listed for ever.
+            committed = (past.session for past in self.all if past.state.commits)
+            given_up_ms = max((session.started_ms for session in committed), default=0)
             left = {
                 past.session.id: session_commits.left_open(past.state)
                 for past in written.values()
-                if past.session.branch
+                if past.session.branch and (past is last or past.session.last_ms >= given_up_ms)
             }
             found = frozenset(
                 path for path, past in written.items() if path in left.get(past.session.id, ())
