@@ -425,13 +425,12 @@ def fix_item(
         *_to_runs("evidence", (ran.item,), line),
     ]
     made = _fix(draft, ran.recorded, links)
-    return made if any(map(_says_what, edits)) else replace(made, kind="record")
-
-
-def _says_what(edit: TrackedEdit) -> bool:
-    """Return True if it is known what was changed, beside which file, which test, or by a fixer."""
-    is_said = bool(edit.said) and edit.remedy != "fixer"
-    return is_said or bool(edit.symbols and not is_test(edit.path))
+    # What was changed is known, beside which file, which test, or by a fixer.
+    is_said = any(
+        (edit.said and edit.remedy != "fixer") or (edit.symbols and not is_test(edit.path))
+        for edit in edits
+    )
+    return made if is_said else replace(made, kind="record")
 
 
 def alternative_item(
