@@ -85,9 +85,9 @@ _OUTPUT = lazy_pattern(
 )
 """What a line of output or code begins with: a mark in brackets, a time, a place in a file."""
 _OF_PROSE = " .,'\"!?-`*#"
-_ODD, _PRINTED = 0.2, 3
-"""Share of signs beyond those of prose in a line of output; fewest such lines of a paste, and how
-many of the first and of the last of them are kept."""
+_ODD, _PRINTED, _OF_RUN = 0.2, 3, 6
+"""Share of signs beyond those of prose in a line of output; fewest such lines of a paste; and how
+many of the first and of the last ones of a run are kept."""
 
 
 def words_of(text: str) -> str:
@@ -156,8 +156,8 @@ def without_runs(words: str) -> str:
     kept: list[str] = []
     for is_printed, run in groupby(words.split("\n"), key=_is_printed):
         lines = [*run]
-        is_long = is_printed and len(lines) > 2 * _PRINTED + 1
-        kept += [*lines[:_PRINTED], "\u2026", *lines[-_PRINTED:]] if is_long else lines
+        is_long = is_printed and len(lines) > 2 * _OF_RUN
+        kept += [*lines[:_OF_RUN], "\u2026", *lines[-_OF_RUN:]] if is_long else lines
     return "\n".join(kept)
 
 
