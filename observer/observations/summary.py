@@ -6,7 +6,6 @@ off. A session whose prompts are too short to name anything is titled by what it
 
 from __future__ import annotations
 
-import posixpath
 import re
 
 from msgspec.structs import replace
@@ -21,7 +20,6 @@ from observer.core.text import (
     counted,
     distinct,
     duration_text,
-    is_within,
     listed,
     one_line,
     quoted,
@@ -123,18 +121,7 @@ def _act(session: Session, known: SessionState, asked: str) -> str:
     if changed:
         return answer or _changed(known)
     branch = "" if session.branch in _UNNAMED else text.named(session.branch)
-    return (branch or _most_read(known)) if asked else answer
-
-
-def _most_read(known: SessionState) -> str:
-    """Return the innermost folder, or the file, that holds most of what a session read."""
-    reads = {path: file.reads for path, file in known.files.items() if file.reads}
-    place = max(reads, key=lambda path: reads[path], default="")
-    while place and 2 * sum(n for path, n in reads.items() if is_within(path, (place,))) <= sum(
-        reads.values()
-    ):
-        place = posixpath.dirname(place)
-    return place and text.named(place)
+    return branch if asked else answer
 
 
 def file_text(path: str, file: FileState) -> str:
