@@ -91,10 +91,15 @@ def matter(text: str) -> str:
 
 
 def line_of(text: str, chars: int) -> str:
-    """Return text as one line, cut after a sentence or a point of a list if half of it is left."""
+    """Return text as one line, cut after a sentence or a point of a list if half of it is left.
+
+    It is not cut behind what announces the next.
+    """
     line = one_line(text, 10 * chars)
-    ends = [end.start() for end in _STOP.finditer(line, chars // 2, chars)]
-    return f"{line[: ends[-1]]}…" if len(line) > chars and ends else one_line(line, chars)
+    shown = [line[: end.start()] for end in _STOP.finditer(line, chars // 2, chars)]
+    said = [one for one in shown if one[-1] != "\u2192" and not announces(one)]
+    is_cut = len(line) > chars and said
+    return f"{said[-1].removesuffix('.')}…" if is_cut else one_line(line, chars)
 
 
 def _sentences(line: str) -> list[str]:

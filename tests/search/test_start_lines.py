@@ -269,6 +269,13 @@ def test_a_line_ends_with_a_whole_point_of_a_list(shop: Shop) -> None:
     )
 
 
+def test_a_line_does_not_end_behind_what_announces_the_next(shop: Shop) -> None:
+    shop.tell(Prompt(text=f"make the total right {'in all that is sold here ' * 4}"))
+    shop.save("cart.py")
+    shop.tell(Reply(text=f"**In `cart.py` and beside it**:\n- `total` {'rounds half even ' * 9}"))
+    assert "beside it**: - `total` rounds" in shop.said("last session")[0]
+
+
 @pytest.mark.parametrize(
     ("bodies", "how"),
     [
