@@ -409,6 +409,8 @@ def _continued(new: OpenFailure, one: OpenFailure, *, is_same: bool) -> OpenFail
 def _new_failure(ended: EndedCommand, checks: tuple[CheckIdentity, ...]) -> OpenFailure:
     result, recorded, forms = ended.result, ended.recorded, ended.forms
     error = result.first_error or ended.unstarted.said
+    # The simple command that failed is the one that the message names, else the last.
+    blamed = [one for one in forms if ended.unstarted.name and ended.unstarted.name in one.words]
     seq = order_of(recorded)
     is_all = result.failed is None or result.failed <= len(result.failing)
     return OpenFailure(
@@ -434,7 +436,7 @@ def _new_failure(ended: EndedCommand, checks: tuple[CheckIdentity, ...]) -> Open
         seq=seq,
         last_seq=seq,
         unstarted=ended.unstarted.reason,
-        form=forms[-1] if forms else None,
+        form=next(iter(blamed), forms[-1] if forms else None),
         origin=origin_of(recorded),
     )
 
