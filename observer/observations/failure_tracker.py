@@ -260,6 +260,10 @@ def _with_pair(
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
 """How likely a change is to have fixed a failure."""
 
+_PROSE_FILE = re.compile(
+    r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
+    r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
+)
 _LANGUAGES = {
     language: family
     for family, languages in {
@@ -318,7 +322,7 @@ def strength(edit: TrackedEdit, failure: OpenFailure) -> int:
 def _is_checked(path: str, failure: OpenFailure) -> bool:
     """Return True if a file of the project may be part of what is checked."""
     language = language_of(path)
-    if path.startswith(("/", "~")) or language in PROSE:
+    if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
         return False
     family = _LANGUAGES.get(language, "")
     return not family or _FAMILIES.get(failure.checks[0].tool, family) == family
