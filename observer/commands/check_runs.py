@@ -159,12 +159,6 @@ def located_head(command: str, *, root: str, cwd: str) -> str:
     return f"{head}{BELOW}{folder})" if root and is_below else head
 
 
-def reported_checkers(result: CommandResult) -> dict[str, Kind]:
-    """Return the checkers that an output names, each with its kind."""
-    tools = [result.tool, *_SAID.findall(result.said)]
-    return {base: kind for tool in tools for kind, base in _judges(tool, result)}
-
-
 def inferred_check(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
     """Return a check that a task ran, inferred from its output: its scope is that of the task."""
     return CheckIdentity(
@@ -294,7 +288,8 @@ def check_results_of(
     ran = checks_of(body.command, root, cwd)
     if result.ok is None or result.is_cut_off:
         return CheckResults(unread=tuple(one.check for one in ran))
-    reported = reported_checkers(result)
+    tools = [result.tool, *_SAID.findall(result.said)]
+    reported = {base: kind for tool in tools for kind, base in _judges(tool, result)}
     learned = learn_tasks(ran, body.output, root, reported=reported, known=tasks)
     known = {**tasks, **learned}
     inner = [one._replace(inner=known.get(task_key(one.check), ())) for one in ran]

@@ -245,11 +245,6 @@ def _with_pair(
     pairs = (*before.pairs, (failure.item, ran.item))[-_PAIRS:]
     after = replace(before, times=before.times + 1, pairs=pairs, is_refuted=False)
     kept = [one for one in known.alternatives if one != before]
-    remedies = [
-        edit
-        for edit in _changes_since(known, failure, ran.recorded)
-        if edit.remedy == "install" and failure.unstarted == "missing"
-    ]
     state = replace(
         known,
         alternatives=(*kept, after)[-ALTERNATIVES:],
@@ -259,7 +254,7 @@ def _with_pair(
             if one is not failure or one.is_red
         ),
     )
-    return state, (alternative_item(after, remedies, ran.recorded),)
+    return state, (alternative_item(after, ran.recorded),)
 
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
@@ -425,33 +420,28 @@ def fix_item(
         *_to_runs("evidence", (ran.item,), line),
     ]
     made = _fix(draft, ran.recorded, links)
-    return made if any(map(_says_what, edits)) else replace(made, kind="record")
+    # What was changed is known, beside which file, which test, or by a fixer.
+    is_said = any(
+        (edit.said and edit.remedy != "fixer") or (edit.symbols and not is_test(edit.path))
+        for edit in edits
+    )
+    return made if is_said else replace(made, kind="record")
 
 
-def _says_what(edit: TrackedEdit) -> bool:
-    """Return True if it is known what was changed, beside which file, which test, or by a fixer."""
-    is_said = bool(edit.said) and edit.remedy != "fixer"
-    return is_said or bool(edit.symbols and not is_test(edit.path))
-
-
-def alternative_item(
-    found: Alternative, remedies: Sequence[TrackedEdit], recorded: Recorded
-) -> Item:
+def alternative_item(found: Alternative, recorded: Recorded) -> Item:
     """Return the item of a command that works in another form, placed at the first failure."""
     failed, works = found.failed.line, found.worked.line
     met = f"met {counted(found.times, 'time')}"
     error = f" ({quoted(found.error)})" if found.error else ""
-    after = f" after {changes_text(remedies)}" if remedies else ""
     facts = [f"$ {failed}"]
     facts += [f"error: {found.error}"] if found.error else []
-    facts += [changes_text([edit]) for edit in remedies]
     facts += [f"works: {works}", met]
     draft = ObservationDraft(
         type="fix",
         title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
         subtitle=one_line(f"`{works}` works where `{failed}` failed", SUBTITLE),
         narrative=one_line(
-            f"`{failed}` does not work here{error}; `{works}` does{after}, {met}.", NARRATIVE
+            f"`{failed}` does not work here{error}; `{works}` does, {met}.", NARRATIVE
         ),
         facts=tuple(one_line(fact, FACT) for fact in facts),
         concepts=found.worked.words[:1],
@@ -459,7 +449,6 @@ def alternative_item(
     )
     links = [
         *_to_runs("fixes", (pair[0] for pair in found.pairs), failed),
-        *_to_edits("edit", remedies),
         *_to_runs("evidence", (pair[1] for pair in reversed(found.pairs)), works),
     ]
     made = _fix(draft, recorded, links, found.origin)

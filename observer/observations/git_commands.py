@@ -57,11 +57,6 @@ class GitOperation(Value):
     target: str = ""
 
 
-def has_operations(command: str) -> bool:
-    """Return True if a command line changes the work tree by git or `rm`."""
-    return ("git" in command or "rm " in command) and any(map(parse, simple_commands(command)))
-
-
 def operations_of(
     recorded: Recorded, body: Command, *, is_ok: bool
 ) -> list[tuple[GitOperation, str]]:
@@ -69,7 +64,7 @@ def operations_of(
 
     `is_ok` as in `completed_parts`.
     """
-    if not has_operations(body.command):
+    if not ("git" in body.command or "rm " in body.command):
         return []
     folder = folder_of(simple_commands(body.command), recorded.root, recorded.event.cwd)
     parts = completed_parts(body, is_ok=is_ok)

@@ -361,7 +361,9 @@ def _with_failure(known: Iterable[OpenFailure], new: OpenFailure) -> list[OpenFa
     for one in known:
         is_same = _is_same(new, one)
         is_alike = one.branch == new.branch and is_of_git(one) == is_of_git(new)
-        if is_alike and (is_same or _covers(new, one)):
+        wide = [each for each in new.checks if new.is_red and one.is_red and not each.is_guess]
+        covers = any(check.covers(each, narrow) for each in wide for narrow in one.checks)
+        if is_alike and (is_same or covers):
             new = _continued(new, one, is_same=is_same)
         else:
             left.append(one)
@@ -373,15 +375,6 @@ def _is_same(new: OpenFailure, one: OpenFailure) -> bool:
         # A command that could not run says nothing about the check that it should have been.
         return bool(new.unstarted and one.unstarted) and new.form == one.form
     return (new.is_red or not one.is_red) and check.is_same_check(new.checks[0], one.checks[0])
-
-
-def _covers(new: OpenFailure, one: OpenFailure) -> bool:
-    return (new.is_red and one.is_red) and any(
-        check.covers(wide, narrow)
-        for wide in new.checks
-        if not wide.is_guess
-        for narrow in one.checks
-    )
 
 
 def _continued(new: OpenFailure, one: OpenFailure, *, is_same: bool) -> OpenFailure:

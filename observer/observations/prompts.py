@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 from observer.core.patterns import lazy_pattern
@@ -84,8 +85,9 @@ _OUTPUT = lazy_pattern(
 )
 """What a line of output or code begins with: a mark in brackets, a time, a place in a file."""
 _OF_PROSE = " .,'\"!?-`*#"
-_ODD, _PRINTED = 0.2, 3
-"""Share of signs beyond those of prose in a line of output; fewest such lines of a paste."""
+_ODD, _PRINTED, _OF_RUN = 0.2, 3, 6
+"""Share of signs beyond those of prose in a line of output; fewest such lines of a paste; and how
+many of the first and of the last ones of a run are kept."""
 
 
 def words_of(text: str) -> str:
@@ -149,6 +151,16 @@ def _is_printed(line: str) -> bool:
     return odd > _ODD * len(line)
 
 
+def without_runs(words: str) -> str:
+    """Return a paste with the first and the last lines of each run of output or code."""
+    kept: list[str] = []
+    for is_printed, run in groupby(words.split("\n"), key=_is_printed):
+        lines = [*run]
+        is_long = is_printed and len(lines) > 2 * _OF_RUN
+        kept += [*lines[:_OF_RUN], "\u2026", *lines[-_OF_RUN:]] if is_long else lines
+    return "\n".join(kept)
+
+
 def title_of(words: str) -> str:
     """Return the heading of a document, else the first lines or sentences that name a subject.
 
@@ -162,7 +174,7 @@ def title_of(words: str) -> str:
     said = ""
     for part in _parts(words[:_READ_CHARS]):
         said = f"{said} {part}" if said else part
-        if names_its_subject(said):
+        if names_its_subject(said) and not said.count('"') % 2:  # of a quotation all is there
             break
     return one_line(said or words, TITLE)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from observer.core.text import ENDS, WIDE_ENDS
+from observer.core.text import ENDS, WIDE_ENDS, one_line
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _FIRST_HEADING = re.compile(r"^#{1,6} \S.*$", re.MULTILINE)
@@ -17,6 +17,7 @@ _NAMES = re.compile(
     r"|[^\W\d]\w*[./_]\w|[^\W\d_][a-z][A-Z]|#\d"
 )
 _SENTENCE = re.compile(rf"(?<=[{ENDS}])(?<!\d\.)\s+|(?<=[{WIDE_ENDS}])|\n+")
+_STOP = re.compile(rf"(?<=[{ENDS}])(?<!\d\.)\s|(?<=[{WIDE_ENDS}])|\s(?=(?:[-*\u2022]|\d+\.)\s)")
 _FEW = 120
 _LINES = 3
 """Lines kept of a code block or a table."""
@@ -70,10 +71,11 @@ def opening(text: str) -> str:
 def matter(text: str) -> str:
     """Return a reply from the first sentence on that names something or is long; "" if none is.
 
-    What stands before that, and what is a heading, code or a table, says that all went well. Of a
-    list all points are there.
+    What stands before that, and what is a heading, code or a table, says that all went well; a line
+    that announces what follows says less than that does. Of a list all points are there.
     """
     lines = [one for one in text.split("\n") if not one.lstrip("> ").startswith(_NO_PROSE)]
+    lines = [one for one in lines if one.startswith(_LISTED) or not announces(one)]
     first = next((at for at, line in enumerate(lines) if any(map(_says, _sentences(line)))), None)
     if first is None:
         return ""
@@ -86,6 +88,18 @@ def matter(text: str) -> str:
     said = [one for line in lines[begin:] for one in _sentences(line)]
     is_list = lines[begin].lstrip().startswith(_LISTED)
     return " ".join(said if is_list else said[[*map(_says, said)].index(True) :])
+
+
+def line_of(text: str, chars: int) -> str:
+    """Return text as one line, cut after a sentence or a point of a list if half of it is left.
+
+    It is not cut behind what announces the next.
+    """
+    line = one_line(text, 10 * chars)
+    shown = [line[: end.start()] for end in _STOP.finditer(line, chars // 2, chars)]
+    said = [one for one in shown if one[-1] != "\u2192" and not announces(one)]
+    is_cut = len(line) > chars and said
+    return f"{said[-1].removesuffix('.')}…" if is_cut else one_line(line, chars)
 
 
 def _sentences(line: str) -> list[str]:

@@ -291,7 +291,8 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
                 turn = turn and turns.with_write(turn, path, ())
     for name, run in ran.commands.items():
         is_new = run is not after.commands.get(name) and "git commit" not in name
-        if turn and run.is_check and run.said and is_new:
+        # What git did is in its commits; that it did nothing is nobody's news.
+        if turn and (result.is_check or run.ok is False) and run.is_check and run.said and is_new:
             turn = turns.with_check(turn, name, run.said)
     return replace(ran, turn=turn), items
 

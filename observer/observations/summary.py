@@ -6,9 +6,7 @@ off. A session whose prompts are too short to name anything is titled by what it
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -22,7 +20,6 @@ from observer.core.text import (
     counted,
     distinct,
     duration_text,
-    is_within,
     listed,
     one_line,
     quoted,
@@ -69,7 +66,11 @@ def title_of(session: Session, known: SessionState) -> str:
     """
     read = [path for path, file in known.files.items() if file.reads]
     about = (known.pull,) if known.pull else read or (session_state.last_reply(known),)
-    did, made = stems(*_work(known)) or stems(*about), _made(known)
+    made = _made(known)
+    did = stems(*known.commits, *known.later_commits, known.plan, known.begun_plan)
+    for path, file in known.files.items():
+        did |= stems(path, *file.symbols) if file.writes else set()
+    did = did or stems(*about)
     asks = {ask: form for ask, form in known.asks.items() if form != "paste"}
     named = next((ask for ask, form in asks.items() if _names_work(ask, form, did, made)), "")
     if named:
@@ -81,8 +82,9 @@ def title_of(session: Session, known: SessionState) -> str:
         idle = "" if turn is None or turn.files or turn.commits or turn.reports else turn.title
         of_work = [ask for ask in asks if ask != idle]
         first = max(of_work, key=lambda ask: len(stems(ask) & did), default=first)
-    if act := _act(session, known, first):
-        return _joined(first, act)
+    if act := _act(session, known, first):  # it says more, and is cut less
+        act = f"{_BEHIND}{one_line(act, TITLE - _REQUEST)}" if first else one_line(act, TITLE)
+        return f"{one_line(first, TITLE - len(act))}{act}" if first else act
     asked = next((ask for ask in asks if asks[ask] == "document" or names(ask)), first)
     last = turns.title_of(known.turn) if known.turn else ""
     return one_line(asked or last or request_of(session, known), TITLE)
@@ -98,14 +100,6 @@ def _names_work(ask: str, form: Form, did: set[str], made: str) -> bool:
     is_said = form == "document" or 2 * len(own & subject) > len(subject)
     is_better = not made or (is_said and not ask.endswith("\u2026"))
     return is_better and len(own & did) >= IN_COMMON
-
-
-def _joined(asked: str, act: str) -> str:
-    """Return a request and what names the work behind it, which says more and is cut less."""
-    if not (asked and act):
-        return one_line(asked or act, TITLE)
-    act = one_line(act, TITLE - _REQUEST)
-    return f"{one_line(asked, TITLE - len(act) - len(_BEHIND))}{_BEHIND}{act}"
 
 
 def _act(session: Session, known: SessionState, asked: str) -> str:
@@ -127,26 +121,7 @@ def _act(session: Session, known: SessionState, asked: str) -> str:
     if changed:
         return answer or _changed(known)
     branch = "" if session.branch in _UNNAMED else text.named(session.branch)
-    return (branch or _most_read(known)) if asked else answer
-
-
-def _most_read(known: SessionState) -> str:
-    """Return the innermost folder, or the file, that holds most of what a session read."""
-    reads = {path: file.reads for path, file in known.files.items() if file.reads}
-    place = max(reads, key=lambda path: reads[path], default="")
-    while place and 2 * sum(n for path, n in reads.items() if is_within(path, (place,))) <= sum(
-        reads.values()
-    ):
-        place = posixpath.dirname(place)
-    return place and text.named(place)
-
-
-def _work(known: SessionState) -> Iterator[str]:
-    """Yield the texts of what a session did."""
-    yield from (*known.commits, *known.later_commits, known.plan, known.begun_plan)
-    for path, file in known.files.items():
-        if file.writes:
-            yield from (path, *file.symbols)
+    return branch if asked else answer
 
 
 def file_text(path: str, file: FileState) -> str:

@@ -93,12 +93,14 @@ def begun(before: Turn | None, recorded: Recorded, body: Prompt) -> Turn:
     is_named = prompts.names_its_subject(words)
     files = distinct((relative(path, where.root, where.cwd) for path in body.files), PATHS)
     goes_on = before.title or before.heading if before else ""
+    form = prompts.form_of(words)
+    asked = prompts.without_runs(words) if form == "paste" else words
     return Turn(
         origin=origin_of(recorded),
         title=prompts.title_of(words) if is_named else "",
-        form=prompts.form_of(words),
+        form=form,
         heading="" if is_named else goes_on,
-        asked=block(quoted(words, ASKED_CHARS), 2 * ASKED_CHARS),
+        asked=block(quoted(asked, ASKED_CHARS), 2 * ASKED_CHARS),
         given=files,
         chars=len(body.text),
     )
@@ -146,8 +148,9 @@ def with_check(turn: Turn, name: str, outcome: str) -> Turn:
 
 
 def with_fixes(turn: Turn, items: Iterable[Item]) -> Turn:
-    """Return a turn with the fixes among items that its events completed."""
-    said = [made.title for made in items if made.type == "fix" and made.kind != "record"]
+    """Return a turn with the fixes among items that its events completed, but for known ones."""
+    fixes = [made for made in items if made.type == "fix" and made.kind != "record"]
+    said = [made.title for made in fixes if made.folded == 1]
     if not said:
         return turn
     return replace(turn, mended=distinct((*turn.mended, *said), _OF_ONE_KIND))

@@ -48,6 +48,9 @@ SESSIONS = 40
 """Sessions that are looked at, the last active ones: the share of older ones is under 2 %."""
 OLD_MS = 3 * 86_400_000
 """What another session left not committed so long before the last is nobody's next step."""
+GIVEN_UP = 6
+"""Sessions that committed and left out what another one had changed: nobody comes back to it. Of
+what was committed later after all, nine tenths were so after fewer."""
 MOST_ASKED = 100
 """Files that git is asked about: it answers as soon as for ten; for 200 it takes twice as long."""
 TURNS = 40
@@ -238,17 +241,15 @@ class RecentSessions:
 
         Those of other sessions follow, by client, each the last written first. git is asked about
         the newest `MOST_ASKED` that sessions wrote: what these saw of commits may be taken back.
-        Where it does not answer, what is known is that no commit was seen. What a session left out
-        that has committed since is nobody's next step, nor is what git said that it committed,
-        be that in another clone.
+        Where it does not answer, what is known is that no commit was seen; what a later session
+        left out of its commits may then be given up, and is if `GIVEN_UP` of them did. What git
+        said that it committed is none, be that in another clone.
         """
         oldest_ms = last.session.started_ms - OLD_MS
         written: dict[str, PastSession] = {}
-        commits_ms: list[int] = []  # when sessions began that committed since
         for past in self.all:
-            is_left_out = past is not last and max(commits_ms, default=0) > past.session.last_ms
-            commits_ms += [past.session.started_ms] if past.state.commits else []
-            if past.session.last_ms >= oldest_ms and not is_left_out:
+            is_near = past is last or self._left_out(past) < GIVEN_UP
+            if past.session.last_ms >= oldest_ms and is_near:
                 for path in session_commits.written_files(past.state):
                     written.setdefault(path, past)
         asked = tuple(written)[:MOST_ASKED]
@@ -259,7 +260,7 @@ class RecentSessions:
             left = {
                 past.session.id: session_commits.left_open(past.state)
                 for past in written.values()
-                if past.session.branch
+                if past.session.branch and (past is last or not self._left_out(past))
             }
             found = frozenset(
                 path for path, past in written.items() if path in left.get(past.session.id, ())
@@ -271,6 +272,11 @@ class RecentSessions:
                 one = UncommittedFiles(past, [], differ is not None)
                 groups.setdefault(key, one).paths.append(path)
         yield from (groups[key] for key in sorted(groups))
+
+    def _left_out(self, past: PastSession) -> int:
+        """Return how many sessions that began after one committed, but not what that left."""
+        since = (one for one in self.all if one.session.started_ms > past.session.last_ms)
+        return sum(bool(one.state.commits) for one in since)
 
     def steps(self, last: PastSession) -> Iterator[str]:
         """Yield what the to-do lists and the plan of the session to resume still have to do.

@@ -21,7 +21,7 @@ from observer.core.value import Value
 from observer.observations import turns
 from observer.observations.conversation import answer_of
 from observer.observations.drafts import QUESTION
-from observer.observations.quoting import matter, opening
+from observer.observations.quoting import line_of, matter, opening
 from observer.observations.session_commits import HASH_CHARS
 from observer.observations.session_state import last_reply
 from observer.search.rank import (
@@ -314,6 +314,9 @@ def _last(last: PastSession, turn: Item | None) -> CardFact:
     own title.
     """
     session, newest = last.session, last.state.turn
+    ends = _ENDS[session.status]
+    if session.status == "idle" and newest and newest.is_replied:  # it waited for its person
+        ends = "idle"
     where = f" on {named(session.branch)}" if clean(session.branch) else ""
     said = _joined(last.summary.title, last_reply(last.state))
     if turn and newest:
@@ -322,7 +325,7 @@ def _last(last: PastSession, turn: Item | None) -> CardFact:
     return CardFact(
         item=turn.id if turn else last.summary.id,
         why=LAST,
-        text=f"{session.client}{where}, {_ENDS[session.status]}: {said or WITHHELD}",
+        text=f"{session.client}{where}, {ends}: {said or WITHHELD}",
         at_ms=session.last_ms,
     )
 
@@ -343,7 +346,7 @@ def _joined(title: str, *said: str) -> str:
     """Return a title and what was said under it, but for what says the title again."""
     parts = [one for one in map(clean, said) if not one.startswith(title.rstrip("…"))]
     shown = [one_line(clean(title), ASKED_CHARS), *parts]
-    return one_line(" → ".join(filter(None, shown)), TURN_CHARS)
+    return line_of(" → ".join(filter(None, shown)), TURN_CHARS)
 
 
 def _turn(turn: Item, last: PastSession, pasts: Sequence[PastSession]) -> CardFact:

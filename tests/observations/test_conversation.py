@@ -275,6 +275,7 @@ def test_a_fraction_of_numbers_names_nothing(text: str, named: bool) -> None:
         pytest.param("## In `a`\n\n| `a` |\n\nDone.", "", id="heading and table"),
         pytest.param("1. `a` rounds", "1. `a` rounds", id="number of a list"),
         pytest.param(f"So {'it is ' * 30}. `a`", f"So {'it is ' * 30}. `a`", id="long"),
+        pytest.param("In `a.py` it is so:\n\n1. **Up** in `b`", "1. **Up** in `b`", id="a lead"),
     ],
 )
 def test_the_matter_of_a_reply_begins_where_it_names_something(text: str, shown: str) -> None:
@@ -327,6 +328,29 @@ def test_a_turn_counts_what_tools_did(feed: Feed) -> None:
     assert turn.subtitle == "changed 1 file, 1 commit, 1 check"
     assert turn.facts == ("Committed: Round totals", "cart.py (a)", "pytest -q: 3 passed in 100 ms")
     assert turn.files_modified == ("cart.py",)
+
+
+def test_of_a_paste_the_ends_of_its_runs_are_kept(feed: Feed) -> None:
+    log = "\n".join(f"[10:21:{second}] GET /cart" for second in range(10, 40))
+    (turn,) = turns(feed(Prompt(text=f"The cart is not shown\n{log}\nWhy is that so?")))
+    kept = [line for line in turn.narrative.split("\n") if line.startswith("[")]
+    assert [int(line[7:9]) for line in kept] == [*range(10, 16), *range(34, 40)]
+    assert turn.narrative.endswith("…\n" + "\n".join(kept[6:]) + "\nWhy is that so?")
+
+
+def test_what_is_known_not_to_work_is_told_once(feed: Feed) -> None:
+    no = Command(
+        command="rtk pnpm test", output="error: unrecognized subcommand 'pnpm'", failed=True
+    )
+    yes = Command(command="pnpm test", output="Tests  3 passed (3)", exit_code=0)
+    first, second = turns(feed(PROMPTED, no, yes, Prompt(text="Round taxes down too"), no, yes))
+    assert [len([one for one in turn.facts if "rtk" in one]) for turn in (first, second)] == [1, 0]
+
+
+def test_that_git_did_nothing_is_no_fact(feed: Feed) -> None:
+    added = Command(command="git add cart.py", output="ok (nothing to add)", exit_code=0)
+    (turn,) = turns(feed(PROMPTED, WRITE, added))
+    assert turn.facts == ("cart.py (a)",)
 
 
 def test_a_commit_is_no_check(feed: Feed) -> None:

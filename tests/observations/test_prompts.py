@@ -108,6 +108,7 @@ def test_what_a_person_wrote_stays(text: str, words: str) -> None:
         pytest.param("# Plan\n\n## Context of it\n\nTotals.", "Context of it", id="two words"),
         pytest.param("# Plan\n\nTotals are cut.", "Plan", id="one word"),
         pytest.param("Why is it? The total is cut.", "Why is it? The total is cut.", id="short"),
+        pytest.param('It is of "What now? " and taxes', 'It is of "What now? " and taxes', id='"'),
         pytest.param("Round the total half even\nand test it", "Round the total half even", id="1"),
         pytest.param("Port it:\n```go\nfunc a() {}\n```\n", "Port it:", id="code"),
         pytest.param("```\n$ make\n```", "``` $ make ```", id="nothing but code"),

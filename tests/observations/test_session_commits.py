@@ -333,7 +333,6 @@ def act(kind: OperationKind, *paths: str, to: str = "") -> GitOperation:
 def test_a_command_is_read(command: str, expected: GitOperation | None) -> None:
     (part,) = command_line.simple_commands(command)
     assert git_commands.parse(part) == expected
-    assert git_commands.has_operations(command) is (expected is not None)
 
 
 @pytest.mark.parametrize(

@@ -172,14 +172,6 @@ def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> No
         ),
         pytest.param(
             (
-                Prompt(text="is this right as it is?"),
-                *(FileRead(paths=(f"src/cart/{one}.py",)) for one in "abc"),
-            ),
-            "is this right as it is? · src/cart",
-            id="a-review-of-a-folder",
-        ),
-        pytest.param(
-            (
                 Prompt(text="open carts"),
                 ToolUse(tool="ExitPlanMode", input='{"plan": "# Open carts anew\\n\\nx"}'),
             ),

@@ -31,7 +31,7 @@ from observer.core.events import (
 from observer.core.model import Link, Validity, item_id
 from observer.local.spool import Spool
 from observer.observations.open_failures import FORGOTTEN_MS
-from observer.search.recent_sessions import OLD_MS
+from observer.search.recent_sessions import GIVEN_UP, OLD_MS
 from observer.search.start import MOST_DIRTY, CardFact, StartRequest, start
 from observer.store.database import SqliteStore
 from tests.support import Git, pipeline_over
@@ -255,6 +255,39 @@ def test_a_reply_is_shown_from_where_it_names_something(shop: Shop, reply: str, 
     shop.save("cart.py")
     shop.tell(Reply(text=reply))
     assert f": make the total right → {shown}" in shop.said("last session")[0]
+
+
+def test_a_line_ends_with_a_whole_point_of_a_list(shop: Shop) -> None:
+    shop.tell(Prompt(text="make the total right"))
+    shop.save("cart.py")
+    points = "\n".join(
+        f"- `part{n}` of it rounds half even, as all the others do" for n in range(9)
+    )
+    shop.tell(Reply(text=f"All of it, by part:\n\n{points}"))
+    assert shop.said("last session")[0].endswith(
+        "`part2` of it rounds half even, as all the others do…"
+    )
+
+
+def test_a_line_does_not_end_behind_what_announces_the_next(shop: Shop) -> None:
+    shop.tell(Prompt(text=f"make the total right {'in all that is sold here ' * 4}"))
+    shop.save("cart.py")
+    shop.tell(Reply(text=f"**In `cart.py` and beside it**:\n- `total` {'rounds half even ' * 9}"))
+    assert "beside it**: - `total` rounds" in shop.said("last session")[0]
+
+
+@pytest.mark.parametrize(
+    ("bodies", "how"),
+    [
+        pytest.param((), "broke off", id="silent"),
+        pytest.param((Reply(text="It rounds half even."),), "idle", id="answered"),
+    ],
+)
+def test_a_session_that_waits_for_its_person_did_not_break_off(
+    shop: Shop, bodies: tuple[AnyBody, ...], how: str
+) -> None:
+    shop.tell(Prompt(text="make the total right"), *bodies, SessionEnd(reason="idle"))
+    assert shop.said("last session")[0].startswith(f"claude-code on main, {how}: ")
 
 
 def test_a_reply_that_says_the_title_again_is_shown_once(shop: Shop) -> None:
@@ -656,9 +689,13 @@ def test_what_git_said_that_it_committed_is_not_called_uncommitted(shop: Shop) -
     assert shop.said("not committed", uncommitted=frozenset) == []
 
 
-def test_what_a_session_left_out_that_committed_since_is_not_dirty(shop: Shop) -> None:
+def test_what_a_later_session_left_out_is_uncommitted_if_git_says_so(shop: Shop) -> None:
     shop.save("a.py", session="old", ago_h=5)
     shop.tell(Commit(hash="a" * 40, subject="Round"), session="new", ago_h=2)
+    assert shop.said("not committed", uncommitted=frozenset) == ["a.py"]
+    assert shop.said("no commit known", uncommitted=lambda _: None) == []
+    for number in range(1, GIVEN_UP):
+        shop.tell(Commit(hash=str(number) * 40, subject="Go on"), session=f"s{number}", ago_h=1)
     assert shop.said("not committed", uncommitted=frozenset) == []
 
 
