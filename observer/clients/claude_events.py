@@ -1,8 +1,4 @@
-"""Reads hook payloads in the form of Claude Code's, which other clients have taken over.
-
-What differs from client to client is a `Dialect`: names of events and tools, and how an answer
-shows that a call failed. Pure.
-"""
+"""Reads hook payloads in the form of Claude Code's, which other clients have taken over. Pure."""
 
 from __future__ import annotations
 

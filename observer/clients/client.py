@@ -22,12 +22,7 @@ not know are data.
 
 
 class Installer(NamedTuple):
-    """Plans changes of a client's own files; nothing is written by it.
-
-    Attributes:
-        install: plans the hooks and the MCP server of a client; a second time, no change.
-        uninstall: plans the removal of both, and of nothing that is not ours.
-    """
+    """Plans what is put into a client's own files, hooks and MCP server, or taken out."""
 
     install: Callable[[InstallContext], InstallPlan]
     uninstall: Callable[[InstallContext], InstallPlan]

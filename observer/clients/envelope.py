@@ -1,7 +1,6 @@
 """The envelope: the few fields that a hook knows, and the client's payload as it came.
 
-Step 3 of an event's way, first half. Promise: any bytes either parse or raise `Undecodable`;
-an unknown field is skipped, so that newer hooks can talk to an older daemon.
+Any bytes either parse or raise `Undecodable`; an unknown field is a newer hook's, and skipped.
 """
 
 from __future__ import annotations
@@ -55,15 +54,10 @@ class Envelope(Value):
 
 
 def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
-    r"""Open an envelope.
+    r"""Open an envelope: `OBS1\0`, then `name=value\0` fields, one empty field, the payload.
 
-    Args:
-        entry_id: name of the spool entry; becomes the event's id.
-        data: `OBS1\0`, then `name=value\0` fields, one empty field, the payload.
-        at_ms: when the entry was written; stands in for an absent or absurd `at` field.
-
-    Raises:
-        Undecodable: not an envelope, cut short, or without a client or an event.
+    `entry_id` becomes the event's id; `at_ms`, when the entry was written, stands in for an absent
+    or absurd `at`. Raises Undecodable if it is none, cut short, or without a client or an event.
     """
     if not data.startswith(MAGIC):
         raise Undecodable("not an envelope: it does not begin with OBS1")

@@ -1,7 +1,6 @@
 """The generic client: flat JSON by which any editor or script reports an event.
 
-`POST /events` and `observer post` call `report` and answer what is wrong; an envelope of client
-`generic` brings the same JSON through the spool, for a machine whose daemon is down.
+`POST /events` and `observer post` bring it, or an envelope of client `generic`, without a daemon.
 """
 
 from __future__ import annotations
@@ -90,17 +89,10 @@ _KNOWN = frozenset({"kind", *GenericContext.__struct_fields__, *Custom.__struct_
 
 
 def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
-    """Turn one reported object into an event.
+    """Turn one reported object into an event, at `at_ms`, now, unless it says when.
 
     Fields that the kind does not have are ignored, except that `custom` keeps them in its text.
-
-    Args:
-        payload: parsed JSON, e.g. `{"kind": "command", "command": "make", "exit_code": 2}`.
-        entry_id: the event's id, unique for ever.
-        at_ms: now; the event's time unless `at` is given.
-
-    Raises:
-        BadInput: names the field that is wrong and what to do about it.
+    Raises BadInput, which names the field that is wrong and what to do about it.
     """
     if not isinstance(payload, dict):
         raise BadInput("an event is a JSON object", hint=SEE)

@@ -1,11 +1,7 @@
-"""Installs our hooks and MCP server in a client's configuration, and removes them.
+"""Installs our hooks and MCP server in a client's configuration, and removes exactly that.
 
-An installer only plans; `perform` makes the changes, all or none. A second run changes nothing, and
-an uninstaller takes out exactly what is ours.
-
-The daemon may be a service of the user's login: a unit for systemd, an agent for launchd. Neither
-is needed: hooks and clients start the daemon when they need it. Only the file is written; the note
-says how to enable it.
+The daemon may be a service of the user's login, a unit for systemd or an agent for launchd. Only
+the file is written; the note says how to enable it.
 """
 
 from __future__ import annotations
@@ -116,9 +112,7 @@ def installable() -> tuple[str, ...]:
 def install(name: str, context: InstallContext) -> InstallPlan:
     """Plan the installation for a client, our own scripts included; nothing is touched.
 
-    Raises:
-        BadInput: no such client, or it cannot be installed for one repository.
-        ConfigInvalid: a file of the client cannot be used as it is; the message names it.
+    Raises BadInput for no client, or none of one repository; ConfigInvalid names a file in the way.
     """
     plan = _installer(name, context).install(context)
     edits = (*hook_files(context.home), *plan.edits)
@@ -128,9 +122,7 @@ def install(name: str, context: InstallContext) -> InstallPlan:
 def uninstall(name: str, context: InstallContext) -> InstallPlan:
     """Plan the removal of our entries; the scripts stay, other clients may run them.
 
-    Raises:
-        BadInput: no such client, or it cannot be installed for one repository.
-        ConfigInvalid: a file of the client cannot be used as it is; the message names it.
+    Raises as `install`.
     """
     plan = _installer(name, context).uninstall(context)
     ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
@@ -156,10 +148,7 @@ def everything(
 ) -> list[Installed]:
     """Return all that was installed for the user and in repositories, of some clients or of all.
 
-    Args:
-        context: the user's.
-        roots: further repositories that may have something, beside those that are recorded.
-        names: of which clients and services; of all, if empty.
+    `roots` are further repositories, beside those that are recorded.
     """
     known = map(Path, sorted({*roots, *_recorded_roots(context.home)}))
     inside = (replace(context, project=root) for root in known if root.is_dir())
@@ -213,10 +202,8 @@ def _takes_out(edit: FileEdit, mark: bytes) -> bool:
 def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     """Make a plan's changes, all or none, and return the backups made of others' files.
 
-    Folders that are made for them are recorded, and removed once their last file is.
-
-    Raises:
-        ConfigInvalid: a file was changed meanwhile or cannot be written; nothing was changed.
+    Folders that are made for them are recorded, and removed once their last file is. Raises
+    ConfigInvalid if a file was changed meanwhile or cannot be written.
     """
     make_private(home.root)
     # A hook takes the home it is installed in only if there is a spool in it.
@@ -250,10 +237,7 @@ def _installer(name: str, context: InstallContext) -> Installer:
 
 
 def evidence(client: Client, context: InstallContext) -> str:
-    """Return the path that shows that a client is on the machine; "" if nothing does.
-
-    A command counts in absolute entries of `PATH` only. The user's shell (`SHELL`) counts too.
-    """
+    """Return the path that shows that a client is here, or is the user's shell; "" for none."""
     entries = absolute_entries(context.environ.get("PATH", ""))
     for program in client.programs:
         if found := shutil.which(program, path=entries):
@@ -275,10 +259,7 @@ class Setup(NamedTuple):
 
 
 def setups(context: InstallContext) -> list[Setup]:
-    """Plan every client that was detected; a file that cannot be used stops its client only.
-
-    With a project, only those are planned that keep settings in one.
-    """
+    """Plan every client that was detected, with a project only those that keep settings in one."""
     made = []
     for client in clients().values():
         found = evidence(client, context)

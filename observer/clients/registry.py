@@ -1,11 +1,8 @@
 """The clients that observer knows: those of the modules of `shelf`, and those of other packages.
 
-Another package adds a client through the entry point group `observer.clients`: the name of the
-entry is the client's and that of its `Client`, which is its object.
-
-They also say whose shell a hook or command runs in, where no client runs it itself. A git hook or a
-script inherits the variables that an agent sets in its shells; a person's shell has those of our
-recorder. The agent's win: it may have been started from that shell.
+They also say whose shell a hook or command runs in. A git hook or a script inherits the variables
+that an agent sets in its shells; a person's shell has those of our recorder. The agent's win: it
+may have been started from that shell.
 """
 
 from __future__ import annotations
@@ -27,10 +24,7 @@ SHELF = "observer.clients.shelf"
 
 @cache
 def clients() -> Mapping[str, Client]:
-    """Return all clients by name: ours in the order of their names, then those of other packages.
-
-    The answer is that of the first call in this process. See `with_plugins` for what is left out.
-    """
+    """Return all clients by name, as of the first call; then those of `with_plugins`."""
     found = (client for module in modules_of(SHELF) for client in module.CLIENTS)
     ours = {client.name: client for client in found}
     return with_plugins(GROUP, Client, dict(sorted(ours.items())))
@@ -46,10 +40,7 @@ _SESSION_ID = re.compile(r"\w[\w.:-]*", re.ASCII)
 
 
 def resume_command(session: Session) -> str:
-    """Return the command that goes on with a session; "" if its client has none.
-
-    Nobody goes on with a session that another one began.
-    """
+    """Return the command that goes on with a session; "" without one, or if another began it."""
     client = clients().get(session.client)
     if not client or session.parent or not _SESSION_ID.fullmatch(session.external):
         return ""

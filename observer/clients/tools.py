@@ -1,9 +1,6 @@
-"""What a client's tool call did, as an event body.
+"""What a client's tool call did, as an event body. Pure.
 
-Clients name their tools and their arguments differently but mean the same few things. A client's
-file maps its tool names to the makers here; each maker accepts every spelling of an argument.
-Pure.
-
+A client's file maps its tool names to the makers here; each accepts every spelling of an argument.
 What an edit did to the symbols of a file is read from both texts, before the event is cut to size:
 of a function whose middle changed, the lines around the change do not say the name.
 """
@@ -319,8 +316,7 @@ def ask_web(call: ToolCall) -> Search | ToolUse:
 def own(call: ToolCall) -> Search | ToolUse:
     """Return a question to observer itself, without the answer; else that it was called.
 
-    Its input is a note already: a copy would outlive the note's being forgotten, and show
-    to all what is one person's.
+    Its input is a note already: a copy would outlive it, and show to all what is one person's.
     """
     action = text(call.given, "action")
     if action != "recall" and own_tool_name(call.tool) in OWN_PRIVATE_TOOLS:

@@ -2,8 +2,6 @@
 
 It opens the sockets first, for whoever waits on them, and drains the spool at once, and once more
 on shutdown, before it closes sockets and store. A failed worker ends it.
-
-Its log is one rotated file that also receives standard output and error.
 """
 
 from __future__ import annotations
@@ -123,11 +121,7 @@ class SecretlessFormatter(logging.Formatter):
 
 
 def start_log(home: Home, *, level: str) -> None:
-    """Send log records of at least `level` to `<home>/log/daemon.log`.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Send log records of at least `level` to `<home>/log/daemon.log`, or raise OSError."""
     path = make_private(home.logs) / "daemon.log"
     os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # opening a FIFO would block the handler
     handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
@@ -161,11 +155,7 @@ MOST_WAIT_S = 70.0
 
 
 class LazyLlm:
-    """The workers that use a language model, imported only if the settings name one.
-
-    They start after everything else: nothing waits for them. `touch` is as of `Worker`, and ignored
-    until they run; without `llm_url` there is only a task that sleeps.
-    """
+    """The workers that use a language model: imported, last, if the settings name one."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -180,11 +170,7 @@ class LazyLlm:
             self._enriching.touch(projects)
 
     def status(self) -> LlmStatus | None:
-        """Return the model's status, None if no model is configured.
-
-        Raises:
-            StoreUnavailable: the store cannot be read.
-        """
+        """Return the model's status, None if no model is configured; raise StoreUnavailable."""
         if not self._settings.llm_url:
             return None
         status = llm_status(self._settings, self._services.store)

@@ -1,8 +1,6 @@
 """Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool.
 
-The daemon is woken when something was put into its home: by the kernel, else by polling. Promises:
-an event stays in the spool until it is stored; a store that cannot write is retried with increasing
-pauses.
+An event stays in the spool until it is stored; a store that cannot write is retried ever later.
 """
 
 from __future__ import annotations
@@ -28,10 +26,7 @@ Wakes = Mapping[Path, Callable[[str], None]]
 
 
 async def watch(wakes: Wakes, health: Health, *, growing: Collection[Path] = ()) -> None:
-    """Call what belongs to a folder soon after something was put there, until cancelled.
-
-    In the files of folders that are `growing` lines are appended, too.
-    """
+    """Call what belongs to a folder soon after a file came, or in a `growing` one grew."""
     try:
         await _follow(wakes, growing)
     except (WatchLost, WatchRefused) as error:
@@ -123,11 +118,7 @@ class DrainWorker(Worker):
             await asyncio.sleep(IDLE_CHECK_S)
 
     async def drain(self) -> None:
-        """Store everything that is in the spool now.
-
-        Raises:
-            StoreUnavailable: the store cannot write; what is left stays in the spool.
-        """
+        """Store everything that is in the spool now; raise StoreUnavailable, and the rest stays."""
         touched: set[int] = set()
         next_notice = 0.0
         drained = Drained(entries=1)

@@ -1,8 +1,7 @@
 """The requests to a language model: notes about finished work, facts from conversations.
 
-Promises: the largest cost of a request is counted before it is sent, so that no crash spends more
-than the day's tokens; a failed request stores nothing, and makes the next pause longer; only the
-writer's thread writes, between two batches of events.
+The largest cost of a request is counted before it is sent, so that no crash spends more than the
+day's tokens; a failed one stores nothing, and makes the next pause longer.
 """
 
 from __future__ import annotations
@@ -47,10 +46,7 @@ DAY_MS = 86_400_000
 
 
 class Budget:
-    """The day's tokens: reserved before a request, corrected by its actual cost.
-
-    The store keeps what was spent, also across restarts.
-    """
+    """The day's tokens, in the store: reserved before a request, corrected by what it cost."""
 
     def __init__(self, services: Services) -> None:
         self._store = services.store
@@ -72,10 +68,7 @@ class Budget:
 
 
 class EnrichWorker(Worker):
-    """Asks about finished sessions and items, one request at a time.
-
-    Its name is stored with what the model writes.
-    """
+    """Asks about finished sessions and items, one request at a time."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
@@ -229,9 +222,8 @@ class Extractor:
     async def extracted(self, messages: Sequence[str]) -> Extracted:
         """Return the facts of a conversation worth keeping, from a text for each message.
 
-        Raises:
-            AskFailed: there is no answer, or the day's tokens are spent.
-            BadInput: the conversation is too long, or the answer unusable.
+        Raises AskFailed if there is no answer, or no budget; BadInput if text or answer cannot be
+        used.
         """
         asked = prompt.of_conversation(messages)
         day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS

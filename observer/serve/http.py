@@ -1,11 +1,8 @@
 """The HTTP API: events and notes in, status out, MCP mounted.
 
 The same routes are served on the daemon's Unix socket, which only this user can open, and on a
-loopback port, where a `Guard` requires the token and rejects web pages. Answers are JSON and name
-the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
-
-`/ask`, `/commands`, `/given`, `/recall`, `/sync`, `/web` and `/shutdown` are for our own command
-line and hooks, and may change; `/mcp` has a protocol of its own.
+loopback port, where a `Guard` requires the token and rejects web pages. Those that are ours alone
+may change; `/mcp` has a protocol of its own.
 """
 
 from __future__ import annotations
@@ -69,22 +66,7 @@ CODE_OF = {
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The daemon's side of the routes; all but `stop` may block and run in threads.
-
-    Args:
-        status: returns a value that becomes the answer of GET /status.
-        post: takes the JSON of POST /events, returns a receipt each, after the commit.
-        take_past: takes the events of POST /import, returns what became of them, after the commit.
-        end_import: notes that all events of an import have come.
-        schema: returns the JSON Schema of POST /events.
-        share: takes the JSON of POST /sync, returns what became of it.
-        ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
-        recall: takes the envelope of `hooks/recall`, returns what the hook prints, mostly nothing.
-        commands: takes the question of `hooks/pick`, returns the commands that it offers.
-        link: returns the link that opens the pages.
-        logout: lets no browser look any more.
-        stop: asks the daemon to drain and exit; returns at once.
-    """
+    """The daemon's side of the routes; all but `stop` may block and run in threads."""
 
     memory: Memory
     status: Callable[[], object]
@@ -151,12 +133,7 @@ FAREWELL_S = 3
 
 
 class Uvicorn(uvicorn.Server):
-    """uvicorn without its signal handlers and its ten ticks a second.
-
-    Args:
-        app: the ASGI application.
-        leaving: set when it is to accept no more requests, finish those in progress, and end.
-    """
+    """uvicorn without its signal handlers and ticks; it ends once `leaving` is set."""
 
     def __init__(self, app: ASGIApp, leaving: asyncio.Event) -> None:
         super().__init__(

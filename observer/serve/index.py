@@ -1,7 +1,4 @@
-"""Keeps the index up to date with the store, and embeds items without a vector of the model.
-
-The daemon lives for days: memory that one large piece of work needed is given back to the system.
-"""
+"""Keeps the index up to date with the store, embeds items, and gives memory back to the system."""
 
 from __future__ import annotations
 
@@ -121,7 +118,6 @@ class IndexWorker(Worker):
         return await self._attempt_in_thread("index", work, quiet=StoreUnavailable)
 
     async def _embed_from(self, after: int) -> int:
-        """Embed everything after a change; return the last change that was embedded."""
         try:
             while not self._model.problem:
                 began_s = time.monotonic()

@@ -1,7 +1,6 @@
-"""What the kernel says of single folders, so that ignored folders cost nothing.
+"""What the kernel says of single folders, so that ignored ones cost nothing, and who waits sleeps.
 
-Whoever waits sleeps until something happens: inotify wakes it, not a clock. Elsewhere watchfiles'
-recorder is asked, which looks now and then whether it is called away.
+Elsewhere than on Linux watchfiles' recorder looks now and then whether it is called away.
 """
 
 from __future__ import annotations
@@ -82,11 +81,7 @@ class FolderWatch(Protocol):
     """Watches folders, not what is below them, until `close`."""
 
     def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
-        """Return the paths that changed, as soon as there are some; none at the end of the wait.
-
-        Raises:
-            WatchLost: see there.
-        """
+        """Return the paths that changed, soon; none at the end of the wait. Raise WatchLost."""
 
     def close(self) -> None:
         """Remove all watches."""
@@ -99,13 +94,9 @@ def watch_folders(
     step_ms: int = STEP_MS,
     often_ms: int = OFTEN_MS,
 ) -> FolderWatch:
-    """Begin to watch.
+    """Begin to watch folders; in those that are `arrivals` only what is new or put there counts.
 
-    Args:
-        folders: absolute.
-        arrivals: those of them in which only what is new or put there counts.
-        step_ms: changes within this time are returned together.
-        often_ms: where changes never stop for so long, they are returned so often.
+    Changes within `step_ms` are returned together, and every `often_ms` where they never stop.
 
     Raises:
         WatchRefused: the kernel's limits do not allow it, or a folder is not ours to read.
@@ -169,7 +160,6 @@ class _Inotify:
         self._descriptor = -1
 
     def _changes(self) -> Iterator[str]:
-        """Yield the path of each change that waits to be read."""
         try:
             data = os.read(self._descriptor, 1 << 16)
         except BlockingIOError:
@@ -205,11 +195,7 @@ def _readable(sources: Iterable[int | Call], wait_ms: int | None) -> list[tuple[
 
 
 class _Recorder:
-    """FSEvents and the like, by watchfiles' recorder.
-
-    Its own loop watches whole trees only, and in its lenient mode swallows the error that a limit
-    is reached.
-    """
+    """FSEvents and the like; the loop of watchfiles itself would watch whole trees."""
 
     AT_LEAST_MS, AT_MOST_MS = 20, 10_000
 

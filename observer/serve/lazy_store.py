@@ -1,8 +1,7 @@
 """A store that opens when it is first needed, and retries while it cannot.
 
-So a daemon with a full disk, a read-only home or a database of a newer version runs, reports what
-is wrong, and recovers once that is fixed. Opening repairs a damaged database, and finishes a purge
-that was interrupted.
+So a daemon with a full disk or a database of a newer version runs, says what is wrong, and recovers
+once that is fixed. Opening repairs a damaged database, and finishes an interrupted purge.
 """
 
 from __future__ import annotations
@@ -26,13 +25,9 @@ from observer.upkeep.restore import Progress, open_owned, repair_if_damaged, uns
 
 
 class LazyStore:
-    """Implements `store.interface.OwnedStore` over a store that may not be open yet.
+    """Implements `OwnedStore` over a store that `open_store` opens, or raises `StoreUnavailable`.
 
-    Args:
-        open_store: returns the real store, or raises `StoreUnavailable`.
-
-    `damage` is the damage found by any use of it, empty if there is none; `doing` says how far it
-    has come while opening takes long.
+    `damage` is what any use of it found, "" for none; `doing` says how far a long opening has come.
     """
 
     def __init__(self, open_store: Callable[[], OwnedStore]) -> None:
@@ -149,10 +144,7 @@ log = logging.getLogger(__name__)
 def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> SqliteStore:
     """Repair the database, finish an interrupted purge, open it, and add it to the guard.
 
-    `progress` shows what takes long.
-
-    Raises:
-        StoreUnavailable: it cannot be opened, or not be repaired yet.
+    `progress` shows what takes long; raises StoreUnavailable if it cannot be opened, or not yet.
     """
     try:
         repair_if_damaged(home, now_ms=now_ms, progress=progress)

@@ -1,9 +1,7 @@
 """What the daemon listens on, HTTP under uvicorn, and the port of the pages.
 
-Listeners are private Unix sockets, and a TCP port of both loopback addresses if one is asked for.
-Promises: only processes of this user can use a Unix socket, whatever the folder's mode; a socket
-file left by a crash is replaced, but only by the holder of the home's lock. HTTP is imported when
-somebody first connects, in a thread.
+Only processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by
+a crash is replaced, but only by the holder of the home's lock.
 """
 
 from __future__ import annotations
@@ -90,10 +88,8 @@ class LoopbackPort:
     Any user and any page of a browser may connect, and nobody has shown a token before the request
     is read: idle connections must not use up the daemon's descriptors. One that has shown it stays.
     Without room for a newcomer the oldest that waits goes, of the same peer if it has too many;
-    both are answered by `REFUSAL`.
-
-    Args:
-        only: the user whose processes may connect, where the kernel says whose they are; None: any.
+    both are answered by `REFUSAL`. Where the kernel says whose a connection is, `only` is the user
+    who may have any; None for all.
     """
 
     def __init__(self, only: int | None = None) -> None:
@@ -239,11 +235,7 @@ _UID = struct.Struct("=16x4x48x12xI")
 
 
 def make_run_folder(home: Home) -> Path:
-    """Create the sockets' folder, 0700 and ours, and return it.
-
-    Raises:
-        DaemonUnavailable: it is a link, not a folder, or another user's, so perhaps an attack.
-    """
+    """Create and return the sockets' folder, 0700; raise DaemonUnavailable if it is not ours."""
     folder, inside = home.run, home.root / "run"
     if inside.is_symlink() or folder != inside:
         # The home was moved, and its path became shorter or longer.
@@ -268,8 +260,8 @@ def make_run_folder(home: Home) -> Path:
 def listen(path: Path) -> Iterator[PrivateSocket]:
     """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
 
-    Enter the block only while holding the home's lock. The file is removed at the end, unless it
-    belongs to another daemon by then.
+    Only while holding the home's lock. At the end the file goes, unless it is another daemon's by
+    then.
     """
     path.unlink(missing_ok=True)
     with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -286,13 +278,7 @@ def listen(path: Path) -> Iterator[PrivateSocket]:
 
 
 def listen_tcp(port: int, *, only: int | None = None) -> LoopbackPort:
-    """Open a port of 127.0.0.1 and, where the machine has it, of ::1; 0 for any that is free.
-
-    It is for the processes of one user, or of all.
-
-    Raises:
-        OSError: the port is in use, of either address.
-    """
+    """Open a port of both loopback addresses, 0 for a free one; raise OSError if it is in use."""
     made = LoopbackPort(only)
     try:
         made.listeners.append(_listening(made, socket.AF_INET, "127.0.0.1", port))
@@ -320,11 +306,7 @@ def _listening(
 
 
 def ensure_secret(file: Path) -> str:
-    """Return the secret in a file of the home; created once, mode 0600, and kept.
-
-    Raises:
-        OSError: the file cannot be read or written, or is not ASCII.
-    """
+    """Return the secret in a file, made once, mode 0600; raise OSError if it is no ASCII text."""
     with suppress(FileNotFoundError):
         secret = read_plain(file).decode("ascii", "replace").strip()
         if "\ufffd" in secret:
@@ -342,12 +324,9 @@ def ensure_secret(file: Path) -> str:
 
 
 class HttpServer:
-    """uvicorn on listeners. It is imported for the first who connects, as is what it serves.
+    """uvicorn on listeners, closed at the end; `app` makes the ASGI application, in a thread.
 
-    Args:
-        app: makes the ASGI application; called in a thread.
-        listeners: listening sockets; closed at the end.
-        name: for the log.
+    Both are imported for the first who connects. `name` is for the log.
     """
 
     def __init__(
@@ -415,9 +394,7 @@ class Proxy(NamedTuple):
 def proxy_of(host: str, file: Path) -> Proxy | None:
     """Return the proxy of a public host, None without one; its secret is made if there is none.
 
-    Raises:
-        OSError: the file cannot be read or written, or is not ASCII.
-        ValueError: others can read the secret, or it is too short.
+    Raises OSError if the file cannot be used, ValueError if others can read it or it is too short.
     """
     if not host:
         return None
@@ -490,12 +467,9 @@ class WebDoor:
                 log.warning("%s", error)  # the next link tries again
 
     def link(self) -> dict[str, object]:
-        """Return the address that opens the pages once, and how long it does.
+        """Return the address that opens the pages once, also by the proxy, and how long it does.
 
-        With a proxy the same link has another address, `proxied`.
-
-        Raises:
-            DaemonUnavailable: no port can be opened.
+        Raises DaemonUnavailable if no port can be opened.
         """
         port = self._listen()
         word = self._pages.access.link(LINK_S)

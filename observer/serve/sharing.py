@@ -1,7 +1,6 @@
 """Shares of the daemon: a round for each every minute and after changes here, or on a server.
 
-A share out of reach slows nobody: rounds have a thread of their own, and after each failure the
-next try of that share comes later.
+A share out of reach slows nobody: rounds have a thread of their own, and failures make pauses grow.
 """
 
 from __future__ import annotations
@@ -84,11 +83,7 @@ class ShareWorker(Worker):
             await asyncio.to_thread(self._thread.shutdown)
 
     def answer(self, body: bytes) -> Any:  # noqa: ANN401 - JSON
-        """Carry out POST /sync; return what a round did, by the name of each share.
-
-        Raises:
-            BadInput: the body is not what is documented.
-        """
+        """Carry out POST /sync; return what a round did for each share, or raise BadInput."""
         asked = decoded(body, SyncRequest)
         if asked.add:
             added = asked.add
@@ -107,8 +102,7 @@ class ShareWorker(Worker):
     def _hear(self, share: ShareState) -> None:
         """Begin a round as soon as a share's server says that another has pushed.
 
-        It ends where that cannot be heard, by a pool, an error or the lack of connections; the next
-        round begins it anew.
+        Where that cannot be heard it ends; the next round begins it anew.
         """
         # A RuntimeError: the loop has ended meanwhile.
         with suppress(ObserverError, RuntimeError), closing(open_server(share.url)) as server:

@@ -1,10 +1,7 @@
 """The commands that `hooks/pick` offers: found by words and place, each once, the newest first.
 
-The list is read from the log a slice a request, newest events first, since nobody waits for all of
-it; what goes on asking completes it. It only finds: what is shown is read again, so that nothing is
-that was purged or redacted since. It is let go after minutes of rest.
-
-Request and answer are fields with a NUL between them, because the script that asks imports no JSON.
+The list is read from the log a slice a request, newest first, since nobody waits for all of it. It
+only finds: what is shown is read again, so that nothing is that was purged or redacted since.
 """
 
 from __future__ import annotations
@@ -211,16 +208,15 @@ class TypedCommands:
         self._rest: asyncio.TimerHandle | None = None
 
     def answer(self, body: bytes) -> bytes:
-        """Return the rows that are asked for, or one whole command.
+        """Return the rows that are asked for, or one whole command: fields with a NUL between them.
 
-        The first fields are the number of commands found and whether older ones are still to be
-        read; then eight of each row: `seq`, time (ms), exit code, runs, text, folder, what mended
-        it, the agent. Of one command they are 1 and its text, or 0 if some of that was taken out.
+        The first are the number of commands found and whether older ones are still to be read; then
+        eight of each row: `seq`, time (ms), exit code, runs, text, folder, what mended it, the
+        agent. Of one command they are 1 and its text, or 0 if some of that was taken out.
 
         Raises:
             BadInput: the question is malformed.
             NotFound: the command is no longer there.
-            StoreUnavailable: the memory cannot be read.
         """
         pairs = (one.partition("=") for one in body.decode("utf-8", "replace").split("\0"))
         asked = {name: value for name, _, value in pairs}
@@ -264,7 +260,6 @@ class TypedCommands:
         return fields
 
     def _shown(self, reader: StoreReader, seqs: Collection[int]) -> dict[int, list[str]]:
-        """Return the rows of the commands that are still there, in the order given."""
         if (now := reader.snapshot()) != self._as_of:
             self._as_of, self._rows_read = now, {}
         if missing := [seq for seq in seqs if seq not in self._rows_read]:

@@ -1,8 +1,4 @@
-"""The watched work trees, those of recent sessions: their folders, and what was saved in each.
-
-A tree keeps snapshots of the files that differ from git's index, their texts up to a limit, read
-without following links. Folders are watched by inotify, as far as its limits allow.
-"""
+"""The watched work trees, those of recent sessions: their folders, and what was saved in each."""
 
 from __future__ import annotations
 
@@ -71,13 +67,8 @@ def take_snapshot(
 ) -> FileSnapshot | None:
     """Return the state of a file, None if it is not reported: large, binary, a link.
 
-    A file below a symbolic link is not in the tree, whatever the index says: it counts as absent.
-
-    Args:
-        root: the work tree.
-        path: relative to it.
-        before: the last snapshot, returned if the stamp is unchanged.
-        with_text: whether to read the file.
+    A file below a link is not in the tree, whatever the index says: it counts as absent. `before`,
+    the last snapshot, is returned if the stamp is unchanged; only `with_text` the file is read.
     """
     try:
         descriptor = _open(root, path)
@@ -142,16 +133,9 @@ class _Change(NamedTuple):
 
 
 class WatchedTree:
-    """Keeps a snapshot of each file that differs from git's index.
+    """A work tree; keeps a snapshot of each file that differs from git's index.
 
-    Args:
-        root: a work tree.
-        most_files: the most files that a watched tree may have.
-        excluded: folders that are not reported, like what the tree's policy excludes.
-
-    Raises:
-        TooLarge: there are more files.
-        NotFound: git is not installed.
+    Raises TooLarge if there are more files, NotFound if git is not installed.
     """
 
     def __init__(self, root: str, *, most_files: int, excluded: tuple[str, ...]) -> None:
@@ -168,11 +152,7 @@ class WatchedTree:
         self._remember(self._changes(()))
 
     def scan(self) -> None:
-        """Find the folders to watch.
-
-        Raises:
-            TooLarge: there are too many files by now.
-        """
+        """Find the folders to watch; raise TooLarge if there are too many files by now."""
         self._ignored.clear()
         ignored = {f"{self.root}/{path}" for path in self._git.ignored_folders()}
         folders, count = [], 0
@@ -200,12 +180,10 @@ class WatchedTree:
         return is_folder is not (path in self.folders)
 
     def look(self, paths: Collection[str], *, since_ms: int, now_ms: int) -> list[Save]:
-        """Return what was saved by anything but git.
+        """Return what was saved by anything but git since `since_ms`.
 
-        Args:
-            paths: absolute paths of changed files or folders; the root stands for all.
-            since_ms: time of the first change.
-            now_ms: the time of saves without a time of their own.
+        `paths` are absolute ones of changed files or folders, the root stands for all; `now_ms` is
+        the time of saves without one.
         """
         named = () if self.root in paths else tuple(map(self._relative, sorted(paths)))
         is_moved = self._git.index_changed_ms() >= since_ms - SLACK_MS
@@ -337,7 +315,7 @@ def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozen
 def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, str]]) -> str | None:
     """Return why a root is not watched, "" if that need not be shown, None if it can be watched.
 
-    Does not access file systems that may not answer.
+    No file system is looked at that may not answer.
     """
     if any(is_inside(root, folder) for folder in excluded):
         return "excluded"
@@ -429,11 +407,7 @@ class WatchSet:
         return set()
 
     def refresh_if_due(self) -> frozenset[str]:
-        """Find the projects to watch if it is time; return the roots of trees to scan.
-
-        Raises:
-            StoreUnavailable: nothing changed.
-        """
+        """Find the projects to watch if it is time, and return the roots to scan."""
         if self.wait_s():
             return frozenset()
         with self._store.read() as reader:

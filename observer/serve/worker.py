@@ -1,8 +1,6 @@
 """The base of the daemon's background tasks: waking, touched projects, failures, the one writer.
 
-A worker repeats rounds until it is cancelled. A failed round is logged, shown by `status`, and
-followed by the next one; what ends a worker ends the daemon. Only one thread writes to the store:
-drains, requests and maintenance queue for it.
+What ends a worker ends the daemon. Only one thread writes to the store: all else queues for it.
 """
 
 from __future__ import annotations
@@ -152,8 +150,8 @@ Quiet: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 class Services(NamedTuple):
     """Parts of the daemon that workers share.
 
-    `record` stores events and blocks the calling thread until they are; `on_change` is called in
-    the event loop's thread.
+    `record` stores events and blocks its thread until they are; `on_change` is called in the
+    loop's.
     """
 
     home: Home
@@ -201,7 +199,6 @@ class Worker:
         return touched
 
     async def _asked(self, ask: Callable[[StoreReader], T]) -> T:
-        """Return what the store answers, read in a thread."""
 
         def read() -> T:
             with self._store.read() as reader:
@@ -214,13 +211,8 @@ class Worker:
     ) -> bool:
         """Do one round; return False if it failed.
 
-        Args:
-            part: under this name `Health` has the failure, until a round succeeds.
-            work: the round.
-            quiet: errors that are only logged, since another part reports them.
-
-        Raises:
-            HomeLost: the daemon must leave.
+        `Health` has the failure under the name of the `part` until a round succeeds. Errors that
+        are `quiet` are only logged, since another part reports them. Raises HomeLost.
         """
         try:
             await work()
@@ -242,7 +234,6 @@ class Worker:
     async def _attempt_in_thread(
         self, part: str, work: Callable[[], object], *, quiet: Quiet = ()
     ) -> bool:
-        """Do one round of blocking work in a thread, as `_attempt`."""
         return await self._attempt(part, partial(asyncio.to_thread, work), quiet=quiet)
 
 
@@ -250,12 +241,7 @@ RETRY_S = 5.0
 
 
 class Watcher(Worker, ABC):
-    """Repeats rounds in a thread of its own, which wait for changes of files.
-
-    Args:
-        part: under this name `Health` has the failure of a round.
-        services: as of `Worker`.
-    """
+    """Repeats rounds in a thread of its own, which wait for changes of files."""
 
     def __init__(self, part: str, services: Services) -> None:
         super().__init__(services)

@@ -1,8 +1,7 @@
 """What every installer is given and returns, and our scripts in `<home>/hooks`.
 
 Clients' configurations name these copies: a checkout or virtual environment may move or vanish, but
-these paths never change, so the command strings never do either. A refresh replaces what differs
-and removes nothing: a configuration that nobody has updated yet may still name an older script.
+these paths never change. A refresh removes none: an old configuration may still name it.
 """
 
 from __future__ import annotations
@@ -66,11 +65,8 @@ class InstallPlan:
 def current_context(home: Home, *, project: Path | None = None, tools: str = "") -> InstallContext:
     """Return the context of this process: its user, environment, working folder and command.
 
-    The command is the one that belongs to this interpreter, else the first in an absolute folder
-    of `PATH`.
-
-    Raises:
-        ConfigInvalid: there is no observer command.
+    The command is the one that belongs to this interpreter, else the first in an absolute folder of
+    `PATH`; raises ConfigInvalid if there is none.
     """
     beside = Path(sys.executable).with_name("observer")
     found = (
@@ -94,11 +90,7 @@ def current_context(home: Home, *, project: Path | None = None, tools: str = "")
 
 
 def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:
-    """Return the folder of the scripts that belong to this version.
-
-    Raises:
-        ConfigInvalid: the installation lacks them.
-    """
+    """Return the folder of the scripts of this version; raise ConfigInvalid if they are missing."""
     for folder in sources:
         if (folder / "post").is_file():
             return folder

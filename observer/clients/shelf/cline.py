@@ -242,11 +242,7 @@ class _Executable(NamedTuple):
     event: str
 
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan it.
-
-        Raises:
-            ConfigInvalid: it is wanted, and there is a hook of somebody else for the event.
-        """
+        """Plan it; raise ConfigInvalid if somebody else has a hook for the event."""
         path = context.place("CLINE_DIR", ".cline") / "hooks" / self.event
         program = shlex.quote(str(context.home.hooks / "cline"))
         script = f"{_OURS}[ ! -x {program} ] || exec {program} {self.event}\n".encode()

@@ -107,8 +107,7 @@ HOOKS = OurHooks(
 class _Settings:
     """`config.toml`: a table `mcp_servers.observer`, our MCP server, and the trust in our hooks.
 
-    The table is put behind everything else, and taken out line by line: comments, order and layout
-    stay. A change that would change anything else as well is refused.
+    The table is put behind everything else, and taken out line by line; other text stays as it is.
     """
 
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
@@ -137,9 +136,7 @@ _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 def put_server(text: str, context: InstallContext) -> str:
     """Return the text with our MCP server registered.
 
-    Raises:
-        ConfigInvalid: another server has our name.
-        ValueError: the table cannot be added or changed without changing something else.
+    Raises ConfigInvalid if another server has our name, ValueError if anything else would change.
     """
     before = load(text)
     present = _server(before)
@@ -162,11 +159,7 @@ def put_server(text: str, context: InstallContext) -> str:
 
 
 def drop_server(text: str, context: InstallContext) -> str:
-    """Return the text without our MCP server; another's with our name, or another home's, stays.
-
-    Raises:
-        ValueError: the table cannot be removed without changing something else.
-    """
+    """Return the text without this home's MCP server; raise ValueError as `put_server`."""
     before = load(text)
     if not is_own_server(_server(before), context):
         return text
@@ -189,11 +182,7 @@ def _checked(text: str, expected: dict[str, Any], table: str = f"{_SERVERS}.{SER
 
 
 def load(text: str) -> dict[str, Any]:
-    """Return the tables of a text.
-
-    Raises:
-        ValueError: it is not TOML, or nested beyond the interpreter's limit.
-    """
+    """Return the tables of a text; raise ValueError if it is not TOML, or nested too deep."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -242,11 +231,7 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def _check_hooks(context: InstallContext) -> None:
-    """Look whether hooks are on, and each of ours is trusted.
-
-    Raises:
-        ConfigInvalid: they are not, or a file cannot be read.
-    """
+    """Raise ConfigInvalid unless hooks are on, and each of ours is trusted."""
     hooks, settings = _hooks(context), _settings(context)
     try:
         text = (read_file(hooks) or b"").decode()
@@ -269,11 +254,7 @@ def _check_hooks(context: InstallContext) -> None:
 
 
 def _without_trust(text: str, context: InstallContext) -> str:
-    """Return `config.toml` without the trust in our hooks, which `hooks.json` still has.
-
-    Raises:
-        ValueError: one of the files has another shape.
-    """
+    """Return `config.toml` without the trust in our hooks, which `hooks.json` still has."""
     hooks, config = _hooks(context), load(text)
     ours = our_handlers((read_file(hooks) or b"").decode(), context)
     dead = {key for one in ours for key in _keys(hooks, *one)}

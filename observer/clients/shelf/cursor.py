@@ -268,11 +268,7 @@ _FILES = installer_of(
 
 
 def _install(context: InstallContext) -> InstallPlan:
-    """Plan the hooks and the MCP server.
-
-    Raises:
-        ConfigInvalid: the hooks file is a symbolic link, which Cursor refuses to read.
-    """
+    """Plan hooks and MCP server; raise ConfigInvalid for a link, which Cursor refuses."""
     hooks = _folder(context) / "hooks.json"
     if hooks.is_symlink():
         raise ConfigInvalid(

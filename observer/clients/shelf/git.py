@@ -1,7 +1,6 @@
 """git: post-commit, post-applypatch, post-merge, post-checkout and post-rewrite.
 
-The hook says where HEAD is and what git was doing; the commit itself is read from the repository
-later. Source: githooks(5); hooks/README.md for the fields.
+The hook says where HEAD is and what git was doing; the commit is read from the repository later.
 """
 
 from __future__ import annotations
@@ -146,11 +145,7 @@ _TIME_LIMIT_S = 20
 
 
 def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> str:
-    """Run git and return what it says, without the last newline.
-
-    Raises:
-        ConfigInvalid: git is missing, or says no.
-    """
+    """Return what git says, without the last newline; raise ConfigInvalid if it says no."""
     # GIT_DIR and its kin would make git look at another repository than the folder's.
     try:
         run = run_as_user(
@@ -254,14 +249,7 @@ _LEGACY = ".legacy"
 
 
 def _install(context: InstallContext) -> InstallPlan:
-    """Plan configured hooks, or hook files in the repository around `context.folder`.
-
-    A project that was named gets its own, in its own configuration or hooks folder.
-
-    Raises:
-        BadInput: this git needs a repository, and there is none.
-        ConfigInvalid: git is missing, or something that must not be touched is in the way.
-    """
+    """Plan configured hooks, the project's or the user's, or hook files in the repository here."""
     if version(context) >= CONFIGURED_SINCE:
         path = configuration(context)
         where = "in every repository" if context.project is None else f"in {context.project}"
@@ -303,9 +291,7 @@ def version(context: InstallContext) -> tuple[int, int]:
 def configuration(context: InstallContext) -> Path:
     """Return the file that git itself would write global settings to, or the project's own.
 
-    Raises:
-        BadInput: the project that was named is in no repository.
-        ConfigInvalid: git is missing, or says no.
+    Raises BadInput if the project that was named is in no repository, ConfigInvalid as git.
     """
     if context.project is not None:
         root = _repository(context)
@@ -341,11 +327,7 @@ def _hooks_folder(context: InstallContext, root: Path) -> Path:
 
 
 def install_files(context: InstallContext, root: Path) -> InstallPlan:
-    """Plan hook files in the folder where git looks for them in a repository.
-
-    Raises:
-        ConfigInvalid: something that must not be touched is in the way.
-    """
+    """Plan hook files where git looks for them; raise ConfigInvalid if others are in the way."""
     folder = _hooks_folder(context, root)
     # In the working tree it is committed, or made by a tool.
     git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
@@ -434,12 +416,8 @@ class MissingHooks(NamedTuple):
 def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[MissingHooks]:
     """Return what was installed, in every repository or in one of these, and does not run.
 
-    Args:
-        context: whose hooks; the repository around its folder is looked at, too.
-        git_folders: repositories, by the folder that all work trees of one share.
-
-    Raises:
-        ConfigInvalid: git cannot read a configuration.
+    `git_folders` are the shared ones of repositories, beside the one around us. Raises
+    ConfigInvalid.
     """
     try:
         executable(context.environ.get("PATH"))

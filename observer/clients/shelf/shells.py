@@ -73,11 +73,7 @@ _PROFILES = (".bash_profile", ".bash_login", ".profile")
 
 
 def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
-    """Plan the block in the start-up file of a shell.
-
-    Raises:
-        ConfigInvalid: a block was begun there and not ended.
-    """
+    """Plan the block in a shell's start-up file; raise ConfigInvalid if one there has no end."""
     file = path(context)
     found = _BLOCK.search(read_file(file) or b"")
     has_ctrl_r = bool(found and _script("ctrl-r", shell, context) in found[0])
@@ -97,11 +93,7 @@ def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
 
 
 def _uninstall(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
-    """Plan the removal of the block; a file that held nothing else is removed.
-
-    Raises:
-        ConfigInvalid: a block was begun there and not ended.
-    """
+    """Plan the removal of the block, and of a file that held nothing else; raise as `_install`."""
     file = path(context)
     found = _BLOCK.search(read_file(file) or b"")
     if found and _script("observer", shell, context) not in found[0]:

@@ -1,12 +1,9 @@
 """One client's requests on a stream of lines, as JSON-RPC 2.0 and both eras of MCP want them.
 
-The SDK would do the same with models, streams and tasks of its own: that costs a millisecond of
-processor time a request and 60 MiB, so it serves HTTP only.
-
-A client's first request says whether it opens by `initialize` or describes itself in each request;
-that cannot change. Promises: a line that is too long or is not JSON-RPC is answered with an error,
-a client that does not read its answers is not read either, a cancelled request is never answered,
-and a client that closes its end still gets the answers to its requests.
+The SDK would do the same at a millisecond of processor time a request and 60 MiB: it serves HTTP
+only. A client's first request says whether it opens by `initialize` or describes itself in each. A
+line that is too long or no JSON-RPC is answered with an error, a client that does not read is not
+read either, and one that closes its end still gets its answers, but for cancelled requests.
 """
 
 from __future__ import annotations
@@ -100,11 +97,7 @@ class _Message(msgspec.Struct):
     error: Json | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Refuse what is none of these.
-
-        Raises:
-            ValueError: the decoder's for a shape that does not fit.
-        """
+        """Refuse what is none of these; ValueError is the decoder's own."""
         if self.method is UNSET and self.result is UNSET and self.error is UNSET:
             raise ValueError("no method, no result and no error")
 
@@ -129,13 +122,7 @@ class _Envelope(msgspec.Struct, rename=lambda name: f"{_SPACE}/{name}"):
 
 
 class Conversation:
-    """What is said on one stream.
-
-    Args:
-        handlers: what answers.
-        instructions: for the client's model.
-        writer: where answers go.
-    """
+    """What is said on one stream; `instructions` are for the client's model."""
 
     def __init__(
         self, handlers: McpHandlers, instructions: str, writer: asyncio.StreamWriter
@@ -151,11 +138,7 @@ class Conversation:
         self._questions = 0
 
     async def run(self, lines: LineReader) -> None:
-        """Answer until one side closes the stream.
-
-        Raises:
-            OSError: it broke.
-        """
+        """Answer until one side closes the stream; raise OSError if it broke."""
         try:
             async for line in lines:
                 self._take(line)
@@ -214,11 +197,7 @@ class Conversation:
             self._refuse(RequestRefused(INTERNAL_ERROR, "Internal server error"), identifier)
 
     def _sender(self, method: str, params: Json) -> Sender:
-        """Return who sends a request.
-
-        Raises:
-            RequestRefused: it is of the other era, or comes before the conversation was opened.
-        """
+        """Return who sends a request; refuse one of the other era, or that comes too early."""
         meta = params.get("_meta")
         has_envelope = isinstance(meta, dict) and VERSION in meta and method != OPENING
         if self._is_modern is None:
@@ -270,11 +249,7 @@ class Conversation:
                         task.cancel()
 
     async def _ask(self, form: Json) -> Json:
-        """Have the client ask its person, and return what was said.
-
-        Raises:
-            RequestRefused: the client refuses, or leaves.
-        """
+        """Have the client ask its person; raise RequestRefused if it refuses, or leaves."""
         self._questions += 1
         identifier = self._questions
         asked: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
@@ -316,11 +291,7 @@ class Conversation:
 
 
 def _message(line: bytes | None) -> _Message:
-    """Return the message on a line.
-
-    Raises:
-        RequestRefused: it is none.
-    """
+    """Return the message on a line; raise RequestRefused if it is none."""
     if line is None:
         raise RequestRefused(INVALID_REQUEST, f"line longer than {LINE_BYTES} bytes dropped")
     with suppress(msgspec.DecodeError):

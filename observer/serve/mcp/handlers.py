@@ -1,9 +1,7 @@
 """Answers to MCP requests: tools, resources, prompts, and questions to the person, as plain JSON.
 
-Knows no transport and no version of the protocol but the one difference in how a person is asked:
-clients of the revision of 2026-07-28 are asked by the answer to their call, which they then repeat;
-earlier ones by a request of ours meanwhile. The client shows the question and sends the person's
-answer; no agent answers it.
+Clients of the revision of 2026-07-28 are asked by the answer to their call, which they then repeat;
+earlier ones by a request of ours meanwhile. The client shows the question; no agent answers it.
 """
 
 from __future__ import annotations
@@ -123,11 +121,7 @@ _PROJECT = {
 
 
 class McpHandlers:
-    """The handlers for some toolsets.
-
-    Args:
-        view_of: makes the HTML of a view, by its name; without it there are no views.
-    """
+    """The handlers for some toolsets; `view_of` makes the HTML of a view, without it are none."""
 
     def __init__(
         self,
@@ -175,11 +169,7 @@ class McpHandlers:
         return self._methods.keys()
 
     async def answer(self, method: str, params: Mapping[str, Any], client: Sender) -> Json:
-        """Return the result of a request.
-
-        Raises:
-            RequestRefused: by the method, or there is none that takes these parameters.
-        """
+        """Return the result of a request; raise RequestRefused by the method, or without one."""
         if method not in self._methods:
             raise RequestRefused(METHOD_NOT_FOUND, "Method not found", method)
         shape, work = self._methods[method]
@@ -190,7 +180,6 @@ class McpHandlers:
         return listed
 
     async def _list_tools(self, _list: _List, _client: Sender) -> Json:
-        """List the tools, with links to their views."""
         listed: list[Json] = [*self.lists["tools/list"]["tools"]]
         for place, tool in enumerate(self._tools.values()):
             if tool.view:
@@ -200,7 +189,6 @@ class McpHandlers:
         return {"tools": listed}
 
     async def _call_tool(self, call: _Call, client: Sender) -> Json:
-        """Run a tool; errors are answered in the format of its toolset."""
         tool = self._tools.get(call.name)
         if tool is None:
             raise RequestRefused(self._unknown_tool, f"no tool {call.name[:MOST_REPEATED]!r}")
@@ -256,7 +244,6 @@ class McpHandlers:
         return {"contents": [{"mimeType": MARKDOWN, "text": text, "uri": read.uri}]}
 
     async def _get_prompt(self, prompt: _Prompt, _client: Sender) -> Json:
-        """Return a prompt with what is known about the project."""
         writers = {"resume_work": self._documents.resume, "review": self._documents.review}
         if prompt.name not in writers:
             raise RequestRefused(INVALID_PARAMS, f"no prompt {prompt.name[:MOST_REPEATED]!r}")
@@ -274,11 +261,7 @@ class McpHandlers:
 
 
 def typed(params: object, shape: type[P]) -> P:
-    """Return the parameters of a request.
-
-    Raises:
-        RequestRefused: they have another shape.
-    """
+    """Return the parameters of a request; raise RequestRefused for another shape."""
     try:
         return msgspec.convert(params, shape)
     except msgspec.ValidationError as error:
@@ -290,10 +273,7 @@ def _text(text: str) -> Json:
 
 
 async def _consent(client: Sender, call: _Call, question: PersonQuestion) -> bool | Json:
-    """Return whether the person said yes, or the answer that asks the client to ask them.
-
-    False too where the client cannot ask anybody.
-    """
+    """Return whether the person said yes, or the answer that asks the client to ask them."""
     if not client.asks:
         return False
     schema = {

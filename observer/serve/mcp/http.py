@@ -35,10 +35,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 class _Server(Server[Any]):
-    """A server of the SDK whose requests the handlers answer.
-
-    Its instructions are those of the current task.
-    """
+    """A server of the SDK whose requests the handlers answer, with the task's instructions."""
 
     def __init__(self, handlers: McpHandlers, current: ContextVar[str]) -> None:
         self._current = current
@@ -95,9 +92,8 @@ MESSAGES = "/messages"
 class McpHttp:
     """The ASGI application behind `/mcp`, `/sse` (each with `/<toolset>`) and `/messages`.
 
-    `/mcp` is stateless, so that a restart of the daemon ends no session. A connection to `/sse`
-    lasts as long as its client; what is posted for it needs the id that it alone was given. Host,
-    Origin and token are left to whoever mounts it.
+    `/mcp` is stateless, so that a restart of the daemon ends no session; a connection to `/sse`
+    lasts as long as its client. Host, Origin and token are left to whoever mounts it.
     """
 
     def __init__(self, front: McpFront) -> None:
@@ -122,11 +118,7 @@ class McpHttp:
             yield
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request; `path_params` may name the toolset.
-
-        Raises:
-            NotFound: no such toolset.
-        """
+        """Answer one request; `path_params` may name the toolset, or raise NotFound."""
         if scope["path"] == MESSAGES:
             await self._events.handle_post_message(scope, receive, send)
             return

@@ -1,7 +1,4 @@
-"""The daemon's MCP servers: lines on a socket, HTTP once it is asked for, and kept answers.
-
-MCP over HTTP is imported when it is first asked for, in a thread.
-"""
+"""The daemon's MCP servers: lines on a socket, HTTP once it is asked for, and kept answers."""
 
 from __future__ import annotations
 
@@ -46,8 +43,7 @@ class Asked(msgspec.Struct, frozen=True):
 class KeptOpenings(Worker):
     """Keeps what `observer mcp` answers while the daemon starts: `initialize`, the lists of tools.
 
-    A file for each folder and choice of toolsets that a client connected with lately. Its text
-    changes with the version, the toolsets and the approved rules.
+    A file for each folder and choice of toolsets that a client connected with lately.
     """
 
     def __init__(self, services: Services) -> None:
@@ -123,13 +119,7 @@ GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
 
 
 class LazyMcp:
-    """The MCP servers of one daemon; first requests over HTTP wait for the import of the SDK.
-
-    Args:
-        services: as of `Worker`.
-        memory: what tools ask and write.
-        view_of: as of `McpHandlers`.
-    """
+    """The MCP servers of one daemon; first requests over HTTP wait for the import of the SDK."""
 
     def __init__(
         self, services: Services, memory: Memory, view_of: Callable[[str], str] | None = None
@@ -153,7 +143,6 @@ class LazyMcp:
             tasks.create_task(self._serve_http())
 
     async def _serve_lines(self, listener: socket.socket) -> None:
-        """Answer each connection of a listening socket until cancelled; then close all."""
         conversations: set[asyncio.Task[None]] = set()
 
         def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -189,10 +178,7 @@ class LazyMcp:
             self._http.result().leave()
 
     def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
-        """Let calls that are being answered go first; for one thread that has much to do.
-
-        `is_awaited` returns True while somebody waits for that thread itself, which then hurries.
-        """
+        """Let calls that are being answered go first, unless somebody awaits the thread itself."""
         began_s = time.monotonic()
         worked_s = began_s - self._resumed_s
         may_wait_s = min(GIVE_WAY_S, self._may_wait_s + GIVE_WAY_SHARE * worked_s)

@@ -1,11 +1,8 @@
 """The MCP server on the socket: connections and their toolsets, folders and instructions.
 
-One set of handlers serves every connection with the same toolsets, in both protocol versions; the
-client's folder travels in a context variable. Promises that the event loop never waits for a read
-of the memory, and that malformed input ends its own connection only.
-
-The rules that a person approved are part of the instructions, which each connection gets anew, so
-a rule holds from the next connection on.
+One set of handlers serves every connection with the same toolsets; the client's folder travels in a
+context variable. The event loop never waits for a read of the memory, malformed input ends its own
+connection only, and a rule that a person approved holds from the next connection on.
 """
 
 from __future__ import annotations
@@ -54,11 +51,8 @@ class Hello(msgspec.Struct, frozen=True):
 class McpFront:
     """Every MCP connection of one daemon.
 
-    Args:
-        rules_chars: budget of the approved rules in the instructions; 0 for none. What the client's
-            environment says of it counts more.
-        view_of: as of `McpHandlers`.
-        greeted: called with the first line of each connection that is served.
+    `rules_chars` is the budget of rules in the instructions, unless the client's environment says
+    one; `greeted` is called with the first line of each connection that is served.
     """
 
     def __init__(
@@ -82,11 +76,7 @@ class McpFront:
         return self._threads.calls
 
     def handlers(self, tools: str = "core") -> McpHandlers:
-        """Return the handlers for some toolsets, e.g. ``"core"``; made once.
-
-        Raises:
-            BadInput: an unknown toolset, or two that share a tool's name.
-        """
+        """Return the handlers for some toolsets, made once; raise BadInput if they clash."""
         names = chosen(tools)
         if names not in self._handlers:
             served = tools_of(names, self._memory, self._folder.get)
@@ -98,15 +88,9 @@ class McpFront:
     async def enter(
         self, folder: str, tools: str, variables: tuple[str, ...] = ()
     ) -> tuple[McpHandlers, str]:
-        """Set where the client of the current task works; return its handlers and instructions.
+        """Set the folder of the current task's client, "" for none, and its variables.
 
-        Args:
-            folder: empty if it is not known.
-            tools: its toolsets.
-            variables: as `client_variables.enter`.
-
-        Raises:
-            BadInput: as `handlers`.
+        Returns its handlers and instructions; raises BadInput as `handlers`.
         """
         self._folder.set(folder)
         client_variables.enter(variables)
@@ -115,13 +99,7 @@ class McpFront:
         )
 
     def instructions(self, folder: str, tools: str, variables: tuple[str, ...] = ()) -> str:
-        """Return the guides and greetings of toolsets and the rules of a folder; may block.
-
-        Called in a thread of its own for a client, whose variables are set there.
-
-        Raises:
-            BadInput: an unknown toolset.
-        """
+        """Return the guides and greetings of toolsets and a folder's rules; may block."""
         client_variables.enter(variables)
         chosen_sets = [toolsets()[name] for name in chosen(tools)]
         greetings = [toolset.greeting(self._memory) for toolset in chosen_sets]
@@ -182,9 +160,5 @@ class McpFront:
         return entered
 
     def opening(self, tools: str, instructions: str) -> dict[str, dict[str, Json]]:
-        """Return what a client is answered before it calls a tool, by version and method.
-
-        Raises:
-            BadInput: as `handlers`.
-        """
+        """Return what a client is answered before it calls a tool, by version and method."""
         return before_calls(self.handlers(tools).lists, instructions)
