@@ -17,15 +17,8 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from observer.clients.client import Client, Installer
+from observer.clients.config_files import file_edits
 from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
-from observer.clients.config_files.file_edits import (
-    FileEdit,
-    apply,
-    as_it_was,
-    keep_made,
-    missing_folders,
-    remove_made,
-)
 from observer.clients.parts import OwnFile, installer_of, placed
 from observer.clients.registry import clients
 from observer.core import disk
@@ -127,7 +120,9 @@ def uninstall(name: str, context: InstallContext) -> InstallPlan:
     plan = _installer(name, context).uninstall(context)
     ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
     backups = context.home.backups
-    return replace(plan, edits=tuple(as_it_was(edit, backups, ours=ours) for edit in plan.edits))
+    return replace(
+        plan, edits=tuple(file_edits.as_it_was(edit, backups, ours=ours) for edit in plan.edits)
+    )
 
 
 class Installed(NamedTuple):
@@ -195,7 +190,7 @@ def installed_parts(name: str, context: InstallContext) -> tuple[str, ...]:
     )
 
 
-def _takes_out(edit: FileEdit, mark: bytes) -> bool:
+def _takes_out(edit: file_edits.FileEdit, mark: bytes) -> bool:
     return len(re.findall(mark, edit.before or b"")) > len(re.findall(mark, edit.after or b""))
 
 
@@ -209,14 +204,14 @@ def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     # A hook takes the home it is installed in only if there is a spool in it.
     Spool(home.spool).prepare()
     refusals.prepare(make_private(home.logs) / home.refused.name)
-    folders = missing_folders(plan.edits)
-    kept = apply(plan.edits, home.backups, at_ms=at_ms)
-    keep_made(home, folders)
+    folders = file_edits.missing_folders(plan.edits)
+    kept = file_edits.apply(plan.edits, home.backups, at_ms=at_ms)
+    file_edits.keep_made(home, folders)
     known = _recorded_roots(home)
     if plan.root and str(plan.root) not in known:
         text = "".join(f"{one}\n" for one in (*known, plan.root))
         disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
-    remove_made(home, plan.edits)
+    file_edits.remove_made(home, plan.edits)
     return kept
 
 

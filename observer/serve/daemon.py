@@ -44,17 +44,11 @@ from observer.notes.folders import NoteFiles
 from observer.notes.note_reader import FlashbackSettings
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_text
-from observer.serve import requests
+from observer.serve import maintenance, requests
 from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore, RequestStore, open_store
-from observer.serve.maintenance import (
-    BackupWorker,
-    IntegrityWorker,
-    MaintenanceWorker,
-    RetentionWorker,
-)
 from observer.serve.mcp.listening import LazyMcp
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.servers import (
@@ -303,10 +297,10 @@ class Daemon:
         self._contexts = ContextWorker(services, self._memory)
         self._index_worker = IndexWorker(services, self._index, model)
         self._drain = DrainWorker(services)
-        self._maintenance = MaintenanceWorker(services)
-        self._integrity = IntegrityWorker(services, on_checked=self._contexts.touch_all)
-        self._backups = BackupWorker(services)
-        self._retention = RetentionWorker(services)
+        self._maintenance = maintenance.MaintenanceWorker(services)
+        self._integrity = maintenance.IntegrityWorker(services, on_checked=self._contexts.touch_all)
+        self._backups = maintenance.BackupWorker(services)
+        self._retention = maintenance.RetentionWorker(services)
         self._watch = WatchWorker(services)
         self._staleness = StalenessWorker(services, on_revised=self._contexts.touch)
         self._mcp = LazyMcp(services, self._memory, pages.view)

@@ -22,15 +22,7 @@ from observer.projects import non_project_dirs
 from observer.projects.fs_probe import file_system_of, mounts
 from observer.projects.policy import Policies
 from observer.projects.policy.apply import Exclusion
-from observer.serve.inotify import (
-    MORE,
-    Call,
-    FolderWatch,
-    WatchLost,
-    WatchRefused,
-    most_folders,
-    watch_folders,
-)
+from observer.serve import inotify
 from observer.serve.worker import Services
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
@@ -351,7 +343,7 @@ class WatchSet:
         self._trees: dict[str, WatchedTree] = {}
         self._refused: dict[str, str] = {}
         self._known: frozenset[int | None] = frozenset({None})
-        self._inotify: FolderWatch | None = None
+        self._inotify: inotify.FolderWatch | None = None
         self._folders: frozenset[str] = frozenset()
         self._next_refresh_s = 0.0
         self._unwatched: dict[str, str] = {}
@@ -394,13 +386,13 @@ class WatchSet:
         """Return the time until the next refresh."""
         return max(self._next_refresh_s - time.monotonic(), 0)
 
-    def wait(self, call: Call, *, wait_s: float) -> set[str]:
+    def wait(self, call: inotify.Call, *, wait_s: float) -> set[str]:
         """Return the paths that changed, as soon as there are some; none at the end of the wait."""
         try:
             if self._inotify:
                 return self._inotify.wait(call, wait_ms=max(int(wait_s * 1000), 1))
             call.wait(wait_s)
-        except WatchLost as error:
+        except inotify.WatchLost as error:
             self._lose(error)
         finally:
             call.clear()
@@ -469,7 +461,7 @@ class WatchSet:
 
     def _update_watches(self) -> None:
         """Watch the folders of the trees by inotify, as far as its limits allow."""
-        budget = most_folders()
+        budget = inotify.most_folders()
         folders: set[str] = set()
         left: dict[str, str] = {}
         for tree in self._trees.values():
@@ -477,7 +469,9 @@ class WatchSet:
                 folders |= tree.folders
             else:
                 left[tree.root] = BEYOND
-        why = f"{len(left)} projects are not watched, since {BEYOND}: {MORE}" if left else ""
+        why = (
+            f"{len(left)} projects are not watched, since {BEYOND}: {inotify.MORE}" if left else ""
+        )
         if folders != self._folders or (folders and not self._inotify):
             refused = self._watch(frozenset(folders))
             left = dict.fromkeys(self._trees, refused) if refused else left
@@ -494,17 +488,17 @@ class WatchSet:
         self._folders = folders
         try:
             # Before the other is closed, so that nothing is missed between them.
-            self._inotify = watch_folders(folders) if folders else None
-        except WatchRefused as error:
+            self._inotify = inotify.watch_folders(folders) if folders else None
+        except inotify.WatchRefused as error:
             return str(error)
-        except WatchLost as error:
+        except inotify.WatchLost as error:
             self._lose(error)
         finally:
             if before:
                 before.close()
         return ""
 
-    def _lose(self, error: WatchLost) -> None:
+    def _lose(self, error: inotify.WatchLost) -> None:
         log.info("scanning all projects: %s", error)
         self.close()
         self._is_lost = True

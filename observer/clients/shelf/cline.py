@@ -25,20 +25,8 @@ from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import ConfigFile, Servers, installer_of, placed
 from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
+from observer.core import events
 from observer.core.errors import ConfigInvalid
-from observer.core.events import (
-    AnyBody,
-    Custom,
-    Delegation,
-    Edit,
-    Event,
-    FileRead,
-    FileWrite,
-    Prompt,
-    Reply,
-    SessionEnd,
-    SessionStart,
-)
 
 NAME = "cline"
 
@@ -48,7 +36,7 @@ NOISE: Mapping[str, str] = {
 }
 """Events of which nothing is kept, and why."""
 
-Bodies: TypeAlias = Iterable[AnyBody]
+Bodies: TypeAlias = Iterable[events.AnyBody]
 
 _BASE = frozenset(
     {"clineVersion", "timestamp", "taskId", "sessionContext", "workspaceRoots", "workspaceInfo"}
@@ -69,13 +57,13 @@ _RUNS_ON = "Command is still running"
 _CREATED = "File created successfully"
 
 
-def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one hook call into the events it reports."""
     name = envelope.event
     if name in NOISE:
         return
     reader = _READERS.get(name)
-    unknown = Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE))
+    unknown = events.Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE))
     call = text(inner(payload, "tool_result"), "id")
     session = text(inner(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
     roots = words(payload, "workspaceRoots")
@@ -95,12 +83,12 @@ def _is_sub_agent(payload: Object) -> bool:
 
 def _start(source: str, payload: Object) -> Bodies:
     if not _is_sub_agent(payload):
-        yield SessionStart(source=source)
+        yield events.SessionStart(source=source)
 
 
 def _complete(payload: Object) -> Bodies:
     said = text(inner(payload, "turn"), "outputText")
-    yield Delegation(result=said) if _is_sub_agent(payload) else Reply(text=said)
+    yield events.Delegation(result=said) if _is_sub_agent(payload) else events.Reply(text=said)
 
 
 def _tool(payload: Object) -> Bodies:
@@ -109,7 +97,7 @@ def _tool(payload: Object) -> Bodies:
         yield from _commands(call)
     elif call.tool == "read_files":
         paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
-        yield tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool)
+        yield tools.other(call) if call.failed else events.FileRead(paths=paths, tool=call.tool)
     else:
         yield from tools.effects(call, TOOLS)
 
@@ -168,7 +156,7 @@ def _commands(call: tools.ToolCall) -> Bodies:
         )
 
 
-def _editor(call: tools.ToolCall) -> FileWrite:
+def _editor(call: tools.ToolCall) -> events.FileWrite:
     """Return what the CLI's only editing tool did; without an old text it wrote the whole file."""
     if text(call.given, "old_text"):
         return tools.edit(call)
@@ -178,7 +166,7 @@ def _editor(call: tools.ToolCall) -> FileWrite:
     return tools.write(structs.replace(call, given=given, response=response))
 
 
-def _execute_command(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
+def _execute_command(call: tools.ToolCall) -> tools.ToolEffect | events.Delegation:
     said = tools.said(call)
     ran = _RAN.match(said)
     if ran is None:
@@ -191,11 +179,13 @@ def _execute_command(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
     )
 
 
-def _replace_in_file(call: tools.ToolCall) -> FileWrite:
+def _replace_in_file(call: tools.ToolCall) -> events.FileWrite:
     blocks = _BLOCK.findall(text(call.given, "diff"))
-    edits = tuple(Edit(old=old.rstrip("\n"), new=new.rstrip("\n")) for old, new in blocks)
+    edits = tuple(events.Edit(old=old.rstrip("\n"), new=new.rstrip("\n")) for old, new in blocks)
     path = text(call.given, "path")
-    return FileWrite(path=path, operation="edit", edits=edits, tool=call.tool, error=call.error)
+    return events.FileWrite(
+        path=path, operation="edit", edits=edits, tool=call.tool, error=call.error
+    )
 
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
@@ -218,11 +208,11 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     "TaskStart": partial(_start, "startup"),
     "TaskResume": partial(_start, "resume"),
     "UserPromptSubmit": lambda payload: (
-        Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
+        events.Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
     ),
     "PostToolUse": _tool,
     "TaskComplete": _complete,
-    "SessionShutdown": lambda payload: (SessionEnd(reason=text(payload, "reason")),),
+    "SessionShutdown": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
 }
 
 

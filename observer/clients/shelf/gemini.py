@@ -12,19 +12,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from observer.clients import tools
+from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.envelope import Object
-from observer.clients.parts import (
-    ConfigFile,
-    OurHooks,
-    Servers,
-    check_switch,
-    installer_of,
-    placed,
-    seconds,
-)
 from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
 from observer.core.events import AnyBody, Prompt, Reply
 
@@ -163,28 +154,28 @@ _DIALECT = Dialect(
 
 # --- how it is installed -------------------------------------------------------------------------
 
-HOOKS = OurHooks(
+HOOKS = parts.OurHooks(
     client=NAME,
     # It counts milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
-    reporting=seconds("SessionStart", 10_000)
-    | seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
+    reporting=parts.seconds("SessionStart", 10_000)
+    | parts.seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
     recalling={"AfterTool": {"matcher": _SHELL}},
     asking={"timeout": 5_000},
     matchers={"AfterTool": ".*"},
 )
 
 
-_settings = placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
+_settings = parts.placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
 
 CLIENTS = (
     Client(
         name=NAME,
         read=_DIALECT.read,
-        installer=installer_of(
-            ConfigFile(_settings, [HOOKS, Servers()]),
+        installer=parts.installer_of(
+            parts.ConfigFile(_settings, [HOOKS, parts.Servers()]),
             notes=["Restart Gemini CLI; it reads its settings when it starts."],
         ),
-        check_hooks=partial(check_switch, _settings, ("hooksConfig", "enabled"), off=False),
+        check_hooks=partial(parts.check_switch, _settings, ("hooksConfig", "enabled"), off=False),
         programs=("gemini",),
         folders=(".gemini/settings.json", ".gemini/tmp"),
         transcripts=(".gemini/tmp",),

@@ -27,21 +27,7 @@ from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import ConfigFile, HookEntries, Servers, merge, runs_ours, scripts
 from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
-from observer.core.events import (
-    AnyBody,
-    Custom,
-    Delegation,
-    Event,
-    FileRead,
-    FileWrite,
-    Intent,
-    Outcome,
-    Prompt,
-    Reply,
-    Search,
-    SessionEnd,
-    SessionStart,
-)
+from observer.core import events
 from observer.core.own_tools import is_own_tool
 
 NAME, CLI = "kiro", "kiro-cli"
@@ -54,14 +40,14 @@ NOISE: Mapping[str, Mapping[str, str]] = {
 NOISE_TOOLS: Mapping[str, str] = {"subagent_response": "an empty tool that ends a delegation"}
 """Tools of which nothing is kept, and why."""
 
-Bodies: TypeAlias = Iterable[AnyBody]
+Bodies: TypeAlias = Iterable[events.AnyBody]
 Readers: TypeAlias = Mapping[str, Callable[[Object], Bodies]]
 
 _BASE = frozenset({"session_id", "hook_event_name", "cwd"})
 _CLI_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"})
 
 
-def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one call of a hook file into the events it reports."""
     if text(payload, "tool_name") in NOISE_TOOLS:
         return ()
@@ -80,7 +66,7 @@ def _host(envelope: Envelope, payload: Object) -> str:
 
 def _read_events(
     envelope: Envelope, payload: Object, *, client: str, readers: Readers
-) -> Iterator[Event]:
+) -> Iterator[events.Event]:
     """Yield the events of one hook call; an event without a reader is kept as it came."""
     name = text(payload, "hook_event_name") or envelope.event
     if name in NOISE[client]:
@@ -88,7 +74,7 @@ def _read_events(
     session = text(payload, "session_id") or envelope.env.get("KIRO_SESSION_ID", "")
     cwd = text(payload, "cwd")
     reader = readers.get(name)
-    unknown = Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
+    unknown = events.Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
     for body in reader(payload) if reader else (unknown,):
         yield event_of(envelope, body, client=client, session=session, cwd=cwd, name=name)
 
@@ -97,7 +83,7 @@ def _read_events(
 
 
 def _session_start(_: Object) -> Bodies:
-    yield SessionStart()
+    yield events.SessionStart()
 
 
 def _spawn(payload: Object) -> Bodies:
@@ -110,19 +96,19 @@ def _prompt(payload: Object) -> Bodies:
     """Yield the prompt; several builds fire the event without its text."""
     asked = text(payload, "prompt")
     if asked:
-        yield Prompt(text=asked)
+        yield events.Prompt(text=asked)
 
 
 def _stop(payload: Object) -> Bodies:
     """Yield the end of a turn; several builds leave the words out."""
-    yield Reply(text=text(payload, "assistant_response"))
+    yield events.Reply(text=text(payload, "assistant_response"))
 
 
 def _before_tool(payload: Object) -> Bodies:
     call = _tool_call(payload)
     for body in _effects(call):
-        of = tools.other(call) if isinstance(body, Delegation) else body
-        yield Intent(tool=call.tool, of=of)
+        of = tools.other(call) if isinstance(body, events.Delegation) else body
+        yield events.Intent(tool=call.tool, of=of)
 
 
 def _after_tool(payload: Object) -> Bodies:
@@ -130,7 +116,7 @@ def _after_tool(payload: Object) -> Bodies:
     if call.given:
         yield from _effects(call)
     else:
-        yield Outcome(
+        yield events.Outcome(
             tool=call.tool,
             output="" if is_own_tool(call.tool) else tools.said(call),
             exit_code=call.exit_code,
@@ -163,7 +149,7 @@ def _tool_call(payload: Object) -> tools.ToolCall:
 _V1: Readers = {
     "SessionStart": _session_start,
     "AgentSpawn": _session_start,
-    "SessionEnd": lambda payload: (SessionEnd(reason=text(payload, "reason")),),
+    "SessionEnd": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_tool,
     "PostToolUse": _after_tool,
@@ -201,7 +187,7 @@ def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
     )
 
 
-def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
+def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | events.Delegation]:
     """Yield what one tool call did; a read of several kinds does several things."""
     operations = tuple(rows(call.given, "operations")) if call.tool in _READS else ()
     if operations:
@@ -222,11 +208,11 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
         paths = (text(given, "path") for given in read)
         one = read[0] if len(read) == 1 else {}
         lines = tools.span(number(one, "start_line"), number(one, "end_line"))
-        yield FileRead(paths=tuple(filter(None, paths)), lines=lines, tool=call.tool)
+        yield events.FileRead(paths=tuple(filter(None, paths)), lines=lines, tool=call.tool)
     for given in operations:
         if text(given, "mode") in _PATTERNS:
             pattern, path = text(given, "pattern"), text(given, "path")
-            yield Search(
+            yield events.Search(
                 query=pattern or path,
                 where="code" if text(given, "mode") == "Search" else "files",
                 path=path if pattern else "",
@@ -235,7 +221,7 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
             )
 
 
-def _fs_write(call: tools.ToolCall) -> FileWrite:
+def _fs_write(call: tools.ToolCall) -> events.FileWrite:
     """Read the CLI's `command` argument; the IDE's tool of this name has none and writes."""
     makers = {"append": tools.append, "str_replace": tools.edit, "insert": tools.edit}
     name = text(call.given, "command")

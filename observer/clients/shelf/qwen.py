@@ -8,18 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from observer.clients import parts
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.envelope import Object
-from observer.clients.parts import (
-    ConfigFile,
-    OurHooks,
-    Servers,
-    check_switch,
-    installer_of,
-    placed,
-    seconds,
-)
 from observer.clients.payload import text
 from observer.clients.shelf import gemini
 from observer.core.events import AnyBody, Prompt
@@ -58,11 +50,11 @@ _DIALECT = Dialect(
 # --- how it is installed -------------------------------------------------------------------------
 
 # No names: two handlers with one name are one to Qwen Code.
-HOOKS = OurHooks(
+HOOKS = parts.OurHooks(
     client=NAME,
-    reporting=seconds("SessionStart", 10)
-    | seconds("UserPromptSubmit PostToolUse PostToolUseFailure Stop", 5)
-    | seconds("SubagentStop PostCompact SessionEnd", 5),
+    reporting=parts.seconds("SessionStart", 10)
+    | parts.seconds("UserPromptSubmit PostToolUse PostToolUseFailure Stop", 5)
+    | parts.seconds("SubagentStop PostCompact SessionEnd", 5),
     recalling={
         "PostToolUse": {"matcher": "run_shell_command"},
         "PostToolUseFailure": {"matcher": "run_shell_command"},
@@ -71,17 +63,17 @@ HOOKS = OurHooks(
 )
 
 
-_settings = placed("QWEN_HOME", ".qwen", "settings.json")
+_settings = parts.placed("QWEN_HOME", ".qwen", "settings.json")
 
 CLIENTS = (
     Client(
         name=NAME,
         read=_DIALECT.read,
-        installer=installer_of(
-            ConfigFile(_settings, [HOOKS, Servers()]),
+        installer=parts.installer_of(
+            parts.ConfigFile(_settings, [HOOKS, parts.Servers()]),
             notes=["Restart Qwen Code; it reads its settings when it starts."],
         ),
-        check_hooks=partial(check_switch, _settings, ("disableAllHooks",), off=True),
+        check_hooks=partial(parts.check_switch, _settings, ("disableAllHooks",), off=True),
         programs=("qwen",),
         folders=(".qwen",),
         transcripts=(".qwen/projects",),
