@@ -102,10 +102,14 @@ def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:
 def hook_files(home: Home) -> list[FileEdit]:
     """Return the edits that bring `<home>/hooks` to this version; none if it is there."""
     source = shipped()
+    # As git writes a value in quotes.
+    post = shlex.quote(str(home.hooks / "post")).replace("\\", r"\\").replace('"', r"\"")
     edits = []
     for script in sorted(path for path in source.rglob("*") if path.is_file()):
         target = home.hooks / script.relative_to(source)
         content = script.read_bytes()
+        if script.parent.name == "git" and script.name == "config":
+            content = content.replace(b"@POST@", os.fsencode(post))
         mode = 0o700 if content.startswith(b"#!") else 0o600
         edit = FileEdit(path=target, before=read(target), after=content, mode=mode, is_ours=True)
         if edit.is_change:

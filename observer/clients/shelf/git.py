@@ -131,16 +131,8 @@ _READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
 
 # --- our sections in a configuration file --------------------------------------------------------
 #
-# They are read, planned and written by git itself: git edits a copy; the result is planned as an
-# edit like any other. In a section `command` stands before `event`: an event without a command
-# makes every commit fail.
+# They stand in our own copy, which git is told to include: what somebody sets of them stays.
 
-Pairs: TypeAlias = tuple[tuple[str, str], ...]
-Sections: TypeAlias = Mapping[str, Pairs]
-"""Section name to its keys and values, in order."""
-
-_OURS = "hook.observer-"
-_OUR_KEYS = frozenset({"command", "event"})
 _TIME_LIMIT_S = 20
 
 
@@ -164,65 +156,31 @@ def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> st
     return run.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def _wanted(context: InstallContext) -> Sections:
-    """Return the sections that this version ships, with the path of `post` put in."""
-    post = _post(context)
-    shipped_sections = _sections(context, shipped() / "git" / "config")
-    return {
-        name: tuple((key, value.replace("@POST@", post)) for key, value in pairs)
-        for name, pairs in shipped_sections.items()
-    }
+def _included(context: InstallContext) -> str:
+    return str(context.home.hooks / "git" / "config")
 
 
-def _edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
-    """Plan that a configuration file has these sections, and no others that run our `post`.
+def _includes(context: InstallContext, path: Path) -> bool:
+    """Return True if a configuration file includes our sections."""
+    if not path.exists():
+        return False
+    said = _ask(context, "config", "-f", str(path), "--list", "-z")
+    return f"include.path\n{_included(context)}" in said.split("\0")
 
-    Raises:
-        ConfigInvalid: the file is not a git configuration.
-    """
+
+def _edit(context: InstallContext, *, is_wanted: bool) -> FileEdit:
+    """Plan that git's configuration includes our sections, or no longer; git edits a copy of it."""
+    path = configuration(context)
     before = read_file(path)
-    post = _post(context)
-    present = _sections(context, path) if path.exists() else {}
-    touched = [name for name in present if name in sections or _runs(present[name], post)]
-    changed = [
-        name
-        for name in touched
-        if tuple(pair for pair in present[name] if pair[0] in _OUR_KEYS) != sections.get(name)
-    ]
+    if _includes(context, path) == is_wanted:
+        return FileEdit(path=path, before=before, after=before)
+    how = ["--add"] if is_wanted else ["--fixed-value", "--unset-all"]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "config"
         copy.write_bytes(before or b"")
-        for name in changed:
-            _ask(context, "config", "-f", str(copy), "--remove-section", name)
-        for name, pairs in sections.items():
-            if name in changed or name not in present:
-                # What a user added to a section of ours stays, such as `enabled = false`.
-                added = [pair for pair in present.get(name, ()) if pair[0] not in _OUR_KEYS]
-                for key, value in (*pairs, *added):
-                    _ask(context, "config", "-f", str(copy), "--add", f"{name}.{key}", value)
+        _ask(context, "config", "-f", str(copy), *how, "include.path", _included(context))
         after = copy.read_bytes()
-    if not after.strip() and (before is None or before.strip()):
-        return FileEdit(path=path, before=before, after=None)
-    return FileEdit(path=path, before=before, after=after)
-
-
-def _post(context: InstallContext) -> str:
-    return shlex.quote(str(context.home.hooks / "post"))
-
-
-def _runs(pairs: Pairs, post: str) -> bool:
-    return any(key == "command" and post in value for key, value in pairs)
-
-
-def _sections(context: InstallContext, path: Path) -> Sections:
-    """Return our sections of a file. git prints keys in lower case, and sections in order."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for entry in _ask(context, "config", "-f", str(path), "--list", "-z").split("\0"):
-        key, _, value = entry.partition("\n")
-        if key.startswith(_OURS):
-            section, _, name = key.rpartition(".")
-            found.setdefault(section, []).append((name, value))
-    return {name: tuple(pairs) for name, pairs in found.items()}
+    return FileEdit(path=path, before=before, after=after if after.strip() else None)
 
 
 # --- how it is installed -------------------------------------------------------------------------
@@ -251,10 +209,9 @@ _LEGACY = ".legacy"
 def _install(context: InstallContext) -> InstallPlan:
     """Plan configured hooks, the project's or the user's, or hook files in the repository here."""
     if version(context) >= CONFIGURED_SINCE:
-        path = configuration(context)
         where = "in every repository" if context.project is None else f"in {context.project}"
         return InstallPlan(
-            edits=(_edit(context, path, _wanted(context)),),
+            edits=(_edit(context, is_wanted=True),),
             notes=(f"git runs the hooks {where}, beside those that are there.",),
         )
     root = _repository(context)
@@ -268,7 +225,7 @@ def _install(context: InstallContext) -> InstallPlan:
 
 def _uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of configured hooks, and of hook files in the repository around us."""
-    edits = [_edit(context, configuration(context), {})]
+    edits = [_edit(context, is_wanted=False)]
     root = _repository(context)
     if root is not None:
         shared = _ask(context, *SHARED_FOLDER, folder=root)
@@ -403,7 +360,6 @@ def _is_our_hook(content: bytes | None) -> bool:
 # would have to do again is what is missing.
 
 _POST = re.compile(r"^post=(.*)$", re.MULTILINE)
-_REPEAT = "repeat: observer install git"
 
 
 class MissingHooks(NamedTuple):
@@ -424,12 +380,9 @@ def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[M
     except NotFound:
         return []
     path = configuration(context)
-    present = _sections(context, path) if path.exists() else {}
-    is_configured = any(_runs(pairs, _post(context)) for pairs in present.values())
+    is_configured = _includes(context, path)
     if is_configured and version(context) >= CONFIGURED_SINCE:
-        is_older = _edit(context, path, _wanted(context)).is_change
-        lacking = MissingHooks(f"{path} lacks some, or has older ones", _REPEAT)
-        return [lacking] if is_older else []
+        return []
     here: list[str] = []
     with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
         here.append(_ask(context, *SHARED_FOLDER, folder=context.folder))
@@ -457,7 +410,8 @@ def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None
     if not events:
         return None
     return MissingHooks(
-        f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}"
+        f"in {root}, not run: {' '.join(events)}",
+        "in a work tree of it, repeat: observer install git",
     )
 
 
