@@ -185,13 +185,12 @@ def installed_parts(name: str, context: InstallContext) -> tuple[str, ...]:
         "MCP": rb"\bmcp\b(?!/)",
         "Ctrl-R": scripts + rb"/shell/ctrl-r\.",
     }
+    texts = [(edit.before or b"", edit.after or b"") for edit in edits]
     return tuple(
-        part for part, mark in marks.items() if any(_takes_out(edit, mark) for edit in edits)
+        part
+        for part, mark in marks.items()
+        if any(len(re.findall(mark, old)) > len(re.findall(mark, new)) for old, new in texts)
     )
-
-
-def _takes_out(edit: file_edits.FileEdit, mark: bytes) -> bool:
-    return len(re.findall(mark, edit.before or b"")) > len(re.findall(mark, edit.after or b""))
 
 
 def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:

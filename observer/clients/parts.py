@@ -100,10 +100,14 @@ def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)
     Raises ConfigInvalid, which names the file, if it is no JSON object or of another shape.
     """
 
+    def check(text: str) -> None:
+        if not isinstance(jsonc.load(text), dict):
+            raise ValueError("it is not a JSON object")  # noqa: TRY004 - the file is wrong, not its reader
+
     def is_left_over(after: str) -> bool:
         return jsonc.load(after) in leftovers and not jsonc.has_comment(after)
 
-    return edit_text(path, change, check=_check, is_left_over=is_left_over)
+    return edit_text(path, change, check=check, is_left_over=is_left_over)
 
 
 def edit_text(
@@ -224,11 +228,6 @@ def _is_our_server(entry: object) -> bool:
         case {"command": str(command), "args": ["mcp", *_], **rest}:
             return Path(command).name == "observer" and isinstance(rest.get("env", {}), dict)
     return False
-
-
-def _check(text: str) -> None:
-    if not isinstance(jsonc.load(text), dict):
-        raise ValueError("it is not a JSON object")  # noqa: TRY004 - the file is wrong, not its reader
 
 
 def _list(text: str, path: jsonc.Path) -> list[Any]:

@@ -49,7 +49,7 @@ from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore, RequestStore, open_store
-from observer.serve.mcp.listening import LazyMcp
+from observer.serve.mcp.listening import McpServers
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.servers import (
     HttpServer,
@@ -124,7 +124,7 @@ def start_log(home: Home, *, level: str) -> None:
     form.converter = time.gmtime
     handler.setFormatter(form)
     logging.basicConfig(level=level.upper(), handlers=[handler])
-    for chatty in ("uvicorn", "watchfiles", "mcp", "asyncio"):
+    for chatty in ("uvicorn", "watchfiles", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     faulthandler.enable()
 
@@ -277,12 +277,19 @@ class Daemon:
             on_change=self._stored,
         )
         self._notes = NoteFolderWorker(services, on_noted=self._noted, embedder=model)
-        self._employ(services, model, pages)
-
-    def _employ(self, services: Services, model: LazyModel, pages: Pages) -> None:
-        """Make the memory, and what works on it."""
-        home, settings = self._home, self._settings
         self._memory = self._remembering(model)
+        self._employ(services, model)
+        proxy = None
+        try:
+            proxy = proxy_of(settings.web_proxy_host, home.web_secret)
+        except (OSError, ValueError) as error:
+            self._health.degrade("reverse proxy", f"it is not let in: {error}")
+        self._web = WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
+        self._mcp = McpServers(services, self._memory, pages.view)
+
+    def _employ(self, services: Services, model: LazyModel) -> None:
+        """Make what works on the memory."""
+        home, settings = self._home, self._settings
         reading = Memory(  # as a command opens it that reads by itself
             RequestStore(self._store),
             owner=config.owner(settings),
@@ -303,21 +310,11 @@ class Daemon:
         self._retention = maintenance.RetentionWorker(services)
         self._watch = WatchWorker(services)
         self._staleness = StalenessWorker(services, on_revised=self._contexts.touch)
-        self._mcp = LazyMcp(services, self._memory, pages.view)
         self._imports = ImportWorker(services)
         self._heads = HeadWorker(services)
         self._memory_files = MemoryFileWorker(services)
         self._llm = LazyLlm(services)
         self._shares = ShareWorker(services)
-        self._web = self._door(pages)
-
-    def _door(self, pages: Pages) -> WebDoor:
-        proxy = None
-        try:
-            proxy = proxy_of(self._settings.web_proxy_host, self._home.web_secret)
-        except (OSError, ValueError) as error:
-            self._health.degrade("reverse proxy", f"it is not let in: {error}")
-        return WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
 
     def _storing(self, model: LazyModel, tombstones: Tombstones) -> Pipeline:
         return Pipeline(
@@ -459,9 +456,9 @@ class Daemon:
             stop=self._stopping.set,
         )
         if port is None:
-            return app(handlers, self._mcp)
+            return app(handlers, self._mcp.http())
         guard = Guard(token=token, port=port.number, admit=port.admit)
-        return app(handlers, self._mcp, guard=guard)
+        return app(handlers, self._mcp.http(), guard=guard)
 
     def _recall(self, envelope: bytes) -> bytes:
         """Answer `hooks/recall`, in the thread of a request."""

@@ -109,11 +109,16 @@ class DrainWorker(Worker):
 
     async def run_chores(self) -> None:
         """Close idle sessions and sweep the spool, until cancelled."""
+
+        def sweep() -> None:
+            if swept := self._spool.sweep(before_ms=now_ms() - ABANDONED_MS):
+                log.info("removed %d unfinished files of killed hooks", swept)
+
         next_sweep = 0.0
         while True:
             await self._attempt("close_idle", self._close_idle, quiet=StoreUnavailable)
             if time.monotonic() >= next_sweep:
-                await self._attempt_in_thread("sweep", self._sweep)
+                await self._attempt_in_thread("sweep", sweep)
                 next_sweep = time.monotonic() + SWEEP_S
             await asyncio.sleep(IDLE_CHECK_S)
 
@@ -151,10 +156,6 @@ class DrainWorker(Worker):
             return  # a session that looks silent may go on in what is not stored yet
         if projects := await self._writer.run(self._pipeline.close_idle):
             self._on_change(projects)
-
-    def _sweep(self) -> None:
-        if swept := self._spool.sweep(before_ms=now_ms() - ABANDONED_MS):
-            log.info("removed %d unfinished files of killed hooks", swept)
 
     async def _drained(self) -> bool:
         # The writer reports what keeps the store from writing.

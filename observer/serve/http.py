@@ -215,7 +215,7 @@ def _served(handlers: Handlers) -> list[_Served]:
 
 def _route(served: _Served) -> Route:
     async def respond(request: Request) -> Response:
-        body = await _body(request)
+        body = await body_of(request)
         try:
             if served.at_once:
                 said = served.answer(body)
@@ -272,7 +272,8 @@ class _Gate:
         return _http_error(refusal) if refusal else None
 
 
-async def _body(request: Request) -> bytes:
+async def body_of(request: Request) -> bytes:
+    """Return a request's body; raise BadInput if it breaks off, or what answers 413."""
     parts, size = [], 0
     try:
         async for part in request.stream():

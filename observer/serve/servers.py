@@ -351,13 +351,14 @@ class HttpServer:
                 for each in self._listeners:
                     loop.remove_reader(each)
             if not self._leaving.is_set():
-                server = await in_a_hurry(self._made)
+
+                def made() -> Uvicorn:
+                    from observer.serve.http import Uvicorn  # noqa: PLC0415 - 60 ms with the app
+
+                    return Uvicorn(self._app(), self._leaving)
+
+                server = await in_a_hurry(made)
                 await server.serve(list(self._listeners))
-
-    def _made(self) -> Uvicorn:
-        from observer.serve.http import Uvicorn  # noqa: PLC0415 - 60 ms with the application
-
-        return Uvicorn(self._app(), self._leaving)
 
     def leave(self) -> None:
         """Accept no more requests, finish those in progress, and end."""

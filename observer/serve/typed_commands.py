@@ -253,10 +253,11 @@ class TypedCommands:
     def _keep(self) -> None:
         if self._rest:
             self._rest.cancel()
-        self._rest = self._loop.call_later(REST_S, self._let_go)
 
-    def _let_go(self) -> None:
-        self._list, self._rows_read = CommandList(), {}
+        def let_go() -> None:
+            self._list, self._rows_read = CommandList(), {}
+
+        self._rest = self._loop.call_later(REST_S, let_go)
 
 
 def _row(one: Recorded, fix: str) -> list[str]:

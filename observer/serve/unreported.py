@@ -227,7 +227,15 @@ class ImportWorker(Worker):
             stderr=asyncio.subprocess.PIPE,
             cwd="/",
         )
-        complained = asyncio.create_task(_complaint(process))
+
+        async def complaint() -> str:
+            """Return what the process complained of last, once it has ended."""
+            kept = b""
+            while line := await _line(process.stderr):
+                kept = line[:_COMPLAINT_BYTES] if line.startswith(b"error: ") else kept
+            return kept.decode(errors="replace").removeprefix("error: ").strip()
+
+        complained = asyncio.create_task(complaint())
         try:
             while line := await _line(process.stdout):
                 with suppress(msgspec.DecodeError):
@@ -238,14 +246,6 @@ class ImportWorker(Worker):
             await _end(process)
         if process.returncode:
             raise ObserverError(said or f"the import ended with exit code {process.returncode}")
-
-
-async def _complaint(process: asyncio.subprocess.Process) -> str:
-    """Return what the process complained of last, once it has ended."""
-    kept = b""
-    while line := await _line(process.stderr):
-        kept = line[:_COMPLAINT_BYTES] if line.startswith(b"error: ") else kept
-    return kept.decode(errors="replace").removeprefix("error: ").strip()
 
 
 async def _line(stream: asyncio.StreamReader | None) -> bytes:

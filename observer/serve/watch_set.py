@@ -27,6 +27,8 @@ from observer.serve.worker import Services
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
 
+log = logging.getLogger(__name__)
+
 FILE_BYTES = 1 << 20
 """Larger files are data, or generated, and not reported."""
 KEPT_CHARS = 4 << 20
@@ -259,9 +261,8 @@ class WatchedTree:
             folder.name == ".git"
             or folder.path in ignored
             or self._is_excluded(self._relative(folder.path), is_folder=True)
+            or not is_utf8(folder.path)
         ):
-            return False
-        if not is_utf8(folder.path):
             return False
         return folder.name not in UNWATCHED or self._git.is_tracked(self._relative(folder.path))
 
@@ -321,8 +322,6 @@ def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, s
         return ""
     return None
 
-
-log = logging.getLogger(__name__)
 
 REFRESH_S = 60.0
 """How often the projects are read again, and it is tried again what could not be watched."""

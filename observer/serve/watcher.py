@@ -39,6 +39,8 @@ from observer.serve.worker import Services, Watcher
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
 
+log = logging.getLogger(__name__)
+
 MOST_WAIT_MS = 60_000
 """The saves of an editor that saves all the time are reported at least this often."""
 MOST_SAVES = 8
@@ -258,9 +260,6 @@ LOCKED_MS = 60_000
 """After this long git's lock counts as stale."""
 MOST_CHANGED = 2_000
 """Most separate paths of one tree; with more, the tree is scanned as a whole."""
-
-
-log = logging.getLogger(__name__)
 
 
 class _Changed:

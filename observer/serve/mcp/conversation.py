@@ -1,9 +1,9 @@
 """One client's requests on a stream of lines, as JSON-RPC 2.0 and both eras of MCP want them.
 
-The SDK would do the same at a millisecond of processor time a request and 60 MiB: it serves HTTP
-only. A client's first request says whether it opens by `initialize` or describes itself in each. A
-line that is too long or no JSON-RPC is answered with an error, a client that does not read is not
-read either, and one that closes its end still gets its answers, but for cancelled requests.
+The SDK would do the same at a millisecond of processor time a request and 60 MiB. A client's first
+request says whether it opens by `initialize` or describes itself in each. A line that is too long
+or no JSON-RPC is answered with an error, a client that does not read is not read either, and one
+that closes its end still gets its answers, but for cancelled requests.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -121,23 +121,44 @@ class _Envelope(msgspec.Struct, rename=lambda name: f"{_SPACE}/{name}"):
     clientInfo: _Implementation | None = None  # noqa: N815 - as above
 
 
+class Outlet(Protocol):
+    """Where answers go."""
+
+    def write(self, line: bytes, /) -> None:
+        """Take one answer, with its line end."""
+
+    async def drain(self) -> None:
+        """Wait until there is room for more."""
+
+
 class Conversation:
-    """What is said on one stream; `instructions` are for the client's model."""
+    """What is said on one stream; `instructions` are for the client's model.
+
+    One that `is_open` needs no opening. `linger_s` is how long answers are awaited at its end, None
+    for as long as they take.
+    """
 
     def __init__(
-        self, handlers: McpHandlers, instructions: str, writer: asyncio.StreamWriter
+        self,
+        handlers: McpHandlers,
+        instructions: str,
+        writer: Outlet,
+        *,
+        is_open: bool = False,
+        linger_s: float | None = DRAIN_S,
     ) -> None:
         self._handlers = handlers
         self._instructions = instructions
         self._writer = writer
         self._is_modern: bool | None = None
-        self._is_open = False
+        self._is_open = is_open
+        self._linger_s = linger_s
         self._client = Sender(asks=False, repeats=False, ask=self._ask)
         self._running: dict[asyncio.Task[None], int | str] = {}
         self._asked: dict[int, asyncio.Future[Json]] = {}
         self._questions = 0
 
-    async def run(self, lines: LineReader) -> None:
+    async def run(self, lines: AsyncIterator[bytes | None]) -> None:
         """Answer until one side closes the stream; raise OSError if it broke."""
         try:
             async for line in lines:
@@ -149,7 +170,7 @@ class Conversation:
                 if not asked.done():
                     asked.set_exception(RequestRefused(INVALID_REQUEST, "the client left"))
             if self._running:
-                await asyncio.wait(self._running, timeout=DRAIN_S)
+                await asyncio.wait(self._running, timeout=self._linger_s)
         finally:
             for task in self._running:
                 task.cancel()

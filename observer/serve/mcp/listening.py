@@ -1,4 +1,4 @@
-"""The daemon's MCP servers: lines on a socket, HTTP once it is asked for, and kept answers."""
+"""The daemon's MCP servers: lines on a socket, HTTP, and kept answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
@@ -20,7 +20,6 @@ from observer.core.value import decode_json
 from observer.local.pump import hello, path_of
 from observer.memory.api import Memory
 from observer.serve.mcp.server import Hello, McpFront
-from observer.serve.servers import in_a_hurry
 from observer.serve.worker import Services, Worker
 
 if TYPE_CHECKING:
@@ -118,8 +117,8 @@ GIVE_WAY_S, GIVE_WAY_STEP_S = 0.050, 0.001
 """How long it waits at most at a time: several searches."""
 
 
-class LazyMcp:
-    """The MCP servers of one daemon; first requests over HTTP wait for the import of the SDK."""
+class McpServers:
+    """The MCP servers of one daemon."""
 
     def __init__(
         self, services: Services, memory: Memory, view_of: Callable[[str], str] | None = None
@@ -131,16 +130,13 @@ class LazyMcp:
             view_of=view_of,
             greeted=self.openings.greeted,
         )
-        self._asked = asyncio.Event()
-        self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
         self._may_wait_s, self._resumed_s = 0.0, time.monotonic()
 
     async def serve(self, listener: socket.socket) -> None:
-        """Serve the listening MCP socket and, once somebody asks there, HTTP, until cancelled."""
+        """Serve the listening MCP socket until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._serve_lines(listener))
             tasks.create_task(self.openings.run(self._front))
-            tasks.create_task(self._serve_http())
 
     async def _serve_lines(self, listener: socket.socket) -> None:
         conversations: set[asyncio.Task[None]] = set()
@@ -159,23 +155,16 @@ class LazyMcp:
                 task.cancel()
             await asyncio.gather(*conversations, return_exceptions=True)
 
-    async def _serve_http(self) -> None:
-        await self._asked.wait()
+    def http(self) -> McpHttp:
+        """Return what answers over HTTP."""
+        from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - starlette, for who asks so
 
-        def imported() -> McpHttp:
-            from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - .4 s of work, 60 MiB
-
-            return McpHttp(self._front)
-
-        http = await in_a_hurry(imported)
-        async with http.running():
-            self._http.set_result(http)
-            await asyncio.Event().wait()
+        return McpHttp(self._front)
 
     def leave(self) -> None:
         """End the connections that would last as long as their clients."""
-        if self._http.done() and not self._http.cancelled():
-            self._http.result().leave()
+        for inbox in self._front.streams.values():
+            inbox.put_nowait(None)
 
     def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
         """Let calls that are being answered go first, unless somebody awaits the thread itself."""
@@ -187,9 +176,3 @@ class LazyMcp:
             time.sleep(GIVE_WAY_STEP_S)
         self._resumed_s = time.monotonic()
         self._may_wait_s = may_wait_s - (self._resumed_s - began_s)
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI is starlette's, whose home is serve.http
-        """Answer one request to the HTTP endpoint."""
-        self._asked.set()
-        endpoint = await asyncio.shield(self._http)
-        await endpoint(scope, receive, send)

@@ -70,6 +70,8 @@ class McpFront:
         self._folder: ContextVar[str] = ContextVar("folder", default="")
         self._threads = CallThreads(CONCURRENT_CALLS)
         self._handlers: dict[tuple[str, ...], McpHandlers] = {}
+        self.streams: dict[str, asyncio.Queue[bytes | None]] = {}
+        """Where what clients of server-sent events post goes, by their session; None ends one."""
 
     def calls(self) -> int:
         """Return the number of calls that are being answered; safe from any thread."""

@@ -31,7 +31,7 @@ from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
 from observer.serve.lazy_store import LazyStore, RequestStore
 from observer.serve.mcp import listening
-from observer.serve.mcp.listening import LazyMcp
+from observer.serve.mcp.listening import McpServers
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
 from observer.serve.watcher import WatchWorker
@@ -406,13 +406,13 @@ class Front:
 
 
 @pytest.fixture
-def lazy(home: Home) -> Callable[[Front], LazyMcp]:
+def lazy(home: Home) -> Callable[[Front], McpServers]:
     return partial(_lazy, home)
 
 
-def _lazy(home: Home, front: Front) -> LazyMcp:
-    async def made() -> LazyMcp:
-        return LazyMcp(services_over(home), cast("Any", None))
+def _lazy(home: Home, front: Front) -> McpServers:
+    async def made() -> McpServers:
+        return McpServers(services_over(home), cast("Any", None))
 
     mcp = asyncio.run(made())
     mcp._front = cast("Any", front)
@@ -420,7 +420,7 @@ def _lazy(home: Home, front: Front) -> LazyMcp:
 
 
 def test_it_waits_until_no_call_is_answered(
-    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+    lazy: Callable[[Front], McpServers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
     front = Front(calls=4)
@@ -430,14 +430,14 @@ def test_it_waits_until_no_call_is_answered(
     assert (front.left, front.looks) == (0, 4)
 
 
-def test_it_goes_on_though_somebody_asks_all_the_time(lazy: Callable[[Front], LazyMcp]) -> None:
+def test_it_goes_on_though_somebody_asks_all_the_time(lazy: Callable[[Front], McpServers]) -> None:
     front = Front(calls=1_000_000)
     lazy(front).give_way()
     assert front.left > 0
 
 
 def test_it_waits_no_longer_than_its_share_of_the_time(
-    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+    lazy: Callable[[Front], McpServers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
     monkeypatch.setattr(listening, "GIVE_WAY_SHARE", 0.0)
@@ -452,7 +452,7 @@ def test_it_waits_no_longer_than_its_share_of_the_time(
 
 
 def test_it_hurries_where_somebody_waits_for_itself(
-    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+    lazy: Callable[[Front], McpServers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
     front = Front(calls=1_000_000)
