@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -22,7 +22,7 @@ class Dialect(NamedTuple):
     Attributes:
         client: its name.
         tools: what its tools do, by their names; `apply_patch` is known.
-        noise: events of which nothing is kept, and why.
+        noise: events of which nothing is kept.
         aliases: its names of events, where they are not Claude Code's.
         readers: readers of further events, by Claude Code's names, or other ones of the same.
         correct: turns a tool call as it is reported into what it says.
@@ -32,7 +32,7 @@ class Dialect(NamedTuple):
 
     client: str
     tools: Mapping[str, tools.Maker]
-    noise: Mapping[str, str]
+    noise: Collection[str]
     aliases: Mapping[str, str] = {}
     readers: Mapping[str, Reader] = {}
     correct: Callable[[tools.ToolCall], tools.ToolCall] = lambda call: call

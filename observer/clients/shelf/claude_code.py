@@ -24,27 +24,18 @@ from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.envelope import Envelope, Object
 from observer.clients.payload import joined, text
 from observer.core.events import AnyBody, Custom, Event, Prompt
+from observer.core.text import word_set
 
 NAME, DEVIN = "claude-code", "devin"
 
-NOISE: Mapping[str, str] = {
-    "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
-    "PostToolBatch": "PostToolUse reports each call of the batch",
-    "MessageDisplay": "fragments of what Stop reports whole",
-    "Notification": "the client waiting for somebody is not an event",
-    "UserPromptExpansion": "UserPromptSubmit reports the prompt",
-    "PermissionRequest": "the answer is what happens next",
-    "PreModelSwitch": "PostModelSwitch reports it",
-    "PostModelSwitch": "says nothing about the work",
-    "Setup": "the client's own maintenance",
-    "TeammateIdle": "the client's own scheduling",
-    "Elicitation": "ElicitationResult reports question and answer",
-    "ConfigChange": "the client's own settings",
-    "InstructionsLoaded": "the same files at every start",
-    "CwdChanged": "every event carries its folder",
-    "DirectoryAdded": "every event carries its folder",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set(
+    """
+    PreToolUse PostToolBatch MessageDisplay Notification UserPromptExpansion PermissionRequest
+    PreModelSwitch PostModelSwitch Setup TeammateIdle Elicitation ConfigChange InstructionsLoaded
+    CwdChanged DirectoryAdded
+    """
+)
+"""Events that others report whole, or that say nothing about the work."""
 
 SYNTHETIC = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
 """Sources of prompts that no person wrote: the client waking itself."""
@@ -181,10 +172,7 @@ _DEVIN = Dialect(
         find="glob",
         delegate="run_subagent",
     ),
-    noise={
-        "PreToolUse": "PostToolUse repeats the input and knows the end",
-        "PermissionRequest": "the answer is what happens next",
-    },
+    noise={"PreToolUse", "PermissionRequest"},
     aliases={"PostCompaction": "PostCompact"},
 )
 

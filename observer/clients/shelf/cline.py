@@ -27,14 +27,12 @@ from observer.clients.parts import ConfigFile, Servers, installer_of, placed
 from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
 from observer.core import events
 from observer.core.errors import ConfigInvalid
+from observer.core.text import word_set
 
 NAME = "cline"
 
-NOISE: Mapping[str, str] = {
-    "PreToolUse": "PostToolUse repeats the input and knows the end",
-    "Notification": "the client waiting for somebody is not an event",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("PreToolUse Notification")
+"""Events that others report whole, or that say nothing about the work."""
 
 Bodies: TypeAlias = Iterable[events.AnyBody]
 

@@ -25,16 +25,12 @@ from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.payload import flag, text
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Prompt
+from observer.core.text import word_set
 
 NAME = "codex"
 
-NOISE: Mapping[str, str] = {
-    "PreToolUse": "PostToolUse repeats the input and knows the end",
-    "PreCompact": "PostCompact reports it, if it came to that",
-    "PermissionRequest": "the answer is what happens next",
-    "Interrupt": "says nothing about the work",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("PreToolUse PreCompact PermissionRequest Interrupt")
+"""Events that others report whole, or that say nothing about the work."""
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="Bash",

@@ -28,16 +28,12 @@ from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed, scripts
 from observer.clients.payload import inner, text
 from observer.core.events import Delegation, Event
+from observer.core.text import word_set
 
 NAME, VSCODE = "copilot", "vscode"
 
-NOISE: Mapping[str, str] = {
-    "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
-    "PermissionRequest": "the answer is what happens next",
-    "UserPromptTransformed": "UserPromptSubmit reports the prompt",
-    "Notification": "the client waiting for somebody is not an event",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("PreToolUse PermissionRequest UserPromptTransformed Notification")
+"""Events that others report whole, or that say nothing about the work."""
 
 
 def _editor(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
@@ -126,7 +122,7 @@ VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
 _VSCODE = Dialect(
     client=VSCODE,
     tools=VSCODE_TOOLS,
-    noise={"PreToolUse": "PostToolUse repeats the input and knows the end"},
+    noise={"PreToolUse"},
 )
 
 

@@ -34,18 +34,17 @@ from observer.clients.payload import (
 from observer.core import events
 from observer.core.errors import ConfigInvalid
 from observer.core.own_tools import SERVERLESS
+from observer.core.text import word_set
 
 NAME = "cursor"
 
-NOISE: Mapping[str, str] = {
-    "beforeShellExecution": "afterShellExecution repeats the command and knows its output",
-    "beforeMCPExecution": "afterMCPExecution repeats the input and knows the result",
-    "preToolUse": "postToolUse and postToolUseFailure repeat the input and know the end",
-    "beforeTabFileRead": "the editor reads to complete, nobody looks something up",
-    "afterAgentThought": "thinking aloud; afterAgentResponse has what was said",
-    "workspaceOpen": "a window, not a session",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set(
+    """
+    beforeShellExecution beforeMCPExecution preToolUse beforeTabFileRead afterAgentThought
+    workspaceOpen
+    """
+)
+"""Events that others report whole, or that say nothing about the work."""
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="Shell",

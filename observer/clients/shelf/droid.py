@@ -18,15 +18,12 @@ from observer.clients.envelope import Json, Object
 from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, placed, seconds
 from observer.clients.payload import flag, inner, number, parsed, rows, text
 from observer.core.events import AnyBody, Intent
-from observer.core.text import uncoloured
+from observer.core.text import uncoloured, word_set
 
 NAME = "droid"
 
-NOISE: Mapping[str, str] = {
-    "PermissionRequest": "the answer is what happens next",
-    "Notification": "the client waiting for somebody is not an event",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("PermissionRequest Notification")
+"""Events that others report whole, or that say nothing about the work."""
 
 _SHELL = "Execute"
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(

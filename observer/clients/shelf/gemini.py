@@ -2,6 +2,8 @@
 
 A tool call has no id, and no event says that it failed: a command's answer does, in words. Source:
 payloads of 0.61.0.
+
+Qwen Code has hooks in the form of Claude Code's, with these tools. Source: payloads of 0.24.4.
 """
 
 from __future__ import annotations
@@ -18,18 +20,12 @@ from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.envelope import Object
 from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
 from observer.core.events import AnyBody, Prompt, Reply
+from observer.core.text import word_set
 
-NAME = "gemini"
+NAME, QWEN = "gemini", "qwen"
 
-NOISE: Mapping[str, str] = {
-    "BeforeTool": "AfterTool repeats the input and knows the end",
-    "BeforeModel": "a request of the client's own",
-    "AfterModel": "fragments of what AfterAgent reports whole",
-    "BeforeToolSelection": "a request of the client's own",
-    "PreCompress": "comes before every request, whether anything is compressed or not",
-    "Notification": "the client waiting for somebody is not an event",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("BeforeTool BeforeModel AfterModel BeforeToolSelection PreCompress Notification")
+"""Events that others report whole, or that say nothing about the work."""
 
 _CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
 """What the client puts before a prompt without a terminal: the context that hooks have printed."""
@@ -73,7 +69,7 @@ _CANCELLED = ("Command was cancelled by user", "Command was automatically cancel
 _NO_CODE = "\nExit Code: (none)"
 
 
-def correct(call: tools.ToolCall) -> tools.ToolCall:
+def _correct(call: tools.ToolCall) -> tools.ToolCall:
     """Return a call with its answer as the makers read it, and how it went."""
     answer = call.response if isinstance(call.response, dict) else NOTHING
     if error := text(inner(answer, "error"), "message"):
@@ -147,7 +143,7 @@ _DIALECT = Dialect(
     noise=NOISE,
     aliases={"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "AfterTool": "PostToolUse"},
     readers={"UserPromptSubmit": _prompt, "Stop": _reply},
-    correct=correct,
+    correct=_correct,
     session_variable="GEMINI_SESSION_ID",
 )
 
@@ -166,6 +162,48 @@ HOOKS = parts.OurHooks(
 
 
 _settings = parts.placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
+
+# --- Qwen Code -----------------------------------------------------------------------------------
+
+_QWEN_NOISE = word_set(
+    """
+    PreToolUse PostToolBatch PreCompact MessageDisplay Notification PermissionRequest
+    UserPromptExpansion InstructionsLoaded
+    """
+)
+
+
+def _asked(payload: Object) -> AnyBody | None:
+    """Return what the person asked; every further request of the turn has an empty prompt."""
+    asked = text(payload, "submitted_prompt", "prompt")
+    return Prompt(text=asked) if asked else None
+
+
+_QWEN = Dialect(
+    client=QWEN,
+    tools=TOOLS,
+    noise=_QWEN_NOISE,
+    readers={"UserPromptSubmit": _asked},
+    correct=_correct,
+    session_variable="QWEN_CODE_SESSION_ID",
+)
+
+
+# No names: two handlers with one name are one to Qwen Code.
+QWEN_HOOKS = parts.OurHooks(
+    client=QWEN,
+    reporting=parts.seconds("SessionStart", 10)
+    | parts.seconds("UserPromptSubmit PostToolUse PostToolUseFailure Stop", 5)
+    | parts.seconds("SubagentStop PostCompact SessionEnd", 5),
+    recalling={
+        "PostToolUse": {"matcher": "run_shell_command"},
+        "PostToolUseFailure": {"matcher": "run_shell_command"},
+    },
+    matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
+)
+
+
+_qwen_settings = parts.placed("QWEN_HOME", ".qwen", "settings.json")
 
 CLIENTS = (
     Client(
@@ -187,5 +225,23 @@ CLIENTS = (
         has_plugin=True,
         context_file="CONTEXT.gemini.json",  # plain text would be shown to the person
         wrap_context=context_output,
+    ),
+    Client(
+        name=QWEN,
+        read=_QWEN.read,
+        installer=parts.installer_of(
+            parts.ConfigFile(_qwen_settings, [QWEN_HOOKS, parts.Servers()]),
+            notes=["Restart Qwen Code; it reads its settings when it starts."],
+        ),
+        check_hooks=partial(parts.check_switch, _qwen_settings, ("disableAllHooks",), off=True),
+        programs=("qwen",),
+        folders=(".qwen",),
+        transcripts=(".qwen/projects",),
+        tried="0.24.4",
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="QWEN_CODE_SESSION_ID",
+        marker_variables=("QWEN_CODE",),
+        resume="qwen --resume {}",
+        context_file="CONTEXT.qwen.md",
     ),
 )

@@ -131,7 +131,7 @@ _READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
 
 # --- our sections in a configuration file --------------------------------------------------------
 #
-# They stand in our own copy, which git is told to include: what somebody sets of them stays.
+# They stand in our own copy, which git includes: what somebody sets of them in theirs stays.
 
 _TIME_LIMIT_S = 20
 

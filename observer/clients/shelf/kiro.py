@@ -32,13 +32,10 @@ from observer.core.own_tools import is_own_tool
 
 NAME, CLI = "kiro", "kiro-cli"
 
-NOISE: Mapping[str, Mapping[str, str]] = {
-    NAME: {"PreTaskExec": "PostTaskExec reports the task"},
-    CLI: {"preToolUse": "postToolUse repeats the input and knows the end"},
-}
-"""Events of which nothing is kept, and why."""
-NOISE_TOOLS: Mapping[str, str] = {"subagent_response": "an empty tool that ends a delegation"}
-"""Tools of which nothing is kept, and why."""
+NOISE = {NAME: "PreTaskExec", CLI: "preToolUse"}
+"""The event of each harness that another one reports whole."""
+_NOISE_TOOL = "subagent_response"
+"""An empty tool that ends a delegation."""
 
 Bodies: TypeAlias = Iterable[events.AnyBody]
 Readers: TypeAlias = Mapping[str, Callable[[Object], Bodies]]
@@ -49,7 +46,7 @@ _CLI_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "preToolUse", "postTo
 
 def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one call of a hook file into the events it reports."""
-    if text(payload, "tool_name") in NOISE_TOOLS:
+    if text(payload, "tool_name") == _NOISE_TOOL:
         return ()
     return _read_events(envelope, payload, client=NAME, readers=_READERS)
 
@@ -69,7 +66,7 @@ def _read_events(
 ) -> Iterator[events.Event]:
     """Yield the events of one hook call; an event without a reader is kept as it came."""
     name = text(payload, "hook_event_name") or envelope.event
-    if name in NOISE[client]:
+    if name == NOISE[client]:
         return
     session = text(payload, "session_id") or envelope.env.get("KIRO_SESSION_ID", "")
     cwd = text(payload, "cwd")
