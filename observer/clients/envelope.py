@@ -1,7 +1,4 @@
-"""The envelope: the few fields that a hook knows, and the client's payload as it came.
-
-Any bytes either parse or raise `Undecodable`; an unknown field is a newer hook's, and skipped.
-"""
+"""The envelope: the few fields that a hook knows, and the client's payload as it came."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from observer.core.value import Value
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = Mapping[str, Json]
-"""A JSON object of a client."""
 
 MAGIC = b"OBS1\0"
 HEADER_BYTES = 1 << 20
@@ -30,11 +26,7 @@ _AHEAD_MS = 86_400_000
 
 
 class Envelope(Value):
-    """One spool entry, opened.
-
-    `client` and `event` are what the hook's command line says; the payload may know better.
-    `ppid` and `host` distinguish sessions where a client names none.
-    """
+    """One spool entry, opened; the payload may know better than `client` and `event`."""
 
     id: str
     at_ms: int

@@ -1,7 +1,4 @@
-"""The generic client: flat JSON by which any editor or script reports an event.
-
-`POST /events` and `observer post` bring it, or an envelope of client `generic`, without a daemon.
-"""
+"""The generic client: flat JSON by which any editor or script reports an event."""
 
 from __future__ import annotations
 

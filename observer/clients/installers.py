@@ -1,8 +1,4 @@
-"""Installs our hooks and MCP server in a client's configuration, and removes exactly that.
-
-The daemon may be a service of the user's login, a unit for systemd or an agent for launchd. Only
-the file is written; the note says how to enable it.
-"""
+"""Installs our hooks and MCP server in a client's configuration, and removes exactly that."""
 
 from __future__ import annotations
 

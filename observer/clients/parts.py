@@ -1,7 +1,7 @@
 """What an installer puts into a client's files: our hooks, our MCP server, a plug-in of ours.
 
-Each part is put in, brought up to date and taken out; everybody else's entries, their order,
-comments and layout stay. An entry is ours if its command runs a script in `<home>/hooks`.
+Everybody else's entries, their order, comments and layout stay. An entry is ours if its command
+runs a script in `<home>/hooks`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,6 @@ Change = Callable[[str], str]
 _HINT = "correct it, then repeat; nothing was changed"
 
 SERVER = "observer"
-"""Our name among a client's MCP servers."""
 
 
 def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)) -> FileEdit:
@@ -288,8 +287,7 @@ def runs_ours(context: InstallContext, entry: object, *, key: str = "command") -
 class HookEntries(NamedTuple):
     """Our hooks, `wanted` by event, in a client that keeps a list of them for each.
 
-    `key` is the field with the command line; `version` what the file says of its form, None for
-    none.
+    `key` is the field with the command line, `version` what the file says of its form.
     """
 
     wanted: Callable[[InstallContext], Mapping[str, Sequence[object]]]

@@ -1,7 +1,4 @@
-"""Reads fields of a client's JSON: typed, and defined for any value; absent is empty.
-
-Clients send what they like: numbers as text, objects as JSON inside a string, lists of blocks.
-"""
+"""Reads fields of a client's JSON: typed, and defined for any value; absent is empty."""
 
 from __future__ import annotations
 
@@ -40,11 +37,7 @@ _BLOCK_KEYS = (
 def event_of(
     envelope: Envelope, body: AnyBody, *, client: str, session: str, cwd: str, name: str = ""
 ) -> Event:
-    """Return what a hook call reports, with what is the same for all agents.
-
-    Where the payload does not say `session` or `cwd`, the envelope does; `name` is the event's,
-    where that is not the one by which the hook was called.
-    """
+    """Return what a hook call reports; the envelope fills in `session`, `cwd` and `name`."""
     return Event(
         id=envelope.id,
         at_ms=envelope.at_ms,

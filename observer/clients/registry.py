@@ -1,8 +1,7 @@
-"""The clients that observer knows: those of the modules of `shelf`, and those of other packages.
+"""The clients that observer knows, of `shelf` and other packages, and whose shell one is in.
 
-They also say whose shell a hook or command runs in. A git hook or a script inherits the variables
-that an agent sets in its shells; a person's shell has those of our recorder. The agent's win: it
-may have been started from that shell.
+A git hook or a script inherits the variables that an agent sets in its shells; a person's shell has
+those of our recorder. The agent's win: it may have been started from that shell.
 """
 
 from __future__ import annotations

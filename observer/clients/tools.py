@@ -1,6 +1,5 @@
 """What a client's tool call did, as an event body. Pure.
 
-A client's file maps its tool names to the makers here; each accepts every spelling of an argument.
 What an edit did to the symbols of a file is read from both texts, before the event is cut to size:
 of a function whose middle changed, the lines around the change do not say the name.
 """
@@ -389,7 +388,6 @@ def by_name(**names: str) -> dict[str, Maker]:
 # them, but no line numbers.
 
 PATCHES = frozenset({"apply_patch", "ApplyPatch"})
-"""Names of the tool."""
 
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _HUNK = re.compile(r"^@@.*$", re.MULTILINE)

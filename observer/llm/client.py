@@ -1,7 +1,4 @@
-"""The client of an OpenAI-compatible endpoint: one request, one reply, or the reason why not.
-
-At most `MOST_BYTES` are read, redirects are not followed, and the key stands in no message.
-"""
+"""The client of an OpenAI-compatible endpoint: one request, one reply, or the reason why not."""
 
 from __future__ import annotations
 

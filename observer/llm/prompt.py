@@ -1,8 +1,4 @@
-"""Prompts for a language model: pure functions of stored items.
-
-Texts are redacted here once more: they may have been stored before a pattern was known. The length
-is bounded; quoted text is fenced and marked as data.
-"""
+"""Prompts for a language model: of stored items, redacted once more, bounded, fenced as data."""
 
 from __future__ import annotations
 

@@ -28,8 +28,7 @@ _SHOWN = 200
 class AskFailed(ObserverError):
     """No answer that can be used; `tokens` is what it cost, None if nobody knows.
 
-    `wait_s` is how long the endpoint asked to be left alone; where it `is_asked_wrong` the same
-    question will fail again.
+    The endpoint is left alone for `wait_s`; what `is_asked_wrong` will fail again.
     """
 
     def __init__(

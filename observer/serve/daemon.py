@@ -1,8 +1,4 @@
-"""The daemon: its parts, its start and its shutdown.
-
-It opens the sockets first, for whoever waits on them, and drains the spool at once, and once more
-on shutdown, before it closes sockets and store. A failed worker ends it.
-"""
+"""The daemon: its parts, its start and its shutdown. A failed worker ends it."""
 
 from __future__ import annotations
 
@@ -89,11 +85,7 @@ KEPT_FILES = 3
 
 
 class DaemonLog(RotatingFileHandler):
-    """A rotated file to which standard output and error are redirected after each rotation.
-
-    Otherwise what a daemon started on demand prints (a fault in C code, a warning) would go to the
-    renamed file, and finally to a deleted one.
-    """
+    """A rotated file that receives standard output and error, too: faults in C code, warnings."""
 
     def _open(self) -> io.TextIOWrapper:
         stream = super()._open()
@@ -173,10 +165,7 @@ class LazyLlm:
     def extract(self, messages: Sequence[str]) -> Extracted:
         """Return the facts of a conversation worth keeping; blocks, not for the loop's thread.
 
-        Raises:
-            ConfigInvalid: no model is configured.
-            DaemonUnavailable: it cannot be asked; the status has the reason.
-            AskFailed, BadInput: as `Extractor.extracted`.
+        Raises ConfigInvalid without a model, DaemonUnavailable, and as `Extractor.extracted`.
         """
         if not self._settings.llm_url:
             return no_model(messages)
@@ -214,11 +203,9 @@ class LazyLlm:
 
 
 def run(home: Home, pages: Pages) -> int:
-    """Run the daemon until it is asked to stop; return the exit code. The caller holds the lock.
+    """Run the daemon until it is asked to stop, holding the lock; return the exit code.
 
-    Raises:
-        ConfigInvalid: the settings cannot be used.
-        OSError: the sockets or the log cannot be made.
+    Raises ConfigInvalid for settings, OSError if sockets or log cannot be made.
     """
     os.umask(0o077)
     gc.freeze()  # what was imported stays, and need not be looked at again

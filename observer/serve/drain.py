@@ -1,7 +1,4 @@
-"""Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool.
-
-An event stays in the spool until it is stored; a store that cannot write is retried ever later.
-"""
+"""Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The requests to a language model: notes about finished work, facts from conversations.
-
-The largest cost of a request is counted before it is sent, so that no crash spends more than the
-day's tokens; a failed one stores nothing, and makes the next pause longer.
-"""
+"""The requests to a language model: notes about finished work, facts from conversations."""
 
 from __future__ import annotations
 
@@ -35,7 +31,6 @@ log = logging.getLogger(__name__)
 PAUSE_S = 2.0
 """Between two requests, and before the first after something was stored."""
 PAUSES_S = (15.0, 60.0, 300.0, 900.0, 3600.0)
-"""After failures in a row."""
 LOOK_AGAIN_S = 300.0
 """While the day's tokens are spent: clocks are changed, and computers sleep."""
 ITEMS = 200
@@ -222,8 +217,7 @@ class Extractor:
     async def extracted(self, messages: Sequence[str]) -> Extracted:
         """Return the facts of a conversation worth keeping, from a text for each message.
 
-        Raises AskFailed if there is no answer, or no budget; BadInput if text or answer cannot be
-        used.
+        Raises AskFailed without an answer or tokens; BadInput if text or answer cannot be used.
         """
         asked = prompt.of_conversation(messages)
         day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS

@@ -1,8 +1,7 @@
 """The HTTP API: events and notes in, status out, MCP mounted.
 
-The same routes are served on the daemon's Unix socket, which only this user can open, and on a
-loopback port, where a `Guard` requires the token and rejects web pages. Those that are ours alone
-may change; `/mcp` has a protocol of its own.
+On the daemon's Unix socket, which only this user can open, and on a loopback port, where a `Guard`
+requires the token and rejects web pages. What is ours alone may change.
 """
 
 from __future__ import annotations

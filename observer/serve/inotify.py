@@ -1,7 +1,4 @@
-"""What the kernel says of single folders, so that ignored ones cost nothing, and who waits sleeps.
-
-Elsewhere than on Linux watchfiles' recorder looks now and then whether it is called away.
-"""
+"""What the kernel says of single folders: ignored ones cost nothing, and who waits sleeps."""
 
 from __future__ import annotations
 
@@ -117,7 +114,6 @@ def watch_folders(
 _MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED_FROM = 2, 4, 8, 64
 _MOVED_TO, _CREATE, _DELETE = 128, 256, 512
 _SELF = 1024 | 2048
-"""The folder itself was deleted or moved."""
 _OVERFLOW, _IGNORED, _ONLY_FOLDERS = 1 << 14, 1 << 15, 1 << 24
 _ARRIVALS = _CREATE | _MOVED_TO | _SELF | _ONLY_FOLDERS
 _ALL = _ARRIVALS | _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _DELETE

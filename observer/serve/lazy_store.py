@@ -1,7 +1,6 @@
-"""A store that opens when it is first needed, and retries while it cannot.
+"""A store that opens when it is first needed, and is tried again while it cannot.
 
-So a daemon with a full disk or a database of a newer version runs, says what is wrong, and recovers
-once that is fixed. Opening repairs a damaged database, and finishes an interrupted purge.
+So a daemon with a full disk or a newer version's database says so, and recovers once it can.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Chores of the idle daemon: checkpoints, checks for damage, copies, the home's lease, retention.
 
-Damage is recorded and the daemon exits; it restarts at once, repairs, and goes on. A copy is made
-while others read and write, and only if something was stored since the last one. Kept are the
-newest, one of each of the last seven days, and one of each of the last four weeks; the oldest go
-first if all together are too large. Copies from before migrations, and a person's, always stay.
+Damage is recorded and the daemon exits; it restarts at once, repairs, and goes on. Copies from
+before migrations, and those that a person made, are never deleted.
 """
 
 from __future__ import annotations
@@ -110,7 +108,6 @@ class IntegrityWorker(Worker):
 
 
 LOW_DISK_BYTES = 256 << 20
-"""Disk space that must stay free beside a copy."""
 DAYS, WEEKS = 7, 4
 COPY_EVERY_S = 600.0
 CHORES_EVERY_S = 30.0
@@ -284,11 +281,7 @@ class RetentionWorker(Worker):
             self._news.set()
 
     async def look(self, at_ms: int) -> int:
-        """Remove expired events unless events wait in the spool; return how many.
-
-        Raises StoreUnavailable or OSError for what cannot be read, written or deleted; the next
-        goes on.
-        """
+        """Remove expired events unless events wait in the spool; return how many."""
         if not await asyncio.to_thread(self._spool.is_empty):
             return 0
         await asyncio.to_thread(discard, self._home.expiring)  # of a daemon that was killed

@@ -1,7 +1,4 @@
-"""Keeps the notes of note folders like their files: a scan at the start, then what the kernel says.
-
-Batch by batch in one thread, so that thousands of notes hold up neither an event nor a query.
-"""
+"""Keeps the notes of note folders like their files: by a scan, then by what the kernel says."""
 
 from __future__ import annotations
 
@@ -104,7 +101,7 @@ class NoteFolderWorker(Watcher):
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
         """See `Keeper.catch_up`; what is left is read soon after.
 
-        The files are looked at, as some file systems say nothing, and what others say may be on the
+        The files are looked at: some file systems say nothing, and what others say may be on its
         way.
         """
         done = self._followed(folder).catch_up(within_s=within_s, is_over=self._over.is_set)

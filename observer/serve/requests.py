@@ -69,9 +69,8 @@ class CommandAnswers:
     def answer(self, body: bytes) -> Reply:
         """Answer one question, in the thread of a request.
 
-        Raises:
-            BadInput: the body is malformed, or the command's version or settings differ.
-            ConfigInvalid: the settings cannot be read.
+        Raises BadInput if it is malformed or the command's version or settings differ,
+        ConfigInvalid.
         """
         asked = decoded(body, CommandRequest)
         if asked.surroundings != surroundings():
@@ -84,9 +83,8 @@ class CommandAnswers:
 class PostReceipt(Value):
     """The outcome for a posted event; `stored` is false if it was known already.
 
-    `id` is its id in the log; empty if nothing is recorded in its folder, if it was `purged`, or if
-    it is `expired`, older than such events are kept. `ignored` are its fields that its kind does
-    not have.
+    `id` is its id in the log, "" if nothing is recorded in its folder, or if it was `purged` or has
+    `expired`. `ignored` are its fields that its kind does not have.
     """
 
     id: str
@@ -165,7 +163,6 @@ def import_events(body: bytes, record: Record) -> ImportReceipt:
 CAP_BYTES = 65_536
 """Most bytes of a payload that are compared."""
 MOST_REMINDERS = 4_000
-"""Most reminders that are remembered."""
 _ENTRY = "asked"
 
 
@@ -184,8 +181,7 @@ def link_interpreter(home: Home) -> Iterator[None]:
 class RemindedSessions:
     """The reminders that each session got, so that none is repeated, also after a restart.
 
-    `file` has one digest a line; what they were is noted in `given` beside it. Threads may share
-    it.
+    `file` has one digest a line, `given` beside it what they were; threads may share it.
     """
 
     def __init__(self, file: Path) -> None:
@@ -324,7 +320,6 @@ Change = (
     | Unlink
     | SettleRequest
 )
-"""The body of POST /note."""
 
 
 def remember(memory: Memory, body: bytes) -> JsonObject:

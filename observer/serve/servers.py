@@ -1,8 +1,4 @@
-"""What the daemon listens on, HTTP under uvicorn, and the port of the pages.
-
-Only processes of this user can use a Unix socket, whatever the folder's mode; a socket file left by
-a crash is replaced, but only by the holder of the home's lock.
-"""
+"""What the daemon listens on, HTTP under uvicorn, and the port of the pages."""
 
 from __future__ import annotations
 
@@ -260,8 +256,7 @@ def make_run_folder(home: Home) -> Path:
 def listen(path: Path) -> Iterator[PrivateSocket]:
     """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
 
-    Only while holding the home's lock. At the end the file goes, unless it is another daemon's by
-    then.
+    Only while holding the home's lock. Its file goes at the end, unless another daemon made it.
     """
     path.unlink(missing_ok=True)
     with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -378,7 +373,6 @@ async def in_a_hurry(work: Callable[[], T]) -> T:
 # be another user's, and shows a secret.
 
 LINK_S = 60
-"""How long a link opens the pages."""
 
 
 SECRET_CHARS = 32

@@ -1,7 +1,4 @@
-"""Shares of the daemon: a round for each every minute and after changes here, or on a server.
-
-A share out of reach slows nobody: rounds have a thread of their own, and failures make pauses grow.
-"""
+"""Shares of the daemon: a round for each every minute and after changes here, or on a server."""
 
 from __future__ import annotations
 

@@ -28,7 +28,6 @@ from observer.store.interface import Store
 from observer.store.reader import StoreReader
 
 REST_S = 300.0
-"""How long the list is kept once nobody asks."""
 SLICE_S, SLICE = 0.02, 500
 """How long one request goes on reading the log, and how many events at a time."""
 SHOWN, FIX = 400, 160
@@ -84,8 +83,7 @@ class Question(NamedTuple):
 class CommandList:
     """Commands in arrays: texts and sorts once, of each run numbers alone.
 
-    What a question finds is kept, so that the next one, which mostly has a letter more, looks only
-    among that.
+    What a question finds is kept: the next one has mostly a letter more, and looks only there.
     """
 
     def __init__(self) -> None:
@@ -174,11 +172,8 @@ class TypedCommands:
 
         The first are the number of commands found and whether older ones are still to be read; then
         eight of each row: `seq`, time (ms), exit code, runs, text, folder, what mended it, the
-        agent. Of one command they are 1 and its text, or 0 if some of that was taken out.
-
-        Raises:
-            BadInput: the question is malformed.
-            NotFound: the command is no longer there.
+        agent. Of one command they are 1 and its text, or 0 if some of that was taken out. Raises
+        BadInput, or NotFound for a command that is no longer there.
         """
         pairs = (one.partition("=") for one in body.decode("utf-8", "replace").split("\0"))
         asked = {name: value for name, _, value in pairs}

@@ -1,8 +1,4 @@
-"""Takes up what no hook reports: commits, stale items, memory files, imports in the background.
-
-The validity of items follows the code at half speed and in short transactions: neither a drain nor
-a query waits for it. What is to be imported stands in the home, so that a restarted daemon goes on.
-"""
+"""Takes up what no hook reports: commits, stale items, memory files, imports in the background."""
 
 from __future__ import annotations
 

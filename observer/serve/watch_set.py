@@ -174,10 +174,9 @@ class WatchedTree:
         return is_folder is not (path in self.folders)
 
     def look(self, paths: Collection[str], *, since_ms: int, now_ms: int) -> list[Save]:
-        """Return what was saved by anything but git since `since_ms`.
+        """Return what was saved by anything but git since `since_ms`, at `now_ms` by default.
 
-        `paths` are absolute ones of changed files or folders, the root stands for all; `now_ms` is
-        the time of saves without one.
+        `paths` are absolute ones of changed files or folders; the root stands for all.
         """
         named = () if self.root in paths else tuple(map(self._relative, sorted(paths)))
         is_moved = self._git.index_changed_ms() >= since_ms - SLACK_MS

@@ -143,11 +143,7 @@ class SaveReporter:
         return bool(self._reported)
 
     def report(self, root: str, files: Sequence[Sequence[Save]]) -> bool:
-        """Report the saves of each file as one write; return False if it is too early to know.
-
-        Raises:
-            StoreUnavailable: nothing was reported.
-        """
+        """Report the saves of each file as one write; return False if it is too early to know."""
         if not self._spool.is_empty():
             return False  # a hook may have reported it, and the event is not stored yet
         covers = self._spool.pauses.covers
@@ -183,11 +179,7 @@ class SaveReporter:
         return True
 
     def withdraw(self) -> None:
-        """Delete the reports of writes that hooks, which know more, reported after all.
-
-        Raises:
-            StoreUnavailable: try again.
-        """
+        """Delete the reports of writes that hooks, which know more, reported after all."""
         self._reported = [one for one in self._reported if one.at_ms > now_ms() - LATE_REPORT_MS]
         if not self._reported:
             return

@@ -1,7 +1,4 @@
-"""The base of the daemon's background tasks: waking, touched projects, failures, the one writer.
-
-What ends a worker ends the daemon. Only one thread writes to the store: all else queues for it.
-"""
+"""The base of the daemon's background tasks, and the one thread that writes to the store."""
 
 from __future__ import annotations
 
@@ -148,11 +145,7 @@ Quiet: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 
 
 class Services(NamedTuple):
-    """Parts of the daemon that workers share.
-
-    `record` stores events and blocks its thread until they are; `on_change` is called in the
-    loop's.
-    """
+    """Parts that workers share; `record` blocks its thread, `on_change` is called in the loop's."""
 
     home: Home
     settings: Settings

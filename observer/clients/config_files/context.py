@@ -1,7 +1,6 @@
 """What every installer is given and returns, and our scripts in `<home>/hooks`.
 
-Clients' configurations name these copies: a checkout or virtual environment may move or vanish, but
-these paths never change. A refresh removes none: an old configuration may still name it.
+Clients' configurations name these copies, whose paths never change; none is removed.
 """
 
 from __future__ import annotations
@@ -65,8 +64,7 @@ class InstallPlan:
 def current_context(home: Home, *, project: Path | None = None, tools: str = "") -> InstallContext:
     """Return the context of this process: its user, environment, working folder and command.
 
-    The command is the one that belongs to this interpreter, else the first in an absolute folder of
-    `PATH`; raises ConfigInvalid if there is none.
+    That is this interpreter's, else the first in `PATH`; raises ConfigInvalid if there is none.
     """
     beside = Path(sys.executable).with_name("observer")
     found = (

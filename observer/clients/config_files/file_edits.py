@@ -23,10 +23,9 @@ from observer.core.value import decode_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEdit:
-    """One file before and after; None means that it is not there.
+    """One file before and after; None means that it is not there, and of `mode` the file's own.
 
-    `mode` is None to keep the file's own (0644 for a new one). `is_ours` marks copies of our own
-    files, which need no backup and no line-by-line diff.
+    What `is_ours` needs no backup and no line-by-line diff.
     """
 
     path: Path

@@ -1,7 +1,4 @@
-"""Edits of a JSON file that leave all other text as it is: order, layout, numbers and comments.
-
-A value is set or removed where it stands in the text; comments and trailing commas are allowed.
-"""
+"""Edits of a JSON file that leave all other text as it is: order, layout, numbers and comments."""
 
 from __future__ import annotations
 

@@ -35,7 +35,6 @@ NOISE = word_set(
     CwdChanged DirectoryAdded
     """
 )
-"""Events that others report whole, or that say nothing about the work."""
 
 SYNTHETIC = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
 """Sources of prompts that no person wrote: the client waking itself."""

@@ -1,9 +1,7 @@
 """Cline: an executable for each event, one JSON object on standard input.
 
 Its CLI describes a call as `tool_call` or `tool_result`, its editor extension as `preToolUse` or
-`postToolUse`, whose arguments are all text. A call of `run_commands` runs several commands, each
-with a result of its own. No hook of the CLI carries the prompt. Source: payloads of the CLI 3.0.65;
-the code of the extension.
+`postToolUse`, whose arguments are all text. Source: payloads of the CLI 3.0.65; the extension.
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ from observer.core.text import word_set
 NAME = "cline"
 
 NOISE = word_set("PreToolUse Notification")
-"""Events that others report whole, or that say nothing about the work."""
 
 Bodies: TypeAlias = Iterable[events.AnyBody]
 

@@ -1,8 +1,4 @@
-"""Codex CLI: hooks of `hooks.json`, in the form of Claude Code's.
-
-No event says that a tool failed: a command's answer is what it printed, without an exit code, and
-how it went is read from that. Files are edited by patches. Source: payloads of 0.169.0.
-"""
+"""Codex CLI: hooks of `hooks.json`, in the form of Claude Code's. Source: payloads of 0.169.0."""
 
 from __future__ import annotations
 
@@ -30,7 +26,6 @@ from observer.core.text import word_set
 NAME = "codex"
 
 NOISE = word_set("PreToolUse PreCompact PermissionRequest Interrupt")
-"""Events that others report whole, or that say nothing about the work."""
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="Bash",

@@ -1,12 +1,9 @@
 """GitHub Copilot CLI: hooks of `~/.copilot/hooks/*.json`, one JSON object on standard input.
 
-Names of fields and events are in snake_case and Claude Code's where the hook is registered as
-`SessionStart`, in camelCase and Copilot's own where it is registered as `sessionStart`. A command
-that fails is a success whose text ends with its exit code; a call has no id, and the end of a turn
-no words. Source: payloads of 1.0.102 in both forms; the client's hook reference.
+Names are Claude Code's where the hook is registered as `SessionStart`, Copilot's own where it is
+registered as `sessionStart`. Source: payloads of 1.0.102 in both forms; the client's reference.
 
-VS Code: its agent runs the hooks of Copilot CLI and of Claude Code. The fields are Claude Code's,
-but for those that name session and event; the arguments of tools are in camelCase. Source: the
+VS Code runs these hooks and Claude Code's; arguments of tools are in camelCase. Source: the
 client's documentation, of 2026-10-14; no payload was recorded.
 """
 
@@ -33,7 +30,6 @@ from observer.core.text import word_set
 NAME, VSCODE = "copilot", "vscode"
 
 NOISE = word_set("PreToolUse PermissionRequest UserPromptTransformed Notification")
-"""Events that others report whole, or that say nothing about the work."""
 
 
 def _editor(call: tools.ToolCall) -> tools.ToolEffect | Delegation:

@@ -44,7 +44,6 @@ NOISE = word_set(
     workspaceOpen
     """
 )
-"""Events that others report whole, or that say nothing about the work."""
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="Shell",

@@ -1,7 +1,6 @@
-"""Droid: hooks of `settings.json`, in the form of Claude Code's, with tools of its own.
+"""Droid: hooks of `settings.json`, in the form of Claude Code's. Source: payloads of 0.225.2.
 
-A command that fails is reported before it runs and never again: what is about to run is kept, until
-its result comes. Source: payloads of 0.225.2.
+A command that fails is reported before it runs and never again: what is about to run is kept.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from observer.core.text import uncoloured, word_set
 NAME = "droid"
 
 NOISE = word_set("PermissionRequest Notification")
-"""Events that others report whole, or that say nothing about the work."""
 
 _SHELL = "Execute"
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(

@@ -1,7 +1,4 @@
-"""Gemini CLI: hooks of `settings.json`, with names of events of its own.
-
-A tool call has no id, and no event says that it failed: a command's answer does, in words. Source:
-payloads of 0.61.0.
+"""Gemini CLI: hooks of `settings.json`, with names of its own. Source: payloads of 0.61.0.
 
 Qwen Code has hooks in the form of Claude Code's, with these tools. Source: payloads of 0.24.4.
 """
@@ -25,7 +22,6 @@ from observer.core.text import word_set
 NAME, QWEN = "gemini", "qwen"
 
 NOISE = word_set("BeforeTool BeforeModel AfterModel BeforeToolSelection PreCompress Notification")
-"""Events that others report whole, or that say nothing about the work."""
 
 _CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
 """What the client puts before a prompt without a terminal: the context that hooks have printed."""

@@ -370,11 +370,7 @@ class MissingHooks(NamedTuple):
 
 
 def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[MissingHooks]:
-    """Return what was installed, in every repository or in one of these, and does not run.
-
-    `git_folders` are the shared ones of repositories, beside the one around us. Raises
-    ConfigInvalid.
-    """
+    """Return what was installed, here or in one of these shared git folders, and does not run."""
     try:
         executable(context.environ.get("PATH"))
     except NotFound:

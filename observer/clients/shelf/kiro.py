@@ -1,13 +1,11 @@
 """Kiro: hook files of version v1, and hooks in agents' JSON.
 
 CLI 3 and IDE 1.0 and later have hook files. Some builds send a tool's arguments only before it runs
-and its result only afterwards, so both are kept: an `Intent` from PreToolUse, an `Outcome` from a
-PostToolUse without arguments. A PostToolUse with arguments has all. Source: the client's hook pages
-for 3.2; payloads recorded from IDE 1.0.165 to 1.2.37 by a third party.
+and its result only afterwards, so both are kept: an `Intent` and an `Outcome`. Source: the hook
+pages for 3.2; payloads recorded from IDE 1.0.165 to 1.2.37 by a third party.
 
-The V2 harness of the CLI, which headless runs of later versions use too, has hooks in the agent's
-JSON; `session_id` is absent in headless and classic runs. Source: the client's agent pages and the
-code of its ancestor.
+The V2 harness of the CLI, and headless runs, have hooks in the agent's JSON. Source: the client's
+agent pages and the code of its ancestor.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """OpenCode and Kilo: calls of the plugin in `opencode.js`, by the name of the hook or bus event.
 
-A hook is reported as `{input, output}`, an event of the bus as it came; the plugin adds the
-directory, the parent of a sub-agent's session, and what the agent said last. A sub-agent has a
-session of its own, whose prompt is what its parent handed to it.
-
-Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9; the types of the plugin API.
+A hook is reported as `{input, output}`, an event of the bus as it came; the plugin adds directory,
+parent and what the agent said last. Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9.
 """
 
 from __future__ import annotations
@@ -176,10 +173,9 @@ _SERVERS = Servers(("mcp",), {"type": "local", "enabled": True}, _flat, _shaped)
 
 
 class _Settings(NamedTuple):
-    """One of the two files in which a client of this family keeps its settings.
+    """One of two files, with comments or without, in which a client of this family has settings.
 
-    It reads one with comments beside one without, and adds the address of its schema to a file
-    without it. Our server goes into the one that is there.
+    Our server goes into the one that is there; the client adds its schema to one without.
     """
 
     client: str

@@ -1,8 +1,4 @@
-"""Pi: calls of the extension in `pi.js`, each `{event, cwd, sessionId}`.
-
-A command that fails is an error whose text ends with its exit code. Source: payloads of 0.74.2, and
-the types of its extensions.
-"""
+"""Pi: calls of the extension in `pi.js`, `{event, cwd, sessionId}`. Source: payloads of 0.74.2."""
 
 from __future__ import annotations
 

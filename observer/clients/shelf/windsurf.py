@@ -1,8 +1,4 @@
-"""Windsurf: the hooks of its agent Cascade, one JSON object on standard input.
-
-Key of a session is `trajectory_id`, of a turn `execution_id`; `tool_info` has the rest. Nothing is
-said of how a command ended. Source: the client's hook reference; no payload was recorded.
-"""
+"""Windsurf: the hooks of its agent Cascade. Source: its hook reference; no payload was recorded."""
 
 from __future__ import annotations
 
@@ -27,7 +23,6 @@ NOISE = word_set(
     post_cascade_response_with_transcript post_setup_worktree
     """
 )
-"""Events that others report whole, or that say nothing about the work."""
 
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:

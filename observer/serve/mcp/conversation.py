@@ -1,9 +1,7 @@
 """One client's requests on a stream of lines, as JSON-RPC 2.0 and both eras of MCP want them.
 
 The SDK would do the same at a millisecond of processor time a request and 60 MiB. A client's first
-request says whether it opens by `initialize` or describes itself in each. A line that is too long
-or no JSON-RPC is answered with an error, a client that does not read is not read either, and one
-that closes its end still gets its answers, but for cancelled requests.
+request says whether it opens by `initialize` or describes itself in each.
 """
 
 from __future__ import annotations
@@ -134,8 +132,8 @@ class Outlet(Protocol):
 class Conversation:
     """What is said on one stream; `instructions` are for the client's model.
 
-    One that `is_open` needs no opening. `linger_s` is how long answers are awaited at its end, None
-    for as long as they take.
+    One that `is_open` needs no opening; answers are awaited for `linger_s` at its end, None: for
+    ever.
     """
 
     def __init__(

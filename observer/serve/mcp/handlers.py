@@ -1,8 +1,4 @@
-"""Answers to MCP requests: tools, resources, prompts, and questions to the person, as plain JSON.
-
-Clients of the revision of 2026-07-28 are asked by the answer to their call, which they then repeat;
-earlier ones by a request of ours meanwhile. The client shows the question; no agent answers it.
-"""
+"""Answers to MCP requests: tools, resources, prompts, questions to the person, as plain JSON."""
 
 from __future__ import annotations
 
@@ -32,7 +28,6 @@ P = TypeVar("P", bound=msgspec.Struct)
 
 INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32600, -32601, -32602
 INTERNAL_ERROR, PARSE_ERROR = -32603, -32700
-"""Codes of JSON-RPC 2.0."""
 FIELD = "approve"
 ELICIT = "elicitation/create"
 MARKDOWN = "text/markdown"
@@ -50,11 +45,11 @@ class RequestRefused(Exception):
 
 
 class Sender(NamedTuple):
-    """Who sent a request: whether it shows questions to a person, and how it is asked to.
+    """Who sent a request: whether it asks a person, and how.
 
-    One that `repeats` is asked by the answer to its call, which it then repeats. Otherwise `ask`
-    sends it the form, and returns what it answers or raises `RequestRefused`. One that `shows`
-    renders the views of tools.
+    One that `repeats`, as of 2026-07-28, is asked by the answer to its call, which it then repeats.
+    Otherwise `ask` sends it the form, and returns what it answers or raises `RequestRefused`. One
+    that `shows` renders the views of tools.
     """
 
     asks: bool

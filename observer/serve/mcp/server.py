@@ -1,8 +1,7 @@
-"""The MCP server on the socket: connections and their toolsets, folders and instructions.
+"""The MCP server: connections and their toolsets, folders and instructions.
 
-One set of handlers serves every connection with the same toolsets; the client's folder travels in a
-context variable. The event loop never waits for a read of the memory, malformed input ends its own
-connection only, and a rule that a person approved holds from the next connection on.
+The event loop never waits for a read of the memory, malformed input ends its own connection only,
+and a rule that a person approved holds from the next connection on.
 """
 
 from __future__ import annotations
