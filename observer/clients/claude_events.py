@@ -19,15 +19,10 @@ Reader: TypeAlias = Callable[[Object], events.AnyBody | None]
 class Dialect(NamedTuple):
     """What a client says in a way of its own.
 
-    Attributes:
-        client: its name.
-        tools: what its tools do, by their names; `apply_patch` is known.
-        noise: events of which nothing is kept.
-        aliases: its names of events, where they are not Claude Code's.
-        readers: readers of further events, by Claude Code's names, or other ones of the same.
-        correct: turns a tool call as it is reported into what it says.
-        turn: the field that names the turn.
-        session_variable: the variable that names the session where the payload does not.
+    `aliases` are its names of events, where they are not Claude Code's; `readers` are of further
+    events, by Claude Code's names, or other ones of the same. `correct` turns a tool call as it is
+    reported into what it says; `turn` is the field that names the turn, and `session_variable` the
+    variable that names the session where the payload does not.
     """
 
     client: str

@@ -41,39 +41,20 @@ from observer.notes.note_reader import FlashbackSettings
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_text
 from observer.serve import maintenance, requests
+from observer.serve import servers as doors
 from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore, RequestStore, open_store
-from observer.serve.mcp.listening import McpServers
+from observer.serve.mcp.server import McpServers
 from observer.serve.note_folders import NoteFolderWorker
-from observer.serve.servers import (
-    HttpServer,
-    LoopbackPort,
-    Pages,
-    WebDoor,
-    ensure_secret,
-    listen,
-    listen_tcp,
-    make_run_folder,
-    proxy_of,
-)
 from observer.serve.sharing import ShareWorker
 from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker, MemoryFileWorker, StalenessWorker
 from observer.serve.watcher import WatchWorker
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
-from observer.tools.status import (
-    HttpConnections,
-    LlmStatus,
-    Status,
-    importing,
-    llm_status,
-    with_spool,
-    with_store,
-    without_store,
-)
+from observer.tools import status as reports
 from observer.upkeep.home_guard import ANEW, HomeGuard
 
 if TYPE_CHECKING:
@@ -155,11 +136,11 @@ class LazyLlm:
         if self._enriching:
             self._enriching.touch(projects)
 
-    def status(self) -> LlmStatus | None:
+    def status(self) -> reports.LlmStatus | None:
         """Return the model's status, None if no model is configured; raise StoreUnavailable."""
         if not self._settings.llm_url:
             return None
-        status = llm_status(self._settings, self._services.store)
+        status = reports.llm_status(self._settings, self._services.store)
         return self._enriching.status(status) if self._enriching else status
 
     def extract(self, messages: Sequence[str]) -> Extracted:
@@ -202,7 +183,7 @@ class LazyLlm:
         return LlmClient(found), LlmClient(found, wait_s=WAIT_S)
 
 
-def run(home: Home, pages: Pages) -> int:
+def run(home: Home, pages: doors.Pages) -> int:
     """Run the daemon until it is asked to stop, holding the lock; return the exit code.
 
     Raises ConfigInvalid for settings, OSError if sockets or log cannot be made.
@@ -215,12 +196,12 @@ def run(home: Home, pages: Pages) -> int:
     return asyncio.run(_live(home, settings, pages))
 
 
-async def _live(home: Home, settings: config.Settings, pages: Pages) -> int:
+async def _live(home: Home, settings: config.Settings, pages: doors.Pages) -> int:
     asyncio.get_running_loop().set_default_executor(background(CHORES, "chore"))
-    make_run_folder(home)
+    doors.make_run_folder(home)
     with (
-        listen(home.socket) as http_listener,
-        listen(home.mcp_socket) as mcp_listener,
+        doors.listen(home.socket) as http_listener,
+        doors.listen(home.mcp_socket) as mcp_listener,
         requests.link_interpreter(home),
     ):
         daemon = Daemon(home, settings, pages)
@@ -233,7 +214,7 @@ async def _live(home: Home, settings: config.Settings, pages: Pages) -> int:
 class Daemon:
     """The parts of one daemon and the tasks that drive them; create it inside the event loop."""
 
-    def __init__(self, home: Home, settings: config.Settings, pages: Pages) -> None:
+    def __init__(self, home: Home, settings: config.Settings, pages: doors.Pages) -> None:
         self._home = home
         self._settings = settings
         self._started_ms = now_ms()
@@ -241,7 +222,7 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._code = 0
         self._http: str | None = None
-        self._connections: Callable[[], HttpConnections | None] = lambda: None
+        self._connections: Callable[[], reports.HttpConnections | None] = lambda: None
         self._health = Health()
         self._store = LazyStore(lambda: open_store(self._home, self._guard, self._store.progress))
         self._spool = Spool(home.spool)
@@ -268,10 +249,10 @@ class Daemon:
         self._employ(services, model)
         proxy = None
         try:
-            proxy = proxy_of(settings.web_proxy_host, home.web_secret)
+            proxy = doors.proxy_of(settings.web_proxy_host, home.web_secret)
         except (OSError, ValueError) as error:
             self._health.degrade("reverse proxy", f"it is not let in: {error}")
-        self._web = WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
+        self._web = doors.WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
         self._mcp = McpServers(services, self._memory, pages.view)
 
     def _employ(self, services: Services, model: LazyModel) -> None:
@@ -407,23 +388,23 @@ class Daemon:
             home=self._check_home(),
         )
 
-    def _servers(self, http_listener: socket.socket) -> list[HttpServer]:
-        servers = [HttpServer(self._app, [http_listener], name="http")]
+    def _servers(self, http_listener: socket.socket) -> list[doors.HttpServer]:
+        servers = [doors.HttpServer(self._app, [http_listener], name="http")]
         if port := self._settings.http_port:
             try:
-                token = ensure_secret(self._home.token)
-                opened = listen_tcp(port)
+                token = doors.ensure_secret(self._home.token)
+                opened = doors.listen_tcp(port)
             except OSError as error:
                 what = error.filename or f"port {port}"
                 self._health.degrade("http", f"{what} cannot be used: {error.strerror}")
             else:
                 guarded = partial(self._app, opened, token)
-                servers.append(HttpServer(guarded, opened.listeners, name="http on TCP"))
+                servers.append(doors.HttpServer(guarded, opened.listeners, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"
                 self._connections = opened.connections
         return servers
 
-    def _app(self, port: LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
+    def _app(self, port: doors.LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
         """Return what the Unix socket serves, or a port, where requests show a token."""
         from observer.serve.http import Guard, Handlers, app  # noqa: PLC0415 - as in `HttpServer`
 
@@ -477,8 +458,8 @@ class Daemon:
     def _noted(self, projects: Iterable[int | None]) -> None:
         self._loop.call_soon_threadsafe(self._stored, list(projects))
 
-    def _status(self) -> Status:
-        status = Status(
+    def _status(self) -> reports.Status:
+        status = reports.Status(
             pid=os.getpid(),
             uptime_ms=now_ms() - self._started_ms,
             degraded=self._health.text(),
@@ -489,19 +470,19 @@ class Daemon:
             to_embed=self._index.to_embed(),
             watched=self._watch.shown(),
             following=self._settings.follow,
-            importing=importing(self._home, self._imports.done),
+            importing=reports.importing(self._home, self._imports.done),
             redacting=self._retention.redacting,
             home=str(self._home.root),
         )
         try:
-            status = with_store(
+            status = reports.with_store(
                 status, self._home, RequestStore(self._store), self._pipeline.restricted()
             )
             folders = self._notes.shown()
             status = msgspec.structs.replace(status, llm=self._llm.status(), note_folders=folders)
         except StoreUnavailable as error:
-            status = without_store(status, self._home, error)
-        return with_spool(status, self._home)
+            status = reports.without_store(status, self._home, error)
+        return reports.with_spool(status, self._home)
 
     def _obey(self) -> None:
         if self._stopping.is_set():  # the second signal: nothing is lost, the spool keeps it

@@ -119,10 +119,7 @@ def app(handlers: Handlers, mcp: ASGIApp, *, guard: Guard | None = None) -> Star
         listed += [Route(f"{path}/{{toolset}}", mcp, methods=[method])]
     listed.append(Route("/messages", mcp, methods=["POST"]))
 
-    errors: dict[Any, Any] = {  # starlette's own type is narrower than what it takes
-        HTTPException: _refused,
-        ObserverError: _failed,
-    }
+    errors: Any = dict.fromkeys((HTTPException, ObserverError), _refused)
     gate = Middleware(_Gate, guard=guard)
     return Starlette(routes=listed, middleware=[gate], exception_handlers=errors)
 
@@ -257,8 +254,8 @@ class _Gate:
         except Exception:  # the door of a front: one request fails, the daemon stays
             logger.exception("%s %s failed", scope["method"], scope["path"])
             if not is_begun:
-                error = ObserverError("internal error", hint="see the daemon's log")
-                await _error(error, status=500)(scope, receive, send_labelled)
+                failed = _error(500, ObserverError.code, "internal error", "see the daemon's log")
+                await failed(scope, receive, send_labelled)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -289,25 +286,21 @@ def _too_large() -> HTTPException:
     return HTTPException(413, f"the body is larger than {BODY_BYTES} bytes")
 
 
-async def _refused(_request: Request, error: HTTPException) -> Response:
-    if isinstance(error.__cause__, ObserverError):
-        return _error(error.__cause__, status=error.status_code)
+async def _refused(_request: Request, error: HTTPException | ObserverError) -> Response:
+    ours = error.__cause__ if isinstance(error, HTTPException) else error
+    if isinstance(ours, ObserverError):
+        status = getattr(error, "status_code", STATUS_OF.get(ours.code, 500))
+        return _error(status, ours.code, ours.message, ours.hint)
+    assert isinstance(error, HTTPException)  # noqa: S101 - the other one is ours
     return _http_error(error)
 
 
-async def _failed(_request: Request, error: ObserverError) -> Response:
-    return _error(error, status=STATUS_OF.get(error.code, 500))
-
-
 def _http_error(error: HTTPException) -> Response:
-    status = error.status_code
-    problem = {"code": CODE_OF.get(status, "error"), "message": error.detail, "hint": ""}
-    return _json({"error": problem}, status=status)
+    return _error(error.status_code, CODE_OF.get(error.status_code, "error"), error.detail)
 
 
-def _error(error: ObserverError, *, status: int) -> Response:
-    problem = {"code": error.code, "message": error.message, "hint": error.hint}
-    return _json({"error": problem}, status=status)
+def _error(status: int, code: str, message: str, hint: str = "") -> Response:
+    return _json({"error": {"code": code, "message": message, "hint": hint}}, status=status)
 
 
 def _json(value: object, *, status: int = 200) -> Response:

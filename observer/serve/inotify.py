@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from watchfiles import Change
 from watchfiles._rust_notify import RustNotify
@@ -74,16 +74,6 @@ class Call:
         return self._is_set or bool(_readable([self], int(wait_s * 1000)))
 
 
-class FolderWatch(Protocol):
-    """Watches folders, not what is below them, until `close`."""
-
-    def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
-        """Return the paths that changed, soon; none at the end of the wait. Raise WatchLost."""
-
-    def close(self) -> None:
-        """Remove all watches."""
-
-
 def watch_folders(
     folders: Iterable[str],
     *,
@@ -122,6 +112,8 @@ _EVENT = struct.Struct("iIII")
 
 
 class _Inotify:
+    """Watches folders, not what is below them, until `close`."""
+
     def __init__(
         self, folders: Iterable[str], arrivals: Collection[str], step_ms: int, often_ms: int
     ) -> None:
@@ -140,6 +132,7 @@ class _Inotify:
             raise
 
     def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
+        """Return the paths that changed, soon; none at the end of the wait. Raise WatchLost."""
         found: set[str] = set()
         if not call.is_set():
             _readable([self._descriptor, call], wait_ms)
@@ -222,6 +215,9 @@ class _Recorder:
 
     def close(self) -> None:
         self._recorder.close()
+
+
+FolderWatch: TypeAlias = _Inotify | _Recorder
 
 
 def most_folders() -> int:

@@ -151,7 +151,6 @@ _FILES = parts.installer_of(
 
 
 def _install(context: InstallContext) -> InstallPlan:
-    """Plan hooks and MCP server; in a repository in its `settings.local.json` and `.mcp.json`."""
     plan = _FILES.install(context)
     names = ".claude/settings.local.json and .mcp.json"
     note = f"Keep {names} out of git: they name paths of this machine."

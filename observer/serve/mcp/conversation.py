@@ -18,16 +18,8 @@ from msgspec import UNSET, UnsetType
 from observer import __version__
 from observer.core.json_text import dump, load, repair_encoding
 from observer.core.value import decode_json
+from observer.local import pump
 from observer.local.journal import LINE_BYTES, Lines
-from observer.local.pump import (
-    DISCOVERY,
-    METHODS,
-    OPENING,
-    VERSION,
-    VIEW_TYPE,
-    VIEWS,
-    shows_views,
-)
 from observer.serve.mcp.handlers import (
     ELICIT,
     INTERNAL_ERROR,
@@ -53,14 +45,14 @@ MOST_OPEN = 64
 DRAIN_S = 1.0
 """How long a client that closed its end is kept for its outstanding answers."""
 IDENTITY = {"name": "observer", "title": "observer: memory of earlier work", "version": __version__}
-_SPACE = VERSION.partition("/")[0]
+_SPACE = pump.VERSION.partition("/")[0]
 _CAPABILITIES = {
     "prompts": {"listChanged": False},
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }
-_SHOWING = {**_CAPABILITIES, "extensions": {VIEWS: {"mimeTypes": [VIEW_TYPE]}}}
-_NOT_KEPT = (*METHODS, DISCOVERY, "resources/list", "resources/read")
+_SHOWING = {**_CAPABILITIES, "extensions": {pump.VIEWS: {"mimeTypes": [pump.VIEW_TYPE]}}}
+_NOT_KEPT = (*pump.METHODS, pump.DISCOVERY, "resources/list", "resources/read")
 """Methods whose results say in the modern era how long they may be kept."""
 
 
@@ -218,11 +210,11 @@ class Conversation:
     def _sender(self, method: str, params: Json) -> Sender:
         """Return who sends a request; refuse one of the other era, or that comes too early."""
         meta = params.get("_meta")
-        has_envelope = isinstance(meta, dict) and VERSION in meta and method != OPENING
+        has_envelope = isinstance(meta, dict) and pump.VERSION in meta and method != pump.OPENING
         if self._is_modern is None:
             self._is_modern = has_envelope
         if self._is_modern:
-            if method == OPENING:
+            if method == pump.OPENING:
                 raise _unsupported(params.get("protocolVersion"))
             return self._described(meta)
         if has_envelope:
@@ -243,10 +235,10 @@ class Conversation:
     def _own(self, method: str, params: Json, client: Sender) -> Json | None:
         """Return the result of what the era itself asks for; None for all else."""
         if self._is_modern:
-            if method != DISCOVERY:
+            if method != pump.DISCOVERY:
                 return None
             return discovered(self._instructions, shows=client.shows)
-        if method == OPENING:
+        if method == pump.OPENING:
             opening = typed(params, _Opening)
             able = opening.capabilities
             self._client = client._replace(asks=_asks(able), shows=self._shows(able))
@@ -255,7 +247,7 @@ class Conversation:
         return {} if method == "ping" else None
 
     def _shows(self, capabilities: Json) -> bool:
-        return bool(self._handlers.views) and shows_views(capabilities)
+        return bool(self._handlers.views) and pump.shows_views(capabilities)
 
     def _note(self, method: str, params: Json) -> None:
         if method == "notifications/initialized":
@@ -375,11 +367,11 @@ def framed(method: str, result: Json) -> Json:
 
 def before_calls(lists: Mapping[str, Json], instructions: str) -> dict[str, dict[str, Json]]:
     """Return what a client is answered before it calls a tool, by version and method."""
-    listed = {method: lists[method] for method in METHODS}
-    modern = {DISCOVERY: discovered(instructions), **listed}
+    listed = {method: lists[method] for method in pump.METHODS}
+    modern = {pump.DISCOVERY: discovered(instructions), **listed}
     return {
         **{
-            version: {OPENING: opened(instructions, version), **listed}
+            version: {pump.OPENING: opened(instructions, version), **listed}
             for version in HANDSHAKE_VERSIONS
         },
         **{

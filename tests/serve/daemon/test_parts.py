@@ -30,8 +30,8 @@ from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
 from observer.serve.lazy_store import LazyStore, RequestStore
-from observer.serve.mcp import listening
-from observer.serve.mcp.listening import McpServers
+from observer.serve.mcp import server as listening
+from observer.serve.mcp.server import McpServers
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
 from observer.serve.watcher import WatchWorker
