@@ -56,12 +56,9 @@ class Attribution(NamedTuple):
 
 def attribute(env: Mapping[str, str]) -> Attribution:
     """Return the client, its session and the kind of author that an environment points to."""
-    for variable, client in _session_variables():
+    for variable, client, has_id in _variables():
         if env.get(variable):
-            return Attribution(client, env[variable], "agent")
-    for variable, client in _marker_variables():
-        if env.get(variable):
-            return Attribution(client, "", "agent")
+            return Attribution(client, env[variable] if has_id else "", "agent")
     named = [env[variable] for variable in _NAMED if env.get(variable)]
     if named:
         return Attribution(next(filter(_NAME.fullmatch, named), ""), "", "agent")
@@ -73,13 +70,11 @@ def attribute(env: Mapping[str, str]) -> Attribution:
 
 def agent_variables() -> frozenset[str]:
     """Return the names of all variables by which an agent's shell is recognised."""
-    pairs = (*_session_variables(), *_marker_variables())
-    return frozenset({*_NAMED, *(name for name, _ in pairs if name)})
+    return frozenset({*_NAMED, *(name for name, _, _ in _variables())})
 
 
-def _session_variables() -> Iterator[tuple[str, str]]:
-    yield from ((one.session_variable, one.name) for one in clients().values())
-
-
-def _marker_variables() -> Iterator[tuple[str, str]]:
-    return ((name, one.name) for one in clients().values() for name in one.marker_variables)
+def _variables() -> Iterator[tuple[str, str, bool]]:
+    """Yield the variables of agents' shells and their clients; first those with a session's id."""
+    known = clients().values()
+    yield from ((one.session_variable, one.name, True) for one in known if one.session_variable)
+    yield from ((name, one.name, False) for one in known for name in one.marker_variables)

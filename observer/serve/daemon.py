@@ -417,7 +417,11 @@ class Daemon:
             schema=generic.schema,
             share=self._shares.answer,
             ask=self._commands.answer,
-            recall=self._recall,
+            recall=lambda envelope: (
+                requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
+                if self._settings.recall_hooks
+                else b""
+            ),
             commands=TypedCommands(RequestStore(self._store), self._memory, self._loop).answer,
             link=self._web.link,
             logout=self._web.logout,
@@ -427,12 +431,6 @@ class Daemon:
             return app(handlers, self._mcp.http())
         guard = Guard(token=token, port=port.number, admit=port.admit)
         return app(handlers, self._mcp.http(), guard=guard)
-
-    def _recall(self, envelope: bytes) -> bytes:
-        """Answer `hooks/recall`, in the thread of a request."""
-        if not self._settings.recall_hooks:
-            return b""
-        return requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
 
     def _recorded(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""

@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import orjson
 
@@ -70,12 +71,18 @@ class PrivateSocket(socket.socket):
             connection.close()
 
 
-class _Guest(NamedTuple):
+@dataclass(slots=True)
+class _Guest:
     """A connection from an address; `peer` is its host, and its user where the kernel says it."""
 
     connection: socket.socket
     address: tuple[str, int]
     peer: tuple[str, int | None]
+    state: Literal["waiting", "known", "leaving"] = "waiting"
+
+    @property
+    def is_there(self) -> bool:
+        return self.connection.fileno() >= 0
 
 
 class LoopbackPort:
@@ -91,9 +98,7 @@ class LoopbackPort:
     def __init__(self, only: int | None = None) -> None:
         self._only = only
         self.listeners: list[LoopbackSocket] = []
-        self._waiting: list[_Guest] = []
-        self._known: list[_Guest] = []
-        self._leaving: list[_Guest] = []
+        self._guests: list[_Guest] = []
         self._refused = 0
 
     @property
@@ -108,23 +113,21 @@ class LoopbackPort:
 
     def admit(self, address: tuple[str, int]) -> None:
         """Note that the connection from an address has shown the token."""
-        self._forget_gone()
-        self._known += [each for each in self._waiting if each.address == address]
-        self._waiting = [each for each in self._waiting if each.address != address]
+        for each in self._guests:
+            if each.is_there and each.address == address and each.state == "waiting":
+                each.state = "known"
 
     def is_of_others(self, address: tuple[str, int]) -> bool:
         """Return True unless the connection from an address is ours, or nobody knows whose."""
-        guests = (*self._waiting, *self._known, *self._leaving)
-        users = {each.peer[1] for each in guests if each.address == address}
+        users = {each.peer[1] for each in self._guests if each.address == address}
         return users.isdisjoint({None, os.getuid()})
 
     def connections(self) -> HttpConnections:
         """Return how many there are; in any thread."""
-        is_there = [each.connection.fileno() >= 0 for each in self._known]
-        waiting = [each.connection.fileno() >= 0 for each in self._waiting]
+        states = Counter(each.state for each in list(self._guests) if each.is_there)
         return HttpConnections(
-            known=sum(is_there),
-            waiting=sum(waiting),
+            known=states["known"],
+            waiting=states["waiting"],
             refused=self._refused,
             most=MOST_CONNECTIONS,
             most_waiting=MOST_WAITING,
@@ -134,9 +137,9 @@ class LoopbackPort:
         """Return True if there is room for a connection; else it is answered and closed."""
         user = user_at(address, connection.getsockname())
         guest = _Guest(connection, address, (address[0], user))
-        self._forget_gone()
+        self._guests = [each for each in self._guests if each.is_there]
         if self._has_room(guest):
-            self._waiting.append(guest)
+            self._guests.append(guest)
             return True
         self._refused += 1
         _refuse(connection)
@@ -150,10 +153,11 @@ class LoopbackPort:
         """
         if self._only is not None and newcomer.peer[1] not in {None, self._only}:
             return False
-        inside = len(self._waiting) + len(self._known)
-        if inside + len(self._leaving) >= 2 * MOST_CONNECTIONS:
+        waiting = [each for each in self._guests if each.state == "waiting"]
+        inside = sum(each.state != "leaving" for each in self._guests)
+        if len(self._guests) >= 2 * MOST_CONNECTIONS:
             return False
-        counts = Counter(each.peer for each in self._waiting)
+        counts = Counter(each.peer for each in waiting)
         crowd = newcomer.peer
         if counts[crowd] < MOST_WAITING:
             if inside < MOST_CONNECTIONS:
@@ -161,16 +165,11 @@ class LoopbackPort:
             if not counts:
                 return False
             crowd = max(counts, key=counts.__getitem__)
-        oldest = next(each for each in self._waiting if each.peer == crowd)
-        self._waiting.remove(oldest)
-        self._leaving.append(oldest)  # whoever serves it closes it, perhaps after many have come
+        oldest = next(each for each in waiting if each.peer == crowd)
+        oldest.state = "leaving"  # whoever serves it closes it, perhaps after many have come
         self._refused += 1
         _refuse(oldest.connection)
         return True
-
-    def _forget_gone(self) -> None:
-        for guests in (self._waiting, self._known, self._leaving):
-            guests[:] = [each for each in guests if each.connection.fileno() >= 0]
 
 
 class LoopbackSocket(socket.socket):

@@ -136,11 +136,6 @@ def _after_mcp(payload: Object) -> Bodies:
     yield tools.make(call, {})
 
 
-def _after_tool(payload: Object) -> Bodies:
-    call = _call(payload, failed=None if payload.get("tool_name") == "Shell" else False)
-    yield from tools.effects(call, TOOLS)
-
-
 def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:
     return tools.ToolCall(
         tool=text(payload, "tool_name"),
@@ -188,7 +183,9 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     ),
     "afterFileEdit": lambda payload: (tools.edit(tools.ToolCall(tool="Write", given=payload)),),
     "afterTabFileEdit": lambda payload: (tools.edit(tools.ToolCall(tool="Tab", given=payload)),),
-    "postToolUse": _after_tool,
+    "postToolUse": lambda payload: tools.effects(
+        _call(payload, failed=None if payload.get("tool_name") == "Shell" else False), TOOLS
+    ),
     "postToolUseFailure": lambda payload: tools.effects(_call(payload, failed=True), TOOLS),
     "afterAgentResponse": lambda payload: (
         events.Reply(text=text(payload, "text"), usage=token_usage(payload)),

@@ -27,15 +27,6 @@ _CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
 """What the client puts before a prompt without a terminal: the context that hooks have printed."""
 
 
-def _prompt(payload: Object) -> AnyBody:
-    return Prompt(text=_CONTEXT.sub("", text(payload, "prompt")))
-
-
-def _reply(payload: Object) -> AnyBody:
-    usage = token_usage(inner(payload, "usage"))  # of a session that is imported
-    return Reply(text=text(payload, "prompt_response"), usage=usage)
-
-
 # --- its tools, which Qwen Code has taken over, and how they answer ------------------------------
 #
 # An answer has two forms: `llmContent`, what the model reads, and `returnDisplay`, what the person
@@ -138,7 +129,13 @@ _DIALECT = Dialect(
     tools=TOOLS,
     noise=NOISE,
     aliases={"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "AfterTool": "PostToolUse"},
-    readers={"UserPromptSubmit": _prompt, "Stop": _reply},
+    readers={
+        "UserPromptSubmit": lambda payload: Prompt(text=_CONTEXT.sub("", text(payload, "prompt"))),
+        "Stop": lambda payload: Reply(
+            text=text(payload, "prompt_response"),
+            usage=token_usage(inner(payload, "usage")),  # of a session that is imported
+        ),
+    },
     correct=_correct,
     session_variable="GEMINI_SESSION_ID",
 )

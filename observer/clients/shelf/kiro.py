@@ -77,16 +77,6 @@ def _read_events(
 # --- what the events say -------------------------------------------------------------------------
 
 
-def _session_start(_: Object) -> Bodies:
-    yield events.SessionStart()
-
-
-def _spawn(payload: Object) -> Bodies:
-    # A headless run fires no prompt event and carries the prompt here.
-    yield from _session_start(payload)
-    yield from _prompt(payload)
-
-
 def _prompt(payload: Object) -> Bodies:
     """Yield the prompt; several builds fire the event without its text."""
     asked = text(payload, "prompt")
@@ -142,8 +132,8 @@ def _tool_call(payload: Object) -> tools.ToolCall:
 
 
 _V1: Readers = {
-    "SessionStart": _session_start,
-    "AgentSpawn": _session_start,
+    "SessionStart": lambda _: (events.SessionStart(),),
+    "AgentSpawn": lambda _: (events.SessionStart(),),
     "SessionEnd": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_tool,
@@ -153,7 +143,8 @@ _V1: Readers = {
 # Hooks taken over from the earlier harness may be called under its names.
 _READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}
 _CLI_READERS: Readers = {
-    "agentSpawn": _spawn,
+    # A headless run fires no prompt event and carries the prompt here.
+    "agentSpawn": lambda payload: (events.SessionStart(), *_prompt(payload)),
     "userPromptSubmit": _prompt,
     "postToolUse": lambda payload: _effects(_tool_call(payload)),
     "stop": _stop,

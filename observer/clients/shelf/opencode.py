@@ -52,8 +52,12 @@ def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     if read_call := _CALLS.get(envelope.event):
         bodies = tools.effects(read_call(payload), TOOLS, patches={"patch"})
     else:
+        error = inner(inner(payload, "properties"), "error")
+        said = joined(text(error, "name"), text(inner(error, "data"), "message"))
+        said = said or rest(payload, beside=_BASE)
+        unknown = events.Custom(name=f"{envelope.client}:{envelope.event}", text=said)
         reader = _READERS.get(envelope.event)
-        bodies = (reader(payload) if reader else _other(envelope, payload),)
+        bodies = (reader(payload) if reader else unknown,)
     for body in bodies:
         properties = inner(payload, "properties")
         named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
@@ -87,13 +91,6 @@ def _message(payload: Object) -> events.AnyBody:
         said = quoted[1].replace('\\"', '"')
     files = (text(part, "filename") for part in parts if text(part, "type") == "file")
     return events.Prompt(text=said, files=tuple(filter(None, files)))
-
-
-def _other(envelope: Envelope, payload: Object) -> events.AnyBody:
-    error = inner(inner(payload, "properties"), "error")
-    said = joined(text(error, "name"), text(inner(error, "data"), "message"))
-    name = f"{envelope.client}:{envelope.event}"
-    return events.Custom(name=name, text=said or rest(payload, beside=_BASE))
 
 
 def _call(payload: Object) -> tools.ToolCall:
