@@ -407,6 +407,7 @@ class Daemon:
     def _app(self, port: doors.LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
         """Return what the Unix socket serves, or a port, where requests show a token."""
         from observer.serve.http import Guard, Handlers, app  # noqa: PLC0415 - as in `HttpServer`
+        from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - as above
 
         handlers = Handlers(
             memory=self._memory,
@@ -427,10 +428,8 @@ class Daemon:
             logout=self._web.logout,
             stop=self._stopping.set,
         )
-        if port is None:
-            return app(handlers, self._mcp.http())
-        guard = Guard(token=token, port=port.number, admit=port.admit)
-        return app(handlers, self._mcp.http(), guard=guard)
+        guard = Guard(token=token, port=port.number, admit=port.admit) if port else None
+        return app(handlers, McpHttp(self._mcp.front), guard=guard)
 
     def _recorded(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""

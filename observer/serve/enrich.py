@@ -44,7 +44,7 @@ DAY_MS = 86_400_000
 T = TypeVar("T")
 
 
-class Spent(AskFailed):
+class TokensSpent(AskFailed):
     """The day has fewer tokens left than a request may cost."""
 
 
@@ -59,10 +59,10 @@ class Budget:
     async def asked(
         self, client: LlmClient, asked: LlmPrompt, keep: Callable[[LlmReply], Awaitable[T]]
     ) -> T:
-        """Return what is kept of a reply; raise Spent, or AskFailed with its cost counted."""
+        """Return what is kept of a reply; raise TokensSpent, or AskFailed with its cost counted."""
         day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS
         if not await self._run(self.take, day, taken):
-            raise Spent(
+            raise TokensSpent(
                 "the day's tokens of the language model are spent",
                 hint="leave infer out, or raise llm_daily_tokens",
             )
@@ -143,7 +143,7 @@ class EnrichWorker(Worker):
         asked = await self._asked(partial(_prompt, item))
         try:
             return await self._budget.asked(client, asked, partial(self._keep, item))
-        except Spent:
+        except TokensSpent:
             until_s = (DAY_MS - now_ms() % DAY_MS) / 1000
             self._is_spent = True
             self._wait(until_s)

@@ -82,6 +82,7 @@ def test_new_git_includes_commands_that_report_and_never_fail(
     subprocess.run(words, cwd=tmp_path / "shop", env=dict(context.environ), check=True)
 
 
+@pytest.mark.measured
 def test_what_a_user_sets_of_our_sections_stays(new_git: InstallContext) -> None:
     make(install("git", new_git), new_git)
     git(new_git, "config", "--global", "hook.observer-post-merge.enabled", "false")
@@ -111,6 +112,7 @@ def test_the_file_is_the_one_git_would_write(
     assert install("git", context).edits[-1].path == new_git.user_home / path
 
 
+@pytest.mark.measured
 def test_a_named_project_gets_it_in_its_own_configuration(
     new_git: InstallContext, tmp_path: Path
 ) -> None:

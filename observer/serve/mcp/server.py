@@ -14,7 +14,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import orjson
@@ -33,9 +32,6 @@ from observer.tools import render
 from observer.tools.documents import Documents
 from observer.tools.fence import without_links
 from observer.tools.registry import chosen, tools_of, toolsets
-
-if TYPE_CHECKING:
-    from observer.serve.mcp.http import McpHttp
 
 logger = logging.getLogger(__name__)
 
@@ -276,7 +272,7 @@ class McpServers:
         self, services: Services, memory: Memory, view_of: Callable[[str], str] | None = None
     ) -> None:
         self.openings = KeptOpenings(services)
-        self._front = McpFront(
+        self.front = McpFront(
             memory,
             rules_chars=services.settings.rules_chars,
             view_of=view_of,
@@ -288,13 +284,13 @@ class McpServers:
         """Serve the listening MCP socket until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._serve_lines(listener))
-            tasks.create_task(self.openings.run(self._front))
+            tasks.create_task(self.openings.run(self.front))
 
     async def _serve_lines(self, listener: socket.socket) -> None:
         conversations: set[asyncio.Task[None]] = set()
 
         def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.create_task(self._front.serve_stream(reader, writer))
+            task = asyncio.create_task(self.front.serve_stream(reader, writer))
             conversations.add(task)  # asyncio itself keeps only weak references
             task.add_done_callback(conversations.discard)
 
@@ -307,15 +303,9 @@ class McpServers:
                 task.cancel()
             await asyncio.gather(*conversations, return_exceptions=True)
 
-    def http(self) -> McpHttp:
-        """Return what answers over HTTP."""
-        from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - starlette, for who asks so
-
-        return McpHttp(self._front)
-
     def leave(self) -> None:
         """End the connections that would last as long as their clients."""
-        for inbox in self._front.streams.values():
+        for inbox in self.front.streams.values():
             inbox.put_nowait(None)
 
     def give_way(self, is_awaited: Callable[[], bool] = lambda: False) -> None:
@@ -324,7 +314,7 @@ class McpServers:
         worked_s = began_s - self._resumed_s
         may_wait_s = min(GIVE_WAY_S, self._may_wait_s + GIVE_WAY_SHARE * worked_s)
         until_s = began_s + may_wait_s
-        while self._front.calls() and not is_awaited() and time.monotonic() < until_s:
+        while self.front.calls() and not is_awaited() and time.monotonic() < until_s:
             time.sleep(GIVE_WAY_STEP_S)
         self._resumed_s = time.monotonic()
         self._may_wait_s = may_wait_s - (self._resumed_s - began_s)

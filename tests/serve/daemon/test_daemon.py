@@ -129,24 +129,18 @@ def test_what_an_older_version_did_not_understand_is_stored(
     assert _status(home)["bad_events"] == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_shown_to_leave_it_stores_what_is_there(
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_shown_to_leave_it_stores_what_is_there_and_killed_the_next_one_does(
     home: Home, tmp_path: Path, until: Until, number: signal.Signals
 ) -> None:
     client.ensure_daemon(home)
     _spool(home, tmp_path, 30)
     os.kill(client.daemon_pid(home) or 0, number)
     until(lambda: not client.is_running(home))
+    if number == signal.SIGKILL:
+        client.ensure_daemon(home)
+        until(lambda: _status(home)["events"] == 30)
     assert Spool(home.spool).depth() == 0
-
-
-def test_nothing_is_lost_by_a_kill(home: Home, tmp_path: Path, until: Until) -> None:
-    client.ensure_daemon(home)
-    _spool(home, tmp_path, 30)
-    os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
-    until(lambda: not client.is_running(home))
-    client.ensure_daemon(home)
-    until(lambda: _status(home)["events"] == 30)
 
 
 def test_an_older_daemon_is_replaced(home: Home, tmp_path: Path, until: Until) -> None:
