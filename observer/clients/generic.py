@@ -28,7 +28,6 @@ _LARGEST = 2**53
 _Name: TypeAlias = Annotated[str, Meta(max_length=200)]
 _FIELD = re.compile(r" - at `\$\.?(.*?)`\Z|required field `(\w+)`")
 
-
 Cause = Literal["person", "agent", "system"]
 
 

@@ -21,16 +21,8 @@ _COUNTS = {
     "cache_write": ("cache_write", "cache_write_tokens", "cache_creation_input_tokens"),
 }
 _BLOCK_KEYS = (
-    "text",
-    "content",
-    "result",
-    "results",
-    "output",
-    "filenames",
-    "matches",
-    "stdout",
-    "message",
-    "error",
+    *("text", "content", "result", "results", "output", "filenames", "matches", "stdout"),
+    *("message", "error"),
 )
 
 

@@ -33,7 +33,6 @@ _NAMED = ("AI_AGENT", "AGENT")
 """Variables whose value is the agent's name; some agents only set them to 1."""
 _NAME = re.compile(r"[a-z][\w.@/-]*", re.ASCII | re.IGNORECASE)
 
-
 _SESSION_ID = re.compile(r"\w[\w.:-]*", re.ASCII)
 """An id that a shell takes as one word, and a program for no option."""
 

@@ -362,17 +362,8 @@ def said(call: ToolCall) -> str:
 
 
 _MAKERS: Mapping[str, Maker] = {
-    "command": command,
-    "write": write,
-    "append": append,
-    "edit": edit,
-    "delete": delete,
-    "read": read,
-    "grep": grep,
-    "find": find,
-    "fetch": fetch,
-    "ask_web": ask_web,
-    "delegate": delegate,
+    maker.__name__: maker
+    for maker in (command, write, append, edit, delete, read, grep, find, fetch, ask_web, delegate)
 }
 
 
@@ -383,9 +374,7 @@ def by_name(**names: str) -> dict[str, Maker]:
 
 # --- patches -------------------------------------------------------------------------------------
 #
-# By `apply_patch` models of OpenAI edit files in several clients. Such a patch names the files that
-# it adds, updates, moves and deletes, and shows of an update the changed lines with those around
-# them, but no line numbers.
+# Of `apply_patch`, by which models of OpenAI edit files in several clients; without line numbers.
 
 PATCHES = frozenset({"apply_patch", "ApplyPatch"})
 

@@ -110,13 +110,11 @@ LAST_REQUESTS_S = 5.0
 ANSWER_S = 0.3
 """How long a daemon that is asked to stop by a page goes on, so that the page is shown."""
 SWITCH_S = 0.0005
-"""The interpreter's switch interval. A search needs the interpreter after each page it reads:
-beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
+"""The interpreter's switch interval: beside a drain a search took 210 to 260 ms with Python's 5 ms
+(p95, 100,000 items), now 90 to 110."""
 CHECK_HOME_S = 30.0
 CHORES = 6
 """Threads for what workers do; requests have others."""
-
-
 MOST_WAIT_S = 70.0
 """Longer than any answer takes; it only passes while the daemon stops."""
 

@@ -40,7 +40,6 @@ UNUSABLE_IN_A_ROW = 3
 """Unusable answers in a row after which the model is reported, not the question blamed."""
 DAY_MS = 86_400_000
 
-
 T = TypeVar("T")
 
 

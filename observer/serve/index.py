@@ -29,8 +29,7 @@ def give_memory_back() -> None:
 def forget_code(maps: Path = Path("/proc/self/maps")) -> None:
     """Take the code of libraries out of this process's memory until it runs again; Linux only.
 
-    It lies in files that the system keeps for all who run them, and is not changed: pages that are
-    only read and executed are never written to. Of 55 MB those of the model's libraries are 25.
+    It lies in files, and is not changed. Of 55 MB those of the model's libraries are 25.
     """
     with suppress(OSError):
         libc = ctypes.CDLL(None, use_errno=True)

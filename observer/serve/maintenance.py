@@ -216,9 +216,7 @@ class MaintenanceWorker(Worker):
 
 # --- retention: removes what is too old, too much or deleted for good, in idle moments -----------
 #
-# Also derives anew what an import brought in another order than it happened: both need the folder
-# of a database beside. What takes long (deriving what is left, cleaning copies) runs in a thread
-# that pauses in between; events wait only while the result is adopted.
+# What takes long runs in a thread that pauses; events wait only while the result is adopted.
 
 RETENTION_AFTER_S = 10.0
 RETENTION_EVERY_S = 600.0

@@ -368,12 +368,9 @@ async def in_a_hurry(work: Callable[[], T]) -> T:
 
 # --- the pages: until a link is asked for nothing listens, and nothing of them is imported -------
 #
-# Another user of this machine is let in by nobody, but a reverse proxy that is configured: it may
-# be another user's, and shows a secret.
+# Of other users only a reverse proxy is let in that is configured, and shows a secret.
 
 LINK_S = 60
-
-
 SECRET_CHARS = 32
 """Fewest characters of the secret that a reverse proxy shows."""
 

@@ -117,7 +117,6 @@ LATE_REPORT_MS = 600_000
 
 _NO_AGENTS = frozenset({"git", "bash", "zsh", "fish", CLIENT})
 
-
 Author: TypeAlias = Literal["person", "system"]
 
 

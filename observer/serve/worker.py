@@ -60,13 +60,8 @@ class Health:
 
 NICE, WRITER_NICE = 10, 5
 """How much lower the priority of threads is that work in the background, on Linux, where each has
-its own: of a busy processor chores get a tenth of what those get that answer, and of a busy disk
-less as well. It cannot be raised again.
-
-The writer's is less low: a question waits for the interpreter that it holds, and where other
-programs want the processor it holds it for longer. With 10 a search beside it took 259 ms at the
-95th percentile on a machine with twice as much to do as it can, with 5 it took 69 to 142.
-"""
+its own. The writer's is less low, as a question waits for the interpreter that it holds: a search
+beside it took 259 ms (p95) with 10, 69 to 142 with 5, on a machine with twice what it can do."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -139,7 +134,6 @@ class WriterThread:
 
 OnChange: TypeAlias = Callable[[Iterable[int | None]], None]
 """Called with the ids of projects in which something was stored or changed."""
-
 
 Quiet: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 

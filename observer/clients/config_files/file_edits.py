@@ -155,8 +155,7 @@ def _write(path: Path, content: bytes | None, mode: int | None) -> None:
 
 # --- what a file held before we changed it, for as long as nobody else has changed it ------------
 #
-# A removal takes our entries out of a text. It cannot know the blanks that an empty list had,
-# whether the list was there at all, or the file; the copy that was made before the change does.
+# A removal cannot know the blanks that an empty list had, or whether it was there: the copy does.
 
 
 def as_it_was(edit: FileEdit, backups: Path, *, ours: Collection[bytes]) -> FileEdit:

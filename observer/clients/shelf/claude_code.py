@@ -109,7 +109,6 @@ _DIALECT = Dialect(
     session_variable="CLAUDE_CODE_SESSION_ID",
 )
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 # Seconds. Only PostToolUse comes often enough to be worth a background process; the others must

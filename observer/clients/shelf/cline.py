@@ -210,7 +210,6 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     "SessionShutdown": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
 }
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 _EVENTS = (

@@ -37,7 +37,6 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     delegate="spawn_agent",
 )
 
-
 _EDITORS = re.compile(
     r"\A# Context from my IDE setup:\n.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE
 )
@@ -63,7 +62,6 @@ _DIALECT = Dialect(
     correct=_correct,
     turn="turn_id",
 )
-
 
 # --- how it is installed -------------------------------------------------------------------------
 #
@@ -98,10 +96,7 @@ class _Settings:
             return drop_server(_without_trust(text, context), context)
 
         return parts.edit_text(
-            _settings(context),
-            change,
-            check=load,
-            is_left_over=lambda after: not after.strip(),
+            _settings(context), change, check=load, is_left_over=lambda after: not after.strip()
         )
 
 
@@ -203,8 +198,7 @@ def _header(line: str) -> dict[str, Any]:
 # --- whether it runs our hooks -------------------------------------------------------------------
 #
 # It skips those that its user has not trusted, and says nothing. What is trusted stands in
-# `config.toml` by the place of the handler, with a digest of it; Codex leaves it there when the
-# handler is gone.
+# `config.toml` by the place of the handler, and stays there when the handler is gone.
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 

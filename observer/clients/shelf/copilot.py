@@ -48,9 +48,7 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     fetch="web_fetch WebFetch",
     ask_web="web_search",
     delegate="task Agent",
-) | {
-    "str_replace_editor": _editor,
-}
+) | {"str_replace_editor": _editor}
 """Its own names, and those it has for hooks in Claude Code's form."""
 
 _OWN_NAMES = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
@@ -105,7 +103,6 @@ _DIALECT = Dialect(
     session_variable="COPILOT_AGENT_SESSION_ID",
 )
 
-
 VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="run_in_terminal",
     read="read_file",
@@ -115,12 +112,7 @@ VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     find="file_search list_dir",
     delegate="runSubagent",
 )
-_VSCODE = Dialect(
-    client=VSCODE,
-    tools=VSCODE_TOOLS,
-    noise={"PreToolUse"},
-)
-
+_VSCODE = Dialect(client=VSCODE, tools=VSCODE_TOOLS, noise={"PreToolUse"})
 
 # --- how they are installed -----------------------------------------------------------------------
 

@@ -202,7 +202,6 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     ),
 }
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 # One event name that the installed version does not know voids the whole file without a word, so

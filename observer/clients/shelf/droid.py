@@ -89,7 +89,6 @@ _DIALECT = Dialect(
     client=NAME, tools=TOOLS, noise=NOISE, readers={"PreToolUse": _intent}, correct=_correct
 )
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 # Seconds.

@@ -26,7 +26,6 @@ NOISE = word_set("BeforeTool BeforeModel AfterModel BeforeToolSelection PreCompr
 _CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
 """What the client puts before a prompt without a terminal: the context that hooks have printed."""
 
-
 # --- its tools, which Qwen Code has taken over, and how they answer ------------------------------
 #
 # An answer has two forms: `llmContent`, what the model reads, and `returnDisplay`, what the person
@@ -45,7 +44,12 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     ask_web="google_web_search web_search",
     delegate="invoke_agent agent task delegate_to_agent codebase_investigator",
 ) | {
-    "read_many_files": lambda call: tools.read(_listed(call)),
+    # Its paths have another name in older versions.
+    "read_many_files": lambda call: tools.read(
+        replace(
+            call, given={"paths": list(words(call.given, "paths") or words(call.given, "include"))}
+        )
+    )
 }
 
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
@@ -83,12 +87,6 @@ def _correct(call: tools.ToolCall) -> tools.ToolCall:
             },
         )
     return replace(call, response=shown)
-
-
-def _listed(call: tools.ToolCall) -> tools.ToolCall:
-    """Return a call that reads many files with their paths under one name in all versions."""
-    paths = words(call.given, "paths") or words(call.given, "include")
-    return replace(call, given={"paths": list(paths)})
 
 
 def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
@@ -140,7 +138,6 @@ _DIALECT = Dialect(
     session_variable="GEMINI_SESSION_ID",
 )
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 HOOKS = parts.OurHooks(
@@ -152,7 +149,6 @@ HOOKS = parts.OurHooks(
     asking={"timeout": 5_000},
     matchers={"AfterTool": ".*"},
 )
-
 
 _settings = parts.placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
 
@@ -181,7 +177,6 @@ _QWEN = Dialect(
     session_variable="QWEN_CODE_SESSION_ID",
 )
 
-
 # No names: two handlers with one name are one to Qwen Code.
 QWEN_HOOKS = parts.OurHooks(
     client=QWEN,
@@ -194,7 +189,6 @@ QWEN_HOOKS = parts.OurHooks(
     },
     matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
 )
-
 
 _qwen_settings = parts.placed("QWEN_HOME", ".qwen", "settings.json")
 

@@ -128,7 +128,6 @@ _READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
     "post-rewrite": _post_rewrite,
 }
 
-
 # --- our sections in a configuration file --------------------------------------------------------
 #
 # They stand in our own copy, which git includes: what somebody sets of them in theirs stays.
@@ -185,11 +184,9 @@ def _edit(context: InstallContext, *, is_wanted: bool) -> FileEdit:
 
 # --- how it is installed -------------------------------------------------------------------------
 #
-# In the global configuration where git knows hooks there (2.54), else in files in a repository.
-# Configured hooks run beside every hook manager and in every repository. Before 2.54 there are only
-# the files in a repository's hooks folder, so `observer install git` is run once in each one.
-# What stands there already is kept under another name and run by ours; a folder that lies in the
-# working tree belongs to husky or its like, and to the project, and is left alone.
+# Configured hooks (2.54) run beside every hook manager and in every repository; before there are
+# only the files in a repository's hooks folder. What stands there is kept under another name and
+# run by ours; a folder in the working tree belongs to husky or its like, and is left alone.
 
 EVENTS = ("post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite")
 
@@ -355,9 +352,8 @@ def _is_our_hook(content: bytes | None) -> bool:
 
 # --- hooks of ours that do not run any more, for `observer doctor` -------------------------------
 #
-# Whoever comes after us may rename them, replace them, or point git to a folder of its own:
-# lefthook, pre-commit and husky do. Nothing fails then, and nothing is recorded. What the installer
-# would have to do again is what is missing.
+# lefthook, pre-commit and husky rename or replace them, or point git elsewhere: nothing fails then,
+# and nothing is recorded. What the installer would have to do again is what is missing.
 
 _POST = re.compile(r"^post=(.*)$", re.MULTILINE)
 

@@ -150,7 +150,6 @@ _CLI_READERS: Readers = {
     "stop": _stop,
 }
 
-
 # --- tools ---------------------------------------------------------------------------------------
 #
 # The same tool has one name and several shapes of arguments. Results are prose in the IDE and
@@ -223,18 +222,12 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     append="fs_append",
     delete="delete_file",
     command="execute_bash execute_pwsh shell",
-) | {
-    "fs_write": _fs_write,
-    "write": _fs_write,
-}
-
+) | {"fs_write": _fs_write, "write": _fs_write}
 
 # --- how it is installed -------------------------------------------------------------------------
 #
-# Hook files are read by the IDE from 1.0 and the CLI from 3.0; the older harness knows only hooks
-# inside an agent's file. There is no such file for the built-in agent, so we bring an agent of our
-# own, and every agent the user has gets the hooks too: else its sessions would go unseen. An event
-# that both formats report is one event in the store.
+# The older harness knows only hooks inside an agent's file, and the built-in agent has none: we
+# bring one of our own, and each of the user's gets the hooks too.
 
 # SessionEnd is missing from older versions, which may refuse a file that names it.
 _TRIGGERS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")

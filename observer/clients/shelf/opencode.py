@@ -33,9 +33,7 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     find="glob list",
     fetch="webfetch",
     ask_web="websearch codesearch",
-) | {
-    "task": lambda call: tools.delegate(_undescribed(call)),
-}
+) | {"task": lambda call: tools.delegate(_undescribed(call))}
 
 Reader: TypeAlias = Callable[[Object], events.AnyBody]
 CallReader: TypeAlias = Callable[[Object], tools.ToolCall]

@@ -83,7 +83,6 @@ _READERS: Mapping[str, Callable[[Object], events.AnyBody]] = {
     "session_shutdown": lambda event: events.SessionEnd(reason=text(event, "reason")),
 }
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 

@@ -57,9 +57,7 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
 
 # --- how they are installed ----------------------------------------------------------------------
 #
-# One marked block that sources the recorder, if it is there. bash and zsh have it at the end of
-# their rc file, fish in a file of its own. The files are handled as bytes: they need be in no
-# encoding.
+# One marked block that sources the recorder, if it is there, in files that need be in no encoding.
 
 _BEGIN = b"# >>> observer >>>"
 _END = b"# <<< observer <<<"
@@ -67,7 +65,6 @@ _BLOCK = re.compile(
     rb"(?m)^%(begin)b\r?\n(?:(?!%(begin)b).*\n)*?%(end)b(?:\r?\n|\Z)"
     % {b"begin": re.escape(_BEGIN), b"end": re.escape(_END)}
 )
-
 
 _PROFILES = (".bash_profile", ".bash_login", ".profile")
 

@@ -62,7 +62,6 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
     "post_cascade_response": lambda given: Reply(text=text(given, "response")),
 }
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 _FOLDER = ".codeium/windsurf"

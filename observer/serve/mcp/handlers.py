@@ -107,7 +107,6 @@ _PROMPTS = {
     "review": ("Review notes", "Settle which of the notes that are near each other still hold."),
 }
 
-
 _PROJECT = {
     "description": "Name or folder; left out: where you are.",
     "name": "project",

@@ -245,11 +245,7 @@ def _no_folder(place: str, home: Home) -> None:
             _of_before_an_upgrade, "make them anew with: observer doctor --rebuild", id="upgraded"
         ),
         *(
-            pytest.param(
-                partial(_no_folder, place),
-                f"spool: {{root}}/{place}",
-                id=place,
-            )
+            pytest.param(partial(_no_folder, place), f"spool: {{root}}/{place}", id=place)
             for place in ("spool", "spool/new", "spool/shell")
         ),
         pytest.param(lambda home: home.root.touch(), "home: {root} is not a folder", id="a file"),
@@ -401,9 +397,7 @@ def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
-def test_the_threads_that_answer_go_before_the_writer_and_chores_last(
-    writer: WriterThread,
-) -> None:
+def test_the_threads_that_answer_go_before_the_writer_and_chores_last(writer: WriterThread) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + WRITER_NICE)
     with background(1, "chore") as chores:
