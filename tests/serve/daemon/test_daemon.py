@@ -306,8 +306,8 @@ def test_a_log_deleted_under_the_daemon_loses_nothing(
     until(lambda: status(home)["events"] == 7)
     client.stop(home)
     home.database.with_name("observer.db-wal").unlink(missing_ok=True)
-    status = current(home)
-    assert (status.events, status.degraded) == (7, None)
+    found = current(home)
+    assert (found.events, found.degraded) == (7, None)
 
 
 def test_events_that_were_lost_with_the_log_are_missed(
