@@ -1,12 +1,8 @@
-"""Reads hook payloads in the form of Claude Code's, which other clients have taken over.
-
-What differs from client to client is a `Dialect`: names of events and tools, and how an answer
-shows that a call failed. Pure.
-"""
+"""Reads hook payloads in the form of Claude Code's, which other clients have taken over. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -15,60 +11,45 @@ from msgspec.structs import replace
 from observer.clients import tools
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import dump, event_of, flag, inner, rest, span_ms, text, token_usage
-from observer.core.events import (
-    AnyBody,
-    Compaction,
-    Custom,
-    Delegation,
-    Event,
-    FileWrite,
-    Prompt,
-    Reply,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-)
+from observer.core import events
 
-Reader: TypeAlias = Callable[[Object], AnyBody | None]
+Reader: TypeAlias = Callable[[Object], events.AnyBody | None]
 
 
 class Dialect(NamedTuple):
     """What a client says in a way of its own.
 
-    Attributes:
-        client: its name.
-        tools: what its tools do, by their names; `apply_patch` is known.
-        noise: events of which nothing is kept, and why.
-        aliases: its names of events, where they are not Claude Code's.
-        readers: readers of further events, by Claude Code's names, or other ones of the same.
-        correct: turns a tool call as it is reported into what it says.
-        turn: the field that names the turn.
-        session_variable: the variable that names the session where the payload does not.
+    `aliases` are its names of events, where they are not Claude Code's; `readers` are of further
+    events, by Claude Code's names, or other ones of the same. `correct` turns a tool call as it is
+    reported into what it says; `turn` is the field that names the turn, and `session_variable` the
+    variable that names the session where the payload does not.
     """
 
     client: str
     tools: Mapping[str, tools.Maker]
-    noise: Mapping[str, str]
+    noise: Collection[str]
     aliases: Mapping[str, str] = {}
     readers: Mapping[str, Reader] = {}
     correct: Callable[[tools.ToolCall], tools.ToolCall] = lambda call: call
     turn: str = "prompt_id"
     session_variable: str = ""
 
-    def read(self, envelope: Envelope, payload: Object) -> Iterator[Event]:
+    def read(self, envelope: Envelope, payload: Object) -> Iterator[events.Event]:
         """Yield the events that one hook call reports; none where nothing of it is kept."""
         given = text(payload, "hook_event_name", "hookEventName") or envelope.event
         name = self.aliases.get(given, given)
         if given in self.noise:
             return
-        bodies: Iterable[AnyBody]
+        bodies: Iterable[events.AnyBody]
         if name in _TOOL_EVENTS:
             call = self.correct(read_call(payload, failed=name == "PostToolUseFailure"))
             bodies = tools.effects(call, self.tools)
         elif reader := self.readers.get(name) or _READERS.get(name):
             bodies = filter(None, [reader(payload)])
         else:
-            bodies = (Custom(name=f"{self.client}:{name}", text=rest(payload, beside=_BASE)),)
+            bodies = (
+                events.Custom(name=f"{self.client}:{name}", text=rest(payload, beside=_BASE)),
+            )
         for body in bodies:
             session = text(payload, "session_id", "sessionId") or envelope.env.get(
                 self.session_variable, ""
@@ -99,14 +80,14 @@ _BASE = frozenset(
 _TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
 
 
-def key_of(session: str, payload: Object, body: AnyBody, turn: str) -> str:
+def key_of(session: str, payload: Object, body: events.AnyBody, turn: str) -> str:
     """Return what two reports of one event have in common, "" where nothing is known to be."""
     tool_use = text(payload, "tool_use_id")
     if tool_use:
         return f"tool:{session}:{tool_use}:after"
-    if isinstance(body, Prompt) and turn:
+    if isinstance(body, events.Prompt) and turn:
         return f"prompt:{session}:{turn}:{crc32(body.text.encode()):08x}"
-    if isinstance(body, SessionEnd) and (at := text(payload, "timestamp")):
+    if isinstance(body, events.SessionEnd) and (at := text(payload, "timestamp")):
         return f"end:{session}:{at[:16]}"  # by the minute: some ends are reported three times
     return ""
 
@@ -124,44 +105,44 @@ def read_call(payload: Object, *, failed: bool) -> tools.ToolCall:
     )
 
 
-def _subagent(payload: Object) -> AnyBody | None:
+def _subagent(payload: Object) -> events.AnyBody | None:
     agent = text(payload, "agent_type")
     if payload.get("agent_type") == "":
         return None  # the client's own helper, which writes the summary of a compaction
-    return Delegation(agent=agent, result=text(payload, "last_assistant_message"))
+    return events.Delegation(agent=agent, result=text(payload, "last_assistant_message"))
 
 
-def _compaction(payload: Object) -> AnyBody:
+def _compaction(payload: Object) -> events.AnyBody:
     """Read a compaction; its summary stands in tags, in a transcript between the client's words."""
     summary = text(payload, "compact_summary")
     if summary.startswith(_CONTINUED):
         _, mark, after = summary.partition(_BEFORE_SUMMARY)
         summary = (after if mark else summary).partition(_AFTER_SUMMARY)[0]
     kept = summary.rpartition("<summary>")[2].partition("</summary>")[0].strip()
-    return Compaction(trigger=text(payload, "trigger"), summary=kept)
+    return events.Compaction(trigger=text(payload, "trigger"), summary=kept)
 
 
-def _file_changed(payload: Object) -> AnyBody:
+def _file_changed(payload: Object) -> events.AnyBody:
     operation = _FILE_CHANGES.get(text(payload, "event"), "edit")
-    return FileWrite(path=text(payload, "file_path"), operation=operation)
+    return events.FileWrite(path=text(payload, "file_path"), operation=operation)
 
 
-def _task(payload: Object) -> AnyBody:
+def _task(payload: Object) -> events.AnyBody:
     given: dict[str, Json] = {
         "taskId": text(payload, "task_id"),
         "subject": text(payload, "task_subject"),
         "description": text(payload, "task_description"),
     }
-    return ToolUse(tool=text(payload, "hook_event_name"), input=dump(given))
+    return events.ToolUse(tool=text(payload, "hook_event_name"), input=dump(given))
 
 
 _READERS: Mapping[str, Reader] = {
-    "SessionStart": lambda payload: SessionStart(
+    "SessionStart": lambda payload: events.SessionStart(
         source=text(payload, "source"), model=text(payload, "model")
     ),
-    "SessionEnd": lambda payload: SessionEnd(reason=text(payload, "reason")),
-    "UserPromptSubmit": lambda payload: Prompt(text=text(payload, "prompt")),
-    "Stop": lambda payload: Reply(
+    "SessionEnd": lambda payload: events.SessionEnd(reason=text(payload, "reason")),
+    "UserPromptSubmit": lambda payload: events.Prompt(text=text(payload, "prompt")),
+    "Stop": lambda payload: events.Reply(
         text=text(payload, "last_assistant_message"), usage=token_usage(inner(payload, "usage"))
     ),
     "SubagentStart": _subagent,

@@ -22,12 +22,7 @@ not know are data.
 
 
 class Installer(NamedTuple):
-    """Plans changes of a client's own files; nothing is written by it.
-
-    Attributes:
-        install: plans the hooks and the MCP server of a client; a second time, no change.
-        uninstall: plans the removal of both, and of nothing that is not ours.
-    """
+    """Plans what is put into a client's own files, hooks and MCP server, or taken out."""
 
     install: Callable[[InstallContext], InstallPlan]
     uninstall: Callable[[InstallContext], InstallPlan]
@@ -76,22 +71,18 @@ class Client(NamedTuple):
         name: what its hooks and `observer install` call it.
         read: the `Decoder`.
         takes_json: False if its payload is not JSON; the decoder then reads `envelope.payload`.
-        host: returns, from envelope and payload, the name of the client that really ran the hook,
-            which need not be a known one; None where no other one runs these hooks.
+        host: returns the name of the client that really ran the hook; None where only this does.
         installer: None if it cannot be installed.
         per_project: True if it has settings in a repository, and its installer honours `project`.
-        check_hooks: raises `ConfigInvalid` where the client's settings, as far as they are there,
-            keep it from running our hooks; says which, and what to do.
+        check_hooks: raises `ConfigInvalid` where the client's settings keep our hooks from running.
         programs: names of its commands in `PATH`; one of them shows that it is on the machine.
         folders: folders or files below the user's home; one of them shows the same.
-        transcripts: folders below the user's home that it writes to while an agent works, and
-            never otherwise; none where that is not known.
+        transcripts: folders below the user's home that it writes to only while an agent works.
         tried: the version that was run with these hooks; "" if none was.
         sample: a prompt that the doctor sends through its hooks; None where it cannot.
         session_variable: environment variable that holds the session's id in its shells.
         marker_variables: other variables that are only set in its shells.
-        resume: its documented command that goes on with a session, "{}" for the session's id; ""
-            if it has none, or if its hooks report another id than the one that this takes.
+        resume: its command that goes on with a session, "{}" for the id that its hooks report.
         is_agent: False if it reports what a person does.
         binds_ctrl_r: True if Ctrl-R can be bound in it to the screen of `hooks/pick`.
         reports_twice: True if two of its hooks may report one event without an id in common.

@@ -1,8 +1,4 @@
-"""The envelope: the few fields that a hook knows, and the client's payload as it came.
-
-Step 3 of an event's way, first half. Promise: any bytes either parse or raise `Undecodable`;
-an unknown field is skipped, so that newer hooks can talk to an older daemon.
-"""
+"""The envelope: the few fields that a hook knows, and the client's payload as it came."""
 
 from __future__ import annotations
 
@@ -17,7 +13,6 @@ from observer.core.value import Value
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = Mapping[str, Json]
-"""A JSON object of a client."""
 
 MAGIC = b"OBS1\0"
 HEADER_BYTES = 1 << 20
@@ -31,11 +26,7 @@ _AHEAD_MS = 86_400_000
 
 
 class Envelope(Value):
-    """One spool entry, opened.
-
-    `client` and `event` are what the hook's command line says; the payload may know better.
-    `ppid` and `host` distinguish sessions where a client names none.
-    """
+    """One spool entry, opened; the payload may know better than `client` and `event`."""
 
     id: str
     at_ms: int
@@ -55,15 +46,10 @@ class Envelope(Value):
 
 
 def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
-    r"""Open an envelope.
+    r"""Open an envelope: `OBS1\0`, then `name=value\0` fields, one empty field, the payload.
 
-    Args:
-        entry_id: name of the spool entry; becomes the event's id.
-        data: `OBS1\0`, then `name=value\0` fields, one empty field, the payload.
-        at_ms: when the entry was written; stands in for an absent or absurd `at` field.
-
-    Raises:
-        Undecodable: not an envelope, cut short, or without a client or an event.
+    `entry_id` becomes the event's id; `at_ms`, when the entry was written, stands in for an absent
+    or absurd `at`. Raises Undecodable if it is none, cut short, or without a client or an event.
     """
     if not data.startswith(MAGIC):
         raise Undecodable("not an envelope: it does not begin with OBS1")

@@ -1,8 +1,4 @@
-"""The generic client: flat JSON by which any editor or script reports an event.
-
-`POST /events` and `observer post` call `report` and answer what is wrong; an envelope of client
-`generic` brings the same JSON through the spool, for a machine whose daemon is down.
-"""
+"""The generic client: flat JSON by which any editor or script reports an event."""
 
 from __future__ import annotations
 
@@ -16,25 +12,9 @@ from msgspec import Meta, structs
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.payload import joined, quoted, rest
 from observer.clients.registry import attribute
+from observer.core import events
 from observer.core.clock import iso_ms
 from observer.core.errors import BadInput, Undecodable
-from observer.core.events import (
-    AnyBody,
-    Body,
-    Command,
-    Commit,
-    Custom,
-    Delegation,
-    Event,
-    FileRead,
-    FileWrite,
-    Prompt,
-    Reply,
-    Search,
-    SessionEnd,
-    SessionStart,
-    ToolUse,
-)
 from observer.core.value import Value
 
 NAME = "generic"
@@ -47,7 +27,6 @@ _EARLIEST_MS = 10**11  # March 1973; anything smaller was meant as seconds
 _LARGEST = 2**53
 _Name: TypeAlias = Annotated[str, Meta(max_length=200)]
 _FIELD = re.compile(r" - at `\$\.?(.*?)`\Z|required field `(\w+)`")
-
 
 Cause = Literal["person", "agent", "system"]
 
@@ -70,37 +49,30 @@ class GenericContext(Value):
     ] = None
 
 
-KINDS: Mapping[str, type[Body]] = {
-    "session-start": SessionStart,
-    "session-end": SessionEnd,
-    "prompt": Prompt,
-    "reply": Reply,
-    "file-write": FileWrite,
-    "file-read": FileRead,
-    "command": Command,
-    "search": Search,
-    "delegation": Delegation,
-    "tool-use": ToolUse,
-    "commit": Commit,
-    "custom": Custom,
+KINDS: Mapping[str, type[events.Body]] = {
+    "session-start": events.SessionStart,
+    "session-end": events.SessionEnd,
+    "prompt": events.Prompt,
+    "reply": events.Reply,
+    "file-write": events.FileWrite,
+    "file-read": events.FileRead,
+    "command": events.Command,
+    "search": events.Search,
+    "delegation": events.Delegation,
+    "tool-use": events.ToolUse,
+    "commit": events.Commit,
+    "custom": events.Custom,
 }
 """The kinds that may be reported; notes have a door of their own."""
 
-_KNOWN = frozenset({"kind", *GenericContext.__struct_fields__, *Custom.__struct_fields__})
+_KNOWN = frozenset({"kind", *GenericContext.__struct_fields__, *events.Custom.__struct_fields__})
 
 
-def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
-    """Turn one reported object into an event.
+def report(payload: Json, *, entry_id: str, at_ms: int) -> events.Event:
+    """Turn one reported object into an event, at `at_ms`, now, unless it says when.
 
     Fields that the kind does not have are ignored, except that `custom` keeps them in its text.
-
-    Args:
-        payload: parsed JSON, e.g. `{"kind": "command", "command": "make", "exit_code": 2}`.
-        entry_id: the event's id, unique for ever.
-        at_ms: now; the event's time unless `at` is given.
-
-    Raises:
-        BadInput: names the field that is wrong and what to do about it.
+    Raises BadInput, which names the field that is wrong and what to do about it.
     """
     if not isinstance(payload, dict):
         raise BadInput("an event is a JSON object", hint=SEE)
@@ -111,7 +83,7 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
     beside, own = _of_two(kind, payload)
     context = _convert(beside, GenericContext, kind)
     try:
-        body = cast("AnyBody", _convert(_spelled_out(kind, own), KINDS[kind], kind))
+        body = cast("events.AnyBody", _convert(_spelled_out(kind, own), KINDS[kind], kind))
     except RecursionError as error:
         raise BadInput("an event is nested too deep", hint="send flat JSON") from error
     _check(body)
@@ -125,7 +97,7 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
 
 def _of_two(kind: str, payload: Object) -> tuple[Object, Object]:
     """Return the context of a report, and its kind; a commit has an `author` of its own."""
-    if kind != Commit.__struct_config__.tag or "author" not in payload:
+    if kind != events.Commit.__struct_config__.tag or "author" not in payload:
         return payload, payload
     rest_of_it = {name: value for name, value in payload.items() if name != "author"}
     is_cause = payload["author"] in get_args(Cause)
@@ -135,13 +107,13 @@ def _of_two(kind: str, payload: Object) -> tuple[Object, Object]:
 def ignored(payload: Object) -> tuple[str, ...]:
     """Return the fields of a report that nothing is kept of: its kind does not have them."""
     kind = str(payload["kind"])
-    if kind == Custom.__struct_config__.tag:
+    if kind == events.Custom.__struct_config__.tag:
         return ()
     known = {"kind", *GenericContext.__struct_fields__, *KINDS[kind].__struct_fields__}
     return tuple(name for name in _spelled_out(kind, payload) if name not in known)
 
 
-def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn a spooled report into its event; the hook's surroundings fill what it leaves out."""
     who = attribute(envelope.env)
     surroundings: dict[str, Json] = {
@@ -186,9 +158,11 @@ def _kind_schema(kind: str, part: dict[str, Any], context: dict[str, Any]) -> di
     }
 
 
-def _event(context: GenericContext, body: AnyBody, *, entry_id: str, at_ms: int) -> Event:
-    by_hash = f"commit:{body.hash}" if isinstance(body, Commit) else ""
-    return Event(
+def _event(
+    context: GenericContext, body: events.AnyBody, *, entry_id: str, at_ms: int
+) -> events.Event:
+    by_hash = f"commit:{body.hash}" if isinstance(body, events.Commit) else ""
+    return events.Event(
         id=entry_id,
         at_ms=at_ms,
         client=context.client,
@@ -226,17 +200,19 @@ def _convert(payload: Object, of: type[Any], kind: str) -> Any:  # noqa: ANN401 
         raise BadInput(f"field {field!r} of a {kind} event: {what}", hint=SEE) from error
 
 
-def _check(body: AnyBody) -> None:
+def _check(body: events.AnyBody) -> None:
     """Refuse numbers that cannot be measurements, and hashes that git would read as an option."""
     for field in structs.fields(body):
         value = getattr(body, field.name)
         if isinstance(value, int) and abs(value) > _LARGEST:
             raise BadInput(f"field {field.name!r}: {value!r:.40} is out of range", hint=SEE)
-    if isinstance(body, Command) and (body.duration_ms or 0) < 0:
+    if isinstance(body, events.Command) and (body.duration_ms or 0) < 0:
         raise BadInput(
             "field 'duration_ms' is negative", hint="give milliseconds from start to end"
         )
-    if isinstance(body, Commit) and not re.fullmatch("[0-9a-f]{40}([0-9a-f]{24})?", body.hash):
+    if isinstance(body, events.Commit) and not re.fullmatch(
+        "[0-9a-f]{40}([0-9a-f]{24})?", body.hash
+    ):
         raise BadInput("field 'hash' is not a commit hash", hint="give all 40 or 64 hex digits")
 
 

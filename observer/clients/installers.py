@@ -1,12 +1,4 @@
-"""Installs our hooks and MCP server in a client's configuration, and removes them.
-
-An installer only plans; `perform` makes the changes, all or none. A second run changes nothing, and
-an uninstaller takes out exactly what is ours.
-
-The daemon may be a service of the user's login: a unit for systemd, an agent for launchd. Neither
-is needed: hooks and clients start the daemon when they need it. Only the file is written; the note
-says how to enable it.
-"""
+"""Installs our hooks and MCP server in a client's configuration, and removes exactly that."""
 
 from __future__ import annotations
 
@@ -21,15 +13,8 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from observer.clients.client import Client, Installer
+from observer.clients.config_files import file_edits
 from observer.clients.config_files.context import InstallContext, InstallPlan, hook_files
-from observer.clients.config_files.file_edits import (
-    FileEdit,
-    apply,
-    as_it_was,
-    keep_made,
-    missing_folders,
-    remove_made,
-)
 from observer.clients.parts import OwnFile, installer_of, placed
 from observer.clients.registry import clients
 from observer.core import disk
@@ -116,9 +101,7 @@ def installable() -> tuple[str, ...]:
 def install(name: str, context: InstallContext) -> InstallPlan:
     """Plan the installation for a client, our own scripts included; nothing is touched.
 
-    Raises:
-        BadInput: no such client, or it cannot be installed for one repository.
-        ConfigInvalid: a file of the client cannot be used as it is; the message names it.
+    Raises BadInput for no client, or none of one repository; ConfigInvalid names a file in the way.
     """
     plan = _installer(name, context).install(context)
     edits = (*hook_files(context.home), *plan.edits)
@@ -128,14 +111,14 @@ def install(name: str, context: InstallContext) -> InstallPlan:
 def uninstall(name: str, context: InstallContext) -> InstallPlan:
     """Plan the removal of our entries; the scripts stay, other clients may run them.
 
-    Raises:
-        BadInput: no such client, or it cannot be installed for one repository.
-        ConfigInvalid: a file of the client cannot be used as it is; the message names it.
+    Raises as `install`.
     """
     plan = _installer(name, context).uninstall(context)
     ours = (os.fsencode(context.home.hooks), b"/observer")  # the command may have moved
     backups = context.home.backups
-    return replace(plan, edits=tuple(as_it_was(edit, backups, ours=ours) for edit in plan.edits))
+    return replace(
+        plan, edits=tuple(file_edits.as_it_was(edit, backups, ours=ours) for edit in plan.edits)
+    )
 
 
 class Installed(NamedTuple):
@@ -156,10 +139,7 @@ def everything(
 ) -> list[Installed]:
     """Return all that was installed for the user and in repositories, of some clients or of all.
 
-    Args:
-        context: the user's.
-        roots: further repositories that may have something, beside those that are recorded.
-        names: of which clients and services; of all, if empty.
+    `roots` are further repositories, beside those that are recorded.
     """
     known = map(Path, sorted({*roots, *_recorded_roots(context.home)}))
     inside = (replace(context, project=root) for root in known if root.is_dir())
@@ -201,35 +181,32 @@ def installed_parts(name: str, context: InstallContext) -> tuple[str, ...]:
         "MCP": rb"\bmcp\b(?!/)",
         "Ctrl-R": scripts + rb"/shell/ctrl-r\.",
     }
+    texts = [(edit.before or b"", edit.after or b"") for edit in edits]
     return tuple(
-        part for part, mark in marks.items() if any(_takes_out(edit, mark) for edit in edits)
+        part
+        for part, mark in marks.items()
+        if any(len(re.findall(mark, old)) > len(re.findall(mark, new)) for old, new in texts)
     )
-
-
-def _takes_out(edit: FileEdit, mark: bytes) -> bool:
-    return len(re.findall(mark, edit.before or b"")) > len(re.findall(mark, edit.after or b""))
 
 
 def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     """Make a plan's changes, all or none, and return the backups made of others' files.
 
-    Folders that are made for them are recorded, and removed once their last file is.
-
-    Raises:
-        ConfigInvalid: a file was changed meanwhile or cannot be written; nothing was changed.
+    Folders that are made for them are recorded, and removed once their last file is. Raises
+    ConfigInvalid if a file was changed meanwhile or cannot be written.
     """
     make_private(home.root)
     # A hook takes the home it is installed in only if there is a spool in it.
     Spool(home.spool).prepare()
     refusals.prepare(make_private(home.logs) / home.refused.name)
-    folders = missing_folders(plan.edits)
-    kept = apply(plan.edits, home.backups, at_ms=at_ms)
-    keep_made(home, folders)
+    folders = file_edits.missing_folders(plan.edits)
+    kept = file_edits.apply(plan.edits, home.backups, at_ms=at_ms)
+    file_edits.keep_made(home, folders)
     known = _recorded_roots(home)
     if plan.root and str(plan.root) not in known:
         text = "".join(f"{one}\n" for one in (*known, plan.root))
         disk.replace(home.installed_roots, text.encode("utf-8", "surrogateescape"))
-    remove_made(home, plan.edits)
+    file_edits.remove_made(home, plan.edits)
     return kept
 
 
@@ -250,10 +227,7 @@ def _installer(name: str, context: InstallContext) -> Installer:
 
 
 def evidence(client: Client, context: InstallContext) -> str:
-    """Return the path that shows that a client is on the machine; "" if nothing does.
-
-    A command counts in absolute entries of `PATH` only. The user's shell (`SHELL`) counts too.
-    """
+    """Return the path that shows that a client is here, or is the user's shell; "" for none."""
     entries = absolute_entries(context.environ.get("PATH", ""))
     for program in client.programs:
         if found := shutil.which(program, path=entries):
@@ -275,10 +249,7 @@ class Setup(NamedTuple):
 
 
 def setups(context: InstallContext) -> list[Setup]:
-    """Plan every client that was detected; a file that cannot be used stops its client only.
-
-    With a project, only those are planned that keep settings in one.
-    """
+    """Plan every client that was detected, with a project only those that keep settings in one."""
     made = []
     for client in clients().values():
         found = evidence(client, context)

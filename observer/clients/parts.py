@@ -1,10 +1,7 @@
 """What an installer puts into a client's files: our hooks, our MCP server, a plug-in of ours.
 
-Each part is put in, brought up to date and taken out; everybody else's entries, their order,
-comments and layout stay. An entry is ours if its command runs a script in `<home>/hooks`. Most
-installers are a table of files and the parts in them.
-
-What to paste where, for people who register the MCP server by hand.
+Everybody else's entries, their order, comments and layout stay. An entry is ours if its command
+runs a script in `<home>/hooks`.
 """
 
 from __future__ import annotations
@@ -36,10 +33,7 @@ def placed(variable: str, default: str, file: str) -> PathOf:
 
 
 class Part(Protocol):
-    """What is ours in the text of a JSON file.
-
-    Both methods raise ValueError if the text has another shape than they need.
-    """
+    """What is ours in the text of a JSON file; both methods raise ValueError for another shape."""
 
     def put(self, text: str, context: InstallContext) -> str:
         """Return the text with what is ours, and nothing of an older version."""
@@ -56,13 +50,7 @@ class OurFile(Protocol):
 
 
 class ConfigFile(NamedTuple):
-    """A JSON file of a client; one that is left with a leftover goes.
-
-    Attributes:
-        path: returns where it is.
-        parts: what of ours is in it.
-        leftovers: what is worth nothing without us.
-    """
+    """A JSON file of a client with parts of ours; one that is left with a leftover goes."""
 
     path: PathOf
     parts: Sequence[Part]
@@ -103,21 +91,22 @@ Change = Callable[[str], str]
 _HINT = "correct it, then repeat; nothing was changed"
 
 SERVER = "observer"
-"""Our name among a client's MCP servers."""
 
 
 def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)) -> FileEdit:
     """Plan a change of a JSON file's text; a file that is left with a leftover goes.
 
-    Raises:
-        ConfigInvalid: the file is not a JSON object, or not of the shape that the change needs;
-            names the file.
+    Raises ConfigInvalid, which names the file, if it is no JSON object or of another shape.
     """
+
+    def check(text: str) -> None:
+        if not isinstance(jsonc.load(text), dict):
+            raise ValueError("it is not a JSON object")  # noqa: TRY004 - the file is wrong, not its reader
 
     def is_left_over(after: str) -> bool:
         return jsonc.load(after) in leftovers and not jsonc.has_comment(after)
 
-    return edit_text(path, change, check=_check, is_left_over=is_left_over)
+    return edit_text(path, change, check=check, is_left_over=is_left_over)
 
 
 def edit_text(
@@ -127,16 +116,10 @@ def edit_text(
     check: Callable[[str], object],
     is_left_over: Callable[[str], bool],
 ) -> FileEdit:
-    """Plan a change of a file's text; a file that is left with nothing of others goes.
+    """Plan a change of a file's text, "" if it is not there; one that is left over goes.
 
-    Args:
-        path: the file; one that is not there has an empty text.
-        change: gets the text with plain line feeds.
-        check: raises ValueError for a text that is not what the file should hold.
-        is_left_over: returns True for a text that nobody needs.
-
-    Raises:
-        ConfigInvalid: the check or the change failed; names the file.
+    `change` gets plain line feeds. Raises ConfigInvalid, which names the file, where `check` or the
+    change raises ValueError.
     """
     before = read(path)
     try:
@@ -161,10 +144,7 @@ def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs
     """Return the text whose list at a path holds exactly the wanted ones of ours.
 
     Each takes the place of one that is there, the others follow at the end: what else is in the
-    list keeps its place.
-
-    Raises:
-        ValueError: there is something else than a list.
+    list keeps its place. Raises ValueError if there is something else than a list.
     """
     present = _list(text, path)
     places = [place for place, entry in enumerate(present) if is_ours(entry)]
@@ -179,13 +159,10 @@ def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs
 
 
 class Servers(NamedTuple):
-    """How a client's configuration holds its MCP servers, ours among them.
+    """How a client's configuration holds its MCP servers, ours among them, by name.
 
-    Attributes:
-        place: the path of the object that holds them by name.
-        extra: fields of a new entry.
-        flat: returns an entry as `command`, `args` and `env`, with whatever else it holds.
-        shaped: the inverse of `flat`.
+    A new entry has the fields `extra`; `flat` returns one as `command`, `args` and `env`, with
+    whatever else it holds, and `shaped` is its inverse.
     """
 
     place: jsonc.Path = ("mcpServers",)
@@ -194,11 +171,7 @@ class Servers(NamedTuple):
     shaped: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
 
     def put(self, text: str, context: InstallContext) -> str:
-        """Return the text with our MCP server registered.
-
-        Raises:
-            ConfigInvalid: another server has our name.
-        """
+        """Return the text with our MCP server; raise ConfigInvalid if another has its name."""
         path = (*self.place, SERVER)
         entry = jsonc.at(text, path)
         present = None if entry is None else self.flat(entry) or {}
@@ -218,11 +191,7 @@ def server_entry(
     *,
     extra: Mapping[str, object] = {},
 ) -> dict[str, Any]:
-    """Return the entry of our MCP server: the one that is there, brought up to date.
-
-    Raises:
-        ConfigInvalid: another server has our name.
-    """
+    """Return the entry of our MCP server, brought up to date; raise ConfigInvalid for another's."""
     if present is not None and not _is_our_server(present):
         raise ConfigInvalid(
             f"another MCP server has the name {SERVER!r}",
@@ -258,11 +227,6 @@ def _is_our_server(entry: object) -> bool:
         case {"command": str(command), "args": ["mcp", *_], **rest}:
             return Path(command).name == "observer" and isinstance(rest.get("env", {}), dict)
     return False
-
-
-def _check(text: str) -> None:
-    if not isinstance(jsonc.load(text), dict):
-        raise ValueError("it is not a JSON object")  # noqa: TRY004 - the file is wrong, not its reader
 
 
 def _list(text: str, path: jsonc.Path) -> list[Any]:
@@ -321,12 +285,9 @@ def runs_ours(context: InstallContext, entry: object, *, key: str = "command") -
 
 
 class HookEntries(NamedTuple):
-    """Our hooks in a client that keeps a list of them for each event.
+    """Our hooks, `wanted` by event, in a client that keeps a list of them for each.
 
-    Attributes:
-        wanted: returns ours by event.
-        key: the field with the command line.
-        version: what the file says of its form; None if it says nothing.
+    `key` is the field with the command line, `version` what the file says of its form.
     """
 
     wanted: Callable[[InstallContext], Mapping[str, Sequence[object]]]
@@ -353,12 +314,8 @@ class OurHooks(NamedTuple):
     whose handlers are all ours is ours. It is changed where it stands: Codex CLI trusts a handler
     by its place, and a group that moves would move those of others.
 
-    Attributes:
-        client: what our scripts call it.
-        reporting: events that are reported, with the options of their handlers.
-        recalling: events at which memory is asked for a reminder, with the options of their groups.
-        asking: options of the handlers that ask.
-        matchers: of reported events, the matcher that stands for all tools.
+    `reporting` has options of handlers, `recalling` of the groups that ask for a reminder, whose
+    handlers have those of `asking`; `matchers` of reported events stand for all tools.
     """
 
     client: str
@@ -403,11 +360,7 @@ def our_handlers(text: str, context: InstallContext) -> Iterator[tuple[str, int,
 
 
 def check_switch(path: PathOf, key: jsonc.Path, context: InstallContext, *, off: bool) -> None:
-    """Look at the setting of a JSON file by which a client runs no hooks at all.
-
-    Raises:
-        ConfigInvalid: it is set so.
-    """
+    """Raise ConfigInvalid if a JSON file has the setting by which a client runs no hooks."""
     file = path(context)
     if jsonc.at((read(file) or b"").decode(errors="replace"), key) is off:
         name = ".".join(map(str, key))
@@ -455,13 +408,7 @@ _PRELUDE = Path(__file__).with_name("plugin_prelude.js")
 
 
 class OwnFile(NamedTuple):
-    """A file that is ours as a whole.
-
-    Attributes:
-        path: returns where it goes.
-        content: returns what is in it: our mark, and what `home` returns.
-        home: returns the text by which one of this home is known.
-    """
+    """A file that is ours as a whole: our mark, and what `home` returns, are in its content."""
 
     path: PathOf
     content: Callable[[InstallContext], bytes]
@@ -470,8 +417,7 @@ class OwnFile(NamedTuple):
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
         """Plan the file, or its removal; one of somebody else, or of another home, stays.
 
-        Raises:
-            ConfigInvalid: it is wanted, and a file of somebody else has its name.
+        Raises ConfigInvalid if it is wanted, and a file of somebody else has its name.
         """
         path = self.path(context)
         before = read(path)

@@ -1,8 +1,4 @@
-"""Reads fields of a client's JSON: typed, and defined for any value.
-
-Clients send what they like: numbers as text, objects as JSON inside a string, lists of content
-blocks. Every function here answers for any value and raises nothing; absent is empty.
-"""
+"""Reads fields of a client's JSON: typed, and defined for any value; absent is empty."""
 
 from __future__ import annotations
 
@@ -25,27 +21,15 @@ _COUNTS = {
     "cache_write": ("cache_write", "cache_write_tokens", "cache_creation_input_tokens"),
 }
 _BLOCK_KEYS = (
-    "text",
-    "content",
-    "result",
-    "results",
-    "output",
-    "filenames",
-    "matches",
-    "stdout",
-    "message",
-    "error",
+    *("text", "content", "result", "results", "output", "filenames", "matches", "stdout"),
+    *("message", "error"),
 )
 
 
 def event_of(
     envelope: Envelope, body: AnyBody, *, client: str, session: str, cwd: str, name: str = ""
 ) -> Event:
-    """Return what a hook call reports, with what is the same for all agents.
-
-    Where the payload does not say `session` or `cwd`, the envelope does; `name` is the event's,
-    where that is not the one by which the hook was called.
-    """
+    """Return what a hook call reports; the envelope fills in `session`, `cwd` and `name`."""
     return Event(
         id=envelope.id,
         at_ms=envelope.at_ms,
@@ -60,12 +44,7 @@ def event_of(
 
 
 def dump(value: Json) -> str:
-    """Return compact JSON text; nothing for an empty value.
-
-    Raises:
-        RecursionError: nested beyond the interpreter's limit.
-        UnicodeEncodeError: a string holds half of a surrogate pair.
-    """
+    """Return compact JSON text; nothing for an empty value; raise as `json_text.dump`."""
     return json_text.dump(value).decode() if value not in (None, {}, [], "") else ""
 
 
@@ -132,11 +111,7 @@ def inner(given: Object, name: str) -> Object:
 
 
 def parsed(value: str) -> Json:
-    """Parse JSON inside a string; None if it is not JSON.
-
-    Raises:
-        RecursionError: nested beyond the interpreter's limit.
-    """
+    """Parse JSON inside a string; None if it is none; raise RecursionError if it is too deep."""
     with suppress(ValueError):
         found: Json = json_text.load(value)
         return found
@@ -159,11 +134,10 @@ def words(given: Object, name: str) -> tuple[str, ...]:
 
 
 def prose(value: Json) -> str:
-    """Return what a tool answered as a person would read it.
+    """Return what a tool answered as a person would read it: text, or the text of its blocks.
 
-    Text stays text, content blocks are joined, an object gives its first filled field of
-    `_BLOCK_KEYS`, nothing where all are empty, and a page its title and address; anything else is
-    shown as JSON.
+    An object gives its first filled field of `_BLOCK_KEYS`, and a page its title and address;
+    anything else is shown as JSON.
     """
     if isinstance(value, str):
         return value

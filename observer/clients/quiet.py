@@ -49,14 +49,7 @@ class Quiet(NamedTuple):
 def find_quiet(
     client: Client, context: InstallContext, last: Mapping[str, int], *, at_ms: int
 ) -> Quiet | None:
-    """Return a client as quiet if it was used a day or more after its last event.
-
-    Args:
-        client: one that is installed.
-        context: whose home is looked at.
-        last: the time of each client's last event, by name.
-        at_ms: now.
-    """
+    """Return a client as quiet if it was used a day or more after its last event."""
     walks = (os.walk(context.user_home / folder) for folder in client.transcripts)
     files = (Path(around, name) for walk in walks for around, _, names in walk for name in names)
     plain = (path for path in islice(files, MOST_ENTRIES) if path.is_file())
@@ -70,11 +63,7 @@ def find_quiet(
 
 
 def last_reports(home: Home) -> Mapping[str, int]:
-    """Return when each client last reported something, by its name.
-
-    Raises:
-        StoreUnavailable: the database cannot be read.
-    """
+    """Return when each client last reported something, by its name; raise StoreUnavailable."""
     if not home.database.exists():
         return {}
     with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:

@@ -1,11 +1,7 @@
-"""The clients that observer knows: those of the modules of `shelf`, and those of other packages.
+"""The clients that observer knows, of `shelf` and other packages, and whose shell one is in.
 
-Another package adds a client through the entry point group `observer.clients`: the name of the
-entry is the client's and that of its `Client`, which is its object.
-
-They also say whose shell a hook or command runs in, where no client runs it itself. A git hook or a
-script inherits the variables that an agent sets in its shells; a person's shell has those of our
-recorder. The agent's win: it may have been started from that shell.
+A git hook or a script inherits the variables that an agent sets in its shells; a person's shell has
+those of our recorder. The agent's win: it may have been started from that shell.
 """
 
 from __future__ import annotations
@@ -27,10 +23,7 @@ SHELF = "observer.clients.shelf"
 
 @cache
 def clients() -> Mapping[str, Client]:
-    """Return all clients by name: ours in the order of their names, then those of other packages.
-
-    The answer is that of the first call in this process. See `with_plugins` for what is left out.
-    """
+    """Return all clients by name, as of the first call; then those of `with_plugins`."""
     found = (client for module in modules_of(SHELF) for client in module.CLIENTS)
     ours = {client.name: client for client in found}
     return with_plugins(GROUP, Client, dict(sorted(ours.items())))
@@ -40,16 +33,12 @@ _NAMED = ("AI_AGENT", "AGENT")
 """Variables whose value is the agent's name; some agents only set them to 1."""
 _NAME = re.compile(r"[a-z][\w.@/-]*", re.ASCII | re.IGNORECASE)
 
-
 _SESSION_ID = re.compile(r"\w[\w.:-]*", re.ASCII)
 """An id that a shell takes as one word, and a program for no option."""
 
 
 def resume_command(session: Session) -> str:
-    """Return the command that goes on with a session; "" if its client has none.
-
-    Nobody goes on with a session that another one began.
-    """
+    """Return the command that goes on with a session; "" without one, or if another began it."""
     client = clients().get(session.client)
     if not client or session.parent or not _SESSION_ID.fullmatch(session.external):
         return ""
@@ -66,12 +55,9 @@ class Attribution(NamedTuple):
 
 def attribute(env: Mapping[str, str]) -> Attribution:
     """Return the client, its session and the kind of author that an environment points to."""
-    for variable, client in _session_variables():
+    for variable, client, has_id in _variables():
         if env.get(variable):
-            return Attribution(client, env[variable], "agent")
-    for variable, client in _marker_variables():
-        if env.get(variable):
-            return Attribution(client, "", "agent")
+            return Attribution(client, env[variable] if has_id else "", "agent")
     named = [env[variable] for variable in _NAMED if env.get(variable)]
     if named:
         return Attribution(next(filter(_NAME.fullmatch, named), ""), "", "agent")
@@ -83,13 +69,11 @@ def attribute(env: Mapping[str, str]) -> Attribution:
 
 def agent_variables() -> frozenset[str]:
     """Return the names of all variables by which an agent's shell is recognised."""
-    pairs = (*_session_variables(), *_marker_variables())
-    return frozenset({*_NAMED, *(name for name, _ in pairs if name)})
+    return frozenset({*_NAMED, *(name for name, _, _ in _variables())})
 
 
-def _session_variables() -> Iterator[tuple[str, str]]:
-    yield from ((one.session_variable, one.name) for one in clients().values())
-
-
-def _marker_variables() -> Iterator[tuple[str, str]]:
-    return ((name, one.name) for one in clients().values() for name in one.marker_variables)
+def _variables() -> Iterator[tuple[str, str, bool]]:
+    """Yield the variables of agents' shells and their clients; first those with a session's id."""
+    known = clients().values()
+    yield from ((one.session_variable, one.name, True) for one in known if one.session_variable)
+    yield from ((name, one.name, False) for one in known for name in one.marker_variables)

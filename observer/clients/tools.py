@@ -1,8 +1,4 @@
-"""What a client's tool call did, as an event body.
-
-Clients name their tools and their arguments differently but mean the same few things. A client's
-file maps its tool names to the makers here; each maker accepts every spelling of an argument.
-Pure.
+"""What a client's tool call did, as an event body. Pure.
 
 What an edit did to the symbols of a file is read from both texts, before the event is cut to size:
 of a function whose middle changed, the lines around the change do not say the name.
@@ -319,8 +315,7 @@ def ask_web(call: ToolCall) -> Search | ToolUse:
 def own(call: ToolCall) -> Search | ToolUse:
     """Return a question to observer itself, without the answer; else that it was called.
 
-    Its input is a note already: a copy would outlive the note's being forgotten, and show
-    to all what is one person's.
+    Its input is a note already: a copy would outlive it, and show to all what is one person's.
     """
     action = text(call.given, "action")
     if action != "recall" and own_tool_name(call.tool) in OWN_PRIVATE_TOOLS:
@@ -367,17 +362,8 @@ def said(call: ToolCall) -> str:
 
 
 _MAKERS: Mapping[str, Maker] = {
-    "command": command,
-    "write": write,
-    "append": append,
-    "edit": edit,
-    "delete": delete,
-    "read": read,
-    "grep": grep,
-    "find": find,
-    "fetch": fetch,
-    "ask_web": ask_web,
-    "delegate": delegate,
+    maker.__name__: maker
+    for maker in (command, write, append, edit, delete, read, grep, find, fetch, ask_web, delegate)
 }
 
 
@@ -388,12 +374,9 @@ def by_name(**names: str) -> dict[str, Maker]:
 
 # --- patches -------------------------------------------------------------------------------------
 #
-# By `apply_patch` models of OpenAI edit files in several clients. Such a patch names the files that
-# it adds, updates, moves and deletes, and shows of an update the changed lines with those around
-# them, but no line numbers.
+# Of `apply_patch`, by which models of OpenAI edit files in several clients; without line numbers.
 
 PATCHES = frozenset({"apply_patch", "ApplyPatch"})
-"""Names of the tool."""
 
 _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _HUNK = re.compile(r"^@@.*$", re.MULTILINE)

@@ -1,9 +1,4 @@
-"""The client of an OpenAI-compatible endpoint: one request, one reply, or the reason why not.
-
-Promises: a reply or an `AskFailed` within the timeout, whatever the other end does; at most
-`MOST_BYTES` are read; redirects are not followed, so the key goes only to the endpoint; the key
-stands in no message.
-"""
+"""The client of an OpenAI-compatible endpoint: one request, one reply, or the reason why not."""
 
 from __future__ import annotations
 
@@ -57,11 +52,7 @@ class LlmClient:
         await self._http.aclose()
 
     async def ask(self, prompt: LlmPrompt) -> LlmReply:
-        """Return the model's answer.
-
-        Raises:
-            AskFailed: there is none; it says what that cost and what to do.
-        """
+        """Return the model's answer; raise AskFailed, which says what that cost and what to do."""
         answered = await self._post(prompt)
         if answered.status in {400, 422}:
             text = answered.body.decode(errors="replace")

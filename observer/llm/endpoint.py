@@ -1,8 +1,4 @@
-"""The endpoint of the language model and its key: from the settings, without ever showing the key.
-
-Nothing is sent here. The key stands in an environment variable that the settings name, or in the
-file `llm_key` of the home; it is not a setting, so no listing of settings can print it.
-"""
+"""The endpoint of the language model, and its key, which is no setting: none can print it."""
 
 from __future__ import annotations
 
@@ -37,11 +33,7 @@ class Endpoint(NamedTuple):
 
 
 def endpoint(settings: Settings, home: Home, environ: Mapping[str, str] = os.environ) -> Endpoint:
-    """Return the endpoint that the settings name.
-
-    Raises:
-        ConfigInvalid: the address is none, no model is named, or the key's file is open to others.
-    """
+    """Return the endpoint that the settings name; raise ConfigInvalid if they are unfit."""
     if not settings.llm_url:
         raise ConfigInvalid(
             "no language model is configured",
@@ -59,11 +51,7 @@ def endpoint(settings: Settings, home: Home, environ: Mapping[str, str] = os.env
 
 
 def address(given: str) -> str:
-    """Return where a base URL has its completions.
-
-    Raises:
-        ConfigInvalid: it is not an address, or holds a name or password.
-    """
+    """Return where a base URL has its completions; raise ConfigInvalid for none or a login."""
     hint = "give the base URL of the API, such as http://127.0.0.1:11434/v1"
     try:
         parts = urlsplit(given)

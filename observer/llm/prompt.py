@@ -1,8 +1,4 @@
-"""Prompts for a language model: pure functions of stored items.
-
-Promises: every text is redacted here once more, so that what was stored before a pattern was known
-is not sent; the length is bounded; quoted text is fenced and marked as data.
-"""
+"""Prompts for a language model: of stored items, redacted once more, bounded, fenced as data."""
 
 from __future__ import annotations
 
@@ -72,12 +68,7 @@ def tokens_of(text: str) -> int:
 
 
 def of_session(summary: Item, items: Iterable[Item]) -> LlmPrompt:
-    """Ask about a session that is over.
-
-    Args:
-        summary: as it was made without a model.
-        items: what happened in it, in any order.
-    """
+    """Ask about a session that is over: its summary, and what happened, in any order."""
     answers = msgspec.structs.asdict(summary.summary or SummaryFields())
     head = [f"A session of work in one project. Its title: {_clean(summary.title, 200)}"]
     head += [f"{name}: {_clean(text, _FIELD_CHARS)}" for name, text in answers.items() if text]
@@ -97,11 +88,7 @@ def of_observation(item: Item, body: AnyBody | None) -> LlmPrompt:
 
 
 def of_conversation(said: Sequence[str]) -> LlmPrompt:
-    """Ask what of a conversation is worth keeping; `said` is a text for each message.
-
-    Raises:
-        BadInput: it is longer than what fits.
-    """
+    """Ask what of a conversation, by message, is worth keeping; raise BadInput if too long."""
     clean = [redact_text(_printable(redact_text(text))) for text in said]
     if sum(len(text) + 1 for text in clean) > MOST_CHARS:
         raise BadInput(

@@ -1,8 +1,4 @@
-"""Replies of an endpoint: from the HTTP response to text, and from text to values of ours.
-
-A failure says why, and when to try again. Pure but for the clock, against which a date in
-`Retry-After` is held. The key stands in no message.
-"""
+"""Replies of an endpoint: from the HTTP response to text, and from text to values of ours."""
 
 from __future__ import annotations
 
@@ -30,12 +26,9 @@ _SHOWN = 200
 
 
 class AskFailed(ObserverError):
-    """No answer that can be used.
+    """No answer that can be used; `tokens` is what it cost, None if nobody knows.
 
-    Args:
-        tokens: what it cost; None if nobody knows.
-        wait_s: how long the endpoint asked to be left alone; 0 if it did not.
-        is_asked_wrong: the same question will fail again; another one may not.
+    The endpoint is left alone for `wait_s`; what `is_asked_wrong` will fail again.
     """
 
     def __init__(
@@ -89,11 +82,7 @@ class _Usage(msgspec.Struct):
 
 
 def reply_in(answered: Answered, prompt: LlmPrompt) -> LlmReply:
-    """Return the reply that a chat completion holds.
-
-    Raises:
-        AskFailed: it is none, or was cut short.
-    """
+    """Return the reply that a chat completion holds; raise AskFailed if none, or cut short."""
     try:
         found = decode_json(answered.body, _Completion)
         choice = found.choices[0]
@@ -209,11 +198,7 @@ class ExtractedFacts(msgspec.Struct, frozen=True):
 
 
 def enriched(item: Item, text: str, *, model: str) -> Enriched:
-    """Return what an answer says about an item, as the event that keeps it.
-
-    Raises:
-        BadInput: it is not the JSON object that was asked for, is too long, or says nothing.
-    """
+    """Return what an answer says about an item, as an event; raise BadInput if it is unfit."""
     answer = _decoded(text, SummaryReply)
     narrative = _joined(answer.narrative)
     if not narrative:
@@ -234,11 +219,7 @@ def enriched(item: Item, text: str, *, model: str) -> Enriched:
 
 
 def facts(text: str) -> tuple[str, ...]:
-    """Return what an answer finds worth keeping, each fact once.
-
-    Raises:
-        BadInput: it is not the JSON object that was asked for, or is too long.
-    """
+    """Return what an answer finds worth keeping, each fact once; raise BadInput as `enriched`."""
     found = (" ".join(fact.split()) for fact in _decoded(text, ExtractedFacts).facts)
     return tuple(dict.fromkeys(filter(None, found)))
 

@@ -1,7 +1,4 @@
-"""Keeps the context files of projects fresh while things are stored in them.
-
-Into the next session's they take, once, which clients went quiet.
-"""
+"""Keeps the context files of projects fresh; they say, once, which clients went quiet."""
 
 from __future__ import annotations
 
@@ -57,11 +54,7 @@ class QuietNotice:
         return f"({found}: nothing of it is remembered; see: observer doctor)" if found else ""
 
     def look(self, *, at_ms: int) -> bool:
-        """Bring the notice up to date, and return True if it changed.
-
-        Raises:
-            OSError: what was announced cannot be written down.
-        """
+        """Bring the notice up to date, and return True if it changed; raise OSError."""
         before = self.text
         if self._shown:
             since_ms = max(one.at_ms for one in self._shown)
@@ -113,12 +106,7 @@ _ALL = 0
 
 
 class ContextWorker(Worker):
-    """Writes the context files of touched projects.
-
-    Args:
-        services: as of `Worker`.
-        memory: what the files are made of.
-    """
+    """Writes the context files of touched projects, made of the memory."""
 
     def __init__(self, services: Services, memory: Memory) -> None:
         super().__init__(services)

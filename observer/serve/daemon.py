@@ -1,10 +1,4 @@
-"""The daemon: its parts, its start and its shutdown.
-
-It opens the sockets first, for whoever waits on them, and drains the spool at once, and once more
-on shutdown, before it closes sockets and store. A failed worker ends it.
-
-Its log is one rotated file that also receives standard output and error.
-"""
+"""The daemon: its parts, its start and its shutdown. A failed worker ends it."""
 
 from __future__ import annotations
 
@@ -46,46 +40,21 @@ from observer.notes.folders import NoteFiles
 from observer.notes.note_reader import FlashbackSettings
 from observer.projects import PlaceCache
 from observer.redaction.redact import redact_text
-from observer.serve import requests
+from observer.serve import maintenance, requests
+from observer.serve import servers as doors
 from observer.serve.contexts import ContextWorker
 from observer.serve.drain import DrainWorker, Wakes, watch
 from observer.serve.index import IndexWorker
 from observer.serve.lazy_store import LazyStore, RequestStore, open_store
-from observer.serve.maintenance import (
-    BackupWorker,
-    IntegrityWorker,
-    MaintenanceWorker,
-    RetentionWorker,
-)
-from observer.serve.mcp.listening import LazyMcp
+from observer.serve.mcp.server import McpServers
 from observer.serve.note_folders import NoteFolderWorker
-from observer.serve.servers import (
-    HttpServer,
-    LoopbackPort,
-    Pages,
-    WebDoor,
-    ensure_secret,
-    listen,
-    listen_tcp,
-    make_run_folder,
-    proxy_of,
-)
 from observer.serve.sharing import ShareWorker
 from observer.serve.typed_commands import TypedCommands
 from observer.serve.unreported import HeadWorker, ImportWorker, MemoryFileWorker, StalenessWorker
 from observer.serve.watcher import WatchWorker
 from observer.serve.worker import Health, Services, Tasks, WriterThread, background, begin, end
 from observer.store.tombstones import Tombstones
-from observer.tools.status import (
-    HttpConnections,
-    LlmStatus,
-    Status,
-    importing,
-    llm_status,
-    with_spool,
-    with_store,
-    without_store,
-)
+from observer.tools import status as reports
 from observer.upkeep.home_guard import ANEW, HomeGuard
 
 if TYPE_CHECKING:
@@ -97,11 +66,7 @@ KEPT_FILES = 3
 
 
 class DaemonLog(RotatingFileHandler):
-    """A rotated file to which standard output and error are redirected after each rotation.
-
-    Otherwise what a daemon started on demand prints (a fault in C code, a warning) would go to the
-    renamed file, and finally to a deleted one.
-    """
+    """A rotated file that receives standard output and error, too: faults in C code, warnings."""
 
     def _open(self) -> io.TextIOWrapper:
         stream = super()._open()
@@ -123,11 +88,7 @@ class SecretlessFormatter(logging.Formatter):
 
 
 def start_log(home: Home, *, level: str) -> None:
-    """Send log records of at least `level` to `<home>/log/daemon.log`.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Send log records of at least `level` to `<home>/log/daemon.log`, or raise OSError."""
     path = make_private(home.logs) / "daemon.log"
     os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # opening a FIFO would block the handler
     handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
@@ -136,7 +97,7 @@ def start_log(home: Home, *, level: str) -> None:
     form.converter = time.gmtime
     handler.setFormatter(form)
     logging.basicConfig(level=level.upper(), handlers=[handler])
-    for chatty in ("uvicorn", "watchfiles", "mcp", "asyncio"):
+    for chatty in ("uvicorn", "watchfiles", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     faulthandler.enable()
 
@@ -149,23 +110,17 @@ LAST_REQUESTS_S = 5.0
 ANSWER_S = 0.3
 """How long a daemon that is asked to stop by a page goes on, so that the page is shown."""
 SWITCH_S = 0.0005
-"""The interpreter's switch interval. A search needs the interpreter after each page it reads:
-beside a drain it took 210 to 260 ms with Python's 5 ms (p95, 100,000 items), now 90 to 110."""
+"""The interpreter's switch interval: beside a drain a search took 210 to 260 ms with Python's 5 ms
+(p95, 100,000 items), now 90 to 110."""
 CHECK_HOME_S = 30.0
 CHORES = 6
 """Threads for what workers do; requests have others."""
-
-
 MOST_WAIT_S = 70.0
 """Longer than any answer takes; it only passes while the daemon stops."""
 
 
 class LazyLlm:
-    """The workers that use a language model, imported only if the settings name one.
-
-    They start after everything else: nothing waits for them. `touch` is as of `Worker`, and ignored
-    until they run; without `llm_url` there is only a task that sleeps.
-    """
+    """The workers that use a language model: imported, last, if the settings name one."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -179,24 +134,17 @@ class LazyLlm:
         if self._enriching:
             self._enriching.touch(projects)
 
-    def status(self) -> LlmStatus | None:
-        """Return the model's status, None if no model is configured.
-
-        Raises:
-            StoreUnavailable: the store cannot be read.
-        """
+    def status(self) -> reports.LlmStatus | None:
+        """Return the model's status, None if no model is configured; raise StoreUnavailable."""
         if not self._settings.llm_url:
             return None
-        status = llm_status(self._settings, self._services.store)
+        status = reports.llm_status(self._settings, self._services.store)
         return self._enriching.status(status) if self._enriching else status
 
     def extract(self, messages: Sequence[str]) -> Extracted:
         """Return the facts of a conversation worth keeping; blocks, not for the loop's thread.
 
-        Raises:
-            ConfigInvalid: no model is configured.
-            DaemonUnavailable: it cannot be asked; the status has the reason.
-            AskFailed, BadInput: as `Extractor.extracted`.
+        Raises ConfigInvalid without a model, DaemonUnavailable, and as `Extractor.extracted`.
         """
         if not self._settings.llm_url:
             return no_model(messages)
@@ -233,12 +181,10 @@ class LazyLlm:
         return LlmClient(found), LlmClient(found, wait_s=WAIT_S)
 
 
-def run(home: Home, pages: Pages) -> int:
-    """Run the daemon until it is asked to stop; return the exit code. The caller holds the lock.
+def run(home: Home, pages: doors.Pages) -> int:
+    """Run the daemon until it is asked to stop, holding the lock; return the exit code.
 
-    Raises:
-        ConfigInvalid: the settings cannot be used.
-        OSError: the sockets or the log cannot be made.
+    Raises ConfigInvalid for settings, OSError if sockets or log cannot be made.
     """
     os.umask(0o077)
     gc.freeze()  # what was imported stays, and need not be looked at again
@@ -248,12 +194,12 @@ def run(home: Home, pages: Pages) -> int:
     return asyncio.run(_live(home, settings, pages))
 
 
-async def _live(home: Home, settings: config.Settings, pages: Pages) -> int:
+async def _live(home: Home, settings: config.Settings, pages: doors.Pages) -> int:
     asyncio.get_running_loop().set_default_executor(background(CHORES, "chore"))
-    make_run_folder(home)
+    doors.make_run_folder(home)
     with (
-        listen(home.socket) as http_listener,
-        listen(home.mcp_socket) as mcp_listener,
+        doors.listen(home.socket) as http_listener,
+        doors.listen(home.mcp_socket) as mcp_listener,
         requests.link_interpreter(home),
     ):
         daemon = Daemon(home, settings, pages)
@@ -266,7 +212,7 @@ async def _live(home: Home, settings: config.Settings, pages: Pages) -> int:
 class Daemon:
     """The parts of one daemon and the tasks that drive them; create it inside the event loop."""
 
-    def __init__(self, home: Home, settings: config.Settings, pages: Pages) -> None:
+    def __init__(self, home: Home, settings: config.Settings, pages: doors.Pages) -> None:
         self._home = home
         self._settings = settings
         self._started_ms = now_ms()
@@ -274,7 +220,7 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._code = 0
         self._http: str | None = None
-        self._connections: Callable[[], HttpConnections | None] = lambda: None
+        self._connections: Callable[[], reports.HttpConnections | None] = lambda: None
         self._health = Health()
         self._store = LazyStore(lambda: open_store(self._home, self._guard, self._store.progress))
         self._spool = Spool(home.spool)
@@ -297,12 +243,19 @@ class Daemon:
             on_change=self._stored,
         )
         self._notes = NoteFolderWorker(services, on_noted=self._noted, embedder=model)
-        self._employ(services, model, pages)
-
-    def _employ(self, services: Services, model: LazyModel, pages: Pages) -> None:
-        """Make the memory, and what works on it."""
-        home, settings = self._home, self._settings
         self._memory = self._remembering(model)
+        self._employ(services, model)
+        proxy = None
+        try:
+            proxy = doors.proxy_of(settings.web_proxy_host, home.web_secret)
+        except (OSError, ValueError) as error:
+            self._health.degrade("reverse proxy", f"it is not let in: {error}")
+        self._web = doors.WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
+        self._mcp = McpServers(services, self._memory, pages.view)
+
+    def _employ(self, services: Services, model: LazyModel) -> None:
+        """Make what works on the memory."""
+        home, settings = self._home, self._settings
         reading = Memory(  # as a command opens it that reads by itself
             RequestStore(self._store),
             owner=config.owner(settings),
@@ -317,27 +270,17 @@ class Daemon:
         self._contexts = ContextWorker(services, self._memory)
         self._index_worker = IndexWorker(services, self._index, model)
         self._drain = DrainWorker(services)
-        self._maintenance = MaintenanceWorker(services)
-        self._integrity = IntegrityWorker(services, on_checked=self._contexts.touch_all)
-        self._backups = BackupWorker(services)
-        self._retention = RetentionWorker(services)
+        self._maintenance = maintenance.MaintenanceWorker(services)
+        self._integrity = maintenance.IntegrityWorker(services, on_checked=self._contexts.touch_all)
+        self._backups = maintenance.BackupWorker(services)
+        self._retention = maintenance.RetentionWorker(services)
         self._watch = WatchWorker(services)
         self._staleness = StalenessWorker(services, on_revised=self._contexts.touch)
-        self._mcp = LazyMcp(services, self._memory, pages.view)
         self._imports = ImportWorker(services)
         self._heads = HeadWorker(services)
         self._memory_files = MemoryFileWorker(services)
         self._llm = LazyLlm(services)
         self._shares = ShareWorker(services)
-        self._web = self._door(pages)
-
-    def _door(self, pages: Pages) -> WebDoor:
-        proxy = None
-        try:
-            proxy = proxy_of(self._settings.web_proxy_host, self._home.web_secret)
-        except (OSError, ValueError) as error:
-            self._health.degrade("reverse proxy", f"it is not let in: {error}")
-        return WebDoor(pages, self._memory, self._status, self._leave_soon, proxy)
 
     def _storing(self, model: LazyModel, tombstones: Tombstones) -> Pipeline:
         return Pipeline(
@@ -443,25 +386,26 @@ class Daemon:
             home=self._check_home(),
         )
 
-    def _servers(self, http_listener: socket.socket) -> list[HttpServer]:
-        servers = [HttpServer(self._app, [http_listener], name="http")]
+    def _servers(self, http_listener: socket.socket) -> list[doors.HttpServer]:
+        servers = [doors.HttpServer(self._app, [http_listener], name="http")]
         if port := self._settings.http_port:
             try:
-                token = ensure_secret(self._home.token)
-                opened = listen_tcp(port)
+                token = doors.ensure_secret(self._home.token)
+                opened = doors.listen_tcp(port)
             except OSError as error:
                 what = error.filename or f"port {port}"
                 self._health.degrade("http", f"{what} cannot be used: {error.strerror}")
             else:
                 guarded = partial(self._app, opened, token)
-                servers.append(HttpServer(guarded, opened.listeners, name="http on TCP"))
+                servers.append(doors.HttpServer(guarded, opened.listeners, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"
                 self._connections = opened.connections
         return servers
 
-    def _app(self, port: LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
+    def _app(self, port: doors.LoopbackPort | None = None, token: str = "") -> Any:  # noqa: ANN401 - as in `HttpServer`
         """Return what the Unix socket serves, or a port, where requests show a token."""
         from observer.serve.http import Guard, Handlers, app  # noqa: PLC0415 - as in `HttpServer`
+        from observer.serve.mcp.http import McpHttp  # noqa: PLC0415 - as above
 
         handlers = Handlers(
             memory=self._memory,
@@ -472,22 +416,18 @@ class Daemon:
             schema=generic.schema,
             share=self._shares.answer,
             ask=self._commands.answer,
-            recall=self._recall,
+            recall=lambda envelope: (
+                requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
+                if self._settings.recall_hooks
+                else b""
+            ),
             commands=TypedCommands(RequestStore(self._store), self._memory, self._loop).answer,
             link=self._web.link,
             logout=self._web.logout,
             stop=self._stopping.set,
         )
-        if port is None:
-            return app(handlers, self._mcp)
-        guard = Guard(token=token, port=port.number, admit=port.admit)
-        return app(handlers, self._mcp, guard=guard)
-
-    def _recall(self, envelope: bytes) -> bytes:
-        """Answer `hooks/recall`, in the thread of a request."""
-        if not self._settings.recall_hooks:
-            return b""
-        return requests.remind(self._memory, self._reminded, envelope, at_ms=now_ms())
+        guard = Guard(token=token, port=port.number, admit=port.admit) if port else None
+        return app(handlers, McpHttp(self._mcp.front), guard=guard)
 
     def _recorded(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store the events of a request, in its thread; return after the commit."""
@@ -513,8 +453,8 @@ class Daemon:
     def _noted(self, projects: Iterable[int | None]) -> None:
         self._loop.call_soon_threadsafe(self._stored, list(projects))
 
-    def _status(self) -> Status:
-        status = Status(
+    def _status(self) -> reports.Status:
+        status = reports.Status(
             pid=os.getpid(),
             uptime_ms=now_ms() - self._started_ms,
             degraded=self._health.text(),
@@ -525,19 +465,19 @@ class Daemon:
             to_embed=self._index.to_embed(),
             watched=self._watch.shown(),
             following=self._settings.follow,
-            importing=importing(self._home, self._imports.done),
+            importing=reports.importing(self._home, self._imports.done),
             redacting=self._retention.redacting,
             home=str(self._home.root),
         )
         try:
-            status = with_store(
+            status = reports.with_store(
                 status, self._home, RequestStore(self._store), self._pipeline.restricted()
             )
             folders = self._notes.shown()
             status = msgspec.structs.replace(status, llm=self._llm.status(), note_folders=folders)
         except StoreUnavailable as error:
-            status = without_store(status, self._home, error)
-        return with_spool(status, self._home)
+            status = reports.without_store(status, self._home, error)
+        return reports.with_spool(status, self._home)
 
     def _obey(self) -> None:
         if self._stopping.is_set():  # the second signal: nothing is lost, the spool keeps it

@@ -1,9 +1,4 @@
-"""Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool.
-
-The daemon is woken when something was put into its home: by the kernel, else by polling. Promises:
-an event stays in the spool until it is stored; a store that cannot write is retried with increasing
-pauses.
-"""
+"""Drains the spool whenever something is in it, closes idle sessions, and sweeps the spool."""
 
 from __future__ import annotations
 
@@ -28,10 +23,7 @@ Wakes = Mapping[Path, Callable[[str], None]]
 
 
 async def watch(wakes: Wakes, health: Health, *, growing: Collection[Path] = ()) -> None:
-    """Call what belongs to a folder soon after something was put there, until cancelled.
-
-    In the files of folders that are `growing` lines are appended, too.
-    """
+    """Call what belongs to a folder soon after a file came, or in a `growing` one grew."""
     try:
         await _follow(wakes, growing)
     except (WatchLost, WatchRefused) as error:
@@ -68,12 +60,8 @@ NOTIFY_EVERY_S = 15.0
 """Least time between two notifications in a long drain: each costs a tenth of a commit."""
 FEW, REST_SHARE, MOST_REST_S = 100, 4.0, 0.15
 """After several entries, fewer than that, which are no backlog, so many times as long as storing
-them took more are awaited, within limits: each commit costs as much as some ten events, and whoever
-asks has the interpreter meanwhile. What follows one that came alone is stored at once.
-
-Source: 20 sources that report 10 events a second each, beside 20 that search: those wait 23 ms
-instead of 33, 62 instead of 81 at the 95th percentile.
-"""
+them took more are awaited, within limits: each commit costs as much as some ten events. Beside 20
+sources of 10 events a second, searches wait 23 ms instead of 33, 62 instead of 81 (p95)."""
 IDLE_CHECK_S = 60.0
 SWEEP_S = 3600.0
 ABANDONED_MS = 86_400_000
@@ -114,20 +102,21 @@ class DrainWorker(Worker):
 
     async def run_chores(self) -> None:
         """Close idle sessions and sweep the spool, until cancelled."""
+
+        def sweep() -> None:
+            if swept := self._spool.sweep(before_ms=now_ms() - ABANDONED_MS):
+                log.info("removed %d unfinished files of killed hooks", swept)
+
         next_sweep = 0.0
         while True:
             await self._attempt("close_idle", self._close_idle, quiet=StoreUnavailable)
             if time.monotonic() >= next_sweep:
-                await self._attempt_in_thread("sweep", self._sweep)
+                await self._attempt_in_thread("sweep", sweep)
                 next_sweep = time.monotonic() + SWEEP_S
             await asyncio.sleep(IDLE_CHECK_S)
 
     async def drain(self) -> None:
-        """Store everything that is in the spool now.
-
-        Raises:
-            StoreUnavailable: the store cannot write; what is left stays in the spool.
-        """
+        """Store everything that is in the spool now; raise StoreUnavailable, and the rest stays."""
         touched: set[int] = set()
         next_notice = 0.0
         drained = Drained(entries=1)
@@ -160,10 +149,6 @@ class DrainWorker(Worker):
             return  # a session that looks silent may go on in what is not stored yet
         if projects := await self._writer.run(self._pipeline.close_idle):
             self._on_change(projects)
-
-    def _sweep(self) -> None:
-        if swept := self._spool.sweep(before_ms=now_ms() - ABANDONED_MS):
-            log.info("removed %d unfinished files of killed hooks", swept)
 
     async def _drained(self) -> bool:
         # The writer reports what keeps the store from writing.

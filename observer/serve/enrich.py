@@ -1,16 +1,12 @@
-"""The requests to a language model: notes about finished work, facts from conversations.
-
-Promises: the largest cost of a request is counted before it is sent, so that no crash spends more
-than the day's tokens; a failed request stores nothing, and makes the next pause longer; only the
-writer's thread writes, between two batches of events.
-"""
+"""The requests to a language model: notes about finished work, facts from conversations."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import TypeVar
 
 import msgspec
 
@@ -23,7 +19,7 @@ from observer.llm import prompt
 from observer.llm import reply as answer
 from observer.llm.client import LlmClient
 from observer.llm.prompt import ANSWER_TOKENS, LlmPrompt
-from observer.llm.reply import AskFailed
+from observer.llm.reply import AskFailed, LlmReply
 from observer.memory.values import Extracted
 from observer.projects.policy import Policies
 from observer.serve.worker import Services, Worker
@@ -36,7 +32,6 @@ log = logging.getLogger(__name__)
 PAUSE_S = 2.0
 """Between two requests, and before the first after something was stored."""
 PAUSES_S = (15.0, 60.0, 300.0, 900.0, 3600.0)
-"""After failures in a row."""
 LOOK_AGAIN_S = 300.0
 """While the day's tokens are spent: clocks are changed, and computers sleep."""
 ITEMS = 200
@@ -45,16 +40,41 @@ UNUSABLE_IN_A_ROW = 3
 """Unusable answers in a row after which the model is reported, not the question blamed."""
 DAY_MS = 86_400_000
 
+T = TypeVar("T")
+
+
+class TokensSpent(AskFailed):
+    """The day has fewer tokens left than a request may cost."""
+
 
 class Budget:
-    """The day's tokens: reserved before a request, corrected by its actual cost.
-
-    The store keeps what was spent, also across restarts.
-    """
+    """The day's tokens, in the store: reserved before a request, corrected by what it cost."""
 
     def __init__(self, services: Services) -> None:
         self._store = services.store
+        self._run = services.writer.run
         self._daily_tokens = services.settings.llm_daily_tokens
+
+    async def asked(
+        self, client: LlmClient, asked: LlmPrompt, keep: Callable[[LlmReply], Awaitable[T]]
+    ) -> T:
+        """Return what is kept of a reply; raise TokensSpent, or AskFailed with its cost counted."""
+        day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS
+        if not await self._run(self.take, day, taken):
+            raise TokensSpent(
+                "the day's tokens of the language model are spent",
+                hint="leave infer out, or raise llm_daily_tokens",
+            )
+        try:
+            reply = await client.ask(asked)
+        except AskFailed as error:
+            cost = taken if error.tokens is None else error.tokens
+            await self._run(self.correct, day, cost - taken)
+            raise
+        # Before the reservation is corrected: a crash between must not ask again.
+        kept = await keep(reply)
+        await self._run(self.correct, day, reply.tokens - taken)
+        return kept
 
     def take(self, day: str, tokens: int) -> bool:
         """Reserve the tokens of one request; return False if the day has fewer left."""
@@ -72,10 +92,7 @@ class Budget:
 
 
 class EnrichWorker(Worker):
-    """Asks about finished sessions and items, one request at a time.
-
-    Its name is stored with what the model writes.
-    """
+    """Asks about finished sessions and items, one request at a time."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
@@ -123,28 +140,19 @@ class EnrichWorker(Worker):
         if item is None:
             return None
         asked = await self._asked(partial(_prompt, item))
-        day = day_of(now_ms())
-        taken = asked.tokens + ANSWER_TOKENS
-        run = self._writer.run
-        if not await run(self._budget.take, day, taken):
+        try:
+            return await self._budget.asked(client, asked, partial(self._keep, item))
+        except TokensSpent:
             until_s = (DAY_MS - now_ms() % DAY_MS) / 1000
             self._is_spent = True
             self._wait(until_s)
             return min(until_s, LOOK_AGAIN_S)
-        try:
-            reply = await client.ask(asked)
         except AskFailed as error:
-            cost = taken if error.tokens is None else error.tokens
-            await run(self._budget.correct, day, cost - taken)
             return self._refused(error, item)
-        # Stored before the reservation is corrected: a crash between must not ask again.
-        pause_s = await self._keep(item, reply.text)
-        await run(self._budget.correct, day, reply.tokens - taken)
-        return pause_s
 
-    async def _keep(self, item: Item, text: str) -> float:
+    async def _keep(self, item: Item, reply: LlmReply) -> float:
         try:
-            body = answer.enriched(item, text, model=self._settings.llm_model)
+            body = answer.enriched(item, reply.text, model=self._settings.llm_model)
         except BadInput as error:
             return self._refused(AskFailed(error.message, is_asked_wrong=True), item)
         project_id = item.project_id or UNASSIGNED
@@ -223,30 +231,17 @@ class Extractor:
     def __init__(self, client: LlmClient, services: Services) -> None:
         self._model = services.settings.llm_model
         self._client = client
-        self._run = services.writer.run
         self._budget = Budget(services)
 
     async def extracted(self, messages: Sequence[str]) -> Extracted:
         """Return the facts of a conversation worth keeping, from a text for each message.
 
-        Raises:
-            AskFailed: there is no answer, or the day's tokens are spent.
-            BadInput: the conversation is too long, or the answer unusable.
+        Raises AskFailed without an answer or tokens; BadInput if text or answer cannot be used.
         """
+
+        async def said(reply: LlmReply) -> str:
+            return reply.text
+
         asked = prompt.of_conversation(messages)
-        day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS
-        if not await self._run(self._budget.take, day, taken):
-            raise AskFailed(
-                "the day's tokens of the language model are spent",
-                hint="leave infer out, or raise llm_daily_tokens",
-            )
-        cost: int | None = None
-        try:
-            reply = await self._client.ask(asked)
-            cost = reply.tokens
-        except AskFailed as error:
-            cost = error.tokens
-            raise
-        finally:
-            await self._run(self._budget.correct, day, 0 if cost is None else cost - taken)
-        return Extracted(facts=answer.facts(reply.text), model=self._model)
+        text = await self._budget.asked(self._client, asked, said)
+        return Extracted(facts=answer.facts(text), model=self._model)

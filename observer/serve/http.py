@@ -1,11 +1,7 @@
 """The HTTP API: events and notes in, status out, MCP mounted.
 
-The same routes are served on the daemon's Unix socket, which only this user can open, and on a
-loopback port, where a `Guard` requires the token and rejects web pages. Answers are JSON and name
-the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
-
-`/ask`, `/commands`, `/given`, `/recall`, `/sync`, `/web` and `/shutdown` are for our own command
-line and hooks, and may change; `/mcp` has a protocol of its own.
+On the daemon's Unix socket, which only this user can open, and on a loopback port, where a `Guard`
+requires the token and rejects web pages. What is ours alone may change.
 """
 
 from __future__ import annotations
@@ -69,22 +65,7 @@ CODE_OF = {
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The daemon's side of the routes; all but `stop` may block and run in threads.
-
-    Args:
-        status: returns a value that becomes the answer of GET /status.
-        post: takes the JSON of POST /events, returns a receipt each, after the commit.
-        take_past: takes the events of POST /import, returns what became of them, after the commit.
-        end_import: notes that all events of an import have come.
-        schema: returns the JSON Schema of POST /events.
-        share: takes the JSON of POST /sync, returns what became of it.
-        ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
-        recall: takes the envelope of `hooks/recall`, returns what the hook prints, mostly nothing.
-        commands: takes the question of `hooks/pick`, returns the commands that it offers.
-        link: returns the link that opens the pages.
-        logout: lets no browser look any more.
-        stop: asks the daemon to drain and exit; returns at once.
-    """
+    """The daemon's side of the routes; all but `stop` may block and run in threads."""
 
     memory: Memory
     status: Callable[[], object]
@@ -138,10 +119,7 @@ def app(handlers: Handlers, mcp: ASGIApp, *, guard: Guard | None = None) -> Star
         listed += [Route(f"{path}/{{toolset}}", mcp, methods=[method])]
     listed.append(Route("/messages", mcp, methods=["POST"]))
 
-    errors: dict[Any, Any] = {  # starlette's own type is narrower than what it takes
-        HTTPException: _refused,
-        ObserverError: _failed,
-    }
+    errors: Any = dict.fromkeys((HTTPException, ObserverError), _refused)
     gate = Middleware(_Gate, guard=guard)
     return Starlette(routes=listed, middleware=[gate], exception_handlers=errors)
 
@@ -151,12 +129,7 @@ FAREWELL_S = 3
 
 
 class Uvicorn(uvicorn.Server):
-    """uvicorn without its signal handlers and its ten ticks a second.
-
-    Args:
-        app: the ASGI application.
-        leaving: set when it is to accept no more requests, finish those in progress, and end.
-    """
+    """uvicorn without its signal handlers and ticks; it ends once `leaving` is set."""
 
     def __init__(self, app: ASGIApp, leaving: asyncio.Event) -> None:
         super().__init__(
@@ -238,7 +211,7 @@ def _served(handlers: Handlers) -> list[_Served]:
 
 def _route(served: _Served) -> Route:
     async def respond(request: Request) -> Response:
-        body = await _body(request)
+        body = await body_of(request)
         try:
             if served.at_once:
                 said = served.answer(body)
@@ -281,8 +254,8 @@ class _Gate:
         except Exception:  # the door of a front: one request fails, the daemon stays
             logger.exception("%s %s failed", scope["method"], scope["path"])
             if not is_begun:
-                error = ObserverError("internal error", hint="see the daemon's log")
-                await _error(error, status=500)(scope, receive, send_labelled)
+                failed = _error(500, ObserverError.code, "internal error", "see the daemon's log")
+                await failed(scope, receive, send_labelled)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -295,7 +268,8 @@ class _Gate:
         return _http_error(refusal) if refusal else None
 
 
-async def _body(request: Request) -> bytes:
+async def body_of(request: Request) -> bytes:
+    """Return a request's body; raise BadInput if it breaks off, or what answers 413."""
     parts, size = [], 0
     try:
         async for part in request.stream():
@@ -312,25 +286,21 @@ def _too_large() -> HTTPException:
     return HTTPException(413, f"the body is larger than {BODY_BYTES} bytes")
 
 
-async def _refused(_request: Request, error: HTTPException) -> Response:
-    if isinstance(error.__cause__, ObserverError):
-        return _error(error.__cause__, status=error.status_code)
+async def _refused(_request: Request, error: HTTPException | ObserverError) -> Response:
+    ours = error.__cause__ if isinstance(error, HTTPException) else error
+    if isinstance(ours, ObserverError):
+        status = getattr(error, "status_code", STATUS_OF.get(ours.code, 500))
+        return _error(status, ours.code, ours.message, ours.hint)
+    assert isinstance(error, HTTPException)  # noqa: S101 - the other one is ours
     return _http_error(error)
 
 
-async def _failed(_request: Request, error: ObserverError) -> Response:
-    return _error(error, status=STATUS_OF.get(error.code, 500))
-
-
 def _http_error(error: HTTPException) -> Response:
-    status = error.status_code
-    problem = {"code": CODE_OF.get(status, "error"), "message": error.detail, "hint": ""}
-    return _json({"error": problem}, status=status)
+    return _error(error.status_code, CODE_OF.get(error.status_code, "error"), error.detail)
 
 
-def _error(error: ObserverError, *, status: int) -> Response:
-    problem = {"code": error.code, "message": error.message, "hint": error.hint}
-    return _json({"error": problem}, status=status)
+def _error(status: int, code: str, message: str, hint: str = "") -> Response:
+    return _json({"error": {"code": code, "message": message, "hint": hint}}, status=status)
 
 
 def _json(value: object, *, status: int = 200) -> Response:

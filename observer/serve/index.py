@@ -1,7 +1,4 @@
-"""Keeps the index up to date with the store, and embeds items without a vector of the model.
-
-The daemon lives for days: memory that one large piece of work needed is given back to the system.
-"""
+"""Keeps the index up to date with the store, embeds items, and gives memory back to the system."""
 
 from __future__ import annotations
 
@@ -32,8 +29,7 @@ def give_memory_back() -> None:
 def forget_code(maps: Path = Path("/proc/self/maps")) -> None:
     """Take the code of libraries out of this process's memory until it runs again; Linux only.
 
-    It lies in files that the system keeps for all who run them, and is not changed: pages that are
-    only read and executed are never written to. Of 55 MB those of the model's libraries are 25.
+    It lies in files, and is not changed. Of 55 MB those of the model's libraries are 25.
     """
     with suppress(OSError):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -121,7 +117,6 @@ class IndexWorker(Worker):
         return await self._attempt_in_thread("index", work, quiet=StoreUnavailable)
 
     async def _embed_from(self, after: int) -> int:
-        """Embed everything after a change; return the last change that was embedded."""
         try:
             while not self._model.problem:
                 began_s = time.monotonic()

@@ -1,8 +1,4 @@
-"""What the kernel says of single folders, so that ignored folders cost nothing.
-
-Whoever waits sleeps until something happens: inotify wakes it, not a clock. Elsewhere watchfiles'
-recorder is asked, which looks now and then whether it is called away.
-"""
+"""What the kernel says of single folders: ignored ones cost nothing, and who waits sleeps."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from watchfiles import Change
 from watchfiles._rust_notify import RustNotify
@@ -78,20 +74,6 @@ class Call:
         return self._is_set or bool(_readable([self], int(wait_s * 1000)))
 
 
-class FolderWatch(Protocol):
-    """Watches folders, not what is below them, until `close`."""
-
-    def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
-        """Return the paths that changed, as soon as there are some; none at the end of the wait.
-
-        Raises:
-            WatchLost: see there.
-        """
-
-    def close(self) -> None:
-        """Remove all watches."""
-
-
 def watch_folders(
     folders: Iterable[str],
     *,
@@ -99,13 +81,9 @@ def watch_folders(
     step_ms: int = STEP_MS,
     often_ms: int = OFTEN_MS,
 ) -> FolderWatch:
-    """Begin to watch.
+    """Begin to watch folders; in those that are `arrivals` only what is new or put there counts.
 
-    Args:
-        folders: absolute.
-        arrivals: those of them in which only what is new or put there counts.
-        step_ms: changes within this time are returned together.
-        often_ms: where changes never stop for so long, they are returned so often.
+    Changes within `step_ms` are returned together, and every `often_ms` where they never stop.
 
     Raises:
         WatchRefused: the kernel's limits do not allow it, or a folder is not ours to read.
@@ -126,7 +104,6 @@ def watch_folders(
 _MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED_FROM = 2, 4, 8, 64
 _MOVED_TO, _CREATE, _DELETE = 128, 256, 512
 _SELF = 1024 | 2048
-"""The folder itself was deleted or moved."""
 _OVERFLOW, _IGNORED, _ONLY_FOLDERS = 1 << 14, 1 << 15, 1 << 24
 _ARRIVALS = _CREATE | _MOVED_TO | _SELF | _ONLY_FOLDERS
 _ALL = _ARRIVALS | _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _DELETE
@@ -135,6 +112,8 @@ _EVENT = struct.Struct("iIII")
 
 
 class _Inotify:
+    """Watches folders, not what is below them, until `close`."""
+
     def __init__(
         self, folders: Iterable[str], arrivals: Collection[str], step_ms: int, often_ms: int
     ) -> None:
@@ -153,6 +132,7 @@ class _Inotify:
             raise
 
     def wait(self, call: Call, *, wait_ms: int | None = None) -> set[str]:
+        """Return the paths that changed, soon; none at the end of the wait. Raise WatchLost."""
         found: set[str] = set()
         if not call.is_set():
             _readable([self._descriptor, call], wait_ms)
@@ -169,7 +149,6 @@ class _Inotify:
         self._descriptor = -1
 
     def _changes(self) -> Iterator[str]:
-        """Yield the path of each change that waits to be read."""
         try:
             data = os.read(self._descriptor, 1 << 16)
         except BlockingIOError:
@@ -205,11 +184,7 @@ def _readable(sources: Iterable[int | Call], wait_ms: int | None) -> list[tuple[
 
 
 class _Recorder:
-    """FSEvents and the like, by watchfiles' recorder.
-
-    Its own loop watches whole trees only, and in its lenient mode swallows the error that a limit
-    is reached.
-    """
+    """FSEvents and the like; the loop of watchfiles itself would watch whole trees."""
 
     AT_LEAST_MS, AT_MOST_MS = 20, 10_000
 
@@ -240,6 +215,9 @@ class _Recorder:
 
     def close(self) -> None:
         self._recorder.close()
+
+
+FolderWatch: TypeAlias = _Inotify | _Recorder
 
 
 def most_folders() -> int:

@@ -1,17 +1,15 @@
-"""A store that opens when it is first needed, and retries while it cannot.
+"""A store that opens when it is first needed, and is tried again while it cannot.
 
-So a daemon with a full disk, a read-only home or a database of a newer version runs, reports what
-is wrong, and recovers once that is fixed. Opening repairs a damaged database, and finishes a purge
-that was interrupted.
+So a daemon with a full disk or a newer version's database says so, and recovers once it can.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 from observer.core.clock import now_ms
 from observer.core.errors import StoreDamaged, StoreUnavailable, remedy
@@ -24,15 +22,27 @@ from observer.upkeep.carry_out import complete
 from observer.upkeep.home_guard import HomeGuard
 from observer.upkeep.restore import Progress, open_owned, repair_if_damaged, unshown
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _used(
+    method: Callable[Concatenate[OwnedStore, P], T],
+) -> Callable[Concatenate[LazyStore, P], T]:
+    """Return the same method of a store that is opened for it, and whose damage is noted."""
+
+    def run(self: LazyStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._recording_damage():
+            result: T = getattr(self._opened(), method.__name__)(*args, **kwargs)
+            return result
+
+    return run
+
 
 class LazyStore:
-    """Implements `store.interface.OwnedStore` over a store that may not be open yet.
+    """Implements `OwnedStore` over a store that `open_store` opens, or raises `StoreUnavailable`.
 
-    Args:
-        open_store: returns the real store, or raises `StoreUnavailable`.
-
-    `damage` is the damage found by any use of it, empty if there is none; `doing` says how far it
-    has come while opening takes long.
+    `damage` is what any use of it found, "" for none; `doing` says how far a long opening has come.
     """
 
     def __init__(self, open_store: Callable[[], OwnedStore]) -> None:
@@ -59,35 +69,12 @@ class LazyStore:
         """See `OwnedStore.rescues`; 0 while it is not open."""
         return self._store.rescues if self._store else 0
 
-    def checkpoint(self) -> None:
-        """See `OwnedStore.checkpoint`."""
-        with self._recording_damage():
-            self._opened().checkpoint()
-
-    def rest(self) -> None:
-        """See `OwnedStore.rest`."""
-        with self._recording_damage():
-            self._opened().rest()
-
-    def compact(self) -> None:
-        """See `OwnedStore.compact`."""
-        with self._recording_damage():
-            self._opened().compact()
-
-    def empty_log(self) -> bool:
-        """See `OwnedStore.empty_log`."""
-        with self._recording_damage():
-            return self._opened().empty_log()
-
-    def adopt(self, anew: Path, projects: Collection[int], *, gone: Collection[int]) -> int:
-        """See `OwnedStore.adopt`."""
-        with self._recording_damage():
-            return self._opened().adopt(anew, projects, gone=gone)
-
-    def backup(self, copy: Path) -> None:
-        """See `OwnedStore.backup`."""
-        with self._recording_damage():
-            self._opened().backup(copy)
+    checkpoint = _used(OwnedStore.checkpoint)
+    rest = _used(OwnedStore.rest)
+    compact = _used(OwnedStore.compact)
+    empty_log = _used(OwnedStore.empty_log)
+    adopt = _used(OwnedStore.adopt)
+    backup = _used(OwnedStore.backup)
 
     def check(self) -> str:
         """See `Store.check`."""
@@ -149,10 +136,7 @@ log = logging.getLogger(__name__)
 def open_store(home: Home, guard: HomeGuard, progress: Progress = unshown) -> SqliteStore:
     """Repair the database, finish an interrupted purge, open it, and add it to the guard.
 
-    `progress` shows what takes long.
-
-    Raises:
-        StoreUnavailable: it cannot be opened, or not be repaired yet.
+    `progress` shows what takes long; raises StoreUnavailable if it cannot be opened, or not yet.
     """
     try:
         repair_if_damaged(home, now_ms=now_ms, progress=progress)

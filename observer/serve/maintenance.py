@@ -1,16 +1,7 @@
 """Chores of the idle daemon: checkpoints, checks for damage, copies, the home's lease, retention.
 
-The write-ahead log is moved into the database file, so that a copy of that file alone holds nearly
-everything. A log that was deleted in use is reported, and events that hooks could not write are
-shown by `status` for a while.
-
-The pages of the database are read slice by slice. Damage found here, or by a command, is recorded
-and the daemon exits; it restarts at once, repairs, and goes on. Hooks spool meanwhile.
-
-A copy is made while others read and write, verified page by page and by SQLite's own check, and
-only if something was stored since the last one. Kept are the newest, one of each of the last seven
-days, and one of each of the last four weeks; the oldest go first if all together are too large.
-Copies from before migrations, and those that a person made, are never deleted.
+Damage is recorded and the daemon exits; it restarts at once, repairs, and goes on. Copies from
+before migrations, and those that a person made, are never deleted.
 """
 
 from __future__ import annotations
@@ -56,12 +47,7 @@ REPAIR_EVERY_MS = 600_000
 
 
 class IntegrityWorker(Worker):
-    """Checks the pages of the database against their checksums.
-
-    Args:
-        services: as of `Worker`.
-        on_checked: called whenever the whole database was checked.
-    """
+    """Checks the pages of the database; `on_checked` is called whenever all were."""
 
     def __init__(self, services: Services, *, on_checked: Callable[[], object]) -> None:
         super().__init__(services)
@@ -71,11 +57,7 @@ class IntegrityWorker(Worker):
         self._damage_ns = self._noted_ns()
 
     async def run(self) -> None:
-        """Check a slice every few seconds, until cancelled.
-
-        Raises:
-            StoreDamaged: the database has to be repaired, which the next daemon does.
-        """
+        """Check a slice every few seconds, until cancelled; raise StoreDamaged for a repair."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             await self._attempt("integrity", self._check, quiet=(OSError, StoreUnavailable))
@@ -102,10 +84,7 @@ class IntegrityWorker(Worker):
             self._store.damage = f"{self._home.database}: page {found[0]} was changed on the disk"
 
     def _slice(self) -> list[int] | None:
-        """Return the damaged pages of the next slice, None behind the end of the file.
-
-        Nothing is looked at while something waits to be stored.
-        """
+        """Return the damaged pages of the next slice, None behind the end; [] while events wait."""
         if not self._spool.is_empty():
             return []
         database, first = self._home.database, self._next_page
@@ -129,7 +108,6 @@ class IntegrityWorker(Worker):
 
 
 LOW_DISK_BYTES = 256 << 20
-"""Disk space that must stay free beside a copy."""
 DAYS, WEEKS = 7, 4
 COPY_EVERY_S = 600.0
 CHORES_EVERY_S = 30.0
@@ -149,12 +127,7 @@ class BackupWorker(Worker):
             await asyncio.sleep(COPY_EVERY_S)
 
     def copy(self, at_ms: int) -> Path | None:
-        """Make a copy if one is due and there is room; return its path, None if none was made.
-
-        Raises:
-            StoreUnavailable: it cannot be written, or what was written is damaged.
-            OSError: the folder cannot be read or written.
-        """
+        """Make a copy if one is due and there is room, and return its path; raise as the store."""
         known = copies(self._home)
         every_ms = self._settings.backup_hours * 3_600_000
         if not every_ms or (known and 0 <= at_ms - made_ms(known[-1]) < every_ms):
@@ -243,9 +216,7 @@ class MaintenanceWorker(Worker):
 
 # --- retention: removes what is too old, too much or deleted for good, in idle moments -----------
 #
-# Also derives anew what an import brought in another order than it happened: both need the folder
-# of a database beside. What takes long (deriving what is left, cleaning copies) runs in a thread
-# that pauses in between; events wait only while the result is adopted.
+# What takes long runs in a thread that pauses; events wait only while the result is adopted.
 
 RETENTION_AFTER_S = 10.0
 RETENTION_EVERY_S = 600.0
@@ -265,10 +236,7 @@ class _Stopped(Exception):
 
 
 class RetentionWorker(Worker):
-    """Removes events by age or by size, and puts imports in order, once they are over.
-
-    The next daemon finishes what was interrupted.
-    """
+    """Removes events by age or size, puts imports in order, and finishes what was interrupted."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
@@ -311,12 +279,7 @@ class RetentionWorker(Worker):
             self._news.set()
 
     async def look(self, at_ms: int) -> int:
-        """Remove expired events unless events wait in the spool; return how many.
-
-        Raises:
-            StoreUnavailable: a database cannot be read or written; the next look goes on.
-            OSError: a file cannot be deleted; as above.
-        """
+        """Remove expired events unless events wait in the spool; return how many."""
         if not await asyncio.to_thread(self._spool.is_empty):
             return 0
         await asyncio.to_thread(discard, self._home.expiring)  # of a daemon that was killed
@@ -330,13 +293,7 @@ class RetentionWorker(Worker):
         return removed
 
     async def put_in_order(self) -> None:
-        """Derive projects anew in which something came after what happened later.
-
-        While an import goes on it waits.
-
-        Raises:
-            StoreUnavailable: a database cannot be read or written; the next look tries again.
-        """
+        """Derive anew where something came after what happened later; not amid an import."""
         if self._pipeline.is_importing():
             return
         if projects := await asyncio.to_thread(self._out_of_order):
@@ -347,7 +304,6 @@ class RetentionWorker(Worker):
             log.info("%d projects were put in order", len(projects))
 
     async def _take_out_deleted(self, at_ms: int) -> int:
-        """Take notes out that were deleted for good, once nobody may bring them back any more."""
         gone = await self._asked(partial(take_out.notes_due, now_ms=at_ms))
         if gone is None:
             return 0
@@ -363,10 +319,7 @@ class RetentionWorker(Worker):
         return removed
 
     async def _redact_known(self) -> None:
-        """Redact what was stored before redaction came to know a value in it.
-
-        What a killed daemon left is derived first.
-        """
+        """Redact what was stored before a value in it was known, and what a killed daemon left."""
         begun_s = time.monotonic()
         if begun_s < self._search_at_s:
             return
@@ -441,7 +394,6 @@ class RetentionWorker(Worker):
         return await self._writer.run(anew.adopt)
 
     async def _finish(self, retention: Retention, at_ms: int) -> None:
-        """Remove the deleted events from copies, files and the write-ahead log too."""
         what = take_out.Removal(self._tombstones, retention=retention, now_ms=at_ms)
         became = await asyncio.to_thread(take_out.clean_copies, self._home, open_owned, what)
         for outcome in became.items():

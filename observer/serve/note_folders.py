@@ -1,9 +1,4 @@
-"""Keeps the notes of note folders like their files: a scan at the start, then what the kernel says.
-
-One thread does it, batch by batch, so that a folder of thousands of notes holds up neither the
-storing of events nor a query. Where the kernel watches no more folders, they are scanned now and
-then.
-"""
+"""Keeps the notes of note folders like their files: by a scan, then by what the kernel says."""
 
 from __future__ import annotations
 
@@ -42,12 +37,9 @@ REST = 0.25
 
 
 class NoteFolderWorker(Watcher):
-    """Follows the note folders of a home.
+    """Follows the note folders of a home; `embedder` makes the vectors of notes.
 
-    Args:
-        services: as of `Worker`.
-        on_noted: called with projects whose notes changed, in any thread.
-        embedder: makes the vectors of notes.
+    `on_noted` is called with the projects whose notes changed, in any thread.
     """
 
     def __init__(
@@ -76,11 +68,7 @@ class NoteFolderWorker(Watcher):
         self._call.set()
 
     def shown(self) -> tuple[NotedFolder, ...]:
-        """Return the folders with their notes, and what of them is not stored; in any thread.
-
-        Raises:
-            StoreUnavailable: the notes cannot be counted.
-        """
+        """Return the folders, their notes, and what of them is not stored; in any thread."""
         with self._store.read() as reader:
             notes = reader.noted_folders()
         return tuple(
@@ -113,8 +101,8 @@ class NoteFolderWorker(Watcher):
     def catch_up(self, folder: NoteFolder, *, within_s: float) -> SyncReport:
         """See `Keeper.catch_up`; what is left is read soon after.
 
-        The files are looked at, whatever the kernel has said of them: its word may be on the way,
-        and some file systems say nothing.
+        The files are looked at: some file systems say nothing, and what others say may be on its
+        way.
         """
         done = self._followed(folder).catch_up(within_s=within_s, is_over=self._over.is_set)
         self._report(folder, done)
@@ -189,7 +177,6 @@ class NoteFolderWorker(Watcher):
                 self._closed.pop(folder, None)
 
     def _rewatch(self) -> None:
-        """Have the kernel watch the folders that were found, and no others."""
         wanted = frozenset(
             f"{folder.path}/{below}".rstrip("/")
             for folder, found in list(self._folders.items())

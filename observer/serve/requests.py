@@ -48,11 +48,7 @@ JsonObject = dict[str, Any]  # JSON of an answer
 
 
 def decoded(body: bytes, shape: type[T]) -> T:
-    """Return the JSON of a request as a value.
-
-    Raises:
-        BadInput: it is not of that shape.
-    """
+    """Return the JSON of a request as a value; raise BadInput if it is not of that shape."""
     try:
         return decode_json(body, shape)
     except msgspec.DecodeError as error:
@@ -62,10 +58,7 @@ def decoded(body: bytes, shape: type[T]) -> T:
 class CommandAnswers:
     """Answers the questions of commands if the answer equals the command's own.
 
-    Args:
-        memory: read only, waits for the model; the use of items is not recorded.
-        home: where the settings are read again.
-        settings: those of this daemon.
+    `memory` is read only and waits for the model; `settings` are those that the daemon began with.
     """
 
     def __init__(self, memory: Memory, home: Home, settings: Settings) -> None:
@@ -76,10 +69,8 @@ class CommandAnswers:
     def answer(self, body: bytes) -> Reply:
         """Answer one question, in the thread of a request.
 
-        Raises:
-            BadInput: the body is malformed, or the command's version or settings differ.
-            ConfigInvalid: the settings cannot be read.
-            StoreUnavailable: the memory cannot be read.
+        Raises BadInput if it is malformed or the command's version or settings differ,
+        ConfigInvalid.
         """
         asked = decoded(body, CommandRequest)
         if asked.surroundings != surroundings():
@@ -92,9 +83,8 @@ class CommandAnswers:
 class PostReceipt(Value):
     """The outcome for a posted event; `stored` is false if it was known already.
 
-    `id` is its id in the log; empty if nothing is recorded in its folder, if it was `purged`, or if
-    it is `expired`, older than such events are kept. `ignored` are its fields that its kind does
-    not have.
+    `id` is its id in the log, "" if nothing is recorded in its folder, or if it was `purged` or has
+    `expired`. `ignored` are its fields that its kind does not have.
     """
 
     id: str
@@ -123,13 +113,9 @@ MOST_EVENTS = 5_000
 
 
 def post_events(body: bytes, record: Record) -> Sequence[PostReceipt]:
-    """Store the event or list of events in the body of `POST /events`, all or none.
+    """Store the event or list of events of `POST /events`, all or none; return a receipt for each.
 
-    Returns a receipt for each event, in their order.
-
-    Raises:
-        BadInput: not JSON, more than `MOST_EVENTS`, or not an event; the message has its index.
-        StoreUnavailable: the store cannot be written.
+    Raises BadInput for what is no event, with its index, and for more than `MOST_EVENTS`.
     """
     try:
         payload = orjson.loads(body)
@@ -163,12 +149,7 @@ def post_events(body: bytes, record: Record) -> Sequence[PostReceipt]:
 
 
 def import_events(body: bytes, record: Record) -> ImportReceipt:
-    """Store the events of an import, all or none; return how many were stored, and why not others.
-
-    Raises:
-        BadInput: it is not a list of events.
-        StoreUnavailable: the store cannot be written.
-    """
+    """Store the events of an import, all or none; return what became of them; raise BadInput."""
     receipts = record(decoded(body, list[Event]), None)
     return ImportReceipt(
         stored=sum(receipt.seq is not None for receipt in receipts),
@@ -182,7 +163,6 @@ def import_events(body: bytes, record: Record) -> ImportReceipt:
 CAP_BYTES = 65_536
 """Most bytes of a payload that are compared."""
 MOST_REMINDERS = 4_000
-"""Most reminders that are remembered."""
 _ENTRY = "asked"
 
 
@@ -201,11 +181,7 @@ def link_interpreter(home: Home) -> Iterator[None]:
 class RemindedSessions:
     """The reminders that each session got, so that none is repeated, also after a restart.
 
-    Safe to share between threads.
-
-    Args:
-        file: one digest a line; without it, reminders may be repeated. What they were, is noted
-            in `given` beside it.
+    `file` has one digest a line, `given` beside it what they were; threads may share it.
     """
 
     def __init__(self, file: Path) -> None:
@@ -234,14 +210,7 @@ class RemindedSessions:
 def remind(memory: Memory, reminded: RemindedSessions, envelope: bytes, *, at_ms: int) -> bytes:
     """Return what `hooks/recall` prints: mostly nothing, and each reminder once a session.
 
-    Args:
-        memory: what is searched.
-        reminded: the reminders that sessions already got.
-        envelope: what `hooks/post` would have spooled.
-        at_ms: now.
-
-    Raises:
-        Undecodable: it is not an envelope with a payload of its client.
+    `envelope` is what `hooks/post` would have spooled; raises Undecodable if it is none.
     """
     asked = parse(_ENTRY, envelope, at_ms)
     is_coming = asked.event in UPCOMING
@@ -283,7 +252,7 @@ class Forgetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GiveRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The body of POST /given: how an item is given unasked; see `Choices.give`."""
+    """The body of POST /given; see `Choices.give`."""
 
     id: int | str
     how: str
@@ -351,16 +320,10 @@ Change = (
     | Unlink
     | SettleRequest
 )
-"""The body of POST /note."""
 
 
 def remember(memory: Memory, body: bytes) -> JsonObject:
-    """Carry out POST /remember.
-
-    Raises:
-        BadInput: the body is not what is documented; a type that no note has; and as
-            `Notes.remember`.
-    """
+    """Carry out POST /remember; raise BadInput for another body, or a type that no note has."""
     asked = decoded(body, Remembering)
     _check_type(memory, asked.type)
     note = msgspec.convert(asked, Note, from_attributes=True)
@@ -379,7 +342,6 @@ def remember(memory: Memory, body: bytes) -> JsonObject:
 
 
 def _check_type(memory: Memory, name: str) -> None:
-    """Refuse a type that is neither one of ours nor that of a note: nobody would look for it."""
     known = dict.fromkeys((*NOTE_TYPES, *memory.notes.counts("type")))
     if (spelled := note_type(name)) not in known:
         near = get_close_matches(spelled, known, n=2)
@@ -392,12 +354,7 @@ def _near(one: Similar) -> JsonObject:
 
 
 def forget(memory: Memory, body: bytes) -> JsonObject:
-    """Carry out POST /forget.
-
-    Raises:
-        BadInput: the body is not what is documented; and as `Notes.forget`.
-        NotFound: there is no such item.
-    """
+    """Carry out POST /forget; raise NotFound, or BadInput for another body."""
     asked = decoded(body, Forgetting)
     if not memory.notes.forget(asked.id, author=asked.author):
         raise NotFound(f"no item {asked.id}", hint="search for it first")
@@ -405,11 +362,7 @@ def forget(memory: Memory, body: bytes) -> JsonObject:
 
 
 def give(memory: Memory, body: bytes) -> JsonObject:
-    """Carry out POST /given.
-
-    Raises:
-        BadInput: the body is not what is documented, or an agent asks; and as `Choices.give`.
-    """
+    """Carry out POST /given; raise BadInput for another body or an agent, and as `Choices`."""
     asked = decoded(body, GiveRequest)
     if asked.author != "person":
         raise BadInput("only a person chooses what is given", hint="ask yours to do it")
@@ -418,11 +371,7 @@ def give(memory: Memory, body: bytes) -> JsonObject:
 
 
 def change(memory: Memory, body: bytes) -> JsonObject:
-    """Carry out POST /note, and return the note as it is now.
-
-    Raises:
-        BadInput: the body is not what is documented; and as the method of `Notes`.
-    """
+    """Carry out POST /note, and return the note; raise BadInput, and as the method of `Notes`."""
     asked: Change = decoded(body, Change)  # type: ignore[arg-type] # a union is not a type
     notes = memory.notes
     match asked:

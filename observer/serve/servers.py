@@ -1,10 +1,4 @@
-"""What the daemon listens on, HTTP under uvicorn, and the port of the pages.
-
-Listeners are private Unix sockets, and a TCP port of both loopback addresses if one is asked for.
-Promises: only processes of this user can use a Unix socket, whatever the folder's mode; a socket
-file left by a crash is replaced, but only by the holder of the home's lock. HTTP is imported when
-somebody first connects, in a thread.
-"""
+"""What the daemon listens on, HTTP under uvicorn, and the port of the pages."""
 
 from __future__ import annotations
 
@@ -21,8 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import orjson
 
@@ -76,12 +71,18 @@ class PrivateSocket(socket.socket):
             connection.close()
 
 
-class _Guest(NamedTuple):
+@dataclass(slots=True)
+class _Guest:
     """A connection from an address; `peer` is its host, and its user where the kernel says it."""
 
     connection: socket.socket
     address: tuple[str, int]
     peer: tuple[str, int | None]
+    state: Literal["waiting", "known", "leaving"] = "waiting"
+
+    @property
+    def is_there(self) -> bool:
+        return self.connection.fileno() >= 0
 
 
 class LoopbackPort:
@@ -90,18 +91,14 @@ class LoopbackPort:
     Any user and any page of a browser may connect, and nobody has shown a token before the request
     is read: idle connections must not use up the daemon's descriptors. One that has shown it stays.
     Without room for a newcomer the oldest that waits goes, of the same peer if it has too many;
-    both are answered by `REFUSAL`.
-
-    Args:
-        only: the user whose processes may connect, where the kernel says whose they are; None: any.
+    both are answered by `REFUSAL`. Where the kernel says whose a connection is, `only` is the user
+    who may have any; None for all.
     """
 
     def __init__(self, only: int | None = None) -> None:
         self._only = only
         self.listeners: list[LoopbackSocket] = []
-        self._waiting: list[_Guest] = []
-        self._known: list[_Guest] = []
-        self._leaving: list[_Guest] = []
+        self._guests: list[_Guest] = []
         self._refused = 0
 
     @property
@@ -116,23 +113,21 @@ class LoopbackPort:
 
     def admit(self, address: tuple[str, int]) -> None:
         """Note that the connection from an address has shown the token."""
-        self._forget_gone()
-        self._known += [each for each in self._waiting if each.address == address]
-        self._waiting = [each for each in self._waiting if each.address != address]
+        for each in self._guests:
+            if each.is_there and each.address == address and each.state == "waiting":
+                each.state = "known"
 
     def is_of_others(self, address: tuple[str, int]) -> bool:
         """Return True unless the connection from an address is ours, or nobody knows whose."""
-        guests = (*self._waiting, *self._known, *self._leaving)
-        users = {each.peer[1] for each in guests if each.address == address}
+        users = {each.peer[1] for each in self._guests if each.address == address}
         return users.isdisjoint({None, os.getuid()})
 
     def connections(self) -> HttpConnections:
         """Return how many there are; in any thread."""
-        is_there = [each.connection.fileno() >= 0 for each in self._known]
-        waiting = [each.connection.fileno() >= 0 for each in self._waiting]
+        states = Counter(each.state for each in list(self._guests) if each.is_there)
         return HttpConnections(
-            known=sum(is_there),
-            waiting=sum(waiting),
+            known=states["known"],
+            waiting=states["waiting"],
             refused=self._refused,
             most=MOST_CONNECTIONS,
             most_waiting=MOST_WAITING,
@@ -142,9 +137,9 @@ class LoopbackPort:
         """Return True if there is room for a connection; else it is answered and closed."""
         user = user_at(address, connection.getsockname())
         guest = _Guest(connection, address, (address[0], user))
-        self._forget_gone()
+        self._guests = [each for each in self._guests if each.is_there]
         if self._has_room(guest):
-            self._waiting.append(guest)
+            self._guests.append(guest)
             return True
         self._refused += 1
         _refuse(connection)
@@ -158,10 +153,11 @@ class LoopbackPort:
         """
         if self._only is not None and newcomer.peer[1] not in {None, self._only}:
             return False
-        inside = len(self._waiting) + len(self._known)
-        if inside + len(self._leaving) >= 2 * MOST_CONNECTIONS:
+        waiting = [each for each in self._guests if each.state == "waiting"]
+        inside = sum(each.state != "leaving" for each in self._guests)
+        if len(self._guests) >= 2 * MOST_CONNECTIONS:
             return False
-        counts = Counter(each.peer for each in self._waiting)
+        counts = Counter(each.peer for each in waiting)
         crowd = newcomer.peer
         if counts[crowd] < MOST_WAITING:
             if inside < MOST_CONNECTIONS:
@@ -169,16 +165,11 @@ class LoopbackPort:
             if not counts:
                 return False
             crowd = max(counts, key=counts.__getitem__)
-        oldest = next(each for each in self._waiting if each.peer == crowd)
-        self._waiting.remove(oldest)
-        self._leaving.append(oldest)  # whoever serves it closes it, perhaps after many have come
+        oldest = next(each for each in waiting if each.peer == crowd)
+        oldest.state = "leaving"  # whoever serves it closes it, perhaps after many have come
         self._refused += 1
         _refuse(oldest.connection)
         return True
-
-    def _forget_gone(self) -> None:
-        for guests in (self._waiting, self._known, self._leaving):
-            guests[:] = [each for each in guests if each.connection.fileno() >= 0]
 
 
 class LoopbackSocket(socket.socket):
@@ -239,11 +230,7 @@ _UID = struct.Struct("=16x4x48x12xI")
 
 
 def make_run_folder(home: Home) -> Path:
-    """Create the sockets' folder, 0700 and ours, and return it.
-
-    Raises:
-        DaemonUnavailable: it is a link, not a folder, or another user's, so perhaps an attack.
-    """
+    """Create and return the sockets' folder, 0700; raise DaemonUnavailable if it is not ours."""
     folder, inside = home.run, home.root / "run"
     if inside.is_symlink() or folder != inside:
         # The home was moved, and its path became shorter or longer.
@@ -268,8 +255,7 @@ def make_run_folder(home: Home) -> Path:
 def listen(path: Path) -> Iterator[PrivateSocket]:
     """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
 
-    Enter the block only while holding the home's lock. The file is removed at the end, unless it
-    belongs to another daemon by then.
+    Only while holding the home's lock. Its file goes at the end, unless another daemon made it.
     """
     path.unlink(missing_ok=True)
     with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -286,13 +272,7 @@ def listen(path: Path) -> Iterator[PrivateSocket]:
 
 
 def listen_tcp(port: int, *, only: int | None = None) -> LoopbackPort:
-    """Open a port of 127.0.0.1 and, where the machine has it, of ::1; 0 for any that is free.
-
-    It is for the processes of one user, or of all.
-
-    Raises:
-        OSError: the port is in use, of either address.
-    """
+    """Open a port of both loopback addresses, 0 for a free one; raise OSError if it is in use."""
     made = LoopbackPort(only)
     try:
         made.listeners.append(_listening(made, socket.AF_INET, "127.0.0.1", port))
@@ -320,11 +300,7 @@ def _listening(
 
 
 def ensure_secret(file: Path) -> str:
-    """Return the secret in a file of the home; created once, mode 0600, and kept.
-
-    Raises:
-        OSError: the file cannot be read or written, or is not ASCII.
-    """
+    """Return the secret in a file, made once, mode 0600; raise OSError if it is no ASCII text."""
     with suppress(FileNotFoundError):
         secret = read_plain(file).decode("ascii", "replace").strip()
         if "\ufffd" in secret:
@@ -342,12 +318,9 @@ def ensure_secret(file: Path) -> str:
 
 
 class HttpServer:
-    """uvicorn on listeners. It is imported for the first who connects, as is what it serves.
+    """uvicorn on listeners, closed at the end; `app` makes the ASGI application, in a thread.
 
-    Args:
-        app: makes the ASGI application; called in a thread.
-        listeners: listening sockets; closed at the end.
-        name: for the log.
+    Both are imported for the first who connects. `name` is for the log.
     """
 
     def __init__(
@@ -372,13 +345,14 @@ class HttpServer:
                 for each in self._listeners:
                     loop.remove_reader(each)
             if not self._leaving.is_set():
-                server = await in_a_hurry(self._made)
+
+                def made() -> Uvicorn:
+                    from observer.serve.http import Uvicorn  # noqa: PLC0415 - 60 ms with the app
+
+                    return Uvicorn(self._app(), self._leaving)
+
+                server = await in_a_hurry(made)
                 await server.serve(list(self._listeners))
-
-    def _made(self) -> Uvicorn:
-        from observer.serve.http import Uvicorn  # noqa: PLC0415 - 60 ms with the application
-
-        return Uvicorn(self._app(), self._leaving)
 
     def leave(self) -> None:
         """Accept no more requests, finish those in progress, and end."""
@@ -394,13 +368,9 @@ async def in_a_hurry(work: Callable[[], T]) -> T:
 
 # --- the pages: until a link is asked for nothing listens, and nothing of them is imported -------
 #
-# Another user of this machine is let in by nobody, but a reverse proxy that is configured: it may
-# be another user's, and shows a secret.
+# Of other users only a reverse proxy is let in that is configured, and shows a secret.
 
 LINK_S = 60
-"""How long a link opens the pages."""
-
-
 SECRET_CHARS = 32
 """Fewest characters of the secret that a reverse proxy shows."""
 
@@ -415,9 +385,7 @@ class Proxy(NamedTuple):
 def proxy_of(host: str, file: Path) -> Proxy | None:
     """Return the proxy of a public host, None without one; its secret is made if there is none.
 
-    Raises:
-        OSError: the file cannot be read or written, or is not ASCII.
-        ValueError: others can read the secret, or it is too short.
+    Raises OSError if the file cannot be used, ValueError if others can read it or it is too short.
     """
     if not host:
         return None
@@ -490,12 +458,9 @@ class WebDoor:
                 log.warning("%s", error)  # the next link tries again
 
     def link(self) -> dict[str, object]:
-        """Return the address that opens the pages once, and how long it does.
+        """Return the address that opens the pages once, also by the proxy, and how long it does.
 
-        With a proxy the same link has another address, `proxied`.
-
-        Raises:
-            DaemonUnavailable: no port can be opened.
+        Raises DaemonUnavailable if no port can be opened.
         """
         port = self._listen()
         word = self._pages.access.link(LINK_S)

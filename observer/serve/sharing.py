@@ -1,8 +1,4 @@
-"""Shares of the daemon: a round for each every minute and after changes here, or on a server.
-
-A share out of reach slows nobody: rounds have a thread of their own, and after each failure the
-next try of that share comes later.
-"""
+"""Shares of the daemon: a round for each every minute and after changes here, or on a server."""
 
 from __future__ import annotations
 
@@ -73,7 +69,13 @@ class ShareWorker(Worker):
 
     async def run(self) -> None:
         """Begin a round every minute, and soon after something was stored, until cancelled."""
-        in_thread = partial(self._loop.run_in_executor, self._thread, self._due_round)
+
+        def due_round() -> None:
+            for share in self._shares():
+                if time.monotonic() >= self._not_before.get(share.name, 0.0):
+                    self._round(share)
+
+        in_thread = partial(self._loop.run_in_executor, self._thread, due_round)
         try:
             while True:
                 self._news.clear()
@@ -84,11 +86,7 @@ class ShareWorker(Worker):
             await asyncio.to_thread(self._thread.shutdown)
 
     def answer(self, body: bytes) -> Any:  # noqa: ANN401 - JSON
-        """Carry out POST /sync; return what a round did, by the name of each share.
-
-        Raises:
-            BadInput: the body is not what is documented.
-        """
+        """Carry out POST /sync; return what a round did for each share, or raise BadInput."""
         asked = decoded(body, SyncRequest)
         if asked.add:
             added = asked.add
@@ -99,16 +97,10 @@ class ShareWorker(Worker):
         with self._store.read() as reader:
             return reader.shares()
 
-    def _due_round(self) -> None:
-        for share in self._shares():
-            if time.monotonic() >= self._not_before.get(share.name, 0.0):
-                self._round(share)
-
     def _hear(self, share: ShareState) -> None:
         """Begin a round as soon as a share's server says that another has pushed.
 
-        It ends where that cannot be heard, by a pool, an error or the lack of connections; the next
-        round begins it anew.
+        Where that cannot be heard it ends; the next round begins it anew.
         """
         # A RuntimeError: the loop has ended meanwhile.
         with suppress(ObserverError, RuntimeError), closing(open_server(share.url)) as server:
@@ -123,7 +115,13 @@ class ShareWorker(Worker):
                     done = sharing.sync_once(self._parts, share.name, carrier)
                 unsearched = self._filled(share)
             except ObserverError as error:
-                self._failed(share, error)
+                count = self._failures.get(share.name, 0)
+                self._failures[share.name] = count + 1
+                pause_s = PAUSES_S[min(count, len(PAUSES_S) - 1)]
+                self._not_before[share.name] = time.monotonic() + pause_s
+                log.info("share %s: %s", share.name, error)
+                with suppress(NotFound):  # removed meanwhile
+                    sharing.failed(self._parts, share.name, error)
                 return {"name": share.name, "error": error.message, "hint": error.hint}
         known = self._heard.get(share.name)
         if is_server(share.url) and not (known and known.is_alive()):
@@ -144,12 +142,3 @@ class ShareWorker(Worker):
             log.info("share %s: %s", share.name, error)
             return f"{error.message}; {error.hint}"
         return ""
-
-    def _failed(self, share: ShareState, error: ObserverError) -> None:
-        count = self._failures.get(share.name, 0)
-        self._failures[share.name] = count + 1
-        pause_s = PAUSES_S[min(count, len(PAUSES_S) - 1)]
-        self._not_before[share.name] = time.monotonic() + pause_s
-        log.info("share %s: %s", share.name, error)
-        with suppress(NotFound):  # removed meanwhile
-            sharing.failed(self._parts, share.name, error)

@@ -1,10 +1,7 @@
 """The commands that `hooks/pick` offers: found by words and place, each once, the newest first.
 
-The list is read from the log a slice a request, newest events first, since nobody waits for all of
-it; what goes on asking completes it. It only finds: what is shown is read again, so that nothing is
-that was purged or redacted since. It is let go after minutes of rest.
-
-Request and answer are fields with a NUL between them, because the script that asks imports no JSON.
+The list is read from the log a slice a request, newest first, since nobody waits for all of it. It
+only finds: what is shown is read again, so that nothing is that was purged or redacted since.
 """
 
 from __future__ import annotations
@@ -16,11 +13,9 @@ import re
 import threading
 import time
 from array import array
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import compress, count
-from math import inf
 from typing import NamedTuple
 
 from observer.core.clock import now_ms
@@ -33,7 +28,6 @@ from observer.store.interface import Store
 from observer.store.reader import StoreReader
 
 REST_S = 300.0
-"""How long the list is kept once nobody asks."""
 SLICE_S, SLICE = 0.02, 500
 """How long one request goes on reading the log, and how many events at a time."""
 SHOWN, FIX = 400, 160
@@ -89,8 +83,7 @@ class Question(NamedTuple):
 class CommandList:
     """Commands in arrays: texts and sorts once, of each run numbers alone.
 
-    What a question finds is kept, so that the next one, which mostly has a letter more or finds
-    the same among more runs, looks only at what can be otherwise.
+    What a question finds is kept: the next one has mostly a letter more, and looks only there.
     """
 
     def __init__(self) -> None:
@@ -102,16 +95,11 @@ class CommandList:
         self._sorts: dict[RunSort, int] = {}
         self._seq, self._at_ms = array("q"), array("q")
         self._text, self._sort = array("i"), array("i")
-        self._filters = Question()
-        self._oldest_ms: float = 0
-        """The oldest run that these filters take: with it the answer changes as time goes on."""
-        self._filtered = 0
-        """How many runs were looked at for them."""
-        self._newest: dict[int, int] = {}
-        """The newest run of each text that they take."""
-        self._times: Counter[int] = Counter()
+        self._passed: tuple[Question, int] = (Question(), 0)
+        """The filters that `_order` and `_times` are for, and of how many runs."""
         self._order: list[int] = []
-        """These runs, the newest first."""
+        """The newest run of each text that they take, the newest first."""
+        self._times: Counter[int] = Counter()
         self._found: tuple[tuple[str, ...], list[int]] = ((), [])
         """Words, and those of the runs whose text has them."""
 
@@ -138,62 +126,31 @@ class CommandList:
 
         A command is named by the `seq` of the newest of these runs.
         """
-        self._filter(asked)
-        found = self._with_words(asked.words)
-        seqs, texts, times = self._seq, self._text, self._times
-        return len(found), {seqs[run]: times[texts[run]] for run in found[:limit]}
+        self._filter(asked._replace(words=()))
+        lowered, seqs, texts = self._lowered, self._seq, self._text
+        before, found = self._found
+        if not all(any(one in word for word in asked.words) for one in before):
+            before, found = (), self._order
+        for word in sorted(set(asked.words).difference(before), key=len, reverse=True):
+            found = [run for run in found if word in lowered[texts[run]]]
+        self._found = asked.words, found
+        return len(found), {seqs[run]: self._times[texts[run]] for run in found[:limit]}
 
-    def _filter(self, asked: Question) -> None:
-        """Take in the runs that were added since, or all of them for other filters."""
-        filters, before, at_ms = asked._replace(words=()), self._filters, self._at_ms
-        is_same_time = before.since_ms <= asked.since_ms <= self._oldest_ms
-        if not is_same_time or before._replace(since_ms=asked.since_ms) != filters:
-            self._oldest_ms, self._filtered = inf if asked.since_ms else 0, 0
-            self._newest, self._times, self._order = {}, Counter(), []
-            self._found = ((), [])
-        self._filters = filters
-        if self._filtered == len(at_ms):
+    def _filter(self, filters: Question) -> None:
+        """Take the runs that these filters let through, unless they are those of the last key."""
+        if self._passed == (filters, len(self._seq)):
             return
-        takes = [asked.takes(sort) for sort in self._sorts]
-        sorts = self._sort[self._filtered :]
-        fresh = list(compress(count(self._filtered), map(takes.__getitem__, sorts)))
-        if asked.since_ms:
-            fresh = [run for run in fresh if at_ms[run] >= asked.since_ms]
-            oldest_ms = min(map(at_ms.__getitem__, fresh), default=inf)
-            self._oldest_ms = min(self._oldest_ms, oldest_ms)
-        self._filtered = len(at_ms)
-        if fresh:
-            self._take(fresh)
-
-    def _take(self, fresh: list[int]) -> None:
-        """Put runs into their places; mostly all are older, since the log is read backwards."""
-        at_ms, newest, order = self._at_ms, self._newest, self._order
-        texts, added, is_moved = [self._text[run] for run in fresh], [], False
-        for text, run in zip(texts, fresh, strict=True):
-            known = newest.setdefault(text, run)
-            if known == run:
-                added.append(run)
-            elif at_ms[run] > at_ms[known]:
-                newest[text], is_moved = run, True
-        self._times.update(texts)
-        if is_moved:
-            order, added = [], sorted(newest.values())
-        top_ms = max(map(at_ms.__getitem__, added), default=0)
-        place = bisect_right(order, -top_ms, key=lambda run: -at_ms[run])
+        self._passed = filters, len(self._seq)
+        takes, texts, at_ms = [filters.takes(sort) for sort in self._sorts], self._text, self._at_ms
+        taken = compress(count(), map(takes.__getitem__, self._sort))
+        runs = [run for run in taken if at_ms[run] >= filters.since_ms]
+        newest: dict[int, int] = {}
         # Of the same time the one that was added first stays first.
-        order[place:] = sorted(order[place:] + added, key=at_ms.__getitem__, reverse=True)
-        self._order, self._found = order, ((), order)
-
-    def _with_words(self, words: tuple[str, ...]) -> list[int]:
-        before, fits = self._found
-        if before != words:
-            if not all(any(one in word for word in words) for one in before):
-                before, fits = (), self._order
-            lowered, texts = self._lowered, self._text
-            for word in sorted({*words}.difference(before), key=len, reverse=True):
-                fits = [run for run in fits if word in lowered[texts[run]]]
-            self._found = words, fits
-        return fits
+        for run in sorted(runs, key=at_ms.__getitem__, reverse=True):
+            newest.setdefault(texts[run], run)
+        self._order = list(newest.values())
+        self._found = (), self._order
+        self._times = Counter(map(texts.__getitem__, runs))
 
 
 class TypedCommands:
@@ -211,16 +168,12 @@ class TypedCommands:
         self._rest: asyncio.TimerHandle | None = None
 
     def answer(self, body: bytes) -> bytes:
-        """Return the rows that are asked for, or one whole command.
+        """Return the rows that are asked for, or one whole command: fields with a NUL between them.
 
-        The first fields are the number of commands found and whether older ones are still to be
-        read; then eight of each row: `seq`, time (ms), exit code, runs, text, folder, what mended
-        it, the agent. Of one command they are 1 and its text, or 0 if some of that was taken out.
-
-        Raises:
-            BadInput: the question is malformed.
-            NotFound: the command is no longer there.
-            StoreUnavailable: the memory cannot be read.
+        The first are the number of commands found and whether older ones are still to be read; then
+        eight of each row: `seq`, time (ms), exit code, runs, text, folder, what mended it, the
+        agent. Of one command they are 1 and its text, or 0 if some of that was taken out. Raises
+        BadInput, or NotFound for a command that is no longer there.
         """
         pairs = (one.partition("=") for one in body.decode("utf-8", "replace").split("\0"))
         asked = {name: value for name, _, value in pairs}
@@ -247,7 +200,8 @@ class TypedCommands:
             folder=folder,
             project_id=project.id if project else 0,
             result=_RESULTS[asked.get("result", "all")],
-            since_ms=now_ms() - days * _DAY_MS if days else 0,
+            # By the minute, so that the next key finds the same.
+            since_ms=now_ms() // 60_000 * 60_000 - days * _DAY_MS if days else 0,
             agents=_WHO[asked.get("who", "mine")],
         )
         limit = min(int(asked.get("limit", "100")), MOST_ROWS)
@@ -264,7 +218,6 @@ class TypedCommands:
         return fields
 
     def _shown(self, reader: StoreReader, seqs: Collection[int]) -> dict[int, list[str]]:
-        """Return the rows of the commands that are still there, in the order given."""
         if (now := reader.snapshot()) != self._as_of:
             self._as_of, self._rows_read = now, {}
         if missing := [seq for seq in seqs if seq not in self._rows_read]:
@@ -295,10 +248,11 @@ class TypedCommands:
     def _keep(self) -> None:
         if self._rest:
             self._rest.cancel()
-        self._rest = self._loop.call_later(REST_S, self._let_go)
 
-    def _let_go(self) -> None:
-        self._list, self._rows_read = CommandList(), {}
+        def let_go() -> None:
+            self._list, self._rows_read = CommandList(), {}
+
+        self._rest = self._loop.call_later(REST_S, let_go)
 
 
 def _row(one: Recorded, fix: str) -> list[str]:

@@ -1,11 +1,4 @@
-"""Takes up what no hook reports: commits, stale items, memory files, imports in the background.
-
-Commits are read whenever HEAD of a work tree has moved. The validity of items follows the code
-then, and after events, at half speed and in short transactions: neither a drain nor a query waits
-for it. The notes of memory files are kept as the files are, once those of a folder were imported.
-Imports and followed sessions are a process of low priority, kept running; what is asked is in the
-home (`importers.queued`), so that a restarted daemon goes on with it.
-"""
+"""Takes up what no hook reports: commits, stale items, memory files, imports in the background."""
 
 from __future__ import annotations
 
@@ -74,11 +67,7 @@ class HeadWorker(Worker):
             await heard(self._news, within_s=SETTLED_S if self._moved else LOOK_S)
 
     def look(self) -> None:
-        """Record what was committed where HEAD has moved and stands still again.
-
-        Raises:
-            ObserverError: a repository, or the store, cannot be read or written; others were read.
-        """
+        """Record what was committed where HEAD moved and stands still; raise what went wrong."""
         if not self._spool.is_empty():
             return  # perhaps a hook's report
         with self._store.read() as reader:
@@ -225,12 +214,7 @@ class ImportWorker(Worker):
                 await asyncio.sleep(IMPORT_LOOK_S)
 
     async def _work(self) -> None:
-        """Run the process until it ends.
-
-        Raises:
-            ObserverError: it failed, with what it said.
-            OSError: it cannot be started.
-        """
+        """Run the process until it ends; raise ObserverError with what it said, or OSError."""
         self.done = 0
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "observer", "import", "--worker"),
@@ -239,7 +223,15 @@ class ImportWorker(Worker):
             stderr=asyncio.subprocess.PIPE,
             cwd="/",
         )
-        complained = asyncio.create_task(_complaint(process))
+
+        async def complaint() -> str:
+            """Return what the process complained of last, once it has ended."""
+            kept = b""
+            while line := await _line(process.stderr):
+                kept = line[:_COMPLAINT_BYTES] if line.startswith(b"error: ") else kept
+            return kept.decode(errors="replace").removeprefix("error: ").strip()
+
+        complained = asyncio.create_task(complaint())
         try:
             while line := await _line(process.stdout):
                 with suppress(msgspec.DecodeError):
@@ -250,14 +242,6 @@ class ImportWorker(Worker):
             await _end(process)
         if process.returncode:
             raise ObserverError(said or f"the import ended with exit code {process.returncode}")
-
-
-async def _complaint(process: asyncio.subprocess.Process) -> str:
-    """Return what the process complained of last, once it has ended."""
-    kept = b""
-    while line := await _line(process.stderr):
-        kept = line[:_COMPLAINT_BYTES] if line.startswith(b"error: ") else kept
-    return kept.decode(errors="replace").removeprefix("error: ").strip()
 
 
 async def _line(stream: asyncio.StreamReader | None) -> bytes:
@@ -289,12 +273,7 @@ class WorkAbandoned(Exception):
 
 
 class StalenessWorker(Worker):
-    """Follows the history of touched projects.
-
-    Args:
-        services: as of `Worker`.
-        on_revised: called in the loop's thread with projects whose items changed validity.
-    """
+    """Follows the history of touched projects; `on_revised` hears, in the loop, which changed."""
 
     def __init__(self, services: Services, *, on_revised: OnChange) -> None:
         super().__init__(services)
@@ -362,7 +341,6 @@ class StalenessWorker(Worker):
 
 @contextmanager
 def _noted(problems: list[str]) -> Iterator[None]:
-    """Append what goes wrong inside the block to the problems."""
     try:
         yield
     except WorkAbandoned:

@@ -1,8 +1,4 @@
-"""The watched work trees, those of recent sessions: their folders, and what was saved in each.
-
-A tree keeps snapshots of the files that differ from git's index, their texts up to a limit, read
-without following links. Folders are watched by inotify, as far as its limits allow.
-"""
+"""The watched work trees, those of recent sessions: their folders, and what was saved in each."""
 
 from __future__ import annotations
 
@@ -26,18 +22,12 @@ from observer.projects import non_project_dirs
 from observer.projects.fs_probe import file_system_of, mounts
 from observer.projects.policy import Policies
 from observer.projects.policy.apply import Exclusion
-from observer.serve.inotify import (
-    MORE,
-    Call,
-    FolderWatch,
-    WatchLost,
-    WatchRefused,
-    most_folders,
-    watch_folders,
-)
+from observer.serve import inotify
 from observer.serve.worker import Services
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
+
+log = logging.getLogger(__name__)
 
 FILE_BYTES = 1 << 20
 """Larger files are data, or generated, and not reported."""
@@ -71,13 +61,8 @@ def take_snapshot(
 ) -> FileSnapshot | None:
     """Return the state of a file, None if it is not reported: large, binary, a link.
 
-    A file below a symbolic link is not in the tree, whatever the index says: it counts as absent.
-
-    Args:
-        root: the work tree.
-        path: relative to it.
-        before: the last snapshot, returned if the stamp is unchanged.
-        with_text: whether to read the file.
+    A file below a link is not in the tree, whatever the index says: it counts as absent. `before`,
+    the last snapshot, is returned if the stamp is unchanged; only `with_text` the file is read.
     """
     try:
         descriptor = _open(root, path)
@@ -142,16 +127,9 @@ class _Change(NamedTuple):
 
 
 class WatchedTree:
-    """Keeps a snapshot of each file that differs from git's index.
+    """A work tree; keeps a snapshot of each file that differs from git's index.
 
-    Args:
-        root: a work tree.
-        most_files: the most files that a watched tree may have.
-        excluded: folders that are not reported, like what the tree's policy excludes.
-
-    Raises:
-        TooLarge: there are more files.
-        NotFound: git is not installed.
+    Raises TooLarge if there are more files, NotFound if git is not installed.
     """
 
     def __init__(self, root: str, *, most_files: int, excluded: tuple[str, ...]) -> None:
@@ -168,11 +146,7 @@ class WatchedTree:
         self._remember(self._changes(()))
 
     def scan(self) -> None:
-        """Find the folders to watch.
-
-        Raises:
-            TooLarge: there are too many files by now.
-        """
+        """Find the folders to watch; raise TooLarge if there are too many files by now."""
         self._ignored.clear()
         ignored = {f"{self.root}/{path}" for path in self._git.ignored_folders()}
         folders, count = [], 0
@@ -200,12 +174,9 @@ class WatchedTree:
         return is_folder is not (path in self.folders)
 
     def look(self, paths: Collection[str], *, since_ms: int, now_ms: int) -> list[Save]:
-        """Return what was saved by anything but git.
+        """Return what was saved by anything but git since `since_ms`, at `now_ms` by default.
 
-        Args:
-            paths: absolute paths of changed files or folders; the root stands for all.
-            since_ms: time of the first change.
-            now_ms: the time of saves without a time of their own.
+        `paths` are absolute ones of changed files or folders; the root stands for all.
         """
         named = () if self.root in paths else tuple(map(self._relative, sorted(paths)))
         is_moved = self._git.index_changed_ms() >= since_ms - SLACK_MS
@@ -289,9 +260,8 @@ class WatchedTree:
             folder.name == ".git"
             or folder.path in ignored
             or self._is_excluded(self._relative(folder.path), is_folder=True)
+            or not is_utf8(folder.path)
         ):
-            return False
-        if not is_utf8(folder.path):
             return False
         return folder.name not in UNWATCHED or self._git.is_tracked(self._relative(folder.path))
 
@@ -337,7 +307,7 @@ def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozen
 def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, str]]) -> str | None:
     """Return why a root is not watched, "" if that need not be shown, None if it can be watched.
 
-    Does not access file systems that may not answer.
+    No file system is looked at that may not answer.
     """
     if any(is_inside(root, folder) for folder in excluded):
         return "excluded"
@@ -351,8 +321,6 @@ def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, s
         return ""
     return None
 
-
-log = logging.getLogger(__name__)
 
 REFRESH_S = 60.0
 """How often the projects are read again, and it is tried again what could not be watched."""
@@ -373,7 +341,7 @@ class WatchSet:
         self._trees: dict[str, WatchedTree] = {}
         self._refused: dict[str, str] = {}
         self._known: frozenset[int | None] = frozenset({None})
-        self._inotify: FolderWatch | None = None
+        self._inotify: inotify.FolderWatch | None = None
         self._folders: frozenset[str] = frozenset()
         self._next_refresh_s = 0.0
         self._unwatched: dict[str, str] = {}
@@ -416,24 +384,20 @@ class WatchSet:
         """Return the time until the next refresh."""
         return max(self._next_refresh_s - time.monotonic(), 0)
 
-    def wait(self, call: Call, *, wait_s: float) -> set[str]:
+    def wait(self, call: inotify.Call, *, wait_s: float) -> set[str]:
         """Return the paths that changed, as soon as there are some; none at the end of the wait."""
         try:
             if self._inotify:
                 return self._inotify.wait(call, wait_ms=max(int(wait_s * 1000), 1))
             call.wait(wait_s)
-        except WatchLost as error:
+        except inotify.WatchLost as error:
             self._lose(error)
         finally:
             call.clear()
         return set()
 
     def refresh_if_due(self) -> frozenset[str]:
-        """Find the projects to watch if it is time; return the roots of trees to scan.
-
-        Raises:
-            StoreUnavailable: nothing changed.
-        """
+        """Find the projects to watch if it is time, and return the roots to scan."""
         if self.wait_s():
             return frozenset()
         with self._store.read() as reader:
@@ -495,7 +459,7 @@ class WatchSet:
 
     def _update_watches(self) -> None:
         """Watch the folders of the trees by inotify, as far as its limits allow."""
-        budget = most_folders()
+        budget = inotify.most_folders()
         folders: set[str] = set()
         left: dict[str, str] = {}
         for tree in self._trees.values():
@@ -503,7 +467,9 @@ class WatchSet:
                 folders |= tree.folders
             else:
                 left[tree.root] = BEYOND
-        why = f"{len(left)} projects are not watched, since {BEYOND}: {MORE}" if left else ""
+        why = (
+            f"{len(left)} projects are not watched, since {BEYOND}: {inotify.MORE}" if left else ""
+        )
         if folders != self._folders or (folders and not self._inotify):
             refused = self._watch(frozenset(folders))
             left = dict.fromkeys(self._trees, refused) if refused else left
@@ -520,17 +486,17 @@ class WatchSet:
         self._folders = folders
         try:
             # Before the other is closed, so that nothing is missed between them.
-            self._inotify = watch_folders(folders) if folders else None
-        except WatchRefused as error:
+            self._inotify = inotify.watch_folders(folders) if folders else None
+        except inotify.WatchRefused as error:
             return str(error)
-        except WatchLost as error:
+        except inotify.WatchLost as error:
             self._lose(error)
         finally:
             if before:
                 before.close()
         return ""
 
-    def _lose(self, error: WatchLost) -> None:
+    def _lose(self, error: inotify.WatchLost) -> None:
         log.info("scanning all projects: %s", error)
         self.close()
         self._is_lost = True

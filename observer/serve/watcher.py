@@ -39,6 +39,8 @@ from observer.serve.worker import Services, Watcher
 from observer.store.reader import StoreReader
 from observer.tools.status import Watched
 
+log = logging.getLogger(__name__)
+
 MOST_WAIT_MS = 60_000
 """The saves of an editor that saves all the time are reported at least this often."""
 MOST_SAVES = 8
@@ -115,7 +117,6 @@ LATE_REPORT_MS = 600_000
 
 _NO_AGENTS = frozenset({"git", "bash", "zsh", "fish", CLIENT})
 
-
 Author: TypeAlias = Literal["person", "system"]
 
 
@@ -141,11 +142,7 @@ class SaveReporter:
         return bool(self._reported)
 
     def report(self, root: str, files: Sequence[Sequence[Save]]) -> bool:
-        """Report the saves of each file as one write; return False if it is too early to know.
-
-        Raises:
-            StoreUnavailable: nothing was reported.
-        """
+        """Report the saves of each file as one write; return False if it is too early to know."""
         if not self._spool.is_empty():
             return False  # a hook may have reported it, and the event is not stored yet
         covers = self._spool.pauses.covers
@@ -181,11 +178,7 @@ class SaveReporter:
         return True
 
     def withdraw(self) -> None:
-        """Delete the reports of writes that hooks, which know more, reported after all.
-
-        Raises:
-            StoreUnavailable: try again.
-        """
+        """Delete the reports of writes that hooks, which know more, reported after all."""
         self._reported = [one for one in self._reported if one.at_ms > now_ms() - LATE_REPORT_MS]
         if not self._reported:
             return
@@ -258,9 +251,6 @@ LOCKED_MS = 60_000
 """After this long git's lock counts as stale."""
 MOST_CHANGED = 2_000
 """Most separate paths of one tree; with more, the tree is scanned as a whole."""
-
-
-log = logging.getLogger(__name__)
 
 
 class _Changed:

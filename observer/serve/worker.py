@@ -1,9 +1,4 @@
-"""The base of the daemon's background tasks: waking, touched projects, failures, the one writer.
-
-A worker repeats rounds until it is cancelled. A failed round is logged, shown by `status`, and
-followed by the next one; what ends a worker ends the daemon. Only one thread writes to the store:
-drains, requests and maintenance queue for it.
-"""
+"""The base of the daemon's background tasks, and the one thread that writes to the store."""
 
 from __future__ import annotations
 
@@ -65,13 +60,8 @@ class Health:
 
 NICE, WRITER_NICE = 10, 5
 """How much lower the priority of threads is that work in the background, on Linux, where each has
-its own: of a busy processor chores get a tenth of what those get that answer, and of a busy disk
-less as well. It cannot be raised again.
-
-The writer's is less low: a question waits for the interpreter that it holds, and where other
-programs want the processor it holds it for longer. With 10 a search beside it took 259 ms at the
-95th percentile on a machine with twice as much to do as it can, with 5 it took 69 to 142.
-"""
+its own. The writer's is less low, as a question waits for the interpreter that it holds: a search
+beside it took 259 ms (p95) with 10, 69 to 142 with 5, on a machine with twice what it can do."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -145,16 +135,11 @@ class WriterThread:
 OnChange: TypeAlias = Callable[[Iterable[int | None]], None]
 """Called with the ids of projects in which something was stored or changed."""
 
-
 Quiet: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 
 
 class Services(NamedTuple):
-    """Parts of the daemon that workers share.
-
-    `record` stores events and blocks the calling thread until they are; `on_change` is called in
-    the event loop's thread.
-    """
+    """Parts that workers share; `record` blocks its thread, `on_change` is called in the loop's."""
 
     home: Home
     settings: Settings
@@ -201,7 +186,6 @@ class Worker:
         return touched
 
     async def _asked(self, ask: Callable[[StoreReader], T]) -> T:
-        """Return what the store answers, read in a thread."""
 
         def read() -> T:
             with self._store.read() as reader:
@@ -214,13 +198,8 @@ class Worker:
     ) -> bool:
         """Do one round; return False if it failed.
 
-        Args:
-            part: under this name `Health` has the failure, until a round succeeds.
-            work: the round.
-            quiet: errors that are only logged, since another part reports them.
-
-        Raises:
-            HomeLost: the daemon must leave.
+        `Health` has the failure under the name of the `part` until a round succeeds. Errors that
+        are `quiet` are only logged, since another part reports them. Raises HomeLost.
         """
         try:
             await work()
@@ -242,7 +221,6 @@ class Worker:
     async def _attempt_in_thread(
         self, part: str, work: Callable[[], object], *, quiet: Quiet = ()
     ) -> bool:
-        """Do one round of blocking work in a thread, as `_attempt`."""
         return await self._attempt(part, partial(asyncio.to_thread, work), quiet=quiet)
 
 
@@ -250,12 +228,7 @@ RETRY_S = 5.0
 
 
 class Watcher(Worker, ABC):
-    """Repeats rounds in a thread of its own, which wait for changes of files.
-
-    Args:
-        part: under this name `Health` has the failure of a round.
-        services: as of `Worker`.
-    """
+    """Repeats rounds in a thread of its own, which wait for changes of files."""
 
     def __init__(self, part: str, services: Services) -> None:
         super().__init__(services)

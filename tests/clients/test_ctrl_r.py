@@ -28,7 +28,6 @@ SHELLS = ["bash", "zsh", "fish"]
 every_shell = pytest.mark.parametrize("shell", SHELLS)
 RC = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
 MULTI = "printf '%s\\n' 'first part' \\\n  'second part'"
-Screen = Callable[..., str]
 
 
 class Terminal:

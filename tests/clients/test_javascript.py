@@ -298,8 +298,7 @@ def test_pi_adds_a_reminder_to_the_output_of_a_command(
     printed = [{"type": "text", "text": "2"}]
     call = {"toolCallId": "1", "input": {}, "content": printed, "isError": False}
     answers = run_pi(
-        ("tool_result", {"toolName": "bash", **call}),
-        ("tool_result", {"toolName": "read", **call}),
+        ("tool_result", {"toolName": "bash", **call}), ("tool_result", {"toolName": "read", **call})
     )
     added = {"type": "text", "text": "use make test (tool_result)"}
     assert answers[:2] == [{"content": [*printed, added]}, None]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import Home
+from observer.local import client
 from observer.local.spool import Spool
 from observer.serve.lazy_store import LazyStore
 from observer.serve.worker import Health, Services, WriterThread
@@ -67,3 +73,23 @@ def close(services: Services) -> None:
     """Finish what the writer has to do, and close the store."""
     services.writer.close()
     services.store.close()
+
+
+def status(home: Home) -> dict[str, Any]:
+    """Return what the daemon of a home says of itself."""
+    found: dict[str, Any] = client.call(home, "GET", "/status")
+    return found
+
+
+def report(home: Home, app: Path, kind: str, session: str = "s", **fields: object) -> None:
+    """Report what an agent's hook would, through the spool."""
+    said = {"kind": kind, "client": "cursor", "session": session, "cwd": str(app), **fields}
+    given = {"client": "generic", "event": kind}
+    Spool(home.spool).append(given, json.dumps(said, default=str).encode())
+
+
+def bodies(home: Home, *, of: str | None = None) -> list[dict[str, Any]]:
+    """Return what the events in the log say, of one client or of all."""
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        events = [one.event for one in reader.log() if of in {None, one.event.client}]
+    return [msgspec.to_builtins(event.body) for event in events]

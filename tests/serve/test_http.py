@@ -98,11 +98,8 @@ def doings(daemon: Daemon, memory: Memory) -> Handlers:
 
 
 def serving(doings: Handlers, front: McpFront, guard: Guard | None = None) -> Any:
-    """Return the application of a listener, with an endpoint for MCP that runs as long."""
-    mcp = McpHttp(front)
-    made = app(doings, mcp, guard=guard)
-    made.router.lifespan_context = lambda _: mcp.running()
-    return made
+    """Return the application of a listener."""
+    return app(doings, McpHttp(front), guard=guard)
 
 
 @pytest.fixture
@@ -316,8 +313,28 @@ def test_a_tool_is_called_with_a_bare_request(client: TestClient, path: str, tmp
     assert rpc(client).json()["result"]["isError"]  # it knows nothing of the folder of another
 
 
-def test_an_unknown_toolset_is_not_found(client: TestClient) -> None:
-    assert rpc(client, "/mcp/nothing").status_code == 404
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        pytest.param("/mcp/nothing", b"{}", 404, "not-found", id="no-toolset"),
+        pytest.param("/mcp", b"no json", 400, -32700, id="no-json"),
+        pytest.param("/mcp", b"[]", 400, -32600, id="a-batch"),
+        pytest.param("/mcp", b'{"jsonrpc":"2.0","id":1,"method":"x"}', 200, -32601, id="no-method"),
+        pytest.param("/mcp", b'{"jsonrpc":"2.0","method":"x"}', 202, None, id="a-notification"),
+    ],
+)
+def test_what_calls_no_tool_is_answered(
+    client: TestClient, path: str, body: bytes, status: int, code: object
+) -> None:
+    answer = client.post(path, content=body)
+    assert answer.status_code == status
+    assert (answer.json()["error"]["code"] if answer.content else None) == code
+
+
+def test_several_toolsets_have_an_address_together(client: TestClient, memory: Memory) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    listed = client.post("/mcp/core,mem0", json=body).json()["result"]["tools"]
+    assert [tool["name"] for tool in listed] == list(tools_of(("core", "mem0"), memory, str))
 
 
 def test_a_note_is_changed_linked_and_taken_back(client: TestClient) -> None:

@@ -14,9 +14,8 @@ from observer.core.paths import Home
 from observer.local.pump import METHODS, KeptAnswers, carried, hello, path_of
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.mcp import listening
-from observer.serve.mcp.listening import KeptOpenings
-from observer.serve.mcp.server import Hello, McpFront
+from observer.serve.mcp import server as listening
+from observer.serve.mcp.server import Hello, KeptOpenings, McpFront
 from tests.serve.services import services_over
 
 CLIENT = {"name": "test", "version": "1"}

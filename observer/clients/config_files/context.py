@@ -1,8 +1,6 @@
 """What every installer is given and returns, and our scripts in `<home>/hooks`.
 
-Clients' configurations name these copies: a checkout or virtual environment may move or vanish, but
-these paths never change, so the command strings never do either. A refresh replaces what differs
-and removes nothing: a configuration that nobody has updated yet may still name an older script.
+Clients' configurations name these copies, whose paths never change; none is removed.
 """
 
 from __future__ import annotations
@@ -66,11 +64,7 @@ class InstallPlan:
 def current_context(home: Home, *, project: Path | None = None, tools: str = "") -> InstallContext:
     """Return the context of this process: its user, environment, working folder and command.
 
-    The command is the one that belongs to this interpreter, else the first in an absolute folder
-    of `PATH`.
-
-    Raises:
-        ConfigInvalid: there is no observer command.
+    That is this interpreter's, else the first in `PATH`; raises ConfigInvalid if there is none.
     """
     beside = Path(sys.executable).with_name("observer")
     found = (
@@ -94,11 +88,7 @@ def current_context(home: Home, *, project: Path | None = None, tools: str = "")
 
 
 def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:
-    """Return the folder of the scripts that belong to this version.
-
-    Raises:
-        ConfigInvalid: the installation lacks them.
-    """
+    """Return the folder of the scripts of this version; raise ConfigInvalid if they are missing."""
     for folder in sources:
         if (folder / "post").is_file():
             return folder
@@ -110,10 +100,14 @@ def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:
 def hook_files(home: Home) -> list[FileEdit]:
     """Return the edits that bring `<home>/hooks` to this version; none if it is there."""
     source = shipped()
+    # As git writes a value in quotes.
+    post = shlex.quote(str(home.hooks / "post")).replace("\\", r"\\").replace('"', r"\"")
     edits = []
     for script in sorted(path for path in source.rglob("*") if path.is_file()):
         target = home.hooks / script.relative_to(source)
         content = script.read_bytes()
+        if script.parent.name == "git" and script.name == "config":
+            content = content.replace(b"@POST@", os.fsencode(post))
         mode = 0o700 if content.startswith(b"#!") else 0o600
         edit = FileEdit(path=target, before=read(target), after=content, mode=mode, is_ours=True)
         if edit.is_change:

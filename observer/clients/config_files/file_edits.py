@@ -1,9 +1,4 @@
-"""Changes of files that belong to somebody else: planned as values, shown, then made or not at all.
-
-A plan is computed without touching anything. `apply` checks that every file is still what the plan
-saw, copies each to the backups, and replaces it in one step; when a write fails, those before it
-are taken back.
-"""
+"""Changes of somebody else's files: planned as values, shown, then made or not at all."""
 
 from __future__ import annotations
 
@@ -28,10 +23,9 @@ from observer.core.value import decode_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileEdit:
-    """One file before and after; None means that it is not there.
+    """One file before and after; None means that it is not there, and of `mode` the file's own.
 
-    `mode` is None to keep the file's own (0644 for a new one). `is_ours` marks copies of our own
-    files, which need no backup and no line-by-line diff.
+    What `is_ours` needs no backup and no line-by-line diff.
     """
 
     path: Path
@@ -49,11 +43,7 @@ class FileEdit:
 
 
 def read(path: Path) -> bytes | None:
-    """Return a file's bytes, or None if there is none.
-
-    Raises:
-        ConfigInvalid: there is something else, or it cannot be read.
-    """
+    """Return a file's bytes, or None if there is none; raise ConfigInvalid if it cannot be read."""
     try:
         return read_plain(path)
     except FileNotFoundError:
@@ -73,18 +63,14 @@ def mode_of(path: Path) -> int | None:
 
 
 def diff(edits: Iterable[FileEdit]) -> str:
-    """Return what the edits would change, as a unified diff; our own files only by name and size.
-
-    Empty if nothing would change.
-    """
+    """Return the edits as a unified diff; our own files only by name and size."""
     return "".join(_shown(edit) for edit in edits if edit.is_change)
 
 
 def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]:
     """Make the edits, all or none, and return the backups made, named for `at_ms`.
 
-    Raises:
-        ConfigInvalid: a file was changed meanwhile or cannot be written; nothing is changed.
+    Raises ConfigInvalid if a file was changed since the plan, or cannot be written.
     """
     changes = [edit for edit in edits if edit.is_change]
     for edit in changes:
@@ -169,18 +155,14 @@ def _write(path: Path, content: bytes | None, mode: int | None) -> None:
 
 # --- what a file held before we changed it, for as long as nobody else has changed it ------------
 #
-# A removal takes our entries out of a text. It cannot know the blanks that an empty list had,
-# whether the list was there at all, or the file; the copy that was made before the change does.
+# A removal cannot know the blanks that an empty list had, or whether it was there: the copy does.
 
 
 def as_it_was(edit: FileEdit, backups: Path, *, ours: Collection[bytes]) -> FileEdit:
     """Return a removal that gives a file back as it was, if it is still what we made of it.
 
-    Args:
-        edit: the removal.
-        backups: where the copies are.
-        ours: texts one of which stands in each of our entries. A copy that has other entries of
-            ours than the removal leaves, for another client or home, is passed over.
+    One of `ours` stands in each of our entries. A copy in `backups` that has others than the
+    removal leaves, for another client or home, is passed over.
     """
     if not edit.is_change or edit.before is None:
         return edit

@@ -1,9 +1,4 @@
-"""Edits of a JSON file that leave all other text as it is: order, layout, numbers and comments.
-
-Clients' configurations belong to the user. So a value is set or removed where it stands in the
-text, and the rest is never parsed and written anew. Comments and trailing commas are allowed, as
-Cursor and VS Code allow them.
-"""
+"""Edits of a JSON file that leave all other text as it is: order, layout, numbers and comments."""
 
 from __future__ import annotations
 
@@ -35,11 +30,7 @@ class _Member(NamedTuple):
 
 
 def load(text: str) -> Any:  # noqa: ANN401 - what a foreign file holds is only known once looked at
-    """Return the value of a text; an empty text is an empty object.
-
-    Raises:
-        ValueError: it is not JSON, even with comments and trailing commas allowed.
-    """
+    """Return the value of a text, {} of an empty one; raise ValueError if it is not JSON."""
     bare = _LOOSE.sub(lambda found: found["string"] or " ", text.removeprefix("\ufeff"))
     try:
         return orjson.loads(bare) if bare.strip() else {}
@@ -66,12 +57,9 @@ def at(text: str, path: Path) -> Any:  # noqa: ANN401 - as `load`
 
 
 def put(text: str, path: Path, value: object) -> str:
-    """Return the text with the value at a path set.
+    """Return the text with the value at a path set; a place behind the end of a list appends to it.
 
-    Objects that are missing on the way are made; a place behind the end of a list appends to it.
-
-    Raises:
-        ValueError: something else than an object or list stands in the way.
+    Objects that are missing on the way are made; raises ValueError if something else is there.
     """
     start = _space(text, 0)
     if start == len(text):

@@ -17,43 +17,24 @@ from pathlib import Path
 
 import msgspec
 
-from observer.clients import tools
+from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan
 from observer.clients.envelope import Envelope, Object
-from observer.clients.parts import (
-    ConfigFile,
-    OurHooks,
-    Servers,
-    check_switch,
-    installer_of,
-    placed,
-    seconds,
-)
 from observer.clients.payload import joined, text
 from observer.core.events import AnyBody, Custom, Event, Prompt
+from observer.core.text import word_set
 
 NAME, DEVIN = "claude-code", "devin"
 
-NOISE: Mapping[str, str] = {
-    "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
-    "PostToolBatch": "PostToolUse reports each call of the batch",
-    "MessageDisplay": "fragments of what Stop reports whole",
-    "Notification": "the client waiting for somebody is not an event",
-    "UserPromptExpansion": "UserPromptSubmit reports the prompt",
-    "PermissionRequest": "the answer is what happens next",
-    "PreModelSwitch": "PostModelSwitch reports it",
-    "PostModelSwitch": "says nothing about the work",
-    "Setup": "the client's own maintenance",
-    "TeammateIdle": "the client's own scheduling",
-    "Elicitation": "ElicitationResult reports question and answer",
-    "ConfigChange": "the client's own settings",
-    "InstructionsLoaded": "the same files at every start",
-    "CwdChanged": "every event carries its folder",
-    "DirectoryAdded": "every event carries its folder",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set(
+    """
+    PreToolUse PostToolBatch MessageDisplay Notification UserPromptExpansion PermissionRequest
+    PreModelSwitch PostModelSwitch Setup TeammateIdle Elicitation ConfigChange InstructionsLoaded
+    CwdChanged DirectoryAdded
+    """
+)
 
 SYNTHETIC = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
 """Sources of prompts that no person wrote: the client waking itself."""
@@ -128,17 +109,16 @@ _DIALECT = Dialect(
     session_variable="CLAUDE_CODE_SESSION_ID",
 )
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 # Seconds. Only PostToolUse comes often enough to be worth a background process; the others must
 # be over before the client goes on, or goes away (`claude -p` kills background hooks at its end).
-HOOKS = OurHooks(
+HOOKS = parts.OurHooks(
     client=NAME,
-    reporting=seconds("SessionStart", 10)
-    | seconds("UserPromptSubmit", 5)
+    reporting=parts.seconds("SessionStart", 10)
+    | parts.seconds("UserPromptSubmit", 5)
     | {"PostToolUse": {"async": True, "timeout": 30}}
-    | seconds("PostToolUseFailure Stop SubagentStop PostCompact SessionEnd", 5),
+    | parts.seconds("PostToolUseFailure Stop SubagentStop PostCompact SessionEnd", 5),
     # In the foreground, to be in time.
     recalling={
         "PreToolUse": {"matcher": "Bash|Edit|MultiEdit|Write"},
@@ -162,15 +142,14 @@ def _state(context: InstallContext) -> Path:
     return context.place("CLAUDE_CONFIG_DIR", ".") / ".claude.json"
 
 
-_FILES = installer_of(
-    ConfigFile(_settings, [HOOKS]),
-    ConfigFile(_state, [Servers(extra={"type": "stdio"})]),
+_FILES = parts.installer_of(
+    parts.ConfigFile(_settings, [HOOKS]),
+    parts.ConfigFile(_state, [parts.Servers(extra={"type": "stdio"})]),
     notes=["Restart Claude Code. In a new workspace it runs no hooks before you trust the folder."],
 )
 
 
 def _install(context: InstallContext) -> InstallPlan:
-    """Plan hooks and MCP server; in a repository in its `settings.local.json` and `.mcp.json`."""
     plan = _FILES.install(context)
     names = ".claude/settings.local.json and .mcp.json"
     note = f"Keep {names} out of git: they name paths of this machine."
@@ -190,19 +169,16 @@ _DEVIN = Dialect(
         find="glob",
         delegate="run_subagent",
     ),
-    noise={
-        "PreToolUse": "PostToolUse repeats the input and knows the end",
-        "PermissionRequest": "the answer is what happens next",
-    },
+    noise={"PreToolUse", "PermissionRequest"},
     aliases={"PostCompaction": "PostCompact"},
 )
 
 # An event that the installed version does not know voids all hooks, so only the documented ones are
 # registered.
-DEVIN_HOOKS = OurHooks(
+DEVIN_HOOKS = parts.OurHooks(
     client=DEVIN,
-    reporting=seconds("SessionStart", 10)
-    | seconds("UserPromptSubmit PostToolUse PostCompaction Stop SessionEnd", 5),
+    reporting=parts.seconds("SessionStart", 10)
+    | parts.seconds("UserPromptSubmit PostToolUse PostCompaction Stop SessionEnd", 5),
     matchers={"PostToolUse": ".*"},
 )
 
@@ -210,11 +186,10 @@ DEVIN_HOOKS = OurHooks(
 def _read_devin(envelope: Envelope, payload: Object) -> Iterator[Event]:
     project = envelope.env.get("DEVIN_PROJECT_DIR")
     for event in _DEVIN.read(envelope, payload):
-        placed = msgspec.structs.replace(event, cwd=project or "", roots=(project or "",))
-        yield placed if project else event
+        yield (msgspec.structs.replace(event, cwd=project, roots=(project,)) if project else event)
 
 
-_devin_settings = placed("XDG_CONFIG_HOME", ".config", "devin/config.json")
+_devin_settings = parts.placed("XDG_CONFIG_HOME", ".config", "devin/config.json")
 
 CLIENTS = (
     Client(
@@ -222,7 +197,7 @@ CLIENTS = (
         read=_DIALECT.read,
         host=_host,
         installer=_FILES._replace(install=_install),
-        check_hooks=partial(check_switch, _settings, ("disableAllHooks",), off=True),
+        check_hooks=partial(parts.check_switch, _settings, ("disableAllHooks",), off=True),
         per_project=True,
         programs=("claude",),
         folders=(".claude", ".claude.json"),
@@ -238,8 +213,9 @@ CLIENTS = (
     Client(
         name=DEVIN,
         read=_read_devin,
-        installer=installer_of(
-            ConfigFile(_devin_settings, [DEVIN_HOOKS, Servers()]), notes=["Restart Devin CLI."]
+        installer=parts.installer_of(
+            parts.ConfigFile(_devin_settings, [DEVIN_HOOKS, parts.Servers()]),
+            notes=["Restart Devin CLI."],
         ),
         programs=("devin",),
         folders=(".config/devin",),

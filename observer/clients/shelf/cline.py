@@ -1,9 +1,7 @@
 """Cline: an executable for each event, one JSON object on standard input.
 
 Its CLI describes a call as `tool_call` or `tool_result`, its editor extension as `preToolUse` or
-`postToolUse`, whose arguments are all text. A call of `run_commands` runs several commands, each
-with a result of its own. No hook of the CLI carries the prompt. Source: payloads of the CLI 3.0.65;
-the code of the extension.
+`postToolUse`, whose arguments are all text. Source: payloads of the CLI 3.0.65; the extension.
 """
 
 from __future__ import annotations
@@ -25,30 +23,15 @@ from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import ConfigFile, Servers, installer_of, placed
 from observer.clients.payload import event_of, inner, prose, rest, rows, span_ms, text, words
+from observer.core import events
 from observer.core.errors import ConfigInvalid
-from observer.core.events import (
-    AnyBody,
-    Custom,
-    Delegation,
-    Edit,
-    Event,
-    FileRead,
-    FileWrite,
-    Prompt,
-    Reply,
-    SessionEnd,
-    SessionStart,
-)
+from observer.core.text import word_set
 
 NAME = "cline"
 
-NOISE: Mapping[str, str] = {
-    "PreToolUse": "PostToolUse repeats the input and knows the end",
-    "Notification": "the client waiting for somebody is not an event",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("PreToolUse Notification")
 
-Bodies: TypeAlias = Iterable[AnyBody]
+Bodies: TypeAlias = Iterable[events.AnyBody]
 
 _BASE = frozenset(
     {"clineVersion", "timestamp", "taskId", "sessionContext", "workspaceRoots", "workspaceInfo"}
@@ -69,13 +52,13 @@ _RUNS_ON = "Command is still running"
 _CREATED = "File created successfully"
 
 
-def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one hook call into the events it reports."""
     name = envelope.event
     if name in NOISE:
         return
     reader = _READERS.get(name)
-    unknown = Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE))
+    unknown = events.Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE))
     call = text(inner(payload, "tool_result"), "id")
     session = text(inner(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
     roots = words(payload, "workspaceRoots")
@@ -95,12 +78,12 @@ def _is_sub_agent(payload: Object) -> bool:
 
 def _start(source: str, payload: Object) -> Bodies:
     if not _is_sub_agent(payload):
-        yield SessionStart(source=source)
+        yield events.SessionStart(source=source)
 
 
 def _complete(payload: Object) -> Bodies:
     said = text(inner(payload, "turn"), "outputText")
-    yield Delegation(result=said) if _is_sub_agent(payload) else Reply(text=said)
+    yield events.Delegation(result=said) if _is_sub_agent(payload) else events.Reply(text=said)
 
 
 def _tool(payload: Object) -> Bodies:
@@ -109,7 +92,7 @@ def _tool(payload: Object) -> Bodies:
         yield from _commands(call)
     elif call.tool == "read_files":
         paths = tuple(filter(None, (text(file, "path") for file in rows(call.given, "files"))))
-        yield tools.other(call) if call.failed else FileRead(paths=paths, tool=call.tool)
+        yield tools.other(call) if call.failed else events.FileRead(paths=paths, tool=call.tool)
     else:
         yield from tools.effects(call, TOOLS)
 
@@ -168,7 +151,7 @@ def _commands(call: tools.ToolCall) -> Bodies:
         )
 
 
-def _editor(call: tools.ToolCall) -> FileWrite:
+def _editor(call: tools.ToolCall) -> events.FileWrite:
     """Return what the CLI's only editing tool did; without an old text it wrote the whole file."""
     if text(call.given, "old_text"):
         return tools.edit(call)
@@ -178,7 +161,7 @@ def _editor(call: tools.ToolCall) -> FileWrite:
     return tools.write(structs.replace(call, given=given, response=response))
 
 
-def _execute_command(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
+def _execute_command(call: tools.ToolCall) -> tools.ToolEffect | events.Delegation:
     said = tools.said(call)
     ran = _RAN.match(said)
     if ran is None:
@@ -191,11 +174,13 @@ def _execute_command(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
     )
 
 
-def _replace_in_file(call: tools.ToolCall) -> FileWrite:
+def _replace_in_file(call: tools.ToolCall) -> events.FileWrite:
     blocks = _BLOCK.findall(text(call.given, "diff"))
-    edits = tuple(Edit(old=old.rstrip("\n"), new=new.rstrip("\n")) for old, new in blocks)
+    edits = tuple(events.Edit(old=old.rstrip("\n"), new=new.rstrip("\n")) for old, new in blocks)
     path = text(call.given, "path")
-    return FileWrite(path=path, operation="edit", edits=edits, tool=call.tool, error=call.error)
+    return events.FileWrite(
+        path=path, operation="edit", edits=edits, tool=call.tool, error=call.error
+    )
 
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
@@ -218,13 +203,12 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     "TaskStart": partial(_start, "startup"),
     "TaskResume": partial(_start, "resume"),
     "UserPromptSubmit": lambda payload: (
-        Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
+        events.Prompt(text=text(inner(payload, "userPromptSubmit"), "prompt")),
     ),
     "PostToolUse": _tool,
     "TaskComplete": _complete,
-    "SessionShutdown": lambda payload: (SessionEnd(reason=text(payload, "reason")),),
+    "SessionShutdown": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
 }
-
 
 # --- how it is installed -------------------------------------------------------------------------
 
@@ -242,11 +226,7 @@ class _Executable(NamedTuple):
     event: str
 
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
-        """Plan it.
-
-        Raises:
-            ConfigInvalid: it is wanted, and there is a hook of somebody else for the event.
-        """
+        """Plan it; raise ConfigInvalid if somebody else has a hook for the event."""
         path = context.place("CLINE_DIR", ".cline") / "hooks" / self.event
         program = shlex.quote(str(context.home.hooks / "cline"))
         script = f"{_OURS}[ ! -x {program} ] || exec {program} {self.event}\n".encode()

@@ -1,8 +1,4 @@
-"""Codex CLI: hooks of `hooks.json`, in the form of Claude Code's.
-
-No event says that a tool failed: a command's answer is what it printed, without an exit code, and
-how it went is read from that. Files are edited by patches. Source: payloads of 0.169.0.
-"""
+"""Codex CLI: hooks of `hooks.json`, in the form of Claude Code's. Source: payloads of 0.169.0."""
 
 from __future__ import annotations
 
@@ -16,37 +12,20 @@ from typing import Any
 
 import msgspec
 
-from observer.clients import tools
+from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext
 from observer.clients.config_files.file_edits import FileEdit
 from observer.clients.config_files.file_edits import read as read_file
-from observer.clients.parts import (
-    SERVER,
-    ConfigFile,
-    OurHooks,
-    edit_text,
-    installer_of,
-    is_own_server,
-    our_handlers,
-    placed,
-    seconds,
-    server_entry,
-)
 from observer.clients.payload import flag, text
 from observer.core.errors import ConfigInvalid
 from observer.core.events import Prompt
+from observer.core.text import word_set
 
 NAME = "codex"
 
-NOISE: Mapping[str, str] = {
-    "PreToolUse": "PostToolUse repeats the input and knows the end",
-    "PreCompact": "PostCompact reports it, if it came to that",
-    "PermissionRequest": "the answer is what happens next",
-    "Interrupt": "says nothing about the work",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("PreToolUse PreCompact PermissionRequest Interrupt")
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="Bash",
@@ -57,7 +36,6 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     fetch="open_page",
     delegate="spawn_agent",
 )
-
 
 _EDITORS = re.compile(
     r"\A# Context from my IDE setup:\n.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE
@@ -85,18 +63,17 @@ _DIALECT = Dialect(
     turn="turn_id",
 )
 
-
 # --- how it is installed -------------------------------------------------------------------------
 #
 # It runs a hook only after the user has approved it, and remembers that by the hook's place in the
 # file and its text: ours stand at the end, and an update keeps their places and those of others.
 
-HOOKS = OurHooks(
+HOOKS = parts.OurHooks(
     client=NAME,
     # Seconds; at the end of a session it waits 3 at most.
-    reporting=seconds("SessionStart", 10)
-    | seconds("UserPromptSubmit PostToolUse Stop SubagentStop PostCompact", 5)
-    | seconds("SessionEnd", 3),
+    reporting=parts.seconds("SessionStart", 10)
+    | parts.seconds("UserPromptSubmit PostToolUse Stop SubagentStop PostCompact", 5)
+    | parts.seconds("SessionEnd", 3),
     recalling={
         "PreToolUse": {"matcher": "^(Bash|apply_patch)$"},
         "PostToolUse": {"matcher": "^Bash$"},
@@ -107,8 +84,7 @@ HOOKS = OurHooks(
 class _Settings:
     """`config.toml`: a table `mcp_servers.observer`, our MCP server, and the trust in our hooks.
 
-    The table is put behind everything else, and taken out line by line: comments, order and layout
-    stay. A change that would change anything else as well is refused.
+    The table is put behind everything else, and taken out line by line; other text stays as it is.
     """
 
     def edit(self, context: InstallContext, *, is_wanted: bool) -> FileEdit:
@@ -119,16 +95,13 @@ class _Settings:
                 return put_server(text, context)
             return drop_server(_without_trust(text, context), context)
 
-        return edit_text(
-            _settings(context),
-            change,
-            check=load,
-            is_left_over=lambda after: not after.strip(),
+        return parts.edit_text(
+            _settings(context), change, check=load, is_left_over=lambda after: not after.strip()
         )
 
 
-_hooks = placed("CODEX_HOME", ".codex", "hooks.json")
-_settings = placed("CODEX_HOME", ".codex", "config.toml")
+_hooks = parts.placed("CODEX_HOME", ".codex", "hooks.json")
+_settings = parts.placed("CODEX_HOME", ".codex", "config.toml")
 _SERVERS = "mcp_servers"
 _LF = "\n"
 _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
@@ -137,49 +110,43 @@ _HEADER = re.compile(r"^[ \t]*\[.*$", re.MULTILINE)
 def put_server(text: str, context: InstallContext) -> str:
     """Return the text with our MCP server registered.
 
-    Raises:
-        ConfigInvalid: another server has our name.
-        ValueError: the table cannot be added or changed without changing something else.
+    Raises ConfigInvalid if another server has our name, ValueError if anything else would change.
     """
     before = load(text)
     present = _server(before)
-    wanted = server_entry(present, context)
+    wanted = parts.server_entry(present, context)
     if wanted == present:
         return text
     import tomlkit  # noqa: PLC0415 - 10 ms, of an installation only
 
     if present is None:
-        after = f"{text and text + _LF}{tomlkit.dumps({_SERVERS: {SERVER: wanted}})}"
+        after = f"{text and text + _LF}{tomlkit.dumps({_SERVERS: {parts.SERVER: wanted}})}"
     else:
         document: Any = tomlkit.parse(text)
-        table = document[_SERVERS][SERVER]
+        table = document[_SERVERS][parts.SERVER]
         for key in present.keys() - wanted.keys():
             del table[key]
         for key in (key for key in wanted if wanted[key] != present.get(key)):
             table[key] = wanted[key]
         after = tomlkit.dumps(document)
-    return _checked(after, before | {_SERVERS: _table(before, _SERVERS) | {SERVER: wanted}})
+    return _checked(after, before | {_SERVERS: _table(before, _SERVERS) | {parts.SERVER: wanted}})
 
 
 def drop_server(text: str, context: InstallContext) -> str:
-    """Return the text without our MCP server; another's with our name, or another home's, stays.
-
-    Raises:
-        ValueError: the table cannot be removed without changing something else.
-    """
+    """Return the text without this home's MCP server; raise ValueError as `put_server`."""
     before = load(text)
-    if not is_own_server(_server(before), context):
+    if not parts.is_own_server(_server(before), context):
         return text
     text = _without(text, lambda header: _server(header) is not None)
-    others = {name: one for name, one in _table(before, _SERVERS).items() if name != SERVER}
+    others = {name: one for name, one in _table(before, _SERVERS).items() if name != parts.SERVER}
     return _checked(text, before | {_SERVERS: others})
 
 
 def _server(document: dict[str, Any]) -> Any:  # noqa: ANN401 - of a foreign file
-    return _table(document, _SERVERS).get(SERVER)
+    return _table(document, _SERVERS).get(parts.SERVER)
 
 
-def _checked(text: str, expected: dict[str, Any], table: str = f"{_SERVERS}.{SERVER}") -> str:
+def _checked(text: str, expected: dict[str, Any], table: str = f"{_SERVERS}.{parts.SERVER}") -> str:
     """Return the text if it says what is expected; where a table is empty there need be none."""
     empty: dict[str, Any] = {_SERVERS: {}, "hooks": {}}
     with suppress(ValueError):
@@ -189,11 +156,7 @@ def _checked(text: str, expected: dict[str, Any], table: str = f"{_SERVERS}.{SER
 
 
 def load(text: str) -> dict[str, Any]:
-    """Return the tables of a text.
-
-    Raises:
-        ValueError: it is not TOML, or nested beyond the interpreter's limit.
-    """
+    """Return the tables of a text; raise ValueError if it is not TOML, or nested too deep."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -235,23 +198,18 @@ def _header(line: str) -> dict[str, Any]:
 # --- whether it runs our hooks -------------------------------------------------------------------
 #
 # It skips those that its user has not trusted, and says nothing. What is trusted stands in
-# `config.toml` by the place of the handler, with a digest of it; Codex leaves it there when the
-# handler is gone.
+# `config.toml` by the place of the handler, and stays there when the handler is gone.
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def _check_hooks(context: InstallContext) -> None:
-    """Look whether hooks are on, and each of ours is trusted.
-
-    Raises:
-        ConfigInvalid: they are not, or a file cannot be read.
-    """
+    """Raise ConfigInvalid unless hooks are on, and each of ours is trusted."""
     hooks, settings = _hooks(context), _settings(context)
     try:
         text = (read_file(hooks) or b"").decode()
         config = load((read_file(settings) or b"").decode())
-        ours = list(our_handlers(text, context))
+        ours = list(parts.our_handlers(text, context))
     except ValueError as error:
         raise ConfigInvalid(f"{hooks.parent}: {error}", hint="correct the file") from error
     if _table(config, "features").get("hooks") is False:
@@ -269,13 +227,9 @@ def _check_hooks(context: InstallContext) -> None:
 
 
 def _without_trust(text: str, context: InstallContext) -> str:
-    """Return `config.toml` without the trust in our hooks, which `hooks.json` still has.
-
-    Raises:
-        ValueError: one of the files has another shape.
-    """
+    """Return `config.toml` without the trust in our hooks, which `hooks.json` still has."""
     hooks, config = _hooks(context), load(text)
-    ours = our_handlers((read_file(hooks) or b"").decode(), context)
+    ours = parts.our_handlers((read_file(hooks) or b"").decode(), context)
     dead = {key for one in ours for key in _keys(hooks, *one)}
     trusted = _table(_table(config, "hooks"), "state")
     if trusted.keys().isdisjoint(dead):
@@ -307,8 +261,8 @@ CLIENTS = (
     Client(
         name=NAME,
         read=_DIALECT.read,
-        installer=installer_of(
-            ConfigFile(_hooks, [HOOKS]),
+        installer=parts.installer_of(
+            parts.ConfigFile(_hooks, [HOOKS]),
             _Settings(),
             notes=[
                 "Start Codex and trust the hooks under /hooks: until then it skips them silently."

@@ -1,12 +1,9 @@
 """GitHub Copilot CLI: hooks of `~/.copilot/hooks/*.json`, one JSON object on standard input.
 
-Names of fields and events are in snake_case and Claude Code's where the hook is registered as
-`SessionStart`, in camelCase and Copilot's own where it is registered as `sessionStart`. A command
-that fails is a success whose text ends with its exit code; a call has no id, and the end of a turn
-no words. Source: payloads of 1.0.102 in both forms; the client's hook reference.
+Names are Claude Code's where the hook is registered as `SessionStart`, Copilot's own where it is
+registered as `sessionStart`. Source: payloads of 1.0.102 in both forms; the client's reference.
 
-VS Code: its agent runs the hooks of Copilot CLI and of Claude Code. The fields are Claude Code's,
-but for those that name session and event; the arguments of tools are in camelCase. Source: the
+VS Code runs these hooks and Claude Code's; arguments of tools are in camelCase. Source: the
 client's documentation, of 2026-10-14; no payload was recorded.
 """
 
@@ -28,16 +25,11 @@ from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed, scripts
 from observer.clients.payload import inner, text
 from observer.core.events import Delegation, Event
+from observer.core.text import word_set
 
 NAME, VSCODE = "copilot", "vscode"
 
-NOISE: Mapping[str, str] = {
-    "PreToolUse": "PostToolUse and PostToolUseFailure repeat the input and know the end",
-    "PermissionRequest": "the answer is what happens next",
-    "UserPromptTransformed": "UserPromptSubmit reports the prompt",
-    "Notification": "the client waiting for somebody is not an event",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("PreToolUse PermissionRequest UserPromptTransformed Notification")
 
 
 def _editor(call: tools.ToolCall) -> tools.ToolEffect | Delegation:
@@ -56,9 +48,7 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     fetch="web_fetch WebFetch",
     ask_web="web_search",
     delegate="task Agent",
-) | {
-    "str_replace_editor": _editor,
-}
+) | {"str_replace_editor": _editor}
 """Its own names, and those it has for hooks in Claude Code's form."""
 
 _OWN_NAMES = {"userPromptSubmitted": "UserPromptSubmit", "agentStop": "Stop"}
@@ -113,7 +103,6 @@ _DIALECT = Dialect(
     session_variable="COPILOT_AGENT_SESSION_ID",
 )
 
-
 VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="run_in_terminal",
     read="read_file",
@@ -123,12 +112,7 @@ VSCODE_TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     find="file_search list_dir",
     delegate="runSubagent",
 )
-_VSCODE = Dialect(
-    client=VSCODE,
-    tools=VSCODE_TOOLS,
-    noise={"PreToolUse": "PostToolUse repeats the input and knows the end"},
-)
-
+_VSCODE = Dialect(client=VSCODE, tools=VSCODE_TOOLS, noise={"PreToolUse"})
 
 # --- how they are installed -----------------------------------------------------------------------
 

@@ -13,20 +13,11 @@ from typing import TypeAlias
 import orjson
 from msgspec import structs
 
-from observer.clients import tools
+from observer.clients import parts, tools
 from observer.clients.claude_events import key_of
 from observer.clients.client import Client, prompt_sample
 from observer.clients.config_files.context import InstallContext, InstallPlan, command
 from observer.clients.envelope import Envelope, Json, Object
-from observer.clients.parts import (
-    ConfigFile,
-    HookEntries,
-    Options,
-    Servers,
-    installer_of,
-    scripts,
-    seconds,
-)
 from observer.clients.payload import (
     event_of,
     flag,
@@ -40,32 +31,19 @@ from observer.clients.payload import (
     token_usage,
     words,
 )
+from observer.core import events
 from observer.core.errors import ConfigInvalid
-from observer.core.events import (
-    AnyBody,
-    Compaction,
-    Custom,
-    Delegation,
-    Event,
-    FileRead,
-    Prompt,
-    Reply,
-    SessionEnd,
-    SessionStart,
-)
 from observer.core.own_tools import SERVERLESS
+from observer.core.text import word_set
 
 NAME = "cursor"
 
-NOISE: Mapping[str, str] = {
-    "beforeShellExecution": "afterShellExecution repeats the command and knows its output",
-    "beforeMCPExecution": "afterMCPExecution repeats the input and knows the result",
-    "preToolUse": "postToolUse and postToolUseFailure repeat the input and know the end",
-    "beforeTabFileRead": "the editor reads to complete, nobody looks something up",
-    "afterAgentThought": "thinking aloud; afterAgentResponse has what was said",
-    "workspaceOpen": "a window, not a session",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set(
+    """
+    beforeShellExecution beforeMCPExecution preToolUse beforeTabFileRead afterAgentThought
+    workspaceOpen
+    """
+)
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="Shell",
@@ -80,7 +58,7 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     delegate="Task",
 )
 
-Bodies: TypeAlias = Iterable[AnyBody]
+Bodies: TypeAlias = Iterable[events.AnyBody]
 
 _CLAUDE_NAMES = {"UserPromptSubmit": "beforeSubmitPrompt"}
 _BASE = frozenset(
@@ -91,7 +69,7 @@ _JSON_STARTS = ("{", "[", '"')
 _BY_A_PERSON = frozenset({"beforeSubmitPrompt", "afterTabFileEdit"})
 
 
-def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one hook call into the events it reports."""
     name = text(payload, "hook_event_name") or envelope.event
     name = _CLAUDE_NAMES.get(name, name[:1].lower() + name[1:])
@@ -101,14 +79,14 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     bodies: Bodies = (
         reader(payload)
         if reader is not None
-        else (Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE)),)
+        else (events.Custom(name=f"{NAME}:{name}", text=rest(payload, beside=_BASE)),)
     )
     return (_event(envelope, payload, name=name, body=body) for body in bodies)
 
 
-def _event(envelope: Envelope, payload: Object, *, name: str, body: AnyBody) -> Event:
+def _event(envelope: Envelope, payload: Object, *, name: str, body: events.AnyBody) -> events.Event:
     # A delegation is part of the conversation that delegates, whichever of the two reports it.
-    parent = text(payload, "parent_conversation_id") if isinstance(body, Delegation) else ""
+    parent = text(payload, "parent_conversation_id") if isinstance(body, events.Delegation) else ""
     session = parent or text(payload, "conversation_id", "session_id")
     session = session or envelope.env.get("CURSOR_CONVERSATION_ID", "") or envelope.stand_in_session
     turn = text(payload, "generation_id")
@@ -129,13 +107,13 @@ def _session_start(payload: Object) -> Bodies:
     background = flag(payload, "is_background_agent")
     source = "background" if background else text(payload, "composer_mode")
     parent = text(payload, "parent_conversation_id")
-    yield SessionStart(source=source, model=text(payload, "model"), parent_session=parent)
+    yield events.SessionStart(source=source, model=text(payload, "model"), parent_session=parent)
 
 
 def _prompt(payload: Object) -> Bodies:
     attached = (row for row in rows(payload, "attachments") if row.get("type") == "file")
     files = tuple(filter(None, (text(row, "file_path") for row in attached)))
-    yield Prompt(text=text(payload, "prompt"), files=files)
+    yield events.Prompt(text=text(payload, "prompt"), files=files)
 
 
 def _after_shell(payload: Object) -> Bodies:
@@ -156,11 +134,6 @@ def _after_mcp(payload: Object) -> Bodies:
         duration_ms=span_ms(payload, "duration"),
     )
     yield tools.make(call, {})
-
-
-def _after_tool(payload: Object) -> Bodies:
-    call = _call(payload, failed=None if payload.get("tool_name") == "Shell" else False)
-    yield from tools.effects(call, TOOLS)
 
 
 def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:
@@ -186,36 +159,42 @@ def _stop(payload: Object) -> Bodies:
     # afterAgentResponse has reported a turn that ended well.
     status = text(payload, "status")
     if status not in {"", "completed"}:
-        yield Custom(name=f"{NAME}:stop", text=status)
+        yield events.Custom(name=f"{NAME}:stop", text=status)
 
 
 def _subagent_start(payload: Object) -> Bodies:
     parent = text(payload, "parent_conversation_id")
-    yield Delegation(task=text(payload, "task"), agent=text(payload, "subagent_type"))
+    yield events.Delegation(task=text(payload, "task"), agent=text(payload, "subagent_type"))
     if parent and text(payload, "conversation_id") not in {"", parent}:
         model = text(payload, "subagent_model", "model")
-        yield SessionStart(source="subagent", model=model, parent_session=parent)
+        yield events.SessionStart(source="subagent", model=model, parent_session=parent)
 
 
 _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     "sessionStart": _session_start,
-    "sessionEnd": lambda payload: (SessionEnd(reason=text(payload, "reason", "final_status")),),
+    "sessionEnd": lambda payload: (
+        events.SessionEnd(reason=text(payload, "reason", "final_status")),
+    ),
     "beforeSubmitPrompt": _prompt,
     "afterShellExecution": _after_shell,
     "afterMCPExecution": _after_mcp,
-    "beforeReadFile": lambda payload: (FileRead(paths=words(payload, "file_path"), tool="Read"),),
+    "beforeReadFile": lambda payload: (
+        events.FileRead(paths=words(payload, "file_path"), tool="Read"),
+    ),
     "afterFileEdit": lambda payload: (tools.edit(tools.ToolCall(tool="Write", given=payload)),),
     "afterTabFileEdit": lambda payload: (tools.edit(tools.ToolCall(tool="Tab", given=payload)),),
-    "postToolUse": _after_tool,
+    "postToolUse": lambda payload: tools.effects(
+        _call(payload, failed=None if payload.get("tool_name") == "Shell" else False), TOOLS
+    ),
     "postToolUseFailure": lambda payload: tools.effects(_call(payload, failed=True), TOOLS),
     "afterAgentResponse": lambda payload: (
-        Reply(text=text(payload, "text"), usage=token_usage(payload)),
+        events.Reply(text=text(payload, "text"), usage=token_usage(payload)),
     ),
     "stop": _stop,
-    "preCompact": lambda payload: (Compaction(trigger=text(payload, "trigger")),),
+    "preCompact": lambda payload: (events.Compaction(trigger=text(payload, "trigger")),),
     "subagentStart": _subagent_start,
     "subagentStop": lambda payload: (
-        Delegation(
+        events.Delegation(
             task=text(payload, "task", "description"),
             agent=text(payload, "subagent_type"),
             result=joined(text(payload, "summary"), text(payload, "error_message")),
@@ -223,16 +202,15 @@ _READERS: Mapping[str, Callable[[Object], Bodies]] = {
     ),
 }
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
 # One event name that the installed version does not know voids the whole file without a word, so
 # only those are registered that every version with session hooks has.
-_EVENTS: Mapping[str, Options] = (
-    seconds("sessionStart", 10)
-    | seconds("beforeSubmitPrompt afterShellExecution afterMCPExecution afterFileEdit", 5)
+_EVENTS: Mapping[str, parts.Options] = (
+    parts.seconds("sessionStart", 10)
+    | parts.seconds("beforeSubmitPrompt afterShellExecution afterMCPExecution afterFileEdit", 5)
     | {"postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5}}
-    | seconds("postToolUseFailure subagentStop afterAgentResponse stop sessionEnd", 5)
+    | parts.seconds("postToolUseFailure subagentStop afterAgentResponse stop sessionEnd", 5)
 )
 """Timeouts in seconds. `postToolUse` only for what no `after…` event reports; those report more."""
 _RECALLING = ("postToolUse", "postToolUseFailure")
@@ -242,7 +220,7 @@ _RECALLING = ("postToolUse", "postToolUseFailure")
 def _wanted(context: InstallContext) -> Mapping[str, Sequence[object]]:
     wanted: dict[str, list[object]] = {}
     for event, options in _EVENTS.items():
-        lines = scripts(NAME, event, context, start="sessionStart")
+        lines = parts.scripts(NAME, event, context, start="sessionStart")
         wanted[event] = [{"command": line, **options} for line in lines]
     for event in _RECALLING:
         line = command(context.home, "recall", NAME, event)
@@ -256,23 +234,19 @@ def _folder(context: InstallContext) -> Path:
     return context.place("CURSOR_DATA_DIR", ".cursor")
 
 
-_FILES = installer_of(
-    ConfigFile(
+_FILES = parts.installer_of(
+    parts.ConfigFile(
         lambda context: _folder(context) / "hooks.json",
-        [HookEntries(_wanted, version=1)],
+        [parts.HookEntries(_wanted, version=1)],
         leftovers=({}, {"version": 1}),
     ),
-    ConfigFile(lambda context: _folder(context) / "mcp.json", [Servers()]),
+    parts.ConfigFile(lambda context: _folder(context) / "mcp.json", [parts.Servers()]),
     notes=["Open a new chat in Cursor; Settings > Hooks shows whether the file was accepted."],
 )
 
 
 def _install(context: InstallContext) -> InstallPlan:
-    """Plan the hooks and the MCP server.
-
-    Raises:
-        ConfigInvalid: the hooks file is a symbolic link, which Cursor refuses to read.
-    """
+    """Plan hooks and MCP server; raise ConfigInvalid for a link, which Cursor refuses."""
     hooks = _folder(context) / "hooks.json"
     if hooks.is_symlink():
         raise ConfigInvalid(

@@ -1,7 +1,6 @@
-"""Droid: hooks of `settings.json`, in the form of Claude Code's, with tools of its own.
+"""Droid: hooks of `settings.json`, in the form of Claude Code's. Source: payloads of 0.225.2.
 
-A command that fails is reported before it runs and never again: what is about to run is kept, until
-its result comes. Source: payloads of 0.225.2.
+A command that fails is reported before it runs and never again: what is about to run is kept.
 """
 
 from __future__ import annotations
@@ -18,15 +17,11 @@ from observer.clients.envelope import Json, Object
 from observer.clients.parts import ConfigFile, OurHooks, Servers, installer_of, placed, seconds
 from observer.clients.payload import flag, inner, number, parsed, rows, text
 from observer.core.events import AnyBody, Intent
-from observer.core.text import uncoloured
+from observer.core.text import uncoloured, word_set
 
 NAME = "droid"
 
-NOISE: Mapping[str, str] = {
-    "PermissionRequest": "the answer is what happens next",
-    "Notification": "the client waiting for somebody is not an event",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("PermissionRequest Notification")
 
 _SHELL = "Execute"
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
@@ -93,7 +88,6 @@ def _hunks(answer: Object) -> Iterator[Json]:
 _DIALECT = Dialect(
     client=NAME, tools=TOOLS, noise=NOISE, readers={"PreToolUse": _intent}, correct=_correct
 )
-
 
 # --- how it is installed -------------------------------------------------------------------------
 

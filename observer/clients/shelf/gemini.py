@@ -1,7 +1,6 @@
-"""Gemini CLI: hooks of `settings.json`, with names of events of its own.
+"""Gemini CLI: hooks of `settings.json`, with names of its own. Source: payloads of 0.61.0.
 
-A tool call has no id, and no event says that it failed: a command's answer does, in words. Source:
-payloads of 0.61.0.
+Qwen Code has hooks in the form of Claude Code's, with these tools. Source: payloads of 0.24.4.
 """
 
 from __future__ import annotations
@@ -12,46 +11,20 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from observer.clients import tools
+from observer.clients import parts, tools
 from observer.clients.claude_events import Dialect
 from observer.clients.client import Client, context_output, prompt_sample
 from observer.clients.envelope import Object
-from observer.clients.parts import (
-    ConfigFile,
-    OurHooks,
-    Servers,
-    check_switch,
-    installer_of,
-    placed,
-    seconds,
-)
 from observer.clients.payload import NOTHING, flag, inner, joined, prose, text, token_usage, words
 from observer.core.events import AnyBody, Prompt, Reply
+from observer.core.text import word_set
 
-NAME = "gemini"
+NAME, QWEN = "gemini", "qwen"
 
-NOISE: Mapping[str, str] = {
-    "BeforeTool": "AfterTool repeats the input and knows the end",
-    "BeforeModel": "a request of the client's own",
-    "AfterModel": "fragments of what AfterAgent reports whole",
-    "BeforeToolSelection": "a request of the client's own",
-    "PreCompress": "comes before every request, whether anything is compressed or not",
-    "Notification": "the client waiting for somebody is not an event",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set("BeforeTool BeforeModel AfterModel BeforeToolSelection PreCompress Notification")
 
 _CONTEXT = re.compile(r"\A<hook_context>[^<>]*</hook_context>\s*")
 """What the client puts before a prompt without a terminal: the context that hooks have printed."""
-
-
-def _prompt(payload: Object) -> AnyBody:
-    return Prompt(text=_CONTEXT.sub("", text(payload, "prompt")))
-
-
-def _reply(payload: Object) -> AnyBody:
-    usage = token_usage(inner(payload, "usage"))  # of a session that is imported
-    return Reply(text=text(payload, "prompt_response"), usage=usage)
-
 
 # --- its tools, which Qwen Code has taken over, and how they answer ------------------------------
 #
@@ -71,7 +44,12 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     ask_web="google_web_search web_search",
     delegate="invoke_agent agent task delegate_to_agent codebase_investigator",
 ) | {
-    "read_many_files": lambda call: tools.read(_listed(call)),
+    # Its paths have another name in older versions.
+    "read_many_files": lambda call: tools.read(
+        replace(
+            call, given={"paths": list(words(call.given, "paths") or words(call.given, "include"))}
+        )
+    )
 }
 
 _WRAPPED = re.compile(r"\A<untrusted_context>\n(.*)\n</untrusted_context>\Z", re.DOTALL)
@@ -82,7 +60,7 @@ _CANCELLED = ("Command was cancelled by user", "Command was automatically cancel
 _NO_CODE = "\nExit Code: (none)"
 
 
-def correct(call: tools.ToolCall) -> tools.ToolCall:
+def _correct(call: tools.ToolCall) -> tools.ToolCall:
     """Return a call with its answer as the makers read it, and how it went."""
     answer = call.response if isinstance(call.response, dict) else NOTHING
     if error := text(inner(answer, "error"), "message"):
@@ -109,12 +87,6 @@ def correct(call: tools.ToolCall) -> tools.ToolCall:
             },
         )
     return replace(call, response=shown)
-
-
-def _listed(call: tools.ToolCall) -> tools.ToolCall:
-    """Return a call that reads many files with their paths under one name in all versions."""
-    paths = words(call.given, "paths") or words(call.given, "include")
-    return replace(call, given={"paths": list(paths)})
 
 
 def _ended(call: tools.ToolCall, report: str) -> tools.ToolCall:
@@ -155,36 +127,80 @@ _DIALECT = Dialect(
     tools=TOOLS,
     noise=NOISE,
     aliases={"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "AfterTool": "PostToolUse"},
-    readers={"UserPromptSubmit": _prompt, "Stop": _reply},
-    correct=correct,
+    readers={
+        "UserPromptSubmit": lambda payload: Prompt(text=_CONTEXT.sub("", text(payload, "prompt"))),
+        "Stop": lambda payload: Reply(
+            text=text(payload, "prompt_response"),
+            usage=token_usage(inner(payload, "usage")),  # of a session that is imported
+        ),
+    },
+    correct=_correct,
     session_variable="GEMINI_SESSION_ID",
 )
 
-
 # --- how it is installed -------------------------------------------------------------------------
 
-HOOKS = OurHooks(
+HOOKS = parts.OurHooks(
     client=NAME,
     # It counts milliseconds. Its hooks may print JSON alone: anything else is shown to the person.
-    reporting=seconds("SessionStart", 10_000)
-    | seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
+    reporting=parts.seconds("SessionStart", 10_000)
+    | parts.seconds("BeforeAgent AfterTool AfterAgent SessionEnd", 5_000),
     recalling={"AfterTool": {"matcher": _SHELL}},
     asking={"timeout": 5_000},
     matchers={"AfterTool": ".*"},
 )
 
+_settings = parts.placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
 
-_settings = placed("GEMINI_CLI_HOME", ".", ".gemini/settings.json")
+# --- Qwen Code -----------------------------------------------------------------------------------
+
+_QWEN_NOISE = word_set(
+    """
+    PreToolUse PostToolBatch PreCompact MessageDisplay Notification PermissionRequest
+    UserPromptExpansion InstructionsLoaded
+    """
+)
+
+
+def _asked(payload: Object) -> AnyBody | None:
+    """Return what the person asked; every further request of the turn has an empty prompt."""
+    asked = text(payload, "submitted_prompt", "prompt")
+    return Prompt(text=asked) if asked else None
+
+
+_QWEN = Dialect(
+    client=QWEN,
+    tools=TOOLS,
+    noise=_QWEN_NOISE,
+    readers={"UserPromptSubmit": _asked},
+    correct=_correct,
+    session_variable="QWEN_CODE_SESSION_ID",
+)
+
+# No names: two handlers with one name are one to Qwen Code.
+QWEN_HOOKS = parts.OurHooks(
+    client=QWEN,
+    reporting=parts.seconds("SessionStart", 10)
+    | parts.seconds("UserPromptSubmit PostToolUse PostToolUseFailure Stop", 5)
+    | parts.seconds("SubagentStop PostCompact SessionEnd", 5),
+    recalling={
+        "PostToolUse": {"matcher": "run_shell_command"},
+        "PostToolUseFailure": {"matcher": "run_shell_command"},
+    },
+    matchers={"PostToolUse": "*", "PostToolUseFailure": "*"},
+)
+
+_qwen_settings = parts.placed("QWEN_HOME", ".qwen", "settings.json")
 
 CLIENTS = (
     Client(
         name=NAME,
         read=_DIALECT.read,
-        installer=installer_of(
-            ConfigFile(_settings, [HOOKS, Servers()]),
+        installer=parts.installer_of(
+            parts.ConfigFile(_settings, [HOOKS, parts.Servers()]),
             notes=["Restart Gemini CLI; it reads its settings when it starts."],
         ),
-        check_hooks=partial(check_switch, _settings, ("hooksConfig", "enabled"), off=False),
+        check_hooks=partial(parts.check_switch, _settings, ("hooksConfig", "enabled"), off=False),
         programs=("gemini",),
         folders=(".gemini/settings.json", ".gemini/tmp"),
         transcripts=(".gemini/tmp",),
@@ -196,5 +212,23 @@ CLIENTS = (
         has_plugin=True,
         context_file="CONTEXT.gemini.json",  # plain text would be shown to the person
         wrap_context=context_output,
+    ),
+    Client(
+        name=QWEN,
+        read=_QWEN.read,
+        installer=parts.installer_of(
+            parts.ConfigFile(_qwen_settings, [QWEN_HOOKS, parts.Servers()]),
+            notes=["Restart Qwen Code; it reads its settings when it starts."],
+        ),
+        check_hooks=partial(parts.check_switch, _qwen_settings, ("disableAllHooks",), off=True),
+        programs=("qwen",),
+        folders=(".qwen",),
+        transcripts=(".qwen/projects",),
+        tried="0.24.4",
+        sample=prompt_sample("UserPromptSubmit"),
+        session_variable="QWEN_CODE_SESSION_ID",
+        marker_variables=("QWEN_CODE",),
+        resume="qwen --resume {}",
+        context_file="CONTEXT.qwen.md",
     ),
 )

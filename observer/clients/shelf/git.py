@@ -1,7 +1,6 @@
 """git: post-commit, post-applypatch, post-merge, post-checkout and post-rewrite.
 
-The hook says where HEAD is and what git was doing; the commit itself is read from the repository
-later. Source: githooks(5); hooks/README.md for the fields.
+The hook says where HEAD is and what git was doing; the commit is read from the repository later.
 """
 
 from __future__ import annotations
@@ -129,28 +128,15 @@ _READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
     "post-rewrite": _post_rewrite,
 }
 
-
 # --- our sections in a configuration file --------------------------------------------------------
 #
-# They are read, planned and written by git itself: git edits a copy; the result is planned as an
-# edit like any other. In a section `command` stands before `event`: an event without a command
-# makes every commit fail.
+# They stand in our own copy, which git includes: what somebody sets of them in theirs stays.
 
-Pairs: TypeAlias = tuple[tuple[str, str], ...]
-Sections: TypeAlias = Mapping[str, Pairs]
-"""Section name to its keys and values, in order."""
-
-_OURS = "hook.observer-"
-_OUR_KEYS = frozenset({"command", "event"})
 _TIME_LIMIT_S = 20
 
 
 def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> str:
-    """Run git and return what it says, without the last newline.
-
-    Raises:
-        ConfigInvalid: git is missing, or says no.
-    """
+    """Return what git says, without the last newline; raise ConfigInvalid if it says no."""
     # GIT_DIR and its kin would make git look at another repository than the folder's.
     try:
         run = run_as_user(
@@ -169,74 +155,38 @@ def _ask(context: InstallContext, *words: str, folder: Path | None = None) -> st
     return run.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def _wanted(context: InstallContext) -> Sections:
-    """Return the sections that this version ships, with the path of `post` put in."""
-    post = _post(context)
-    shipped_sections = _sections(context, shipped() / "git" / "config")
-    return {
-        name: tuple((key, value.replace("@POST@", post)) for key, value in pairs)
-        for name, pairs in shipped_sections.items()
-    }
+def _included(context: InstallContext) -> str:
+    return str(context.home.hooks / "git" / "config")
 
 
-def _edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
-    """Plan that a configuration file has these sections, and no others that run our `post`.
+def _includes(context: InstallContext, path: Path) -> bool:
+    """Return True if a configuration file includes our sections."""
+    if not path.exists():
+        return False
+    said = _ask(context, "config", "-f", str(path), "--list", "-z")
+    return f"include.path\n{_included(context)}" in said.split("\0")
 
-    Raises:
-        ConfigInvalid: the file is not a git configuration.
-    """
+
+def _edit(context: InstallContext, *, is_wanted: bool) -> FileEdit:
+    """Plan that git's configuration includes our sections, or no longer; git edits a copy of it."""
+    path = configuration(context)
     before = read_file(path)
-    post = _post(context)
-    present = _sections(context, path) if path.exists() else {}
-    touched = [name for name in present if name in sections or _runs(present[name], post)]
-    changed = [
-        name
-        for name in touched
-        if tuple(pair for pair in present[name] if pair[0] in _OUR_KEYS) != sections.get(name)
-    ]
+    if _includes(context, path) == is_wanted:
+        return FileEdit(path=path, before=before, after=before)
+    how = ["--add"] if is_wanted else ["--fixed-value", "--unset-all"]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "config"
         copy.write_bytes(before or b"")
-        for name in changed:
-            _ask(context, "config", "-f", str(copy), "--remove-section", name)
-        for name, pairs in sections.items():
-            if name in changed or name not in present:
-                # What a user added to a section of ours stays, such as `enabled = false`.
-                added = [pair for pair in present.get(name, ()) if pair[0] not in _OUR_KEYS]
-                for key, value in (*pairs, *added):
-                    _ask(context, "config", "-f", str(copy), "--add", f"{name}.{key}", value)
+        _ask(context, "config", "-f", str(copy), *how, "include.path", _included(context))
         after = copy.read_bytes()
-    if not after.strip() and (before is None or before.strip()):
-        return FileEdit(path=path, before=before, after=None)
-    return FileEdit(path=path, before=before, after=after)
-
-
-def _post(context: InstallContext) -> str:
-    return shlex.quote(str(context.home.hooks / "post"))
-
-
-def _runs(pairs: Pairs, post: str) -> bool:
-    return any(key == "command" and post in value for key, value in pairs)
-
-
-def _sections(context: InstallContext, path: Path) -> Sections:
-    """Return our sections of a file. git prints keys in lower case, and sections in order."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for entry in _ask(context, "config", "-f", str(path), "--list", "-z").split("\0"):
-        key, _, value = entry.partition("\n")
-        if key.startswith(_OURS):
-            section, _, name = key.rpartition(".")
-            found.setdefault(section, []).append((name, value))
-    return {name: tuple(pairs) for name, pairs in found.items()}
+    return FileEdit(path=path, before=before, after=after if after.strip() else None)
 
 
 # --- how it is installed -------------------------------------------------------------------------
 #
-# In the global configuration where git knows hooks there (2.54), else in files in a repository.
-# Configured hooks run beside every hook manager and in every repository. Before 2.54 there are only
-# the files in a repository's hooks folder, so `observer install git` is run once in each one.
-# What stands there already is kept under another name and run by ours; a folder that lies in the
-# working tree belongs to husky or its like, and to the project, and is left alone.
+# Configured hooks (2.54) run beside every hook manager and in every repository; before there are
+# only the files in a repository's hooks folder. What stands there is kept under another name and
+# run by ours; a folder in the working tree belongs to husky or its like, and is left alone.
 
 EVENTS = ("post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite")
 
@@ -254,19 +204,11 @@ _LEGACY = ".legacy"
 
 
 def _install(context: InstallContext) -> InstallPlan:
-    """Plan configured hooks, or hook files in the repository around `context.folder`.
-
-    A project that was named gets its own, in its own configuration or hooks folder.
-
-    Raises:
-        BadInput: this git needs a repository, and there is none.
-        ConfigInvalid: git is missing, or something that must not be touched is in the way.
-    """
+    """Plan configured hooks, the project's or the user's, or hook files in the repository here."""
     if version(context) >= CONFIGURED_SINCE:
-        path = configuration(context)
         where = "in every repository" if context.project is None else f"in {context.project}"
         return InstallPlan(
-            edits=(_edit(context, path, _wanted(context)),),
+            edits=(_edit(context, is_wanted=True),),
             notes=(f"git runs the hooks {where}, beside those that are there.",),
         )
     root = _repository(context)
@@ -280,7 +222,7 @@ def _install(context: InstallContext) -> InstallPlan:
 
 def _uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of configured hooks, and of hook files in the repository around us."""
-    edits = [_edit(context, configuration(context), {})]
+    edits = [_edit(context, is_wanted=False)]
     root = _repository(context)
     if root is not None:
         shared = _ask(context, *SHARED_FOLDER, folder=root)
@@ -303,9 +245,7 @@ def version(context: InstallContext) -> tuple[int, int]:
 def configuration(context: InstallContext) -> Path:
     """Return the file that git itself would write global settings to, or the project's own.
 
-    Raises:
-        BadInput: the project that was named is in no repository.
-        ConfigInvalid: git is missing, or says no.
+    Raises BadInput if the project that was named is in no repository, ConfigInvalid as git.
     """
     if context.project is not None:
         root = _repository(context)
@@ -341,11 +281,7 @@ def _hooks_folder(context: InstallContext, root: Path) -> Path:
 
 
 def install_files(context: InstallContext, root: Path) -> InstallPlan:
-    """Plan hook files in the folder where git looks for them in a repository.
-
-    Raises:
-        ConfigInvalid: something that must not be touched is in the way.
-    """
+    """Plan hook files where git looks for them; raise ConfigInvalid if others are in the way."""
     folder = _hooks_folder(context, root)
     # In the working tree it is committed, or made by a tool.
     git_folder = _ask(context, "rev-parse", "--absolute-git-dir", folder=root)
@@ -416,12 +352,10 @@ def _is_our_hook(content: bytes | None) -> bool:
 
 # --- hooks of ours that do not run any more, for `observer doctor` -------------------------------
 #
-# Whoever comes after us may rename them, replace them, or point git to a folder of its own:
-# lefthook, pre-commit and husky do. Nothing fails then, and nothing is recorded. What the installer
-# would have to do again is what is missing.
+# lefthook, pre-commit and husky rename or replace them, or point git elsewhere: nothing fails then,
+# and nothing is recorded. What the installer would have to do again is what is missing.
 
 _POST = re.compile(r"^post=(.*)$", re.MULTILINE)
-_REPEAT = "repeat: observer install git"
 
 
 class MissingHooks(NamedTuple):
@@ -432,26 +366,15 @@ class MissingHooks(NamedTuple):
 
 
 def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[MissingHooks]:
-    """Return what was installed, in every repository or in one of these, and does not run.
-
-    Args:
-        context: whose hooks; the repository around its folder is looked at, too.
-        git_folders: repositories, by the folder that all work trees of one share.
-
-    Raises:
-        ConfigInvalid: git cannot read a configuration.
-    """
+    """Return what was installed, here or in one of these shared git folders, and does not run."""
     try:
         executable(context.environ.get("PATH"))
     except NotFound:
         return []
     path = configuration(context)
-    present = _sections(context, path) if path.exists() else {}
-    is_configured = any(_runs(pairs, _post(context)) for pairs in present.values())
+    is_configured = _includes(context, path)
     if is_configured and version(context) >= CONFIGURED_SINCE:
-        is_older = _edit(context, path, _wanted(context)).is_change
-        lacking = MissingHooks(f"{path} lacks some, or has older ones", _REPEAT)
-        return [lacking] if is_older else []
+        return []
     here: list[str] = []
     with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
         here.append(_ask(context, *SHARED_FOLDER, folder=context.folder))
@@ -479,7 +402,8 @@ def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None
     if not events:
         return None
     return MissingHooks(
-        f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}"
+        f"in {root}, not run: {' '.join(events)}",
+        "in a work tree of it, repeat: observer install git",
     )
 
 

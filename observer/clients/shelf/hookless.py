@@ -12,10 +12,7 @@ CLIENTS = (
         name="antigravity",
         read=generic.read,
         installer=installer_of(
-            ConfigFile(
-                placed("", ".gemini", "config/mcp_config.json"),
-                [Servers()],
-            )
+            ConfigFile(placed("", ".gemini", "config/mcp_config.json"), [Servers()])
         ),
         programs=("agy", "antigravity"),
         folders=(".antigravity", ".gemini/antigravity"),
@@ -43,8 +40,7 @@ CLIENTS = (
         installer=installer_of(
             # As its source says; its editors read such files beside `config.yaml`, which is YAML.
             ConfigFile(
-                placed("CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/observer.json"),
-                [Servers()],
+                placed("CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/observer.json"), [Servers()]
             ),
             notes=["Its command, cn, reads config.yaml alone: see observer mcp list --snippets."],
         ),

@@ -1,13 +1,11 @@
 """Kiro: hook files of version v1, and hooks in agents' JSON.
 
 CLI 3 and IDE 1.0 and later have hook files. Some builds send a tool's arguments only before it runs
-and its result only afterwards, so both are kept: an `Intent` from PreToolUse, an `Outcome` from a
-PostToolUse without arguments. A PostToolUse with arguments has all. Source: the client's hook pages
-for 3.2; payloads recorded from IDE 1.0.165 to 1.2.37 by a third party.
+and its result only afterwards, so both are kept: an `Intent` and an `Outcome`. Source: the hook
+pages for 3.2; payloads recorded from IDE 1.0.165 to 1.2.37 by a third party.
 
-The V2 harness of the CLI, which headless runs of later versions use too, has hooks in the agent's
-JSON; `session_id` is absent in headless and classic runs. Source: the client's agent pages and the
-code of its ancestor.
+The V2 harness of the CLI, and headless runs, have hooks in the agent's JSON. Source: the client's
+agent pages and the code of its ancestor.
 """
 
 from __future__ import annotations
@@ -27,43 +25,26 @@ from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import ConfigFile, HookEntries, Servers, merge, runs_ours, scripts
 from observer.clients.payload import NOTHING, event_of, flag, inner, number, prose, rest, rows, text
-from observer.core.events import (
-    AnyBody,
-    Custom,
-    Delegation,
-    Event,
-    FileRead,
-    FileWrite,
-    Intent,
-    Outcome,
-    Prompt,
-    Reply,
-    Search,
-    SessionEnd,
-    SessionStart,
-)
+from observer.core import events
 from observer.core.own_tools import is_own_tool
 
 NAME, CLI = "kiro", "kiro-cli"
 
-NOISE: Mapping[str, Mapping[str, str]] = {
-    NAME: {"PreTaskExec": "PostTaskExec reports the task"},
-    CLI: {"preToolUse": "postToolUse repeats the input and knows the end"},
-}
-"""Events of which nothing is kept, and why."""
-NOISE_TOOLS: Mapping[str, str] = {"subagent_response": "an empty tool that ends a delegation"}
-"""Tools of which nothing is kept, and why."""
+NOISE = {NAME: "PreTaskExec", CLI: "preToolUse"}
+"""The event of each harness that another one reports whole."""
+_NOISE_TOOL = "subagent_response"
+"""An empty tool that ends a delegation."""
 
-Bodies: TypeAlias = Iterable[AnyBody]
+Bodies: TypeAlias = Iterable[events.AnyBody]
 Readers: TypeAlias = Mapping[str, Callable[[Object], Bodies]]
 
 _BASE = frozenset({"session_id", "hook_event_name", "cwd"})
 _CLI_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"})
 
 
-def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one call of a hook file into the events it reports."""
-    if text(payload, "tool_name") in NOISE_TOOLS:
+    if text(payload, "tool_name") == _NOISE_TOOL:
         return ()
     return _read_events(envelope, payload, client=NAME, readers=_READERS)
 
@@ -80,15 +61,15 @@ def _host(envelope: Envelope, payload: Object) -> str:
 
 def _read_events(
     envelope: Envelope, payload: Object, *, client: str, readers: Readers
-) -> Iterator[Event]:
+) -> Iterator[events.Event]:
     """Yield the events of one hook call; an event without a reader is kept as it came."""
     name = text(payload, "hook_event_name") or envelope.event
-    if name in NOISE[client]:
+    if name == NOISE[client]:
         return
     session = text(payload, "session_id") or envelope.env.get("KIRO_SESSION_ID", "")
     cwd = text(payload, "cwd")
     reader = readers.get(name)
-    unknown = Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
+    unknown = events.Custom(name=f"{client}:{name}", text=rest(payload, beside=_BASE))
     for body in reader(payload) if reader else (unknown,):
         yield event_of(envelope, body, client=client, session=session, cwd=cwd, name=name)
 
@@ -96,33 +77,23 @@ def _read_events(
 # --- what the events say -------------------------------------------------------------------------
 
 
-def _session_start(_: Object) -> Bodies:
-    yield SessionStart()
-
-
-def _spawn(payload: Object) -> Bodies:
-    # A headless run fires no prompt event and carries the prompt here.
-    yield from _session_start(payload)
-    yield from _prompt(payload)
-
-
 def _prompt(payload: Object) -> Bodies:
     """Yield the prompt; several builds fire the event without its text."""
     asked = text(payload, "prompt")
     if asked:
-        yield Prompt(text=asked)
+        yield events.Prompt(text=asked)
 
 
 def _stop(payload: Object) -> Bodies:
     """Yield the end of a turn; several builds leave the words out."""
-    yield Reply(text=text(payload, "assistant_response"))
+    yield events.Reply(text=text(payload, "assistant_response"))
 
 
 def _before_tool(payload: Object) -> Bodies:
     call = _tool_call(payload)
     for body in _effects(call):
-        of = tools.other(call) if isinstance(body, Delegation) else body
-        yield Intent(tool=call.tool, of=of)
+        of = tools.other(call) if isinstance(body, events.Delegation) else body
+        yield events.Intent(tool=call.tool, of=of)
 
 
 def _after_tool(payload: Object) -> Bodies:
@@ -130,7 +101,7 @@ def _after_tool(payload: Object) -> Bodies:
     if call.given:
         yield from _effects(call)
     else:
-        yield Outcome(
+        yield events.Outcome(
             tool=call.tool,
             output="" if is_own_tool(call.tool) else tools.said(call),
             exit_code=call.exit_code,
@@ -161,9 +132,9 @@ def _tool_call(payload: Object) -> tools.ToolCall:
 
 
 _V1: Readers = {
-    "SessionStart": _session_start,
-    "AgentSpawn": _session_start,
-    "SessionEnd": lambda payload: (SessionEnd(reason=text(payload, "reason")),),
+    "SessionStart": lambda _: (events.SessionStart(),),
+    "AgentSpawn": lambda _: (events.SessionStart(),),
+    "SessionEnd": lambda payload: (events.SessionEnd(reason=text(payload, "reason")),),
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_tool,
     "PostToolUse": _after_tool,
@@ -172,12 +143,12 @@ _V1: Readers = {
 # Hooks taken over from the earlier harness may be called under its names.
 _READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}
 _CLI_READERS: Readers = {
-    "agentSpawn": _spawn,
+    # A headless run fires no prompt event and carries the prompt here.
+    "agentSpawn": lambda payload: (events.SessionStart(), *_prompt(payload)),
     "userPromptSubmit": _prompt,
     "postToolUse": lambda payload: _effects(_tool_call(payload)),
     "stop": _stop,
 }
-
 
 # --- tools ---------------------------------------------------------------------------------------
 #
@@ -201,7 +172,7 @@ def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
     )
 
 
-def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
+def _effects(call: tools.ToolCall) -> Iterator[tools.ToolEffect | events.Delegation]:
     """Yield what one tool call did; a read of several kinds does several things."""
     operations = tuple(rows(call.given, "operations")) if call.tool in _READS else ()
     if operations:
@@ -222,11 +193,11 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
         paths = (text(given, "path") for given in read)
         one = read[0] if len(read) == 1 else {}
         lines = tools.span(number(one, "start_line"), number(one, "end_line"))
-        yield FileRead(paths=tuple(filter(None, paths)), lines=lines, tool=call.tool)
+        yield events.FileRead(paths=tuple(filter(None, paths)), lines=lines, tool=call.tool)
     for given in operations:
         if text(given, "mode") in _PATTERNS:
             pattern, path = text(given, "pattern"), text(given, "path")
-            yield Search(
+            yield events.Search(
                 query=pattern or path,
                 where="code" if text(given, "mode") == "Search" else "files",
                 path=path if pattern else "",
@@ -235,7 +206,7 @@ def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterato
             )
 
 
-def _fs_write(call: tools.ToolCall) -> FileWrite:
+def _fs_write(call: tools.ToolCall) -> events.FileWrite:
     """Read the CLI's `command` argument; the IDE's tool of this name has none and writes."""
     makers = {"append": tools.append, "str_replace": tools.edit, "insert": tools.edit}
     name = text(call.given, "command")
@@ -251,18 +222,12 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     append="fs_append",
     delete="delete_file",
     command="execute_bash execute_pwsh shell",
-) | {
-    "fs_write": _fs_write,
-    "write": _fs_write,
-}
-
+) | {"fs_write": _fs_write, "write": _fs_write}
 
 # --- how it is installed -------------------------------------------------------------------------
 #
-# Hook files are read by the IDE from 1.0 and the CLI from 3.0; the older harness knows only hooks
-# inside an agent's file. There is no such file for the built-in agent, so we bring an agent of our
-# own, and every agent the user has gets the hooks too: else its sessions would go unseen. An event
-# that both formats report is one event in the store.
+# The older harness knows only hooks inside an agent's file, and the built-in agent has none: we
+# bring one of our own, and each of the user's gets the hooks too.
 
 # SessionEnd is missing from older versions, which may refuse a file that names it.
 _TRIGGERS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")

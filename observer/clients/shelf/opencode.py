@@ -1,10 +1,7 @@
 """OpenCode and Kilo: calls of the plugin in `opencode.js`, by the name of the hook or bus event.
 
-A hook is reported as `{input, output}`, an event of the bus as it came; the plugin adds the
-directory, the parent of a sub-agent's session, and what the agent said last. A sub-agent has a
-session of its own, whose prompt is what its parent handed to it.
-
-Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9; the types of the plugin API.
+A hook is reported as `{input, output}`, an event of the bus as it came; the plugin adds directory,
+parent and what the agent said last. Source: payloads of OpenCode 1.18.33 and Kilo 7.7.9.
 """
 
 from __future__ import annotations
@@ -25,17 +22,7 @@ from observer.clients.config_files.file_edits import read as read_file
 from observer.clients.envelope import Envelope, Json, Object
 from observer.clients.parts import Servers, edit_json, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, joined, rest, rows, text, token_usage
-from observer.core.events import (
-    AnyBody,
-    Compaction,
-    Custom,
-    Delegation,
-    Event,
-    Prompt,
-    Reply,
-    SessionEnd,
-    SessionStart,
-)
+from observer.core import events
 
 TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     command="bash",
@@ -46,11 +33,9 @@ TOOLS: Mapping[str, tools.Maker] = tools.by_name(
     find="glob list",
     fetch="webfetch",
     ask_web="websearch codesearch",
-) | {
-    "task": lambda call: tools.delegate(_undescribed(call)),
-}
+) | {"task": lambda call: tools.delegate(_undescribed(call))}
 
-Reader: TypeAlias = Callable[[Object], AnyBody]
+Reader: TypeAlias = Callable[[Object], events.AnyBody]
 CallReader: TypeAlias = Callable[[Object], tools.ToolCall]
 
 _BASE = frozenset({"id", "type", "directory"})
@@ -59,19 +44,23 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*', re.DOTALL)
 _RESULT = re.compile(r"<task_result>\n?(.*?)\n?</task_result>", re.DOTALL)
 
 
-def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one call of the plugin into the events that it reports."""
-    bodies: Iterable[AnyBody]
+    bodies: Iterable[events.AnyBody]
     if read_call := _CALLS.get(envelope.event):
         bodies = tools.effects(read_call(payload), TOOLS, patches={"patch"})
     else:
+        error = inner(inner(payload, "properties"), "error")
+        said = joined(text(error, "name"), text(inner(error, "data"), "message"))
+        said = said or rest(payload, beside=_BASE)
+        unknown = events.Custom(name=f"{envelope.client}:{envelope.event}", text=said)
         reader = _READERS.get(envelope.event)
-        bodies = (reader(payload) if reader else _other(envelope, payload),)
+        bodies = (reader(payload) if reader else unknown,)
     for body in bodies:
         properties = inner(payload, "properties")
         named = text(inner(payload, "input"), "sessionID") or text(properties, "sessionID")
         session = named or text(inner(properties, "info"), "id")
-        is_childs_prompt = isinstance(body, Delegation) and envelope.event == "chat.message"
+        is_childs_prompt = isinstance(body, events.Delegation) and envelope.event == "chat.message"
         call = text(inner(payload, "input"), "callID") or text(_part(payload), "callID")
         owner = text(payload, "parentID") if is_childs_prompt else session
         cwd = text(payload, "directory")
@@ -86,27 +75,20 @@ def _part(payload: Object) -> Object:
     return inner(inner(payload, "properties"), "part")
 
 
-def _created(payload: Object) -> AnyBody:
+def _created(payload: Object) -> events.AnyBody:
     parent = text(inner(inner(payload, "properties"), "info"), "parentID")
-    return SessionStart(source="subagent" if parent else "startup", parent_session=parent)
+    return events.SessionStart(source="subagent" if parent else "startup", parent_session=parent)
 
 
-def _message(payload: Object) -> AnyBody:
+def _message(payload: Object) -> events.AnyBody:
     parts = [part for part in rows(inner(payload, "output"), "parts") if not part.get("synthetic")]
     said = joined(*(text(part, "text") for part in parts if text(part, "type") == "text"))
     if text(payload, "parentID"):
-        return Delegation(task=said, agent=text(inner(payload, "input"), "agent"))
+        return events.Delegation(task=said, agent=text(inner(payload, "input"), "agent"))
     if quoted := _QUOTED.fullmatch(said):
         said = quoted[1].replace('\\"', '"')
     files = (text(part, "filename") for part in parts if text(part, "type") == "file")
-    return Prompt(text=said, files=tuple(filter(None, files)))
-
-
-def _other(envelope: Envelope, payload: Object) -> AnyBody:
-    error = inner(inner(payload, "properties"), "error")
-    said = joined(text(error, "name"), text(inner(error, "data"), "message"))
-    name = f"{envelope.client}:{envelope.event}"
-    return Custom(name=name, text=said or rest(payload, beside=_BASE))
+    return events.Prompt(text=said, files=tuple(filter(None, files)))
 
 
 def _call(payload: Object) -> tools.ToolCall:
@@ -154,13 +136,13 @@ def _undescribed(call: tools.ToolCall) -> tools.ToolCall:
 
 _READERS: Mapping[str, Reader] = {
     "session.created": _created,
-    "session.resumed": lambda _: SessionStart(source="resume"),
-    "session.idle": lambda payload: Reply(
+    "session.resumed": lambda _: events.SessionStart(source="resume"),
+    "session.idle": lambda payload: events.Reply(
         text=text(payload, "text"), usage=token_usage(inner(payload, "usage"))
     ),
-    "session.compacted": lambda payload: Compaction(summary=text(payload, "text")),
+    "session.compacted": lambda payload: events.Compaction(summary=text(payload, "text")),
     "chat.message": _message,
-    "dispose": lambda _: SessionEnd(reason="exit"),
+    "dispose": lambda _: events.SessionEnd(reason="exit"),
 }
 _CALLS: Mapping[str, CallReader] = {"tool.execute.after": _call, "tool.error": _failed_call}
 
@@ -186,10 +168,9 @@ _SERVERS = Servers(("mcp",), {"type": "local", "enabled": True}, _flat, _shaped)
 
 
 class _Settings(NamedTuple):
-    """One of the two files in which a client of this family keeps its settings.
+    """One of two files, with comments or without, in which a client of this family has settings.
 
-    It reads one with comments beside one without, and adds the address of its schema to a file
-    without it. Our server goes into the one that is there.
+    Our server goes into the one that is there; the client adds its schema to one without.
     """
 
     client: str

@@ -1,8 +1,4 @@
-"""Pi: calls of the extension in `pi.js`, each `{event, cwd, sessionId}`.
-
-A command that fails is an error whose text ends with its exit code. Source: payloads of 0.74.2, and
-the types of its extensions.
-"""
+"""Pi: calls of the extension in `pi.js`, `{event, cwd, sessionId}`. Source: payloads of 0.74.2."""
 
 from __future__ import annotations
 
@@ -17,16 +13,7 @@ from observer.clients.client import Client, HookSample, plain_text
 from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import ConfigFile, Servers, installer_of, placed, plug_in
 from observer.clients.payload import event_of, inner, prose, rest, text, token_usage
-from observer.core.events import (
-    AnyBody,
-    Compaction,
-    Custom,
-    Event,
-    Prompt,
-    Reply,
-    SessionEnd,
-    SessionStart,
-)
+from observer.core import events
 
 NAME = "pi"
 
@@ -46,13 +33,13 @@ _EXIT = re.compile(r"\s*Command exited with code (\d{1,9})\s*\Z")
 _CUT = re.compile(r"\s*Command (?:aborted|timed out after [\d.]{1,20} seconds)\s*\Z")
 
 
-def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+def read(envelope: Envelope, payload: Object) -> Iterable[events.Event]:
     """Turn one call of the extension into the event that it reports, or into none."""
     event, session = inner(payload, "event"), text(payload, "sessionId")
     if text(event, "reason") == _RELOAD:
         return
     reader, name = _READERS.get(envelope.event), f"{NAME}:{text(event, 'type')}"
-    unknown = Custom(name=name, text=rest(event, beside=frozenset({"type"})))
+    unknown = events.Custom(name=name, text=rest(event, beside=frozenset({"type"})))
     body = reader(event) if reader else unknown
     call = text(event, "toolCallId")
     yield structs.replace(
@@ -61,7 +48,7 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     )
 
 
-def _tool(event: Object) -> AnyBody:
+def _tool(event: Object) -> events.AnyBody:
     said = prose(event.get("content"))
     failed = event.get("isError") is True
     call = tools.ToolCall(
@@ -85,17 +72,16 @@ def _ended(call: tools.ToolCall, said: str) -> tools.ToolCall:
     return call if call.failed else structs.replace(call, exit_code=0)
 
 
-_READERS: Mapping[str, Callable[[Object], AnyBody]] = {
-    "session_start": lambda event: SessionStart(source=text(event, "reason")),
-    "before_agent_start": lambda event: Prompt(text=text(event, "prompt")),
+_READERS: Mapping[str, Callable[[Object], events.AnyBody]] = {
+    "session_start": lambda event: events.SessionStart(source=text(event, "reason")),
+    "before_agent_start": lambda event: events.Prompt(text=text(event, "prompt")),
     "tool_result": _tool,
-    "agent_end": lambda event: Reply(
+    "agent_end": lambda event: events.Reply(
         text=text(event, "text"), usage=token_usage(inner(event, "usage"))
     ),
-    "session_compact": lambda event: Compaction(summary=text(event, "summary")),
-    "session_shutdown": lambda event: SessionEnd(reason=text(event, "reason")),
+    "session_compact": lambda event: events.Compaction(summary=text(event, "summary")),
+    "session_shutdown": lambda event: events.SessionEnd(reason=text(event, "reason")),
 }
-
 
 # --- how it is installed -------------------------------------------------------------------------
 

@@ -57,9 +57,7 @@ def read(envelope: Envelope, _: Object) -> Iterable[Event]:
 
 # --- how they are installed ----------------------------------------------------------------------
 #
-# One marked block that sources the recorder, if it is there. bash and zsh have it at the end of
-# their rc file, fish in a file of its own. The files are handled as bytes: they need be in no
-# encoding.
+# One marked block that sources the recorder, if it is there, in files that need be in no encoding.
 
 _BEGIN = b"# >>> observer >>>"
 _END = b"# <<< observer <<<"
@@ -68,16 +66,11 @@ _BLOCK = re.compile(
     % {b"begin": re.escape(_BEGIN), b"end": re.escape(_END)}
 )
 
-
 _PROFILES = (".bash_profile", ".bash_login", ".profile")
 
 
 def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
-    """Plan the block in the start-up file of a shell.
-
-    Raises:
-        ConfigInvalid: a block was begun there and not ended.
-    """
+    """Plan the block in a shell's start-up file; raise ConfigInvalid if one there has no end."""
     file = path(context)
     found = _BLOCK.search(read_file(file) or b"")
     has_ctrl_r = bool(found and _script("ctrl-r", shell, context) in found[0])
@@ -97,11 +90,7 @@ def _install(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
 
 
 def _uninstall(shell: str, path: PathOf, context: InstallContext) -> InstallPlan:
-    """Plan the removal of the block; a file that held nothing else is removed.
-
-    Raises:
-        ConfigInvalid: a block was begun there and not ended.
-    """
+    """Plan the removal of the block, and of a file that held nothing else; raise as `_install`."""
     file = path(context)
     found = _BLOCK.search(read_file(file) or b"")
     if found and _script("observer", shell, context) not in found[0]:

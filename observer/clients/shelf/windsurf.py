@@ -1,8 +1,4 @@
-"""Windsurf: the hooks of its agent Cascade, one JSON object on standard input.
-
-Key of a session is `trajectory_id`, of a turn `execution_id`; `tool_info` has the rest. Nothing is
-said of how a command ended. Source: the client's hook reference; no payload was recorded.
-"""
+"""Windsurf: the hooks of its agent Cascade. Source: its hook reference; no payload was recorded."""
 
 from __future__ import annotations
 
@@ -17,18 +13,16 @@ from observer.clients.envelope import Envelope, Object
 from observer.clients.parts import ConfigFile, HookEntries, Servers, installer_of, placed
 from observer.clients.payload import event_of, inner, rest, rows, text
 from observer.core.events import AnyBody, Command, Custom, Event, FileRead, FileWrite, Prompt, Reply
+from observer.core.text import word_set
 
 NAME = "windsurf"
 
-NOISE: Mapping[str, str] = {
-    "pre_read_code": "post_read_code reports it",
-    "pre_write_code": "post_write_code reports it",
-    "pre_run_command": "post_run_command reports it",
-    "pre_mcp_tool_use": "post_mcp_tool_use knows the result",
-    "post_cascade_response_with_transcript": "post_cascade_response reports it",
-    "post_setup_worktree": "says nothing about the work",
-}
-"""Events of which nothing is kept, and why."""
+NOISE = word_set(
+    """
+    pre_read_code pre_write_code pre_run_command pre_mcp_tool_use
+    post_cascade_response_with_transcript post_setup_worktree
+    """
+)
 
 
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
@@ -67,7 +61,6 @@ _READERS: Mapping[str, Callable[[Object], AnyBody]] = {
     "post_mcp_tool_use": _used,
     "post_cascade_response": lambda given: Reply(text=text(given, "response")),
 }
-
 
 # --- how it is installed -------------------------------------------------------------------------
 

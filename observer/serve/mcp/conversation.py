@@ -1,12 +1,7 @@
 """One client's requests on a stream of lines, as JSON-RPC 2.0 and both eras of MCP want them.
 
-The SDK would do the same with models, streams and tasks of its own: that costs a millisecond of
-processor time a request and 60 MiB, so it serves HTTP only.
-
-A client's first request says whether it opens by `initialize` or describes itself in each request;
-that cannot change. Promises: a line that is too long or is not JSON-RPC is answered with an error,
-a client that does not read its answers is not read either, a cancelled request is never answered,
-and a client that closes its end still gets the answers to its requests.
+The SDK would do the same at a millisecond of processor time a request and 60 MiB. A client's first
+request says whether it opens by `initialize` or describes itself in each.
 """
 
 from __future__ import annotations
@@ -15,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -23,16 +18,8 @@ from msgspec import UNSET, UnsetType
 from observer import __version__
 from observer.core.json_text import dump, load, repair_encoding
 from observer.core.value import decode_json
+from observer.local import pump
 from observer.local.journal import LINE_BYTES, Lines
-from observer.local.pump import (
-    DISCOVERY,
-    METHODS,
-    OPENING,
-    VERSION,
-    VIEW_TYPE,
-    VIEWS,
-    shows_views,
-)
 from observer.serve.mcp.handlers import (
     ELICIT,
     INTERNAL_ERROR,
@@ -58,14 +45,14 @@ MOST_OPEN = 64
 DRAIN_S = 1.0
 """How long a client that closed its end is kept for its outstanding answers."""
 IDENTITY = {"name": "observer", "title": "observer: memory of earlier work", "version": __version__}
-_SPACE = VERSION.partition("/")[0]
+_SPACE = pump.VERSION.partition("/")[0]
 _CAPABILITIES = {
     "prompts": {"listChanged": False},
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }
-_SHOWING = {**_CAPABILITIES, "extensions": {VIEWS: {"mimeTypes": [VIEW_TYPE]}}}
-_NOT_KEPT = (*METHODS, DISCOVERY, "resources/list", "resources/read")
+_SHOWING = {**_CAPABILITIES, "extensions": {pump.VIEWS: {"mimeTypes": [pump.VIEW_TYPE]}}}
+_NOT_KEPT = (*pump.METHODS, pump.DISCOVERY, "resources/list", "resources/read")
 """Methods whose results say in the modern era how long they may be kept."""
 
 
@@ -100,11 +87,7 @@ class _Message(msgspec.Struct):
     error: Json | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Refuse what is none of these.
-
-        Raises:
-            ValueError: the decoder's for a shape that does not fit.
-        """
+        """Refuse what is none of these; ValueError is the decoder's own."""
         if self.method is UNSET and self.result is UNSET and self.error is UNSET:
             raise ValueError("no method, no result and no error")
 
@@ -128,34 +111,45 @@ class _Envelope(msgspec.Struct, rename=lambda name: f"{_SPACE}/{name}"):
     clientInfo: _Implementation | None = None  # noqa: N815 - as above
 
 
-class Conversation:
-    """What is said on one stream.
+class Outlet(Protocol):
+    """Where answers go."""
 
-    Args:
-        handlers: what answers.
-        instructions: for the client's model.
-        writer: where answers go.
+    def write(self, line: bytes, /) -> None:
+        """Take one answer, with its line end."""
+
+    async def drain(self) -> None:
+        """Wait until there is room for more."""
+
+
+class Conversation:
+    """What is said on one stream; `instructions` are for the client's model.
+
+    One that `is_open` needs no opening; answers are awaited for `linger_s` at its end, None: for
+    ever.
     """
 
     def __init__(
-        self, handlers: McpHandlers, instructions: str, writer: asyncio.StreamWriter
+        self,
+        handlers: McpHandlers,
+        instructions: str,
+        writer: Outlet,
+        *,
+        is_open: bool = False,
+        linger_s: float | None = DRAIN_S,
     ) -> None:
         self._handlers = handlers
         self._instructions = instructions
         self._writer = writer
         self._is_modern: bool | None = None
-        self._is_open = False
+        self._is_open = is_open
+        self._linger_s = linger_s
         self._client = Sender(asks=False, repeats=False, ask=self._ask)
         self._running: dict[asyncio.Task[None], int | str] = {}
         self._asked: dict[int, asyncio.Future[Json]] = {}
         self._questions = 0
 
-    async def run(self, lines: LineReader) -> None:
-        """Answer until one side closes the stream.
-
-        Raises:
-            OSError: it broke.
-        """
+    async def run(self, lines: AsyncIterator[bytes | None]) -> None:
+        """Answer until one side closes the stream; raise OSError if it broke."""
         try:
             async for line in lines:
                 self._take(line)
@@ -166,7 +160,7 @@ class Conversation:
                 if not asked.done():
                     asked.set_exception(RequestRefused(INVALID_REQUEST, "the client left"))
             if self._running:
-                await asyncio.wait(self._running, timeout=DRAIN_S)
+                await asyncio.wait(self._running, timeout=self._linger_s)
         finally:
             for task in self._running:
                 task.cancel()
@@ -214,17 +208,13 @@ class Conversation:
             self._refuse(RequestRefused(INTERNAL_ERROR, "Internal server error"), identifier)
 
     def _sender(self, method: str, params: Json) -> Sender:
-        """Return who sends a request.
-
-        Raises:
-            RequestRefused: it is of the other era, or comes before the conversation was opened.
-        """
+        """Return who sends a request; refuse one of the other era, or that comes too early."""
         meta = params.get("_meta")
-        has_envelope = isinstance(meta, dict) and VERSION in meta and method != OPENING
+        has_envelope = isinstance(meta, dict) and pump.VERSION in meta and method != pump.OPENING
         if self._is_modern is None:
             self._is_modern = has_envelope
         if self._is_modern:
-            if method == OPENING:
+            if method == pump.OPENING:
                 raise _unsupported(params.get("protocolVersion"))
             return self._described(meta)
         if has_envelope:
@@ -245,10 +235,10 @@ class Conversation:
     def _own(self, method: str, params: Json, client: Sender) -> Json | None:
         """Return the result of what the era itself asks for; None for all else."""
         if self._is_modern:
-            if method != DISCOVERY:
+            if method != pump.DISCOVERY:
                 return None
             return discovered(self._instructions, shows=client.shows)
-        if method == OPENING:
+        if method == pump.OPENING:
             opening = typed(params, _Opening)
             able = opening.capabilities
             self._client = client._replace(asks=_asks(able), shows=self._shows(able))
@@ -257,7 +247,7 @@ class Conversation:
         return {} if method == "ping" else None
 
     def _shows(self, capabilities: Json) -> bool:
-        return bool(self._handlers.views) and shows_views(capabilities)
+        return bool(self._handlers.views) and pump.shows_views(capabilities)
 
     def _note(self, method: str, params: Json) -> None:
         if method == "notifications/initialized":
@@ -270,11 +260,7 @@ class Conversation:
                         task.cancel()
 
     async def _ask(self, form: Json) -> Json:
-        """Have the client ask its person, and return what was said.
-
-        Raises:
-            RequestRefused: the client refuses, or leaves.
-        """
+        """Have the client ask its person; raise RequestRefused if it refuses, or leaves."""
         self._questions += 1
         identifier = self._questions
         asked: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
@@ -316,11 +302,7 @@ class Conversation:
 
 
 def _message(line: bytes | None) -> _Message:
-    """Return the message on a line.
-
-    Raises:
-        RequestRefused: it is none.
-    """
+    """Return the message on a line; raise RequestRefused if it is none."""
     if line is None:
         raise RequestRefused(INVALID_REQUEST, f"line longer than {LINE_BYTES} bytes dropped")
     with suppress(msgspec.DecodeError):
@@ -385,11 +367,11 @@ def framed(method: str, result: Json) -> Json:
 
 def before_calls(lists: Mapping[str, Json], instructions: str) -> dict[str, dict[str, Json]]:
     """Return what a client is answered before it calls a tool, by version and method."""
-    listed = {method: lists[method] for method in METHODS}
-    modern = {DISCOVERY: discovered(instructions), **listed}
+    listed = {method: lists[method] for method in pump.METHODS}
+    modern = {pump.DISCOVERY: discovered(instructions), **listed}
     return {
         **{
-            version: {OPENING: opened(instructions, version), **listed}
+            version: {pump.OPENING: opened(instructions, version), **listed}
             for version in HANDSHAKE_VERSIONS
         },
         **{

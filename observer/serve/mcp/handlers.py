@@ -1,10 +1,4 @@
-"""Answers to MCP requests: tools, resources, prompts, and questions to the person, as plain JSON.
-
-Knows no transport and no version of the protocol but the one difference in how a person is asked:
-clients of the revision of 2026-07-28 are asked by the answer to their call, which they then repeat;
-earlier ones by a request of ours meanwhile. The client shows the question and sends the person's
-answer; no agent answers it.
-"""
+"""Answers to MCP requests: tools, resources, prompts, questions to the person, as plain JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +28,6 @@ P = TypeVar("P", bound=msgspec.Struct)
 
 INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32600, -32601, -32602
 INTERNAL_ERROR, PARSE_ERROR = -32603, -32700
-"""Codes of JSON-RPC 2.0."""
 FIELD = "approve"
 ELICIT = "elicitation/create"
 MARKDOWN = "text/markdown"
@@ -52,11 +45,11 @@ class RequestRefused(Exception):
 
 
 class Sender(NamedTuple):
-    """Who sent a request: whether it shows questions to a person, and how it is asked to.
+    """Who sent a request: whether it asks a person, and how.
 
-    One that `repeats` is asked by the answer to its call, which it then repeats. Otherwise `ask`
-    sends it the form, and returns what it answers or raises `RequestRefused`. One that `shows`
-    renders the views of tools.
+    One that `repeats`, as of 2026-07-28, is asked by the answer to its call, which it then repeats.
+    Otherwise `ask` sends it the form, and returns what it answers or raises `RequestRefused`. One
+    that `shows` renders the views of tools.
     """
 
     asks: bool
@@ -114,7 +107,6 @@ _PROMPTS = {
     "review": ("Review notes", "Settle which of the notes that are near each other still hold."),
 }
 
-
 _PROJECT = {
     "description": "Name or folder; left out: where you are.",
     "name": "project",
@@ -123,11 +115,7 @@ _PROJECT = {
 
 
 class McpHandlers:
-    """The handlers for some toolsets.
-
-    Args:
-        view_of: makes the HTML of a view, by its name; without it there are no views.
-    """
+    """The handlers for some toolsets; `view_of` makes the HTML of a view, without it are none."""
 
     def __init__(
         self,
@@ -175,11 +163,7 @@ class McpHandlers:
         return self._methods.keys()
 
     async def answer(self, method: str, params: Mapping[str, Any], client: Sender) -> Json:
-        """Return the result of a request.
-
-        Raises:
-            RequestRefused: by the method, or there is none that takes these parameters.
-        """
+        """Return the result of a request; raise RequestRefused by the method, or without one."""
         if method not in self._methods:
             raise RequestRefused(METHOD_NOT_FOUND, "Method not found", method)
         shape, work = self._methods[method]
@@ -190,7 +174,6 @@ class McpHandlers:
         return listed
 
     async def _list_tools(self, _list: _List, _client: Sender) -> Json:
-        """List the tools, with links to their views."""
         listed: list[Json] = [*self.lists["tools/list"]["tools"]]
         for place, tool in enumerate(self._tools.values()):
             if tool.view:
@@ -200,7 +183,6 @@ class McpHandlers:
         return {"tools": listed}
 
     async def _call_tool(self, call: _Call, client: Sender) -> Json:
-        """Run a tool; errors are answered in the format of its toolset."""
         tool = self._tools.get(call.name)
         if tool is None:
             raise RequestRefused(self._unknown_tool, f"no tool {call.name[:MOST_REPEATED]!r}")
@@ -256,7 +238,6 @@ class McpHandlers:
         return {"contents": [{"mimeType": MARKDOWN, "text": text, "uri": read.uri}]}
 
     async def _get_prompt(self, prompt: _Prompt, _client: Sender) -> Json:
-        """Return a prompt with what is known about the project."""
         writers = {"resume_work": self._documents.resume, "review": self._documents.review}
         if prompt.name not in writers:
             raise RequestRefused(INVALID_PARAMS, f"no prompt {prompt.name[:MOST_REPEATED]!r}")
@@ -274,11 +255,7 @@ class McpHandlers:
 
 
 def typed(params: object, shape: type[P]) -> P:
-    """Return the parameters of a request.
-
-    Raises:
-        RequestRefused: they have another shape.
-    """
+    """Return the parameters of a request; raise RequestRefused for another shape."""
     try:
         return msgspec.convert(params, shape)
     except msgspec.ValidationError as error:
@@ -290,10 +267,7 @@ def _text(text: str) -> Json:
 
 
 async def _consent(client: Sender, call: _Call, question: PersonQuestion) -> bool | Json:
-    """Return whether the person said yes, or the answer that asks the client to ask them.
-
-    False too where the client cannot ask anybody.
-    """
+    """Return whether the person said yes, or the answer that asks the client to ask them."""
     if not client.asks:
         return False
     schema = {

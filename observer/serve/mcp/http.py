@@ -1,169 +1,115 @@
-"""MCP over HTTP: requests through the SDK's transports and types to the one set of handlers.
-
-Imported once somebody asks for it: the SDK takes half a second of processor time and 60 MiB.
-"""
+"""MCP over HTTP: one conversation a request, or, by server-sent events, one a connection."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from contextvars import ContextVar
-from typing import Any
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
 from urllib.parse import unquote
 
-from anyio.abc import ObjectReceiveStream
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
-from mcp.server.sse import SseServerTransport
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.shared.exceptions import MCPError
-from mcp.types import RequestParams
-from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from observer.core.errors import NotFound
-from observer.local.pump import shows_views
-from observer.serve.mcp.conversation import IDENTITY, MODERN_VERSIONS, framed
-from observer.serve.mcp.handlers import INVALID_REQUEST, Json, McpHandlers, RequestRefused, Sender
+from observer.core.errors import BadInput, NotFound
+from observer.serve.http import body_of
+from observer.serve.mcp.conversation import Conversation
+from observer.serve.mcp.handlers import McpHandlers
 from observer.serve.mcp.server import McpFront
-from observer.tools.registry import toolsets
+from observer.serve.worker import end
 
-FOLDER_HEADER = b"observer-cwd"
+FOLDER_HEADER = "observer-cwd"
 """HTTP header that says, percent-encoded, which folder the client works in."""
-Message = MutableMapping[str, Any]  # ASGI's own shape
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-
-
-class _Server(Server[Any]):
-    """A server of the SDK whose requests the handlers answer.
-
-    Its instructions are those of the current task.
-    """
-
-    def __init__(self, handlers: McpHandlers, current: ContextVar[str]) -> None:
-        self._current = current
-        super().__init__(IDENTITY["name"], title=IDENTITY["title"], version=IDENTITY["version"])
-        self._handlers = handlers
-        for method in handlers.methods:
-            self.add_request_handler(method, RequestParams, self._answer)
-        self.middleware = []  # the SDK's own would record calls for telemetry
-
-    @property
-    def instructions(self) -> str | None:
-        """Return the guides of the toolsets, then greetings and rules."""
-        return self._current.get()
-
-    @instructions.setter
-    def instructions(self, guide: str | None) -> None:
-        del guide  # the SDK sets what it was made with
-
-    async def _answer(self, context: ServerRequestContext[Any], _params: RequestParams) -> Json:
-        try:
-            params = context.params or {}
-            result = await self._handlers.answer(context.method, params, _client(context))
-            is_modern = context.protocol_version in MODERN_VERSIONS
-            return framed(context.method, result) if is_modern else result
-        except RequestRefused as error:
-            raise MCPError(error.code, error.message, error.data) from error
-
-
-def _client(context: ServerRequestContext[Any]) -> Sender:
-    session = context.session
-    repeats = context.protocol_version in MODERN_VERSIONS
-    capabilities = session.client_capabilities
-    asks = capabilities is not None and capabilities.elicitation is not None
-    shows = capabilities is not None and shows_views({"extensions": capabilities.extensions})
-
-    async def ask(form: Json) -> Json:
-        try:
-            said = await session.elicit_form(
-                form["message"], form["requestedSchema"], context.request_id
-            )
-        except MCPError as error:
-            raise RequestRefused(error.code, error.message) from error
-        except ValidationError as error:
-            raise RequestRefused(INVALID_REQUEST, "the client answered something else") from error
-        return said.model_dump(mode="json")
-
-    return Sender(asks and (repeats or session.can_send_request), repeats, ask, shows)
-
-
 MESSAGES = "/messages"
 """Where clients of server-sent events post, on the connection's own session."""
+PING_S = 15.0
+"""After so long a silence something is sent on a connection, so that nobody gives it up."""
+
+
+class _Said(asyncio.Queue[bytes]):
+    """What a conversation writes, line by line; an empty one at its end."""
+
+    write = asyncio.Queue.put_nowait
+
+    async def drain(self) -> None:
+        """Return at once."""
 
 
 class McpHttp:
     """The ASGI application behind `/mcp`, `/sse` (each with `/<toolset>`) and `/messages`.
 
-    `/mcp` is stateless, so that a restart of the daemon ends no session. A connection to `/sse`
-    lasts as long as its client; what is posted for it needs the id that it alone was given. Host,
-    Origin and token are left to whoever mounts it.
+    `/mcp` is stateless, so that a restart of the daemon ends no session; a connection to `/sse`
+    lasts as long as its client. Host, Origin and token are left to whoever mounts it.
     """
 
     def __init__(self, front: McpFront) -> None:
         self._front = front
-        self._instructions: ContextVar[str] = ContextVar("instructions", default="")
-        self._servers = {
-            name: _Server(front.handlers(name), self._instructions) for name in toolsets()
-        }
-        self._managers = {
-            name: StreamableHTTPSessionManager(app=server, json_response=True, stateless=True)
-            for name, server in self._servers.items()
-        }
-        self._events = SseServerTransport(MESSAGES)
-        self._open: set[Any] = set()  # the SDK's own streams
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Serve inside the block; once only."""
-        async with AsyncExitStack() as stack:
-            for manager in self._managers.values():
-                await stack.enter_async_context(manager.run())
-            yield
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request; `path_params` may name the toolset.
-
-        Raises:
-            NotFound: no such toolset.
-        """
-        if scope["path"] == MESSAGES:
-            await self._events.handle_post_message(scope, receive, send)
-            return
-        is_events = scope["path"].partition("/sse")[0] == ""
-        # Only the document of mem0 knows server-sent events.
-        toolset = scope.get("path_params", {}).get("toolset", "mem0" if is_events else "core")
-        if toolset not in self._managers:
-            raise NotFound(f"no toolset {toolset!r}", hint="choose among: " + ", ".join(toolsets()))
-        headers = dict(scope["headers"])
-        folder = unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1"))
-        _, instructions = await self._front.enter(folder, toolset)
-        self._instructions.set(instructions)
-        if not is_events:
-            await self._managers[toolset].handle_request(scope, receive, send)
-            return
-        server = self._servers[toolset]
-        async with self._events.connect_sse(scope, receive, send) as (inbox, outbox):
-            self._open.add(outbox)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; `path_params` may name the toolset, or raise NotFound."""
+        request = Request(scope, receive)
+        is_events = request.url.path.startswith("/sse")
+        if request.url.path == MESSAGES:
+            answer = await self._taken(request)
+        else:
+            # Only the document of mem0 knows server-sent events.
+            toolset = request.path_params.get("toolset", "mem0" if is_events else "core")
+            folder = unquote(request.headers.get(FOLDER_HEADER, ""))
             try:
-                await server.run(_InOurs(inbox), outbox, server.create_initialization_options())
-            finally:
-                self._open.discard(outbox)
+                entered = await self._front.enter(folder, toolset)
+            except BadInput as error:
+                raise NotFound(error.message, hint=error.hint) from error
+            if is_events:
+                lines = self._events(Conversation(*entered, said := _Said()), said)
+                answer = StreamingResponse(lines, media_type="text/event-stream")
+            else:
+                answer = await _answered(entered, await body_of(request))
+        await answer(scope, receive, send)
 
-    def leave(self) -> None:
-        """End the connections that would last as long as their clients."""
-        for outbox in list(self._open):
-            outbox.close()
+    async def _taken(self, request: Request) -> Response:
+        """Take a message for a connection, known by the id that it alone was given."""
+        session = request.query_params.get("session_id")
+        if session is None:
+            raise BadInput("the session_id is missing")
+        if session not in self._front.streams:
+            raise NotFound("no such session", hint="connect to /sse anew")
+        self._front.streams[session].put_nowait(await body_of(request))
+        return Response(status_code=202)
+
+    async def _events(self, talk: Conversation, said: _Said) -> AsyncIterator[str]:
+        session, inbox = secrets.token_hex(16), asyncio.Queue[bytes | None]()
+        self._front.streams[session] = inbox
+        talking = asyncio.create_task(talk.run(_lines(inbox)))
+        talking.add_done_callback(lambda _: said.write(b""))
+        try:
+            yield f"event: endpoint\ndata: {MESSAGES}?session_id={session}\n\n"
+            while True:
+                try:
+                    async with asyncio.timeout(PING_S):
+                        line = await said.get()
+                except TimeoutError:
+                    yield ": ping\n\n"
+                    continue
+                if not line:
+                    return
+                yield f"event: message\ndata: {line.decode()}\n"
+        finally:
+            del self._front.streams[session]
+            await end([talking])
 
 
-class _InOurs(ObjectReceiveStream[Any]):
-    """Messages without the context in which they were posted: the connection's own counts."""
+async def _answered(entered: tuple[McpHandlers, str], body: bytes) -> Response:
+    """Return the answer to one request, which needs no opening; none to what asks for none."""
+    said, inbox = _Said(), asyncio.Queue[bytes | None]()
+    inbox.put_nowait(body)
+    inbox.put_nowait(None)
+    await Conversation(*entered, said, is_open=True, linger_s=None).run(_lines(inbox))
+    line = b"" if said.empty() else said.get_nowait()
+    # What names no request is no JSON-RPC.
+    status = 400 if line.startswith(b'{"jsonrpc":"2.0","id":null,') else 200 if line else 202
+    return Response(line, status, media_type="application/json")
 
-    def __init__(self, inbox: ObjectReceiveStream[Any]) -> None:
-        self._inbox = inbox
 
-    async def receive(self) -> Any:  # noqa: ANN401 - the SDK's messages
-        return await self._inbox.receive()
-
-    async def aclose(self) -> None:
-        await self._inbox.aclose()
+async def _lines(inbox: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes | None]:
+    while (line := await inbox.get()) is not None:
+        yield line

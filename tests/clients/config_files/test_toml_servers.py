@@ -15,14 +15,6 @@ from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 
 OURS = '[mcp_servers.observer]\ncommand = "/opt/observer/bin/observer"\nargs = ["mcp"]\n'
-DOTTED = 'mcp_servers.other.command = "x"\n'
-OTHERS = '[mcp_servers.other]\ncommand = "x" # theirs\n\n# the end'
-WIDE = 'list = [\n  ["a"],\n]\nlimit = nan\nat = 2026-11-23\ntext = """\n[a.b]\n"""\n\n\n'
-
-
-def test_values_over_lines_are_no_tables(context: InstallContext) -> None:
-    text = 'list = [\n  ["a"],\n]\nlimit = nan\ntext = """\n[a.b]\n"""\n\n\n'
-    assert drop_server(put_server(text, context), context) == text
 
 
 def test_what_is_written_behind_it_later_stays(context: InstallContext) -> None:
@@ -48,11 +40,6 @@ def test_a_server_of_ours_keeps_what_its_user_added(context: InstallContext) -> 
         "OBSERVER_HOME": "/srv/memory"
     }
     assert put_server(moved, context) == put_server(text, context)
-
-
-def test_the_server_of_another_home_stays(context: InstallContext) -> None:
-    text = put_server("", replace(context, home=Home(Path("/srv/memory"))))
-    assert drop_server(text, context) == text
 
 
 @pytest.mark.parametrize(

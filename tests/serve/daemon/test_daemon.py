@@ -12,7 +12,6 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
@@ -24,6 +23,7 @@ from observer.local import client
 from observer.local.spool import Spool
 from observer.store.pages import VFS
 from observer.tools.status import current
+from tests.serve.services import status
 from tests.support import Observer, Until
 
 pytestmark = pytest.mark.slow
@@ -31,14 +31,9 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 
 
-def _status(home: Home) -> dict[str, Any]:
-    found: dict[str, Any] = client.call(home, "GET", "/status")
-    return found
-
-
 def _answers(home: Home) -> bool:
     try:
-        return bool(_status(home))
+        return bool(status(home))
     except DaemonUnavailable:
         return False
 
@@ -109,11 +104,11 @@ def test_it_stores_what_was_spooled_while_it_was_down_and_wakes_for_what_is_late
 ) -> None:
     _spool(home, tmp_path, 3)
     client.ensure_daemon(home)
-    until(lambda: _status(home)["events"] == 3)
-    until(lambda: _status(home)["spool_depth"] == 0)
+    until(lambda: status(home)["events"] == 3)
+    until(lambda: status(home)["spool_depth"] == 0)
     _spool(home, tmp_path)
-    until(lambda: _status(home)["events"] == 4)
-    assert "watch" not in (_status(home)["degraded"] or ""), "it looked anyway, it was not woken"
+    until(lambda: status(home)["events"] == 4)
+    assert "watch" not in (status(home)["degraded"] or ""), "it looked anyway, it was not woken"
 
 
 def test_what_an_older_version_did_not_understand_is_stored(
@@ -125,28 +120,22 @@ def test_what_an_older_version_did_not_understand_is_stored(
     spool.quarantine(entry, reason="no such client", kept=entry.data)
     (home.spool / "bad" / ".reader").write_text("0.0.1")
     client.ensure_daemon(home)
-    until(lambda: _status(home)["events"] == 1)
-    assert _status(home)["bad_events"] == 0
+    until(lambda: status(home)["events"] == 1)
+    assert status(home)["bad_events"] == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_shown_to_leave_it_stores_what_is_there(
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_shown_to_leave_it_stores_what_is_there_and_killed_the_next_one_does(
     home: Home, tmp_path: Path, until: Until, number: signal.Signals
 ) -> None:
     client.ensure_daemon(home)
     _spool(home, tmp_path, 30)
     os.kill(client.daemon_pid(home) or 0, number)
     until(lambda: not client.is_running(home))
+    if number == signal.SIGKILL:
+        client.ensure_daemon(home)
+        until(lambda: status(home)["events"] == 30)
     assert Spool(home.spool).depth() == 0
-
-
-def test_nothing_is_lost_by_a_kill(home: Home, tmp_path: Path, until: Until) -> None:
-    client.ensure_daemon(home)
-    _spool(home, tmp_path, 30)
-    os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
-    until(lambda: not client.is_running(home))
-    client.ensure_daemon(home)
-    until(lambda: _status(home)["events"] == 30)
 
 
 def test_an_older_daemon_is_replaced(home: Home, tmp_path: Path, until: Until) -> None:
@@ -161,9 +150,9 @@ def test_an_older_daemon_is_replaced(home: Home, tmp_path: Path, until: Until) -
     ) as older:
         try:
             until(lambda: _answers(home))
-            assert _status(home)["version"] == "0.0.1"
+            assert status(home)["version"] == "0.0.1"
             client.ensure_daemon(home, wait_s=30)
-            assert _status(home)["version"] == __version__
+            assert status(home)["version"] == __version__
             assert older.wait(10) == 0
         finally:
             older.kill()
@@ -207,8 +196,8 @@ def test_two_homes_never_meet(home: Home, tmp_path: Path, until: Until) -> None:
     client.ensure_daemon(home)
     client.ensure_daemon(other)
     try:
-        until(lambda: _status(home)["events"] == 1)
-        assert _status(other)["events"] == 0
+        until(lambda: status(home)["events"] == 1)
+        assert status(other)["events"] == 0
         assert client.daemon_pid(home) != client.daemon_pid(other)
     finally:
         client.stop(other)
@@ -224,9 +213,9 @@ def test_a_database_of_a_newer_version_is_left_alone_and_shown(home: Home, tmp_p
     before = home.database.read_bytes()
     _spool(home, tmp_path)
     client.ensure_daemon(home)
-    status = _status(home)
-    assert "schema version 9999" in status["degraded"]
-    assert status["spool_depth"] == 1
+    shown = status(home)
+    assert "schema version 9999" in shown["degraded"]
+    assert shown["spool_depth"] == 1
     client.stop(home)
     assert home.database.read_bytes() == before
 
@@ -234,7 +223,7 @@ def test_a_database_of_a_newer_version_is_left_alone_and_shown(home: Home, tmp_p
 def test_what_the_daemon_wrote_is_private(home: Home, tmp_path: Path, until: Until) -> None:
     _spool(home, tmp_path)
     client.ensure_daemon(home)
-    until(lambda: _status(home)["events"] == 1)
+    until(lambda: status(home)["events"] == 1)
     open_to_others = [path for path in home.root.rglob("*") if path.lstat().st_mode & 0o077]
     theirs = [path for path in open_to_others if not path.is_symlink()]
     assert not [path for path in theirs if not path.is_relative_to(home.hooks)]  # no secret
@@ -246,7 +235,7 @@ def test_a_port_asks_for_the_token(home: Home, monkeypatch: pytest.MonkeyPatch) 
         port = free.getsockname()[1]
     monkeypatch.setenv("OBSERVER_HTTP_PORT", str(port))
     client.ensure_daemon(home)
-    url = f"{_status(home)['http']}/status"
+    url = f"{status(home)['http']}/status"
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(url)
     caught.value.close()
@@ -268,17 +257,17 @@ def test_a_port_that_cannot_be_opened_does_not_keep_the_daemon_down(
         number = taken.getsockname()[1] if trouble == "port" else 1
         monkeypatch.setenv("OBSERVER_HTTP_PORT", str(number))
         client.ensure_daemon(home)
-        status = _status(home)
-    assert status["http"] is None
+        shown = status(home)
+    assert shown["http"] is None
     said = "in use" if trouble == "port" else f"{home.token} cannot be used: Is a directory"
-    assert said in status["degraded"]
+    assert said in shown["degraded"]
 
 
 @pytest.mark.parametrize("name", ["lock", "socket", "database"])
 def test_a_daemon_whose_home_was_taken_leaves(home: Home, until: Until, name: str) -> None:
     """Two daemons must not serve one home, and nothing may be stored where nobody finds it."""
     client.ensure_daemon(home)
-    until(lambda: _status(home)["db_bytes"])
+    until(lambda: status(home)["db_bytes"])
     pid = client.daemon_pid(home) or 0
     getattr(home, name).unlink()
     until(lambda: not Path(f"/proc/{pid}").exists())
@@ -290,7 +279,7 @@ def test_in_quiet_the_database_file_alone_holds_everything(
 ) -> None:
     client.ensure_daemon(home)
     _spool(home, tmp_path, 5)
-    until(lambda: _status(home)["events"] == 5)
+    until(lambda: status(home)["events"] == 5)
 
     def copied_events() -> int:
         copy = tmp_path / "copy.db"
@@ -311,14 +300,14 @@ def test_a_log_deleted_under_the_daemon_loses_nothing(
 ) -> None:
     client.ensure_daemon(home)
     _spool(home, tmp_path, 3)
-    until(lambda: _status(home)["events"] == 3)
+    until(lambda: status(home)["events"] == 3)
     home.database.with_name("observer.db-wal").unlink()
     _spool(home, tmp_path, 4)
-    until(lambda: _status(home)["events"] == 7)
+    until(lambda: status(home)["events"] == 7)
     client.stop(home)
     home.database.with_name("observer.db-wal").unlink(missing_ok=True)
-    status = current(home)
-    assert (status.events, status.degraded) == (7, None)
+    found = current(home)
+    assert (found.events, found.degraded) == (7, None)
 
 
 def test_events_that_were_lost_with_the_log_are_missed(
@@ -327,28 +316,28 @@ def test_events_that_were_lost_with_the_log_are_missed(
     """A file of earlier in place of the database; a copy of `observer backup` is no damage."""
     client.ensure_daemon(home)
     _spool(home, tmp_path, 3)
-    until(lambda: _status(home)["events"] == 3)
+    until(lambda: status(home)["events"] == 3)
     client.stop(home)
     earlier = shutil.copy(home.database, tmp_path / "earlier.db")
     client.ensure_daemon(home)
     _spool(home, tmp_path, 2)
-    until(lambda: _status(home)["events"] == 5)
+    until(lambda: status(home)["events"] == 5)
     client.stop(home)
     shutil.copy(earlier, home.database)
     client.ensure_daemon(home)
-    until(lambda: "3 were whole, 0 came from backups, 2 lost" in str(_status(home)["degraded"]))
+    until(lambda: "3 were whole, 0 came from backups, 2 lost" in str(status(home)["degraded"]))
 
 
 def test_events_outlive_a_database_that_was_deleted_under_the_daemon(
     home: Home, tmp_path: Path, until: Until
 ) -> None:
     client.ensure_daemon(home)
-    until(lambda: _status(home)["db_bytes"])
+    until(lambda: status(home)["db_bytes"])
     home.database.unlink()
     _spool(home, tmp_path, 3)
     until(lambda: not client.is_running(home))
     client.ensure_daemon(home)
-    until(lambda: _status(home)["events"] == 3)
+    until(lambda: status(home)["events"] == 3)
 
 
 def test_hooks_are_brought_up_to_date_when_the_daemon_starts(home: Home) -> None:

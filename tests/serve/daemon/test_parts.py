@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -26,12 +27,12 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.local.spool import Spool
 from observer.serve.daemon import DaemonLog, SecretlessFormatter
-from observer.serve.drain import FEW, MOST_REST_S, rest_s, watch
+from observer.serve.drain import FEW, MOST_REST_S, Wakes, rest_s, watch
 from observer.serve.http import ImportReceipt
 from observer.serve.index import forget_code, give_memory_back
 from observer.serve.lazy_store import LazyStore, RequestStore
-from observer.serve.mcp import listening
-from observer.serve.mcp.listening import LazyMcp
+from observer.serve.mcp import server as listening
+from observer.serve.mcp.server import McpServers
 from observer.serve.note_folders import NoteFolderWorker
 from observer.serve.requests import import_events, post_events
 from observer.serve.watcher import WatchWorker
@@ -123,37 +124,38 @@ def test_the_status_counts_what_an_older_observer_stored(home: Home) -> None:
 
 
 def test_a_watch_wakes_for_a_new_file_and_not_for_one_that_goes(tmp_path: Path) -> None:
-    async def story() -> list[str]:
+    async def story() -> None:
         seen: list[str] = []
-        health = Health()
-        task = asyncio.create_task(watch({tmp_path: seen.append}, health))
-        await asyncio.sleep(0)
-        (tmp_path / "a").touch()
-        await _until(lambda: seen)
-        seen.clear()
-        (tmp_path / "a").unlink()
-        (tmp_path / "b").touch()
-        await _until(lambda: seen)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        assert health.text() is None
-        return seen
+        async with _watching({tmp_path: seen.append}) as health:
+            (tmp_path / "a").touch()
+            await _until(lambda: seen)
+            seen.clear()
+            (tmp_path / "a").unlink()
+            (tmp_path / "b").touch()
+            await _until(lambda: seen)
+        assert (seen, health.text()) == (["b"], None)
 
-    assert asyncio.run(story()) == ["b"]
+    asyncio.run(story())
 
 
 def test_where_the_kernel_cannot_tell_the_daemon_looks_itself(tmp_path: Path) -> None:
-    async def story() -> str | None:
+    async def story() -> None:
         seen: list[str] = []
-        health = Health()
-        gone = {tmp_path / "gone": seen.append}
-        task = asyncio.create_task(watch(gone, health))
-        await _until(lambda: len(seen) > 1)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        return health.text()
+        async with _watching({tmp_path / "gone": seen.append}) as health:
+            await _until(lambda: len(seen) > 1)
+        assert "looking every 0.2 s instead" in (health.text() or "")
 
-    assert "looking every 0.2 s instead" in (asyncio.run(story()) or "")
+    asyncio.run(story())
+
+
+@asynccontextmanager
+async def _watching(wakes: Wakes) -> AsyncIterator[Health]:
+    health = Health()
+    task = asyncio.create_task(watch(wakes, health))
+    await asyncio.sleep(0)
+    yield health
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 @pytest.mark.parametrize(
@@ -214,13 +216,12 @@ def test_the_status_of_a_new_home_is_empty_and_well(home: Home) -> None:
     assert not home.root.exists()
 
 
-def test_the_status_of_a_broken_database_says_so(home: Home) -> None:
+def _broken(home: Home) -> None:
     home.root.mkdir()
     home.database.write_bytes(b"this is not a database, and never was" * 99)
-    assert "store: " in (from_disk(home).degraded or "")
 
 
-def test_the_status_says_that_items_of_before_an_upgrade_want_a_rebuild(home: Home) -> None:
+def _of_before_an_upgrade(home: Home) -> None:
     store = SqliteStore(home.database, steps=migrations("sqlite")[:1])
     with store.write() as writer:
         writer._connection.execute(
@@ -228,7 +229,38 @@ def test_the_status_says_that_items_of_before_an_upgrade_want_a_rebuild(home: Ho
         )
     store.close()
     SqliteStore(home.database).close()
-    assert "make them anew with: observer doctor --rebuild" in (from_disk(home).degraded or "")
+
+
+def _no_folder(place: str, home: Home) -> None:
+    Spool(home.spool).prepare()
+    shutil.rmtree(home.root / place)
+    (home.root / place).touch()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [
+        pytest.param(_broken, "store: ", id="a broken database"),
+        pytest.param(
+            _of_before_an_upgrade, "make them anew with: observer doctor --rebuild", id="upgraded"
+        ),
+        *(
+            pytest.param(partial(_no_folder, place), f"spool: {{root}}/{place}", id=place)
+            for place in ("spool", "spool/new", "spool/shell")
+        ),
+        pytest.param(lambda home: home.root.touch(), "home: {root} is not a folder", id="a file"),
+    ],
+)
+def test_the_status_says_what_is_wrong(
+    home: Home, prepare: Callable[[Home], None], said: str
+) -> None:
+    prepare(home)
+    assert said.format(root=home.root) in (from_disk(home).degraded or "")
+
+
+def test_the_status_of_a_home_below_a_file_says_so(home: Home) -> None:
+    home.root.touch()
+    assert from_disk(Home(home.root / "x")).degraded == f"home: {home.root} is not a folder"
 
 
 def test_the_status_of_a_read_only_home_says_so(
@@ -237,23 +269,6 @@ def test_the_status_of_a_read_only_home_says_so(
     home.root.mkdir()
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert from_disk(home).degraded == f"home: {home.root} cannot be written"
-
-
-@pytest.mark.parametrize("place", ["spool", "spool/new", "spool/shell"])
-def test_the_status_of_a_spool_that_is_no_folder_says_so(home: Home, place: str) -> None:
-    Spool(home.spool).prepare()
-    shutil.rmtree(home.root / place)
-    (home.root / place).touch()
-    shown = from_disk(home).degraded or ""
-    assert shown.startswith(f"spool: {home.root / place}")
-    assert shown.endswith("cannot be read: Not a directory")
-
-
-@pytest.mark.parametrize("below", ["", "home"])
-def test_the_status_of_a_home_that_can_be_no_folder_says_so(tmp_path: Path, below: str) -> None:
-    (tmp_path / "file").touch()
-    status = from_disk(Home(tmp_path / "file" / below))
-    assert status.degraded == f"home: {tmp_path / 'file'} is not a folder"
 
 
 def test_the_status_of_a_home_of_another_user_says_so(
@@ -382,9 +397,7 @@ def test_it_is_awaited_while_a_thread_is_blocked_by_a_call(writer: WriterThread)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
-def test_the_threads_that_answer_go_before_the_writer_and_chores_last(
-    writer: WriterThread,
-) -> None:
+def test_the_threads_that_answer_go_before_the_writer_and_chores_last(writer: WriterThread) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert writer.call(os.getpriority, os.PRIO_PROCESS, 0) == min(19, own + WRITER_NICE)
     with background(1, "chore") as chores:
@@ -405,45 +418,35 @@ class Front:
         return max(self.left, 0)
 
 
-@pytest.fixture
-def lazy(home: Home) -> Callable[[Front], LazyMcp]:
-    return partial(_lazy, home)
-
-
-def _lazy(home: Home, front: Front) -> LazyMcp:
-    async def made() -> LazyMcp:
-        return LazyMcp(services_over(home), cast("Any", None))
-
-    mcp = asyncio.run(made())
-    mcp._front = cast("Any", front)
-    return mcp
-
-
-def test_it_waits_until_no_call_is_answered(
-    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("calls", "may_wait_s", "is_awaited", "looks"),
+    [
+        pytest.param(4, 60.0, False, 4, id="until no call is answered"),
+        pytest.param(1_000_000, 60.0, True, 1, id="not while somebody waits for itself"),
+    ],
+)
+def test_it_waits_while_calls_are_answered(
+    home: Home,
+    monkeypatch: pytest.MonkeyPatch,
+    calls: int,
+    may_wait_s: float,
+    looks: int,
+    *,
+    is_awaited: bool,
 ) -> None:
     monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
-    front = Front(calls=4)
-    mcp = lazy(front)
-    mcp._may_wait_s = 60.0
-    mcp.give_way()
-    assert (front.left, front.looks) == (0, 4)
-
-
-def test_it_goes_on_though_somebody_asks_all_the_time(lazy: Callable[[Front], LazyMcp]) -> None:
-    front = Front(calls=1_000_000)
-    lazy(front).give_way()
-    assert front.left > 0
+    front = Front(calls)
+    _giving_way(home, front, may_wait_s).give_way(lambda: is_awaited)
+    assert front.looks == looks
 
 
 def test_it_waits_no_longer_than_its_share_of_the_time(
-    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
+    home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever has waited as long as it may works on, and has to earn the next pause by work."""
     monkeypatch.setattr(listening, "GIVE_WAY_SHARE", 0.0)
     front = Front(calls=1_000_000)
-    mcp = lazy(front)
-    mcp._may_wait_s = 0.003
+    mcp = _giving_way(home, front, 0.003)
     mcp.give_way()
     looks = front.looks
     assert looks > 1
@@ -451,15 +454,13 @@ def test_it_waits_no_longer_than_its_share_of_the_time(
     assert front.looks == looks + 1
 
 
-def test_it_hurries_where_somebody_waits_for_itself(
-    lazy: Callable[[Front], LazyMcp], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(listening, "GIVE_WAY_S", 60.0)
-    front = Front(calls=1_000_000)
-    mcp = lazy(front)
-    mcp._may_wait_s = 60.0
-    mcp.give_way(lambda: True)
-    assert front.looks == 1
+def _giving_way(home: Home, front: Front, may_wait_s: float) -> McpServers:
+    async def made() -> McpServers:
+        return McpServers(services_over(home), cast("Any", None))
+
+    mcp = asyncio.run(made())
+    mcp.front, mcp._may_wait_s = cast("Any", front), may_wait_s
+    return mcp
 
 
 ASKING = """

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
 from observer.core.paths import Home
 from observer.local import client
 from observer.local.pauses import UNENDING_MS
 from observer.local.spool import Spool
-from observer.store.database import SqliteStore
-from tests.support import Git, Until
+from tests.serve.services import bodies, report, status
+from tests.support import Until
 
 pytestmark = pytest.mark.slow(waits=True)
 
@@ -23,43 +20,15 @@ pytestmark = pytest.mark.slow(waits=True)
 NEW = "def run():\n    return 2\n"
 
 
-@pytest.fixture
-def app(tmp_path: Path, git: Git) -> Path:
-    root = tmp_path / "app"
-    git(root, "init")
-    for name in ("a.py", "b.py"):
-        (root / name).write_text("def run():\n    return 1\n")
-    git(root, "add", ".")
-    git(root, "commit", "-m", "First")
-    return root
-
-
-def report(home: Home, app: Path, kind: str, session: str = "s", **fields: object) -> None:
-    """Report what an agent's hook would, through the spool."""
-    shown = {"kind": kind, "client": "cursor", "session": session, "cwd": str(app), **fields}
-    given = {"client": "generic", "event": kind}
-    Spool(home.spool).append(given, json.dumps(shown, default=str).encode())
-
-
 def watch(home: Home, app: Path, until: Until) -> None:
     client.ensure_daemon(home)
     report(home, app, "prompt", text="go")
-    until(lambda: client.call(home, "GET", "/status")["watched"])
-
-
-def written(home: Home) -> list[dict[str, Any]]:
-    """Return all writes in the store, whoever shown of them."""
-    store = SqliteStore(home.database, read_only=True)
-    try:
-        with store.read() as reader:
-            found = [msgspec.to_builtins(one.event.body) for one in reader.log()]
-    finally:
-        store.close()
-    return [body for body in found if body["kind"] == "file-write"]
+    until(lambda: status(home)["watched"])
 
 
 def names(home: Home) -> list[str]:
-    return [Path(body["path"]).name for body in written(home)]
+    """Return the files that were written, whoever said so."""
+    return [Path(one["path"]).name for one in bodies(home) if one["kind"] == "file-write"]
 
 
 @pytest.mark.parametrize("why", ["excluded", "as the pause ended", "of a private session"])

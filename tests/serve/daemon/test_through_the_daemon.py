@@ -20,6 +20,7 @@ from observer.index.embed.registry import find
 from observer.local import client
 from observer.local.spool import Spool
 from observer.store.database import SqliteStore
+from tests.serve.services import status
 from tests.support import Git, Observer, Until
 
 pytestmark = pytest.mark.slow
@@ -132,11 +133,6 @@ def test_who_asks_with_other_settings_than_the_daemons_reads_by_itself(
     assert _read("search", "Step")[3], "a setting that changed since the daemon began"
 
 
-def _status(home: Home) -> dict[str, Any]:
-    found: dict[str, Any] = client.call(home, "GET", "/status")
-    return found
-
-
 def _json(done: subprocess.CompletedProcess[str]) -> Any:
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -148,7 +144,7 @@ def test_post_with_wait_returns_after_the_commit_and_names_what_was_known(
     event = ("post", "custom", "name=deploy", "id=7", "--wait")
     (first,) = _json(within(*event, "--json"))
     assert first["stored"]
-    assert _status(home)["events"] == 1
+    assert status(home)["events"] == 1
     assert _json(within(*event, "--json")) == [{"id": first["id"], "stored": False}]
     assert within(*event).stdout == "stored 0 events, 1 known already\n"
 
@@ -228,23 +224,23 @@ def test_a_full_disk_loses_nothing_and_is_shown(
     small_disk: Home, tmp_path: Path, within: Observer, until: Until
 ) -> None:
     client.ensure_daemon(small_disk)
-    until(lambda: _status(small_disk)["items"] == 0)
+    until(lambda: status(small_disk)["items"] == 0)
     filler = _fill(small_disk.root / "filler", leave_bytes=400_000)
     accepted = 0
 
     def is_shown() -> bool:
         nonlocal accepted
         accepted += _spooled(small_disk, tmp_path, accepted)
-        return "store: " in (_status(small_disk)["degraded"] or "")
+        return "store: " in (status(small_disk)["degraded"] or "")
 
     until(is_shown)
-    status = _status(small_disk)
-    assert status["spool_depth"] + status["events"] == accepted > 0
+    shown = status(small_disk)
+    assert shown["spool_depth"] + shown["events"] == accepted > 0
     assert within("doctor").returncode == 1
     filler.unlink()
-    until(lambda: _status(small_disk)["events"] == accepted, wait_s=40)
+    until(lambda: status(small_disk)["events"] == accepted, wait_s=40)
     # It recovers when the whole spool is stored, which is a moment after the last event is.
-    until(lambda: _status(small_disk)["degraded"] is None)
+    until(lambda: status(small_disk)["degraded"] is None)
 
 
 def _fill(path: Path, *, leave_bytes: int) -> Path:

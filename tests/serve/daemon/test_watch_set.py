@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,7 +97,7 @@ def test_an_unknown_project_is_news(
 def test_beyond_the_limit_trees_are_not_watched_and_shown_as_that(
     home: Home, store: SqliteStore, app: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch_set, "most_folders", lambda: 1)
+    monkeypatch.setattr("observer.serve.inotify.most_folders", lambda: 1)
     services = services_over(home, store)
     grown = WatchSet(services)
     grown.refresh_if_due()
@@ -135,33 +136,45 @@ def test_a_tree_that_grew_too_large_is_dropped_and_shown(
     grown.close()
 
 
-def test_an_excluded_project_is_shown_as_that(home: Home, store: SqliteStore, app: str) -> None:
-    grown = WatchSet(services_over(home, store, settings=Settings(exclude=(app,))))
-    assert grown.refresh_if_due() == frozenset()
-    assert [(one.root, one.reason) for one in grown.shown()] == [(app, "excluded")]
-
-
-def test_a_project_whose_policy_cannot_be_used_is_shown_as_that(
-    home: Home, store: SqliteStore, app: str
+@pytest.mark.parametrize(
+    ("settings", "policy", "reason"),
+    [
+        pytest.param({"exclude": ("{app}",)}, "", "excluded", id="excluded"),
+        pytest.param(
+            {},
+            "exclude = 1",
+            "nothing is recorded: {app}/.observer.toml, line 1: exclude",
+            id="policy",
+        ),
+    ],
+)
+def test_a_project_that_is_not_watched_is_shown_with_the_reason(
+    home: Home, store: SqliteStore, app: str, settings: dict[str, Any], policy: str, reason: str
 ) -> None:
-    (Path(app) / ".observer.toml").write_text("exclude = 1")
-    grown = WatchSet(services_over(home, store))
+    if policy:
+        (Path(app) / ".observer.toml").write_text(policy)
+    given = {name: tuple(one.format(app=app) for one in value) for name, value in settings.items()}
+    grown = WatchSet(services_over(home, store, settings=Settings(**given)))
     assert grown.refresh_if_due() == frozenset()
     (shown,) = grown.shown()
-    assert shown.reason.startswith(f"nothing is recorded: {app}/.observer.toml, line 1: exclude")
+    assert shown.root == app
+    assert shown.reason.startswith(reason.format(app=app))
 
 
 def a_save(at_ms: int = 0, *, path: str = "a", old: str = "1", new: str = "2") -> Save:
     return Save(path=path, from_ms=at_ms, to_ms=at_ms, old=old, new=new)
 
 
-def test_a_save_is_due_when_hooks_had_their_time() -> None:
+def test_a_save_is_due_when_hooks_had_their_time_each_file_by_itself() -> None:
     pending = PendingSaves()
     assert pending.due_ms() is None
     pending.add("/app", [a_save()], now_ms=1000)
+    pending.add("/app", [a_save(path="b")], now_ms=9000)
     assert pending.due_ms() == 1000 + WINDOW_MS
     assert pending.due(999 + WINDOW_MS) == {}
     assert pending.due(1000 + WINDOW_MS) == {"/app": [[a_save()]]}
+    pending.drop("/app", ["a"])
+    assert pending.due_ms() == 9000 + WINDOW_MS
 
 
 def test_a_file_that_is_saved_again_waits_on_but_not_for_ever() -> None:
@@ -169,15 +182,6 @@ def test_a_file_that_is_saved_again_waits_on_but_not_for_ever() -> None:
     for at_ms in range(0, MOST_WAIT_MS, 1000):
         pending.add("/app", [a_save()], now_ms=at_ms)
     assert pending.due_ms() == MOST_WAIT_MS
-
-
-def test_files_wait_each_by_themselves() -> None:
-    pending = PendingSaves()
-    pending.add("/app", [a_save()], now_ms=0)
-    pending.add("/app", [a_save(path="b")], now_ms=9000)
-    assert pending.due(WINDOW_MS) == {"/app": [[a_save()]]}
-    pending.drop("/app", ["a"])
-    assert pending.due_ms() == 9000 + WINDOW_MS
 
 
 def test_of_many_saves_the_first_and_last_text_are_kept() -> None:

@@ -2,75 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from observer.core.paths import Home
 from observer.local import client
-from observer.local.spool import Spool
-from observer.store.database import SqliteStore
+from tests.serve.services import bodies, report, status
 from tests.support import Git, Until
 
 pytestmark = pytest.mark.slow(waits=True)
 
-Report = Callable[..., None]
-
 
 @pytest.fixture
-def app(tmp_path: Path, git: Git) -> Path:
-    """A repository of three files."""
-    root = tmp_path / "app"
-    git(root, "init")
-    for name in ("a.py", "b.py", "c.py"):
-        (root / name).write_text("def run():\n    return 1\n")
-    (root / ".gitignore").write_text("*.log\n")
-    git(root, "add", ".")
-    git(root, "commit", "-m", "First")
-    return root
-
-
-@pytest.fixture
-def report(home: Home, app: Path) -> Report:
-    """Report what an agent's hook would, through the spool."""
-
-    def tell(kind: str, **fields: object) -> None:
-        said = {"kind": kind, "client": "cursor", "session": "s", "cwd": str(app), **fields}
-        Spool(home.spool).append(
-            {"client": "generic", "event": kind}, json.dumps(said, default=str).encode()
-        )
-
-    return tell
-
-
-@pytest.fixture
-def watched(home: Home, app: Path, report: Report, until: Until) -> Path:
+def watched(home: Home, app: Path, until: Until) -> Path:
     """The repository, watched by a daemon."""
     client.ensure_daemon(home)
-    report("prompt", text="go")
-    until(lambda: [one["root"] for one in _status(home)["watched"]] == [str(app)])
+    report(home, app, "prompt", text="go")
+    until(lambda: [one["root"] for one in status(home)["watched"]] == [str(app)])
     return app
 
 
-def _status(home: Home) -> dict[str, Any]:
-    found: dict[str, Any] = client.call(home, "GET", "/status")
-    return found
-
-
 def _shown(home: Home) -> list[dict[str, Any]]:
-    """Return the bodies of what the watch shown."""
-    store = SqliteStore(home.database, read_only=True)
-    try:
-        with store.read() as reader:
-            events = [recorded.event for recorded in reader.log()]
-    finally:
-        store.close()
-    return [msgspec.to_builtins(event.body) for event in events if event.client == "watch"]
+    return bodies(home, of="watch")
 
 
 def _paths(home: Home) -> list[str]:
@@ -101,15 +57,15 @@ def _secret() -> str:
 
 
 def test_what_hooks_shown_is_not_shown_again_and_what_they_tell_late_is_taken_back(
-    home: Home, watched: Path, report: Report, until: Until
+    home: Home, watched: Path, until: Until
 ) -> None:
-    report("file-write", path=watched / "a.py")
+    report(home, watched, "file-write", path=watched / "a.py")
     for name in ("a.py", "b.py", "c.py"):
         (watched / name).write_text("def run():\n    return 2\n")
-    report("file-write", path=watched / "b.py")
+    report(home, watched, "file-write", path=watched / "b.py")
     until(lambda: _paths(home) == ["c.py"])
     at_ms = int((watched / "c.py").stat().st_mtime * 1000)
-    report("file-write", path=watched / "c.py", at=at_ms)
+    report(home, watched, "file-write", path=watched / "c.py", at=at_ms)
     until(lambda: any(body["kind"] == "forget" for body in _shown(home)))
 
 
@@ -150,7 +106,7 @@ def test_a_project_that_moved_is_no_longer_watched_where_it_was(
     home: Home, watched: Path, until: Until
 ) -> None:
     watched.rename(watched.with_name("moved"))
-    until(lambda: _status(home)["watched"] == [])
+    until(lambda: status(home)["watched"] == [])
 
 
 def test_what_waits_is_shown_when_the_daemon_leaves(home: Home, watched: Path) -> None:
@@ -160,11 +116,11 @@ def test_what_waits_is_shown_when_the_daemon_leaves(home: Home, watched: Path) -
 
 
 def test_a_large_project_is_not_watched_and_shown_as_that(
-    home: Home, app: Path, report: Report, until: Until, monkeypatch: pytest.MonkeyPatch
+    home: Home, app: Path, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OBSERVER_WATCH_MAX_FILES", "2")
     client.ensure_daemon(home)
-    report("prompt", text="go")
-    until(lambda: _status(home)["watched"])
-    (shown,) = _status(home)["watched"]
+    report(home, app, "prompt", text="go")
+    until(lambda: status(home)["watched"])
+    (shown,) = status(home)["watched"]
     assert shown["reason"] == "more than 2 files (setting watch_max_files)"

@@ -18,12 +18,7 @@ from observer.local.journal import LINE_BYTES
 from observer.local.pump import VERSION
 from observer.memory.api import Memory
 from observer.serve.mcp import conversation
-from observer.serve.mcp.handlers import (
-    METHOD_NOT_FOUND,
-    CallThreads,
-    McpHandlers,
-    RequestRefused,
-)
+from observer.serve.mcp.handlers import METHOD_NOT_FOUND, CallThreads, McpHandlers, RequestRefused
 from observer.tools.documents import Documents
 from observer.tools.tool import JsonRpcError, ResultRow, Tool, ToolResult
 from tests.tools.conftest import NOBODY

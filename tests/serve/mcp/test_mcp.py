@@ -6,10 +6,9 @@ import asyncio
 import json
 import re
 import shutil
-import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,10 @@ from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from observer.core.model import item_id
-from observer.core.paths import Home
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.serve.mcp.listening import LazyMcp
 from observer.serve.mcp.server import McpFront
-from observer.serve.servers import listen
 from observer.tools.fence import MARK, MARKED, RECORDS
-from tests.serve.services import services_over
 
 MODES = ("legacy", "2026-07-28", "auto")
 
@@ -195,39 +190,10 @@ def test_the_inspector_understands_us(
         assert item_id(12) in [row["id"] for row in shown[key]["observations"]]
 
 
-@pytest.fixture
-def listener(tmp_path: Path) -> Iterator[socket.socket]:
-    with listen(tmp_path / "mcp.sock") as made:
-        yield made
-
-
-def test_the_first_request_over_http_starts_its_server(
-    memory: Memory, home: Home, listener: socket.socket
-) -> None:
-    async def asked() -> int:
-        mcp = LazyMcp(services_over(home), memory)
-        serving = asyncio.create_task(mcp.serve(listener))
-        said = []
-
-        async def receive() -> dict[str, object]:
-            return {"type": "http.request", "body": b"no json", "more_body": False}
-
-        async def send(message: dict[str, object]) -> None:
-            said.append(message.get("status"))
-
-        scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": []}
-        await mcp(scope, receive, send)
-        serving.cancel()
-        await asyncio.wait([serving])
-        return int(str(said[0]))
-
-    assert 400 <= asyncio.run(asked()) < 500
-
-
-def test_the_socket_needs_no_sdk() -> None:
+def test_serving_needs_no_sdk() -> None:
     code = """if True:
         import sys
-        import observer.serve.daemon
+        import observer.serve.daemon, observer.serve.mcp.http
         print(sorted({"mcp", "mcp_types", "pydantic"} & sys.modules.keys()))
     """
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"

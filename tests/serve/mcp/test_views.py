@@ -120,10 +120,7 @@ async def read_view(client: Client) -> Any:
 def test_the_clients_of_the_sdk_read_a_view(stdio: StdioServerParameters, mode: str) -> None:
     async def ask() -> Any:
         declared = [advertise(VIEWS, SETTINGS)]
-        async with (
-            asyncio.timeout(30),
-            Client(stdio, mode=mode, extensions=declared) as client,
-        ):
+        async with asyncio.timeout(30), Client(stdio, mode=mode, extensions=declared) as client:
             return await read_view(client)
 
     (page,) = asyncio.run(ask()).contents
