@@ -24,14 +24,19 @@ Sync = Callable[..., list[Round]]
 Machines = Callable[..., Machine]
 
 
-def test_a_note_arrives_with_its_uuid_and_its_author(
-    ana: Machine, bob: Machine, sync: Sync
+def test_a_note_arrives_once_with_its_uuid_and_its_author(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
 ) -> None:
     ana.note("The cart needs a lock.", type="decision", tags=("cart",))
-    sync(ana, bob)
+    sent, taken, *later = sync(ana, bob, ana, bob)
+    assert ((sent, taken), later) == ((Round(sent=1), Round(taken=1)), [Round(), Round()])
     there, here = bob.only(), ana.only()
     assert (there.uuid, there.person, there.tags) == (here.uuid, "ana", ("cart",))
     assert there.created_ms == here.created_ms
+    assert [one.origin for one in carrier.records()] == ["o-ana"]
+    with bob.store.read() as reader:
+        (shown,) = versions(reader.history(there.id))
+    assert "shared by ana" in note_api.version(shown)
 
 
 def test_what_came_from_ones_own_machine_names_it(
@@ -60,19 +65,6 @@ def test_no_name_passes_for_the_owners(name: str) -> None:
     assert Pulled((), people={"o": name}, me="ana").whose("o") == "somebody"
 
 
-def test_what_came_does_not_leave_again(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    ana.note("one")
-    sync(ana, bob, ana, bob)
-    assert [one.origin for one in carrier.records()] == ["o-ana"]
-
-
-def test_nothing_is_sent_twice(ana: Machine, sync: Sync) -> None:
-    ana.note("one")
-    assert sync(ana, ana) == [Round(sent=1), Round()]
-
-
 def test_the_first_records_are_sent_before_the_last_are_made(
     ana: Machine, carrier: LinesCarrier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,15 +84,12 @@ def test_the_first_records_are_sent_before_the_last_are_made(
     assert (made, len(carrier.records())) == ([2, 4, 5], 5)
 
 
-def test_personal_notes_and_rules_that_wait_stay(ana: Machine, sync: Sync) -> None:
-    ana.note("mine", scope="personal", owner="ana")
+def test_a_rule_that_waits_stays_and_a_personal_note_until_it_is_promoted(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    item = ana.note("mine", scope="personal", owner="ana")
     ana.report(Remember(content="Always push.", type="rule"))
     assert sync(ana) == [Round()]
-
-
-def test_a_personal_note_leaves_once_it_is_promoted(ana: Machine, bob: Machine, sync: Sync) -> None:
-    item = ana.note("mine", scope="personal", owner="ana")
-    sync(ana)
     ana.report(Revise(item=item, scope="team"), author="person")
     sync(ana, bob)
     assert (bob.only().narrative, bob.only().scope, bob.only().owner) == ("mine", "team", "")
@@ -133,30 +122,20 @@ def test_turns_leave_only_if_asked(machine: Machines, carrier: LinesCarrier) -> 
     assert any('"turn"' in body for body in sent["open"])
 
 
-def test_a_project_that_is_kept_to_itself_sends_nothing(ana: Machine, sync: Sync) -> None:
-    (ana.shop / ".observer.toml").write_text('sharing = "none"\n')
-    ana.note("one")
-    assert sync(ana) == [Round()]
-
-
-def test_what_a_policy_kept_leaves_when_it_goes(ana: Machine, bob: Machine, sync: Sync) -> None:
-    policy = ana.shop / ".observer.toml"
+def test_what_a_policy_keeps_leaves_when_it_goes_and_not_when_its_folder_does(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
+    policy, away = ana.shop / ".observer.toml", ana.shop.with_name("away")
     policy.write_text('sharing = "none"\n')
     ana.note("one")
-    sync(ana)
+    assert sync(ana) == [Round()]
+    ana.shop.rename(away)
+    assert sync(ana) == [Round()]
+    away.rename(ana.shop)
+    assert sync(ana) == [Round()]
     policy.unlink()
     sync(ana, bob)
     assert bob.only().narrative == "one"
-
-
-def test_what_a_policy_kept_stays_while_its_folder_is_away(ana: Machine, sync: Sync) -> None:
-    (ana.shop / ".observer.toml").write_text('sharing = "none"\n')
-    ana.note("one")
-    sync(ana)
-    ana.shop.rename(ana.shop.with_name("away"))
-    assert sync(ana) == [Round()]
-    ana.shop.with_name("away").rename(ana.shop)
-    assert sync(ana) == [Round()]
 
 
 def test_a_share_of_other_projects_takes_nothing_of_this_one(
@@ -258,40 +237,6 @@ def test_a_deletion_by_another_is_for_good(ana: Machine, bob: Machine, sync: Syn
     assert ana.items() == []
 
 
-def test_notes_changed_apart_keep_both_versions(ana: Machine, bob: Machine, sync: Sync) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    bob.revise(bob.only().id, "bob's")
-    ana.now_ms += 60_000
-    ana.revise(item, "ana's")
-    sync(bob, ana, bob)
-    assert (ana.only().narrative, bob.only().narrative) == ("ana's", "ana's")
-    ana.undo(item)
-    assert ana.only().narrative == "bob's"
-
-
-def test_a_version_that_loses_arrives_all_the_same(ana: Machine, bob: Machine, sync: Sync) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    bob.revise(bob.only().id, "bob's")
-    ana.now_ms += 60_000
-    ana.revise(item, "ana's")
-    sync(ana, bob, ana)
-    for one in (ana, bob):
-        with one.store.read() as reader:
-            shown = versions(reader.history(one.only().id))
-        assert {each.item.narrative for each in shown} == {"one", "bob's", "ana's"}
-        assert one.only().narrative == "ana's"
-
-
-def test_a_history_names_who_shared_a_version(ana: Machine, bob: Machine, sync: Sync) -> None:
-    ana.note("one")
-    sync(ana, bob)
-    with bob.store.read() as reader:
-        (shown,) = versions(reader.history(bob.only().id))
-    assert "shared by ana" in note_api.version(shown)
-
-
 def test_what_has_changed_waits_while_the_share_is_away(ana: Machine, sync: Sync) -> None:
     ana.note("one")
     failed(ana.home, NAME, ShareUnavailable("the disk is away"))
@@ -316,7 +261,9 @@ def test_a_refusal_is_named_until_what_was_refused_has_come(
             assert len(reader.refusals(NAME)) == named
 
 
-def test_taking_a_change_back_reaches_all(ana: Machine, bob: Machine, sync: Sync) -> None:
+def test_a_change_or_a_deletion_that_is_taken_back_is_so_everywhere(
+    ana: Machine, bob: Machine, sync: Sync
+) -> None:
     item = ana.note("one")
     sync(ana, bob)
     bob.revise(bob.only().id, "two")
@@ -324,13 +271,6 @@ def test_taking_a_change_back_reaches_all(ana: Machine, bob: Machine, sync: Sync
     ana.undo(item)
     sync(ana, bob)
     assert bob.only().narrative == "one"
-
-
-def test_a_deletion_that_is_taken_back_is_so_everywhere(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
     ana.forget(item)
     sync(ana, bob)
     ana.undo(item)
@@ -382,48 +322,34 @@ def test_a_version_from_before_a_deletion_that_was_taken_back_is_none(
     assert ana.texts() == bob.texts()
 
 
-def test_a_version_that_is_shown_all_the_same_is_sent_once(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    bob.revise(bob.only().id, "bob's")
-    ana.now_ms += 60_000
-    ana.revise(item, "ana's")
-    sync(bob, ana, bob, ana)
-    assert len(carrier.records()) == 3
-
-
 def named_apart(machine: Machine) -> list[int]:
     with machine.store.read() as reader:
         return [one.id for one in changed_apart(reader, NAME)]
 
 
 @pytest.mark.parametrize("is_earlier_first", [False, True])
-def test_a_note_that_was_changed_apart_is_named_on_both_machines(
-    ana: Machine, bob: Machine, sync: Sync, *, is_earlier_first: bool
+def test_a_note_changed_apart_keeps_both_versions_and_is_named_on_both_machines(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier, *, is_earlier_first: bool
 ) -> None:
     item = ana.note("one")
     sync(ana, bob)
     bob.revise(bob.only().id, "bob's")
     ana.now_ms += 60_000
     ana.revise(item, "ana's")
-    sync(*(bob, ana, bob) if is_earlier_first else (ana, bob, ana))
+    sync(*(bob, ana, bob, ana) if is_earlier_first else (ana, bob, ana))
     assert (named_apart(ana), named_apart(bob)) == ([item], [bob.only().id])
+    for one in (ana, bob):
+        assert one.only().narrative == "ana's"
+        with one.store.read() as reader:
+            shown = versions(reader.history(one.only().id))
+        assert {each.item.narrative for each in shown} == {"one", "bob's", "ana's"}
+    assert len(carrier.records()) == 3
+    ana.undo(item)
+    assert ana.only().narrative == "bob's"
     ana.revise(item, "both")
     sync(ana, bob)
-    assert (named_apart(ana), named_apart(bob)) == ([], [])
-
-
-def test_a_note_that_one_changed_after_the_other_is_not_named(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    bob.revise(bob.only().id, "bob's")
+    bob.revise(bob.only().id, "both, said bob")  # after it, not apart from it
     sync(bob, ana)
-    ana.revise(item, "ana's")
-    sync(ana, bob)
     assert (named_apart(ana), named_apart(bob)) == ([], [])
 
 
@@ -472,29 +398,19 @@ def test_a_purge_wins_over_a_machine_that_comes_back_late(
     assert (ana.items(), bob.items()) == ([], [])
 
 
-def test_what_was_purged_is_in_no_record(
+def test_what_was_purged_is_in_no_record_though_it_was_forgotten_before(
     ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
 ) -> None:
-    ana.note("one")
-    ana.note("two")
-    sync(ana)
-    purge(ana, 1)
-    sync(ana, bob)
-    assert not any("one" in record.body for record in carrier.records())
-    assert [one.narrative for one in bob.items()] == ["two"]
-
-
-def test_what_was_forgotten_and_then_purged_is_in_no_record(
-    ana: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
     item = ana.note("one")
+    ana.note("two")
     sync(ana)
     ana.forget(item)
     sync(ana)
     assert any("one" in record.body for record in carrier.records())
-    purge(ana, 1, 2)
-    sync(ana)
+    purge(ana, 1, 3)
+    sync(ana, bob)
     assert not any("one" in record.body for record in carrier.records())
+    assert [one.narrative for one in bob.items()] == ["two"]
 
 
 def test_a_rebuild_keeps_what_came(ana: Machine, bob: Machine, sync: Sync) -> None:

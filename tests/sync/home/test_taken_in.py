@@ -34,33 +34,25 @@ def test_a_version_that_comes_after_the_deletion_is_none(ana: Machine) -> None:
     assert ana.items() == []
 
 
-def test_a_captured_item_of_ours_is_only_deleted_by_others(ana: Machine) -> None:
-    ana.report(Commit(hash="a" * 40, subject="Begin"))
-    uuid = ana.only().uuid
-    come(ana, item("forged", kind="observation", type="commit"), uuid=uuid)
-    assert ana.only().title != "forged"
-    come(ana, None, uuid=uuid, at=2)
-    assert ana.items() == []
-
-
-def test_a_captured_item_that_others_deleted_is_not_brought_back(ana: Machine) -> None:
+def test_a_captured_item_of_ours_is_only_deleted_by_others_and_for_good(ana: Machine) -> None:
     ana.report(Commit(hash="a" * 40, subject="Begin"))
     mine = ana.only()
-    come(ana, None, uuid=mine.uuid)
+    come(ana, item("forged", kind="observation", type="commit"), uuid=mine.uuid)
+    assert ana.only().title != "forged"
+    come(ana, None, uuid=mine.uuid, at=2)
+    assert ana.items() == []
     ana.undo(mine.id)
     ana.pipeline.rebuild()
     assert ana.items() == []
 
 
-def test_a_later_version_of_what_was_captured_elsewhere_takes_its_place(ana: Machine) -> None:
+def test_of_what_was_captured_elsewhere_the_last_version_stays_until_it_is_deleted(
+    ana: Machine,
+) -> None:
     for at, title in enumerate(("one", "two"), start=1):
         come(ana, item(title, kind="summary", type="summary"), at=at)
     assert (ana.only().title, ana.only().person) == ("two", "eve")
-
-
-def test_what_was_captured_elsewhere_is_deleted(ana: Machine) -> None:
-    come(ana, item(kind="summary", type="summary"))
-    come(ana, None, at=2)
+    come(ana, None, at=3)
     assert ana.items() == []
 
 

@@ -137,25 +137,26 @@ def rows(share: Any, sql: str = "SELECT count(*) FROM observer.entry") -> list[t
         return cursor.fetchall() if cursor.description else []
 
 
-def test_what_only_the_server_has_is_found_by_a_word(bob: Member) -> None:
+def test_what_only_the_server_has_is_found_by_words_and_meaning_if_it_is_asked(
+    bob: Member,
+) -> None:
     found = bob.asks("ledger")
     assert found.degraded == ""
     (hit,) = found.hits
     assert (hit.item.narrative, hit.item.person, hit.item.id) == (NOTE, "ana", 0)
-
-
-def test_what_only_the_server_has_is_found_by_its_meaning(bob: Member) -> None:
     (hit,) = bob.asks("invoice payment accounting").hits
     assert hit.signals.semantic > 0
-
-
-def test_a_search_of_the_home_alone_asks_no_server(bob: Member) -> None:
     assert bob.memory.search("ledger").hits == ()
 
 
-def test_what_is_in_both_is_found_once_with_its_id_here(ana: Member) -> None:
+def test_a_home_finds_once_what_is_in_both_and_says_why_it_searched_alone(ana: Member) -> None:
     (hit,) = ana.asks("ledger").hits
     assert hit.item.id == ana.machine.only().id
+    found = ana.asks("ledger NOT bank")
+    assert (found.hits, found.degraded) == ((), NO_OPERATORS)
+    ana.machine.add(replace(ana.state, url="/a/folder"))
+    found = ana.asks("ledger")
+    assert (len(found.hits), found.degraded) == (1, NO_SERVER)
 
 
 def test_a_hit_of_the_server_is_shown_by_its_uuid_and_fetched_by_it(
@@ -166,27 +167,12 @@ def test_a_hit_of_the_server_is_shown_by_its_uuid_and_fetched_by_it(
     assert found.text.startswith(f"{uuid} fact")
     assert "by ana" in found.text
     assert NOTE in core.get_observations([uuid[:8]]).text
-
-
-def test_what_no_server_has_is_missing(bob: Member) -> None:
-    fetched = Core(bob.memory, lambda: "").get_observations(["0123abcd"])
-    assert fetched.result.missing_ids == ["0123abcd"]
+    assert core.get_observations(["0123abcd"]).result.missing_ids == ["0123abcd"]
 
 
 def test_a_search_of_a_project_that_only_others_have_finds_that_one(bob: Member) -> None:
     assert len(bob.titles("ledger", project="shop")) == 1
     assert bob.titles("ledger", project="bakery") == []
-
-
-def test_operators_are_for_the_home_alone(ana: Member) -> None:
-    found = ana.asks("ledger NOT bank")
-    assert (found.hits, found.degraded) == ((), NO_OPERATORS)
-
-
-def test_a_home_without_a_share_on_a_server_says_that_it_searched_alone(ana: Member) -> None:
-    ana.machine.add(replace(ana.state, url="/a/folder"))
-    found = ana.asks("ledger")
-    assert (len(found.hits), found.degraded) == (1, NO_SERVER)
 
 
 def test_without_the_server_the_home_answers_and_says_so(ana: Member, postgres_share: Any) -> None:
@@ -204,13 +190,18 @@ def test_a_server_that_is_late_is_not_waited_for(ana: Member, postgres_share: An
     assert (len(found.hits), found.degraded) == (1, TOO_LATE)
 
 
-def test_what_is_forgotten_is_gone_from_the_search_of_the_server(
+def test_what_is_forgotten_is_gone_from_the_search_of_the_server_for_good(
     ana: Member, bob: Member, postgres_share: Any
 ) -> None:
+    uuid = ana.machine.only().uuid
     ana.machine.forget(ana.machine.only().id)
     ana.sync()
     assert rows(postgres_share) == [(0,)]
     assert bob.titles("ledger") == []
+    late = SearchEntry(uuid, "shop", "note", "note", 1, [[1], [], [], [], [], []])
+    with closing(open_search(ana.url)) as server:
+        server.put(ana.state.origin, [late])
+    assert rows(postgres_share) == [(0,)]
 
 
 def test_what_is_purged_is_gone_from_the_search_of_the_server(
@@ -221,16 +212,6 @@ def test_what_is_purged_is_gone_from_the_search_of_the_server(
     gone = replace(record, sequence=2, previous=record.hash(), kind="tombstone", body="")
     carrier.push([gone])
     carrier.close()
-    assert rows(postgres_share) == [(0,)]
-
-
-def test_what_is_deleted_there_does_not_come_back(ana: Member, postgres_share: Any) -> None:
-    uuid = ana.machine.only().uuid
-    ana.machine.forget(ana.machine.only().id)
-    ana.sync()
-    late = SearchEntry(uuid, "shop", "note", "note", 1, [[1], [], [], [], [], []])
-    with closing(open_search(ana.url)) as server:
-        server.put(ana.state.origin, [late])
     assert rows(postgres_share) == [(0,)]
 
 
@@ -252,9 +233,14 @@ def test_rows_of_another_model_are_not_compared(bob: Member, postgres_share: Any
     assert hit.signals.semantic == 0
 
 
-def test_a_round_without_changes_tells_the_server_nothing(ana: Member) -> None:
+def test_a_round_without_changes_tells_nothing_and_a_search_sets_an_iterative_scan(
+    ana: Member,
+) -> None:
     with closing(open_search(ana.url)) as server:
         assert fill(ana.machine.home, NAME, server, items_by(MODEL)) == 0
+        with server._asking(100) as connection:
+            row = connection.execute("SHOW hnsw.iterative_scan").fetchone()
+    assert row == ("strict_order",)
 
 
 @pytest.fixture
@@ -300,14 +286,6 @@ def test_only_an_iterative_scan_finds_enough_of_what_the_policies_leave(
     assert least <= len(found) <= most
 
 
-def test_each_search_sets_an_iterative_scan(ana: Member, postgres_share: Any) -> None:
-    del postgres_share
-    server = open_search(ana.url)
-    with closing(server), server._asking(100) as connection:
-        row = connection.execute("SHOW hnsw.iterative_scan").fetchone()
-    assert row == ("strict_order",)
-
-
 ENTRY = (
     "INSERT INTO observer.entry (origin, uuid, project, kind, type, created_ms, words, model,"
     " dimensions) VALUES ('{origin}', 'u', 'shop', 'note', 'note', 1, '', '', 0)"
@@ -345,35 +323,31 @@ def test_a_member_reaches_but_his_own_rows(bob: Member, postgres_share: Any, sql
     assert rows(postgres_share, "SELECT kind FROM observer.entry") == [("note",)]
 
 
-def test_an_older_share_says_who_brings_it_up_to_date(ana: Member, postgres_share: Any) -> None:
+FIRST_SCHEMA = (
+    "DROP FUNCTION observer.withhold",
+    "DROP FUNCTION observer.forgotten() CASCADE",
+    "DROP FUNCTION observer.empty",
+    "DROP FUNCTION observer.hash",
+    "DROP POLICY owner_withhold ON observer.record",
+    "DROP POLICY owner_read ON observer.record",
+)
+
+
+@pytest.mark.parametrize("further", [(), FIRST_SCHEMA], ids=["last schema", "first schema"])
+def test_an_older_share_says_who_brings_it_up_to_date_and_he_does(
+    ana: Member, postgres_share: Any, further: tuple[str, ...]
+) -> None:
     undo_search(postgres_share)
+    for sql in further:
+        rows(postgres_share, sql)
     with pytest.raises(ShareUnavailable, match=r"as a whole yet.*sync add URL --create"):
         open_search(ana.url)
-
-
-def test_the_owner_brings_an_older_share_up_to_date(ana: Member, postgres_share: Any) -> None:
-    undo_search(postgres_share)
     postgres.create(postgres_share.owner)
     with closing(open_search(ana.url)), pytest.raises(BadInput, match="up to date"):
         postgres.create(postgres_share.owner)
-
-
-def test_the_owner_brings_a_share_of_the_first_schema_up_to_date(
-    ana: Member, postgres_share: Any
-) -> None:
-    undo_search(postgres_share)
-    rows(postgres_share, "DROP FUNCTION observer.withhold")
-    rows(postgres_share, "DROP FUNCTION observer.forgotten() CASCADE")
-    rows(postgres_share, "DROP FUNCTION observer.empty")
-    rows(postgres_share, "DROP FUNCTION observer.hash")
-    rows(postgres_share, "DROP POLICY owner_withhold ON observer.record")
-    rows(postgres_share, "DROP POLICY owner_read ON observer.record")
-    postgres.create(postgres_share.owner)
     with closing(carriers.open_carrier(ana.url, Path("/nowhere"))) as carrier:
         carrier.withhold([ana.machine.only().uuid])
         assert [one.kind for one in carrier.pull({}, limit=9).records] == ["withheld"]
-    with pytest.raises(BadInput, match="up to date"):
-        postgres.create(postgres_share.owner)
 
 
 def undo_search(share: Any) -> None:
