@@ -26,6 +26,8 @@ from observer.llm.prompt import LlmPrompt
 from observer.llm.reply import AskFailed, LlmReply, enriched
 from observer.local import client
 
+from .conftest import Answered, completion
+
 QUESTION = LlmPrompt(instructions="Answer.", quoted="<data>\nx\n</data>")
 KEY = "sk-" + "t3stk3y" * 4
 
@@ -74,13 +76,9 @@ def test_a_question_is_posted_and_its_answer_comes_with_its_tokens(ask: Ask, mod
 def test_where_no_tokens_of_use_are_shown_they_are_estimated(
     ask: Ask, model: Any, complete: Any, usage: Any, tokens: int
 ) -> None:
-    model.script(complete("x" * 300, usage=usage))
+    model.script(complete("x" * 300, usage=usage), complete(None))
     assert ask().tokens == tokens
-
-
-def test_an_answer_without_text_is_empty(ask: Ask, model: Any, complete: Any) -> None:
-    model.script(complete(None))
-    assert ask().text == ""
+    assert ask().text == "", "an answer without text"
 
 
 def test_what_an_endpoint_refuses_is_left_out_from_then_on(
@@ -96,28 +94,28 @@ def test_what_an_endpoint_refuses_is_left_out_from_then_on(
     with_client(twice)
     first, second, third = model.asked
     assert {"max_tokens", "response_format"} <= first.keys()
-    assert (
-        second.keys()
-        == third.keys()
-        == {"model", "messages", "temperature", "max_completion_tokens"}
-    )
+    kept = {"model", "messages", "temperature", "max_completion_tokens"}
+    assert second.keys() == third.keys() == kept
 
 
-def test_a_refusal_that_stays_is_shown(failure: Any, model: Any, answered: Any) -> None:
+def test_a_refusal_that_stays_is_shown_without_the_key(
+    failure: Any, model: Any, answered: Any
+) -> None:
     model.script(answered(b'{"error": {"message": "no temperature, please"}}', status=400))
     assert "no temperature, please" in failure().message
     assert len(model.asked) == 2
+    body = f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode()
+    model.script(answered(body, status=401))
+    found = failure(key=KEY)
+    assert "the key is refused" in found.message
+    assert KEY not in str(found)
 
 
 @pytest.mark.parametrize(
     ("status", "body", "said", "asked_wrong"),
     [
-        pytest.param(
-            401, b'{"error": {"message": "no key"}}', "the key is missing", False, id="401"
-        ),
-        pytest.param(
-            404, b'{"error": "model tiny not found"}', "model tiny not found", False, id="404"
-        ),
+        pytest.param(401, b'{"error": {"message": "no"}}', "the key is missing", False, id="401"),
+        pytest.param(404, b'{"error": "no model tiny"}', "no model tiny", False, id="404"),
         pytest.param(413, b"too long", "too long", True, id="413"),
         pytest.param(500, b"<h1>Oops</h1>", "answered 500", False, id="500"),
         pytest.param(503, b"", "answered 503", False, id="503"),
@@ -132,14 +130,6 @@ def test_a_status_other_than_200_is_shown(
     found = failure()
     assert said in found.message
     assert (found.tokens, found.is_asked_wrong) == (0, asked_wrong)
-
-
-def test_a_refused_key_is_not_repeated(failure: Any, model: Any, answered: Any) -> None:
-    body = f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode()
-    model.script(answered(body, status=401))
-    found = failure(key=KEY)
-    assert "the key is refused" in found.message
-    assert KEY not in str(found)
 
 
 @pytest.mark.parametrize(
@@ -193,32 +183,17 @@ def test_what_is_no_completion_is_shown_with_its_type(
 @pytest.mark.parametrize(
     ("script", "said", "tokens"),
     [
-        pytest.param(
-            lambda complete, _: complete('{"narr', finish_reason="length"),
-            "was not done",
-            1000,
-            id="not done",
-        ),
-        pytest.param(lambda *_: b" " * (64 << 20), "more than 1,048,576 bytes", None, id="huge"),
-        pytest.param(lambda _, answered: answered(b"", cut=True), "broke off", None, id="cut"),
-        pytest.param(
-            lambda _, answered: answered(b"", gate=threading.Event()),
-            "within 0.5 s",
-            None,
-            id="silent",
-        ),
+        (completion('{"narr', finish_reason="length"), "was not done", 1000),
+        (b" " * (64 << 20), "more than 1,048,576 bytes", None),
+        (Answered(b"", cut=True), "broke off", None),
+        (Answered(b"", gate=threading.Event()), "within 0.5 s", None),
     ],
+    ids=["not done", "huge", "cut", "silent"],
 )
 def test_an_answer_that_does_not_come_whole_is_shown_in_time_with_its_cost(
-    failure: Any,
-    model: Any,
-    complete: Any,
-    answered: Any,
-    script: Callable[..., Any],
-    said: str,
-    tokens: int | None,
+    failure: Any, model: Any, script: Answered | bytes, said: str, tokens: int | None
 ) -> None:
-    model.script(script(complete, answered))
+    model.script(script)
     found = failure(wait_s=0.5) if "within" in said else failure()
     assert said in found.message
     assert found.tokens == tokens
@@ -393,16 +368,15 @@ def test_what_is_no_address_is_refused(home: Home, url: str, complaint: str) -> 
         endpoint(settings(url), home, {})
 
 
-def test_a_model_must_be_named(home: Home) -> None:
-    with pytest.raises(ConfigInvalid, match="llm_model is not"):
-        endpoint(settings(llm_model=""), home, {})
-
-
 def test_the_key_is_in_the_variable_that_is_named_or_in_a_file_of_the_home(home: Home) -> None:
     assert endpoint(settings(), home, {"OPENAI_API_KEY": KEY}).key == ""
     write_key(home, "of the file\n")
     assert endpoint(settings(llm_key_env="MY_KEY"), home, {"MY_KEY": KEY}).key == KEY
     assert endpoint(settings(llm_key_env="MY_KEY"), home, {}).key == "of the file"
+    for key in ("a\nb", "schlüssel", "a\x00b"):  # what no header can hold
+        with pytest.raises(ConfigInvalid) as raised:
+            endpoint(settings(llm_key_env="K"), home, {"K": key})
+        assert key not in str(raised.value)
 
 
 def test_a_file_that_others_can_read_or_we_cannot_is_refused(home: Home) -> None:
@@ -413,13 +387,8 @@ def test_a_file_that_others_can_read_or_we_cannot_is_refused(home: Home) -> None
     home.llm_key.mkdir()
     with pytest.raises(ConfigInvalid, match="cannot be read"):
         endpoint(settings(), home, {})
-
-
-@pytest.mark.parametrize("key", ["a\nb", "schlüssel", "a\x00b"])
-def test_what_no_header_can_hold_is_refused_unseen(home: Home, key: str) -> None:
-    with pytest.raises(ConfigInvalid) as raised:
-        endpoint(settings(llm_key_env="K"), home, {"K": key})
-    assert key not in str(raised.value)
+    with pytest.raises(ConfigInvalid, match="llm_model is not"):
+        endpoint(settings(llm_model=""), home, {})
 
 
 def test_neither_key_nor_query_is_shown() -> None:
@@ -427,27 +396,25 @@ def test_neither_key_nor_query_is_shown() -> None:
     assert repr(made) == "Endpoint('https://h/v1', 'tiny')"
 
 
-@pytest.mark.parametrize("where", ["file", "environment"])
-def test_a_daemon_inherits_the_key_and_no_other(
-    home: Home, monkeypatch: pytest.MonkeyPatch, where: str
+@pytest.mark.parametrize(
+    ("where", "text", "is_kept"),
+    [
+        ("file", 'llm_key_env = "MY_KEY"\n', True),
+        ("environment", "", True),
+        ("file", "not toml", False),
+        ("file", "", False),
+        ("file", "llm_key_env = 7", False),
+    ],
+)
+def test_a_daemon_inherits_the_key_that_is_named_and_no_other(
+    home: Home, monkeypatch: pytest.MonkeyPatch, where: str, text: str, *, is_kept: bool
 ) -> None:
-    if where == "file":
-        home.root.mkdir(parents=True)
-        home.config.write_text('llm_key_env = "MY_KEY"\n')
-    else:
+    home.root.mkdir(parents=True)
+    home.config.write_text(text)
+    if where == "environment":
         monkeypatch.setenv("OBSERVER_LLM_KEY_ENV", "MY_KEY")
     monkeypatch.setenv("MY_KEY", KEY)
     monkeypatch.setenv("OTHER_KEY", KEY)
     kept = client._environment(home)
-    assert kept["MY_KEY"] == KEY
+    assert kept.get("MY_KEY") == (KEY if is_kept else None)
     assert "OTHER_KEY" not in kept
-
-
-@pytest.mark.parametrize("text", ["not toml", "", "llm_key_env = 7"])
-def test_a_daemon_inherits_none_that_is_not_named(
-    home: Home, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    home.root.mkdir(parents=True)
-    home.config.write_text(text)
-    monkeypatch.setenv("MY_KEY", KEY)
-    assert "MY_KEY" not in client._environment(home)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from observer.core.events import Command, Edit, Event, FileWrite
 from observer.core.model import Item, SummaryFields
@@ -128,19 +129,12 @@ SECRETS: list[tuple[str, str]] = [
 ]
 
 
-def an_item(text: str, **given: Any) -> Item:
-    base = {"id": 4, "uuid": "u", "kind": "observation", "type": "command", "title": text}
-    return Item(**base | {"narrative": text, "facts": (text, text)} | given)
-
-
 def test_what_was_stored_with_a_secret_is_sent_without() -> None:
     for text, gone in SECRETS:
-        shown = an_item(text, summary=SummaryFields(request=text, notes=text))
+        stored = item(title=text, narrative=text, facts=(text, text))
+        shown = replace(stored, summary=SummaryFields(request=text, notes=text))
         body = Command(command=text, output=text, description=text)
-        sent = (
-            of_observation(an_item(text), body).quoted
-            + of_session(shown, [an_item(text)] * 3).quoted
-        )
+        sent = of_observation(stored, body).quoted + of_session(shown, [stored] * 3).quoted
         assert gone not in sent
         assert " ".join(gone.split()) not in sent
 
@@ -156,5 +150,5 @@ def test_wherever_it_stands_and_wherever_the_text_is_cut(
 ) -> None:
     text = "\n\n".join(["z " * ahead, *(f"{around}\n{text}\n" for text, _ in secrets), "z " * 900])
     event = redact(Event(id="e", at_ms=1, client="c", body=Command(command="x", output=text)))
-    sent = of_observation(an_item("t"), event.body).quoted
+    sent = of_observation(item(title="t"), event.body).quoted
     assert not [gone for _, gone in secrets if gone in sent and gone not in around]
