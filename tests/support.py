@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from hypothesis import strategies as st
@@ -45,6 +49,17 @@ def json_of(
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
         max_leaves=most,
     )
+
+
+def module_at(path: Path) -> ModuleType:
+    """Import a file that is in no package: an example, a script, another test's cases."""
+    spec = spec_from_file_location(f"alone_{path.stem}", path)
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # where msgspec looks for what annotations name
+    spec.loader.exec_module(module)
+    return module
 
 
 def pipeline_over(store: SqliteStore, at: Home | Spool, now_ms: Clock, **parts: Any) -> Pipeline:

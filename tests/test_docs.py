@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -21,6 +20,7 @@ from observer.core.config import describe
 from observer.tools.registry import toolsets
 from observer.tools.status import Status
 from tests.clients.facts import facts_of
+from tests.support import module_at
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -67,12 +67,7 @@ def text(path: Path) -> str:
 
 
 def script(name: str) -> ModuleType:
-    spec = spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(ROOT / "scripts" / f"{name}.py")
 
 
 def links(path: Path) -> list[str]:

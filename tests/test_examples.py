@@ -10,7 +10,6 @@ import textwrap
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +28,7 @@ from observer.core.events import Command, Event
 from observer.core.paths import Home
 from observer.ingest.decode import decode
 from observer.memory.opening import open_memory
+from tests.support import module_at
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES, SCRIPTS = ROOT / "examples", ROOT / "scripts"
@@ -37,13 +37,7 @@ AT_MS = 1_763_715_600_000
 
 
 def example(name: str, *, folder: Path = EXAMPLES) -> ModuleType:
-    spec = spec_from_file_location(f"example_{Path(name).stem}", folder / name)
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module  # where msgspec looks for what annotations name
-    spec.loader.exec_module(module)
-    return module
+    return module_at(folder / name)
 
 
 @pytest.fixture

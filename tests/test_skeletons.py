@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import msgspec
@@ -23,6 +22,7 @@ from observer.core.paths import Home
 from observer.importers import source as known_importers
 from observer.ingest.decode import decode
 from tests.clients.facts import facts_of
+from tests.support import module_at
 
 ROOT = Path(__file__).parents[1]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -98,12 +98,7 @@ def test_the_client_is_installed_and_taken_out_and_refuses_what_cannot_be_used(
 
 
 def test_the_importer_passes_the_test_that_is_written_with_it(checkout: Path) -> None:
-    path = checkout / "tests/importers/test_quill_pen.py"
-    spec = spec_from_file_location("written_test", path)
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_at(checkout / "tests/importers/test_quill_pen.py")
     sessions = checkout / "sessions"
     sessions.mkdir()
     module.test_a_prompt_is_imported(sessions)

@@ -210,16 +210,15 @@ def a_review(
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        pytest.param(a_review(), "first five answers to 50 of 100", id="figures"),
-        pytest.param(
-            a_review(gap=-0.1, p=0.01), "worse than words only here (-10.0 points", id="worse"
-        ),
-        pytest.param(a_review(WITHOUT_MEANING, gap=0.1, p=0.01), "meaning helps", id="helps"),
-        pytest.param(a_review(WITHOUT_MEANING, gap=0.1, p=0.2), "no difference", id="no help"),
-        pytest.param(a_review(WITHOUT_MEANING, gap=-0.1, p=0.01), "meaning hurts", id="hurts"),
-        pytest.param(a_review(silent=3), "3 questions share no word", id="no common word"),
-        pytest.param(a_review(ranks=(11, 30, 31, None)), "Of the 4 that were missed 2", id="near"),
+        (a_review(), "first five answers to 50 of 100"),
+        (a_review(gap=-0.1, p=0.01), "worse than words only here (-10.0 points"),
+        (a_review(WITHOUT_MEANING, gap=0.1, p=0.01), "meaning helps"),
+        (a_review(WITHOUT_MEANING, gap=0.1, p=0.2), "no difference"),
+        (a_review(WITHOUT_MEANING, gap=-0.1, p=0.01), "meaning hurts"),
+        (a_review(silent=3), "3 questions share no word"),
+        (a_review(ranks=(11, 30, 31, None)), "Of the 4 that were missed 2"),
     ],
+    ids=["figures", "worse", "helps", "no help", "hurts", "no common word", "near"],
 )
 def test_the_verdict_says_what_the_figures_mean(found: Review, said: str) -> None:
     assert said in " ".join(conclusions(found))

@@ -205,9 +205,11 @@ def test_a_wrong_query_is_named_by_file_and_line(tmp_path: Path, line: bytes) ->
         sets.read(a_set(tmp_path, questions=QUESTION + b"\n\n" + line))
 
 
-def test_a_set_without_queries_is_refused(tmp_path: Path) -> None:
+def test_a_set_without_queries_is_refused_and_earlier_documents_are_newer(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no queries"):
         sets.read(a_set(tmp_path, questions=b"\n"))
+    document = sets.SetDocument(id="a", title="t")
+    assert sets.NOW_MS > sets.item(document, 1).created_ms > sets.item(document, 2).created_ms
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\u202e", "x" * 1_000_000], ids=["NUL", "bidi", "long"])
@@ -216,8 +218,3 @@ def test_any_text_may_stand_in_a_document(tmp_path: Path, name: str) -> None:
     questions = json.dumps({"q": name, "rel": [name]}).encode()
     found = sets.read(a_set(tmp_path, line, questions))
     assert sets.item(found.documents[0], 1).title == name
-
-
-def test_earlier_documents_are_newer(tmp_path: Path) -> None:
-    document = sets.SetDocument(id="a", title="t")
-    assert sets.NOW_MS > sets.item(document, 1).created_ms > sets.item(document, 2).created_ms

@@ -121,12 +121,9 @@ def test_chance_is_seldom_taken_for_a_gap() -> None:
     assert 15 <= false <= 50
 
 
-def test_every_set_counts_the_same_in_the_average() -> None:
+def test_every_set_counts_the_same_in_the_average_which_is_surer_than_each() -> None:
     large, small = redraw(one_system(*[1.0] * 90)), redraw(one_system(*[0.0] * 10), seed=1)
     assert interval(average([large, small]), 0, 0).mean == 0.5
-
-
-def test_the_average_of_sets_is_surer_than_each() -> None:
     values = np.random.default_rng(1).random((4, 100))
     samples = [redraw(one_system(*each), seed=seed) for seed, each in enumerate(values)]
     found = interval(average(samples), 0, 0)

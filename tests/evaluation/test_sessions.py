@@ -403,14 +403,6 @@ def test_what_is_printed_may_say_less_than_the_item_and_what_nothing_answers_is_
     assert 0 < found["nothing found where nothing answers"] < 1
 
 
-def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
-    assert figures(reminders.scored(kept))["fired"] == 0
-    first, *rest = kept.log.recalls
-    kept.__dict__["log"] = replace(kept.log, recalls=(replace(first, printed="seen before"), *rest))
-    found = reminders.scored(kept)
-    assert (figures(found)["fired"], "seen before" in found.wrong[0]) == (1, True)
-
-
 @pytest.mark.parametrize(
     ("place", "said", "right"),
     [
@@ -419,9 +411,10 @@ def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
         pytest.param(4, "`ls` works here; `git commit` could not run (odd", 0, id="passes"),
     ],
 )
-def test_a_reminder_is_held_against_what_happened(
+def test_a_reminder_is_counted_and_held_against_what_happened(
     kept: Kept, place: int, said: str, right: int
 ) -> None:
+    assert figures(reminders.scored(kept))["fired"] == 0
     places = [
         step.place
         for step in kept.steps
@@ -431,7 +424,9 @@ def test_a_reminder_is_held_against_what_happened(
     ]
     first = replace(kept.log.recalls[0], session="first", place=places[place], printed=said)
     kept.__dict__["log"] = replace(kept.log, recalls=(first,))
-    assert figures(reminders.scored(kept))["right"] == right
+    found = reminders.scored(kept)
+    assert (figures(found)["fired"], figures(found)["right"]) == (1, right)
+    assert said in found.wrong[0]
 
 
 def test_a_failure_is_an_occasion_if_an_earlier_session_met_and_mended_it(kept: Kept) -> None:

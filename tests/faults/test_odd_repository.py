@@ -58,8 +58,15 @@ def test_a_file_below_a_link_is_not_in_the_tree(plain: Path, tmp_path: Path, git
     assert save.new is None
 
 
-def test_a_device_in_place_of_a_file_is_not_read() -> None:
+def test_few_of_many_remotes_are_kept_and_a_device_in_place_of_a_file_is_not_read(
+    plain: Path,
+) -> None:
     assert read_first_line("/dev/zero") == ""
+    with (plain / ".git/config").open("a") as config:
+        config.writelines(f'[remote "r{number}"]\nurl = h:o/{number}\n' for number in range(9000))
+        config.write('[remote "origin"]\nurl = h:o/n\n')
+    remotes = detect_place(str(plain)).remotes
+    assert (remotes[0], len(remotes) < 100) == ("h/o/n", True)
 
 
 # --- names that are no text ----------------------------------------------------------------------
@@ -92,14 +99,6 @@ def test_a_repository_whose_folder_is_no_text_counts_as_none(plain: Path, tmp_pa
     assert (place.root, place.git, place.marker) == (str(plain), False, ".git")
 
 
-def test_few_of_many_remotes_are_kept(plain: Path) -> None:
-    with (plain / ".git/config").open("a") as config:
-        config.writelines(f'[remote "r{number}"]\nurl = h:o/{number}\n' for number in range(9000))
-        config.write('[remote "origin"]\nurl = h:o/n\n')
-    remotes = detect_place(str(plain)).remotes
-    assert (remotes[0], len(remotes) < 100) == ("h/o/n", True)
-
-
 # --- commits that no git would make --------------------------------------------------------------
 
 
@@ -128,26 +127,21 @@ def test_no_time_of_a_commit_is_in_the_way(
     assert any("Change 2" in text for text in visitor.stored())
 
 
-def test_a_huge_message_is_not_held_in_memory(plain: Path, git: Git) -> None:
+def test_a_huge_message_or_packed_refs_without_an_end_of_line_are_not_held_in_memory(
+    plain: Path, git: Git
+) -> None:
     person = b"A <a@b> 1790000000 +0000\n"
     header = b"author " + person + b"committer " + person
     commit = committed(plain, git, header, b"Begin\n" + b"x" * (MANY_BYTES // 4))
     tracemalloc.start()
     found = read_commit(str(plain), commit)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert (found.subject, [file.path for file in found.files]) == ("Begin", ["a.py"])
-    assert peak < FEW_BYTES
-
-
-def test_packed_refs_without_an_end_of_line_are_not_held_in_memory(plain: Path) -> None:
     (plain / ".git/HEAD").write_text("ref: refs/heads/packed\n")
     with (plain / ".git/packed-refs").open("wb") as file:
         file.truncate(MANY_BYTES)
-    tracemalloc.start()
     place = detect_place(str(plain))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
+    assert (found.subject, [file.path for file in found.files]) == ("Begin", ["a.py"])
     assert (place.branch, place.commit) == ("packed", "")
     assert peak < FEW_BYTES
 

@@ -97,7 +97,11 @@ def test_what_is_known_is_text_for_all_but_cursor(
     assert context(client, tmp_path, **surroundings) == nothing
 
 
-def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_path: Path) -> None:
+def test_the_nearest_file_of_the_project_that_the_client_names_or_of_the_folder_wins(
+    context: Context, project: Path, home: Home, tmp_path: Path
+) -> None:
+    assert context("cursor", "/", CURSOR_PROJECT_DIR=str(project)).startswith("{")
+    assert context("kiro", "/", CLAUDE_PROJECT_DIR=f"{project}/", CURSOR_PROJECT_DIR="/") != ""
     (tmp_path / "link").symlink_to(project / "src")
     assert context("kiro", project / "src" / "deep") == "about my app"
     assert context("kiro", tmp_path / "link") == "about my app"
@@ -105,13 +109,6 @@ def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_
     assert context("kiro", project / "src" / "deep") == "about src"
     describe(home, Path("/"), "about all")
     assert context("kiro", tmp_path) == "about all"
-
-
-def test_the_client_knows_the_project_better_than_the_folder(
-    context: Context, project: Path
-) -> None:
-    assert context("cursor", "/", CURSOR_PROJECT_DIR=str(project)).startswith("{")
-    assert context("kiro", "/", CLAUDE_PROJECT_DIR=f"{project}/", CURSOR_PROJECT_DIR="/") != ""
 
 
 @pytest.mark.parametrize("shown", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
@@ -187,18 +184,15 @@ def test_an_event_is_reported_whole(
     assert envelope.payload == payload.encode()
 
 
-def test_the_context_comes_before_the_first_call_and_is_no_event(
-    cline: Cline, posted: Callable[[], list[Envelope]]
+def test_the_context_comes_before_the_first_call_and_runs_no_program_of_the_folder(
+    cline: Cline, posted: Callable[[], list[Envelope]], tmp_path: Path
 ) -> None:
-    assert cline("PreToolUse", text(CALL)) == CONTEXT
-    assert cline("PreToolUse", text({**CALL, "iteration": 11})) == ""
-    assert posted() == []
-
-
-def test_a_program_of_the_folder_is_not_run(cline: Cline, tmp_path: Path) -> None:
     for name in ("cat", "post", "context"):
         (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
         (tmp_path / name).chmod(0o755)
-    assert cline("PreToolUse", text(CALL), PATH=f".:{os.environ['PATH']}") == CONTEXT
-    cline("PostToolUse", text(CALL), PATH=f".:{os.environ['PATH']}")
+    path = f".:{os.environ['PATH']}"
+    assert cline("PreToolUse", text(CALL), PATH=path) == CONTEXT
+    assert cline("PreToolUse", text({**CALL, "iteration": 11}), PATH=path) == ""
+    assert posted() == []
+    cline("PostToolUse", text(CALL), PATH=path)
     assert not (tmp_path / "ran").exists()

@@ -81,16 +81,20 @@ def shown(events: list[Envelope]) -> list[tuple[str, str]]:
     return [(event.event, event.env.get("git.action", "")) for event in events]
 
 
-def test_a_commit_is_shown_with_its_place(commit: Commit, repository: Path, posted: Posted) -> None:
+def test_a_commit_is_shown_with_its_place_and_a_merge_without_what_was_before(
+    commit: Commit, repository: Path, posted: Posted, hooks: Path
+) -> None:
     head = commit("a")
-    (event,) = posted()
-    assert (event.event, event.cwd, event.payload) == ("post-commit", str(repository), b"")
-    assert event.env == {
+    subprocess.run([hooks / "post", "git", "post-merge", "0"], check=True, cwd=repository)
+    made, merge = posted()
+    assert (made.event, made.cwd, made.payload) == ("post-commit", str(repository), b"")
+    assert made.env == {
         "git.dir": str(repository / ".git"),
         "git.head": head,
         "git.branch": "main",
         "git.action": "commit",
     }
+    assert (merge.env["git.head"], merge.env.get("git.was")) == (head, None)
 
 
 def test_an_amended_commit_is_shown_with_what_it_replaces(
@@ -207,23 +211,7 @@ def test_a_merge_and_a_pick_are_shown_as_such(commit: Commit, after: After, git:
     assert merge.env["git.was"] == git("rev-parse", "ORIG_HEAD")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "branch"),
-    [
-        pytest.param(("-b", "feature/x"), "feature/x", id="branch"),
-        pytest.param(("--detach",), None, id="detached"),
-        pytest.param(("--orphan", "new"), "new", id="unborn"),
-    ],
-)
-def test_a_checkout_tells_the_branch(
-    after: After, arguments: tuple[str, ...], branch: str | None
-) -> None:
-    (event,) = after("checkout", "-q", *arguments)
-    assert (event.event, event.env.get("git.branch")) == ("post-checkout", branch)
-    assert event.args[2] == "1"
-
-
-def test_a_checkout_of_files_is_not_shown_and_a_worktree_tells_its_own_folder(
+def test_a_checkout_tells_the_branch_a_worktree_its_folder_and_one_of_files_is_not_shown(
     commit: Commit, after: After, repository: Path, tmp_path: Path
 ) -> None:
     commit("a")
@@ -232,6 +220,14 @@ def test_a_checkout_of_files_is_not_shown_and_a_worktree_tells_its_own_folder(
     (event,) = after("worktree", "add", "-q", "-b", "wt", str(tmp_path / "wt"))
     assert event.cwd == str(tmp_path / "wt")
     assert event.env["git.dir"] == str(repository / ".git" / "worktrees" / "wt")
+    for words, branch in (
+        ("-b feature/x", "feature/x"),
+        ("--detach", None),
+        ("--orphan new", "new"),
+    ):
+        (event,) = after("checkout", "-q", *words.split())
+        assert (event.event, event.env.get("git.branch")) == ("post-checkout", branch)
+        assert event.args[2] == "1"
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -292,11 +288,3 @@ def test_a_configured_hook_posts_and_never_fails(
     )
     assert (on, done.stdout, done.stderr) == (event, b"", b"")
     assert [(shown.event, shown.args) for shown in posted()] == [(event, ("a b", "c"))] * is_there
-
-
-def test_a_merge_is_shown_without_what_was_before(
-    repository: Path, git: Git, posted: Posted, hooks: Path
-) -> None:
-    subprocess.run([hooks / "post", "git", "post-merge", "0"], check=True, cwd=repository)
-    (merge,) = posted()
-    assert (merge.env["git.head"], merge.env.get("git.was")) == (git("rev-parse", "HEAD"), None)

@@ -134,7 +134,7 @@ def shown(answer: bytes, event: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
+def test_before_a_form_that_cannot_run_and_after_it_failed_the_one_that_works_is_shown_once(
     recalls: dict[str, Recall], answered: Answered, home: Home
 ) -> None:
     asked = [home.run / "python3", "-IS", "-c", "print(1)"]  # the interpreter that is lent
@@ -145,17 +145,10 @@ def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
         answer = answered(recall, "claude-code", "PreToolUse", payload=coming(session))
         text = shown(answer, "PreToolUse")
         assert "`bun run test` works here; `wrap bun run test` could not run" in text
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("learned")
-def test_after_it_has_failed_it_is_shown_too_but_once(
-    recalls: dict[str, Recall], answered: Answered
-) -> None:
-    for session, recall in recalls.items():
-        answer = answered(recall, "claude-code", "PostToolUseFailure", payload=failure(session))
+        later = f"{session}-2"
+        answer = answered(recall, "claude-code", "PostToolUseFailure", payload=failure(later))
         assert "`bun run test` works here" in shown(answer, "PostToolUseFailure")
-        assert recall("claude-code", "PreToolUse", payload=coming(session)).stdout == b""
+        assert recall("claude-code", "PreToolUse", payload=coming(later)).stdout == b""
 
 
 @pytest.mark.slow
@@ -176,19 +169,10 @@ def test_it_is_silent_where_the_hook_of_cursor_speaks_and_where_it_is_turned_off
         assert recall("claude-code", "PostToolUseFailure", payload=asked, env=inside).stdout == b""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (),
-        ("claude-code",),
-        *(("claude-code", name) for name in ("PreToolUse", "PostToolUse", "PostToolUseFailure")),
-    ],
-    ids=str,
-)
-def test_without_a_daemon_or_arguments_it_is_silent(
-    recall: Recall, arguments: tuple[str, ...]
-) -> None:
-    assert recall(*arguments, payload=failure("s2")).stdout == b""
+def test_without_a_daemon_or_arguments_it_is_silent(recall: Recall) -> None:
+    for words in ("", "PreToolUse", "PostToolUse", "PostToolUseFailure"):
+        assert recall("claude-code", *words.split(), payload=failure("s2")).stdout == b""
+    assert recall(payload=failure("s2")).stdout == b""
 
 
 @contextmanager

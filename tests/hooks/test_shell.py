@@ -15,17 +15,20 @@ from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
 from observer.local.spool import Spool
 
+from .conftest import PLAIN, found
+
 Records = list[dict[str, str]]
 Person = Callable[..., Records]
 Terminal = Callable[..., str]
 
 SHELLS = ["bash", "zsh", "fish"]
-ARGUMENTS = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["-i"]}
-every_shell = pytest.mark.parametrize("shell", SHELLS)
 
 
 def interactive(shell: str) -> list[str]:
-    return [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
+    return [found(shell), *PLAIN[shell]]
+
+
+every_shell = pytest.mark.parametrize("shell", SHELLS)
 
 
 def text(record: dict[str, str]) -> str:
@@ -93,9 +96,7 @@ def test_a_script_records_nothing(
 ) -> None:
     script = tmp_path / "script"
     script.write_text(f"source {hooks}/shell/observer.{shell}\necho done\n")
-    assert "done" in terminal(
-        [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), str(script)]
-    )
+    assert "done" in terminal([found(shell), str(script)])
     assert not home.spool.exists()
 
 
@@ -133,28 +134,18 @@ def test_a_log_that_was_taken_away_is_followed_by_another(
 
 @every_shell
 def test_a_home_that_cannot_be_written_is_borne_in_silence(
-    person: Person, terminal: Terminal, hooks: Path, shell: str
+    terminal: Terminal, hooks: Path, shell: str
 ) -> None:
-    argv = interactive(shell)
-    shown = terminal(
-        argv,
-        f" source {hooks}/shell/observer.{shell}",
-        "echo o''ne",
-        " exit",
-        OBSERVER_HOME="/proc/nowhere",
-    )
+    source = f" source {hooks}/shell/observer.{shell}"
+    given = {"OBSERVER_HOME": "/proc/nowhere"}
+    shown = terminal(interactive(shell), source, "echo o''ne", " exit", **given)
     assert "one" in shown
     assert not re.search(r"(?i)no such|denied|error|cannot", shown)
 
 
 @every_shell
 def test_an_installed_recorder_knows_its_home(
-    person: Person,
-    terminal: Terminal,
-    hooks: Path,
-    tmp_path: Path,
-    shell: str,
-    monkeypatch: pytest.MonkeyPatch,
+    terminal: Terminal, hooks: Path, tmp_path: Path, shell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
     argv = interactive(shell)
@@ -232,7 +223,7 @@ def test_red_is_green_again_in_debians_bash(
     rc.write_text(f"{DEBIAN}HISTFILE={kept}\nsource {hooks}/shell/observer.bash\n")
     check.write_text(f"#!/bin/sh\ntest -e {tmp_path}/fixed\n")
     check.chmod(0o755)
-    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), "--rcfile", str(rc), "-i"]
+    argv = [found("bash"), "--rcfile", str(rc), "-i"]
     lines = (f" touch {tmp_path}/fixed", str(check), f" {check}", "echo 'a", "b'", "echo 'a", "b'")
     terminal(argv, str(check), *lines, 'echo "<$HISTCONTROL>"', "exit")
     said = [
@@ -267,20 +258,26 @@ def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
     assert held[1] == [line for line in held[0] if line != " :"]
 
 
-def test_bash_leaves_a_rule_alone_that_is_read_only(terminal: Terminal, hooks: Path) -> None:
-    argv = interactive("bash")
-    source = f" source {hooks}/shell/observer.bash"
+def test_bash_leaves_a_rule_alone_that_is_read_only_and_bears_an_unset_variable(
+    terminal: Terminal, hooks: Path
+) -> None:
+    argv, source = interactive("bash"), f" source {hooks}/shell/observer.bash"
     shown = terminal(argv, "readonly HISTCONTROL=ignoreboth", source, "echo x", "echo x", " exit")
     assert "readonly variable" not in shown
+    lines = ("unset PS0 PROMPT_COMMAND", "set -eu", source[1:])
+    shown = terminal(argv, *lines, 'echo "<${OBSERVER_SESSION-}>"', "exit")
+    assert "unbound" not in shown
+    assert "<bash-" in shown
 
 
-@pytest.mark.parametrize(
-    ("shell", "rule"), [("zsh", "setopt HIST_IGNORE_DUPS HIST_IGNORE_ALL_DUPS"), ("fish", "true")]
-)
-def test_a_repeated_command_is_recorded_in_other_shells(
-    person: Person, shell: str, rule: str
+def test_zsh_and_fish_record_a_repeated_command_and_zsh_respects_a_history_pattern(
+    person: Person,
 ) -> None:
-    assert texts(person(shell, rule, "echo x", "echo x"))[-2:] == ["echo x", "echo x"]
+    for shell, rule in (("zsh", "setopt HIST_IGNORE_DUPS HIST_IGNORE_ALL_DUPS"), ("fish", "true")):
+        assert texts(person(shell, rule, "echo x", "echo x"))[-2:] == ["echo x", "echo x"]
+    rule = "HISTORY_IGNORE='(ls|echo x*)'"
+    assert texts(person("zsh", rule, "echo xyz", "echo y"))[-1] == "echo y"
+    assert "xyz" not in repr(person("zsh", "HISTORY_IGNORE='echo x*'", "echo xyz"))
 
 
 def test_bash_is_not_fooled_by_history_that_is_off_or_from_elsewhere(
@@ -314,14 +311,6 @@ def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
     assert f"<__observer_record tell{others} __observer_ready>" in shown
 
 
-def test_bash_takes_an_unset_variable_for_no_obstacle(terminal: Terminal, hooks: Path) -> None:
-    argv = interactive("bash")
-    lines = ("unset PS0 PROMPT_COMMAND", "set -eu", f"source {hooks}/shell/observer.bash")
-    shown = terminal(argv, *lines, 'echo "<${OBSERVER_SESSION-}>"', "exit")
-    assert "unbound" not in shown
-    assert "<bash-" in shown
-
-
 @pytest.mark.parametrize(
     "obstacle", ["readonly PROMPT_COMMAND=x", "readonly PS0=", "shopt -u promptvars"]
 )
@@ -348,13 +337,6 @@ def test_before_bash_5_1_the_prompt_command_is_one_text(
     assert [entry.data.count(b"exit=7") for entry in spool.claim(at_most=9)] == [1]
 
 
-def test_zsh_respects_a_history_pattern(person: Person) -> None:
-    assert (
-        texts(person("zsh", "HISTORY_IGNORE='(ls|echo x*)'", "echo xyz", "echo y"))[-1] == "echo y"
-    )
-    assert "xyz" not in repr(person("zsh", "HISTORY_IGNORE='echo x*'", "echo xyz"))
-
-
 def test_fish_does_not_tell_the_status_of_the_command_before(person: Person) -> None:
     answered = person(
         "fish", "sh -c 'exit 7'", "set -g x 1", "sleep 0.1 &", "wait", "set -q nosuch"
@@ -363,7 +345,6 @@ def test_fish_does_not_tell_the_status_of_the_command_before(person: Person) -> 
 
 
 def test_fish_in_private_records_nothing(terminal: Terminal, hooks: Path, spool: Spool) -> None:
-    fish = shutil.which("fish") or pytest.skip("fish is not installed")
     source = f" source {hooks}/shell/observer.fish"
-    terminal([fish, "--private", "-i"], source, "echo secret", " exit")
+    terminal([found("fish"), "--private", "-i"], source, "echo secret", " exit")
     assert spool.claim(at_most=9) == []

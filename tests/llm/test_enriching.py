@@ -154,20 +154,15 @@ def test_neither_secrets_nor_control_characters_of_an_answer_are_kept(
         assert secret not in str(reader.log()) + str(wrote)
 
 
-def test_a_rebuild_asks_nobody_again(desk: Desk, run: Run, model: Any) -> None:
+def test_a_rebuild_asks_nobody_again_and_a_session_that_goes_on_is_asked_about_again(
+    desk: Desk, run: Run, model: Any
+) -> None:
     run(lambda _: desk.tokens() == 2000)
-    before = desk.item()
+    before, asked = desk.item(), len(model.asked)
     desk.pipeline.rebuild()
     assert desk.item() == before
     with desk.store.read() as reader:
         assert reader.unenriched(limit=9) == []
-
-
-def test_a_session_that_goes_on_is_asked_about_again_once_it_is_over(
-    desk: Desk, run: Run, model: Any
-) -> None:
-    run(lambda _: desk.item(SUMMARY).enrichment)
-    asked = len(model.asked)
     desk.tell(Command(command="make", exit_code=2), SessionEnd())
     run(lambda _: len(model.asked) > asked)
     assert "make" in str(model.asked[asked])

@@ -62,11 +62,17 @@ def test_whoever_lacks_the_keys_of_the_user_alone_reads_nothing(
     assert [path.stat().st_mode & 0o077 for path in secrets] == [0] * len(secrets) != []
 
 
-def test_a_segment_is_never_written_again(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
+def test_a_segment_is_never_written_again_and_a_name_alone_does_not_count_as_sent(
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+) -> None:
     ana.push(chain("a", 2))
     before = {path: path.read_bytes() for path in segments(folder)}
-    ana.invite("Ben")
+    named = segment_named(segments(folder)[0].name)
+    assert named
+    fake = named._replace(first=3, last=900)
+    (folder / "segments" / f"{fake.stem}.segment").write_bytes(b"nothing")
     ana.push(chain("a", 4))
+    assert ben.pull({}, limit=10).records == chain("a", 4)
     assert {path: path.read_bytes() for path in segments(folder)}.items() > before.items()
 
 
@@ -192,18 +198,6 @@ def test_what_comes_before_it_has_not_arrived_is_waited_for(
     assert ben.pull({}, limit=10)[:2] == (chain("a", 4), [])
 
 
-def test_a_name_alone_does_not_count_as_sent(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
-) -> None:
-    ana.push(chain("a", 2))
-    named = segment_named(segments(folder)[0].name)
-    assert named
-    fake = named._replace(first=3, last=900)
-    (folder / "segments" / f"{fake.stem}.segment").write_bytes(b"nothing")
-    ana.push(chain("a", 4))
-    assert ben.pull({}, limit=10).records == chain("a", 4)
-
-
 def test_a_code_lets_in_one_machine_to_its_own_share(
     ana: FolderCarrier, folder: Path, tmp_path: Path
 ) -> None:
@@ -225,10 +219,12 @@ def test_an_invitation_that_has_not_arrived_is_said(
         carriers.join_share(str(tmp_path / "behind"), tmp_path / "ben", code)
 
 
-def test_a_removed_member_gets_nothing_more(
+def test_a_removed_member_gets_and_adds_nothing_more_and_lets_nobody_in(
     ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
 ) -> None:
     ana.push(chain("a", 1))
+    ben.push(chain("b", 1))
+    ana.pull({}, limit=10)
     stale = tmp_path / "as-ben-had-it"
     shutil.copytree(folder, stale)
     ana.remove(id_in(tmp_path / "ben", ben.share))
@@ -237,28 +233,18 @@ def test_a_removed_member_gets_nothing_more(
         ben.pull({}, limit=10)
     for path in (folder / "segments").iterdir():  # he goes on with a copy that knows no end
         shutil.copy(path, stale / "segments")
-    pulled = FolderCarrier(stale, tmp_path / "ben").pull({}, limit=10)
-    assert pulled.records == chain("a", 1)
-    assert "no key for this machine" in pulled.refused[0].why
-
-
-def test_a_removed_member_adds_nothing_and_lets_nobody_in(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
-) -> None:
-    ben.push(chain("b", 1))
-    ana.pull({}, limit=10)
-    stale = tmp_path / "as-ben-had-it"
-    shutil.copytree(folder, stale)
-    ana.remove(id_in(tmp_path / "ben", ben.share))
-    end = max((folder / "members").glob("*.end"), key=lambda path: path.stat().st_mtime_ns)
     theirs = FolderCarrier(stale, tmp_path / "ben")
+    pulled = theirs.pull({}, limit=10)
+    assert pulled.records == chain("a", 1) + chain("b", 1)
+    assert "no key for this machine" in pulled.refused[0].why
     theirs.push(chain("b", 2))
     code = theirs.invite("Eve")
     carriers.join_share(str(stale), tmp_path / "eve", code).push(chain("e", 1))
+    end = max((folder / "members").glob("*.end"), key=lambda path: path.stat().st_mtime_ns)
     end.unlink()  # whoever holds the folder takes the statement away
     shutil.copytree(stale, folder, dirs_exist_ok=True)
     pulled = ana.pull({}, limit=10)
-    assert pulled.records == chain("b", 1)
+    assert pulled.records == chain("a", 2) + chain("b", 1)
     assert {one.why for one in pulled.refused} == {
         "its machine had left the share",
         "it is signed by a machine that is not in the share",
@@ -289,24 +275,23 @@ def test_what_was_withheld_has_neither_segment_nor_key(
     assert segments(folder) == [new]
 
 
-def test_a_leaving_that_was_killed_is_completed(
-    ben: FolderCarrier, monkeypatch: pytest.MonkeyPatch
+def test_who_leaves_has_no_key_any_more_though_the_leaving_was_killed(
+    ana: FolderCarrier,
+    ben: FolderCarrier,
+    folder: Path,
+    tmp_path: Path,
+    chain: Chain,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    ben.push(chain("b", 2))
     with monkeypatch.context() as killed:
         killed.setattr(keys, "forget", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             ben.leave()
     ben.leave()
+    assert not list((tmp_path / "ben").rglob("*.key"))
     with pytest.raises(NotMember, match="no key"):
         ben.pull({}, limit=1)
-
-
-def test_who_leaves_has_no_key_any_more(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
-) -> None:
-    ben.push(chain("b", 2))
-    ben.leave()
-    assert not list((tmp_path / "ben").rglob("*.key"))
     assert ana.pull({}, limit=10)[:2] == (chain("b", 2), [])
     with pytest.raises(ShareUnavailable, match="no key to the share"):
         carriers.open_carrier(str(folder), tmp_path / "ben")
@@ -325,10 +310,15 @@ def test_a_chain_and_a_founder_go_on_under_fresh_keys(
     assert [person for _, person in ana.members()] == ["Ana Soto"]
 
 
-def test_personal_records_stay(ana: FolderCarrier, chain: Chain) -> None:
-    record = msgspec.structs.replace(chain("a", 1)[0], visibility="personal")
+def test_records_are_split_into_segments_by_size_and_personal_ones_stay(
+    ana: FolderCarrier, folder: Path, chain: Chain
+) -> None:
     with pytest.raises(BadInput, match="personal"):
-        ana.push([record])
+        ana.push([msgspec.structs.replace(chain("a", 1)[0], visibility="personal")])
+    records = chain("a", 3, body=cast("str", '"' + "x" * (3 << 20) + '"'))
+    ana.push(records)
+    assert len(segments(folder)) == 3
+    assert ana.pull({}, limit=10).records == records
 
 
 def test_a_share_of_a_later_format_or_another_in_the_same_place_is_left_alone(
@@ -355,12 +345,3 @@ def test_a_folder_without_a_share_is_said_to_have_none_and_one_of_other_files_is
     (tmp_path / "mine" / "letter.txt").write_text("dear Ben")
     with pytest.raises(BadInput, match="is not empty"):
         carriers.create_share(str(tmp_path / "mine"), tmp_path / "ana", person="Ana")
-
-
-def test_records_in_many_segments_are_split_by_size(
-    ana: FolderCarrier, folder: Path, chain: Chain
-) -> None:
-    records = chain("a", 3, body=cast("str", '"' + "x" * (3 << 20) + '"'))
-    ana.push(records)
-    assert len(segments(folder)) == 3
-    assert ana.pull({}, limit=10).records == records

@@ -132,14 +132,18 @@ def test_who_is_of_another_team_learns_nothing_of_ids_sizes_and_times(
         psycopg.connect(server.url(login("ana").info.dbname, "stranger"))
 
 
-def test_where_a_database_is_for_more_than_a_share_others_connect(server: Server) -> None:
+def test_the_owner_makes_a_share_by_its_address_in_a_database_that_others_use(
+    server: Server,
+) -> None:
     database = f"shop_{uuid4().hex}"
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         ask(connection, f"CREATE DATABASE {database}")
     with psycopg.connect(server.url(database), autocommit=True) as connection:
         ask(connection, "CREATE TABLE public.invoice ()")
         ask(connection, "CREATE ROLE shop LOGIN")
-    postgres.create(server.url(database))
+    team = carriers.create_share(server.url(database), Path("/nowhere"), person="Ana")
+    carriers.open_carrier(team.invite("Ana"), Path("/nowhere")).close()
+    assert [person for _, person in team.members()] == ["Ana"]
     with psycopg.connect(server.url(database, "shop")) as connection:
         assert ask(connection, "SELECT 1") == [(1,)]
 
@@ -425,15 +429,6 @@ def reader_after_restart(reader: Carrier) -> Any:
         return reader.pull({}, limit=1000)
     except ShareUnavailable:  # the connection of before
         return reader.pull({}, limit=1000)
-
-
-def test_the_owner_makes_a_share_by_its_address(server: Any) -> None:
-    database = f"made_{uuid4().hex}"
-    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-        connection.execute(cast("LiteralString", f"CREATE DATABASE {database}"))
-    team = carriers.create_share(server.url(database), Path("/nowhere"), person="Ana")
-    carriers.open_carrier(team.invite("Ana"), Path("/nowhere")).close()
-    assert [person for _, person in team.members()] == ["Ana"]
 
 
 @pytest.mark.parametrize(("url", "shown"), [

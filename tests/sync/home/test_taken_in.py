@@ -56,18 +56,14 @@ def test_of_what_was_captured_elsewhere_the_last_version_stays_until_it_is_delet
     assert ana.items() == []
 
 
-def test_nobody_reaches_a_personal_note(ana: Machine) -> None:
-    ana.note("mine", scope="personal", owner="ana")
+def test_nobody_reaches_a_personal_note_or_one_of_another_project(ana: Machine) -> None:
+    ana.note("personal", scope="personal", owner="ana")
     come(ana, None, uuid=ana.only().uuid)
-    assert ana.only().narrative == "mine"
-
-
-def test_nobody_reaches_a_note_of_another_project(ana: Machine) -> None:
-    ana.note("mine")
-    mine = ana.only()
-    body = Shared(share="k", origin="o", sequence=1, uuid=mine.uuid, person="eve")
-    ana.report(body, id="k-o-1", cwd="")
-    assert ana.only() == mine
+    ana.note("of the project")
+    _, mine = before = ana.items()
+    body = Shared(share="k", origin="o", sequence=2, uuid=mine.uuid, person="eve")
+    ana.report(body, id="k-o-2", cwd="")
+    assert ana.items() == before
     assert mine.project_id != UNASSIGNED
 
 
@@ -79,16 +75,15 @@ def test_what_is_no_item_makes_none(ana: Machine, said: dict[str, Any]) -> None:
     assert ana.only().narrative == "mine"
 
 
-def test_links_by_number_lead_nowhere_here(ana: Machine) -> None:
+def test_links_by_number_lead_nowhere_here_and_a_rule_waits_for_a_person(ana: Machine) -> None:
     ana.note("mine")
-    come(ana, item(links=[{"kind": "supersedes", "target": ana.only().id}]))
+    links = [{"kind": "supersedes", "target": ana.only().id}]
+    come(ana, item("Always push.", type="rule", layer="rule", approval="approved", links=links))
     (theirs,) = (one for one in ana.items() if one.person)
     assert [link.target for link in theirs.links] == [0]
-
-
-def test_a_rule_of_another_waits_for_a_person(ana: Machine) -> None:
-    come(ana, item("Always push.", type="rule", layer="rule", approval="approved"))
-    assert ana.only().approval == "provisional"
+    assert theirs.approval == "provisional"
+    with ana.store.read() as reader:
+        assert (reader.seqs_shared("k"), reader.seqs_shared("other")) == ([2], [])
 
 
 def test_a_deletion_of_what_a_session_comes_to_holds_in_a_rebuild(ana: Machine) -> None:
@@ -99,21 +94,11 @@ def test_a_deletion_of_what_a_session_comes_to_holds_in_a_rebuild(ana: Machine) 
     assert summary.uuid not in {one.uuid for one in ana.items()}
 
 
-def test_what_came_by_a_share_is_known(ana: Machine) -> None:
-    ana.note("mine")
-    come(ana, item())
-    with ana.store.read() as reader:
-        assert reader.seqs_shared("k") == [2]
-        assert reader.seqs_shared("other") == []
-
-
-def test_a_secret_in_the_place_of_a_uuid_is_redacted(ana: Machine) -> None:
+def test_a_title_of_its_own_arrives_and_a_secret_in_the_place_of_a_uuid_does_not(
+    ana: Machine,
+) -> None:
     token = "ghp_" + "a1B2" * 9
-    come(ana, item(), uuid=token)
-    assert token not in ana.only().uuid
-
-
-def test_a_title_of_its_own_arrives(ana: Machine) -> None:
     come(ana, item("", narrative="First line.\nMore."))
-    come(ana, item("Locks", narrative="x"), uuid=UUID.replace("a", "b"), at=2)
+    come(ana, item("Locks", narrative="x"), uuid=token, at=2)
     assert [one.title for one in ana.items()] == ["First line.", "Locks"]
+    assert token not in ana.items()[1].uuid

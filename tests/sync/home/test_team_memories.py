@@ -69,18 +69,15 @@ def test_a_memory_is_there_on_the_other_machine(
     assert (found.memory, found.user_id, found.metadata) == (TEA, "alice", None)
 
 
-def test_names_that_differ_in_case_are_two_users(here: Ask) -> None:
-    add(here, TEA, user_id="alice")
+def test_the_same_words_again_are_known_and_names_that_differ_in_case_are_two_users(
+    here: Ask,
+) -> None:
+    first = add(here, TEA, user_id="alice")
+    assert here("add_memory", messages=[], plan=[], user_id="alice").results == []
+    assert add(here, TEA, user_id="alice") == first
     add(here, TEA, user_id="Alice")
     here("delete_all_memories", user_id="alice")
     assert (all_of(here, user_id="alice"), all_of(here, user_id="Alice")) == ([], [TEA])
-
-
-def test_the_same_words_again_are_known(here: Ask) -> None:
-    first = add(here, TEA, user_id="alice")
-    again = here("add_memory", messages=[], plan=[], user_id="alice")
-    assert again.results == []
-    assert add(here, TEA, user_id="alice") == first
 
 
 def test_updates_and_deletions_reach_the_other_machine_and_nobody_else(

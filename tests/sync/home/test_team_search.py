@@ -170,24 +170,27 @@ def test_a_hit_of_the_server_is_shown_by_its_uuid_and_fetched_by_it(
     assert core.get_observations(["0123abcd"]).result.missing_ids == ["0123abcd"]
 
 
-def test_a_search_of_a_project_that_only_others_have_finds_that_one(bob: Member) -> None:
+def test_a_project_that_only_others_have_is_found_and_rows_of_another_model_are_not_compared(
+    bob: Member, postgres_share: Any
+) -> None:
     assert len(bob.titles("ledger", project="shop")) == 1
     assert bob.titles("ledger", project="bakery") == []
+    rows(postgres_share, "UPDATE observer.entry SET model = 'another'")
+    (hit,) = bob.asks("ledger").hits
+    assert hit.signals.semantic == 0
 
 
-def test_without_the_server_the_home_answers_and_says_so(ana: Member, postgres_share: Any) -> None:
-    postgres_share.vanish()
-    found = ana.asks("ledger")
-    assert len(found.hits) == 1
-    assert found.degraded.startswith("searched here alone: the server cannot be used")
-
-
-def test_a_server_that_is_late_is_not_waited_for(ana: Member, postgres_share: Any) -> None:
+def test_a_server_that_is_late_or_away_is_not_waited_for(ana: Member, postgres_share: Any) -> None:
     ana.wait(0.01)
     with psycopg.connect(postgres_share.owner) as owner:
         owner.execute("LOCK TABLE observer.entry IN ACCESS EXCLUSIVE MODE")
         found = ana.asks("ledger")
     assert (len(found.hits), found.degraded) == (1, TOO_LATE)
+    ana.wait(LONG_S)
+    postgres_share.vanish()
+    found = ana.asks("ledger")
+    assert len(found.hits) == 1
+    assert found.degraded.startswith("searched here alone: the server cannot be used")
 
 
 def test_what_is_forgotten_is_gone_from_the_search_of_the_server_for_good(
@@ -204,19 +207,17 @@ def test_what_is_forgotten_is_gone_from_the_search_of_the_server_for_good(
     assert rows(postgres_share) == [(0,)]
 
 
-def test_what_is_purged_is_gone_from_the_search_of_the_server(
-    ana: Member, postgres_share: Any
+@pytest.mark.parametrize("is_purged", [True, False], ids=["purged", "of an expelled member"])
+def test_what_is_purged_or_of_an_expelled_member_is_gone_from_the_search_of_the_server(
+    ana: Member, postgres_share: Any, *, is_purged: bool
 ) -> None:
-    carrier = carriers.open_carrier(ana.url, Path("/nowhere"))
-    (record,) = carrier.pull({}, limit=9).records
-    gone = replace(record, sequence=2, previous=record.hash(), kind="tombstone", body="")
-    carrier.push([gone])
-    carrier.close()
-    assert rows(postgres_share) == [(0,)]
-
-
-def test_what_an_expelled_member_sent_is_not_found(ana: Member, postgres_share: Any) -> None:
-    ServerTeam(postgres_share.owner).remove(ana.url.partition("//")[2].partition(":")[0])
+    if is_purged:
+        with closing(carriers.open_carrier(ana.url, Path("/nowhere"))) as carrier:
+            (record,) = carrier.pull({}, limit=9).records
+            sent = {"sequence": 2, "previous": record.hash(), "kind": "tombstone", "body": ""}
+            carrier.push([replace(record, **sent)])
+    else:
+        ServerTeam(postgres_share.owner).remove(ana.url.partition("//")[2].partition(":")[0])
     assert rows(postgres_share) == [(0,)]
 
 
@@ -225,12 +226,6 @@ def test_an_edit_is_found_by_its_new_words(ana: Member, bob: Member) -> None:
     ana.sync()
     held = [hit.signals.terms for query in ("ledger", "receipts") for hit in bob.asks(query).hits]
     assert held == [(), ("receipts",)]
-
-
-def test_rows_of_another_model_are_not_compared(bob: Member, postgres_share: Any) -> None:
-    rows(postgres_share, "UPDATE observer.entry SET model = 'another'")
-    (hit,) = bob.asks("ledger").hits
-    assert hit.signals.semantic == 0
 
 
 def test_a_round_without_changes_tells_nothing_and_a_search_sets_an_iterative_scan(
@@ -358,17 +353,12 @@ def undo_search(share: Any) -> None:
     rows(share, "DROP POLICY owner_reads_tombstones ON observer.record")
 
 
-def test_a_share_of_a_later_search_is_left_alone(ana: Member, postgres_share: Any) -> None:
-    rows(postgres_share, "UPDATE observer.part SET version = 9")
-    with pytest.raises(ShareUnavailable, match=r"version 9.*update observer"):
-        open_search(ana.url)
-
-
 @pytest.mark.parametrize(("sql", "said"), [
+    ("UPDATE observer.part SET version = 9", r"version 9.*update observer"),
     ("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'", "pgvector 0.7.4"),
     ("DROP EXTENSION vector CASCADE", "no pgvector"),
 ])  # fmt: skip
-def test_a_server_without_a_fit_pgvector_is_said_to_be_one(
+def test_a_later_search_or_a_server_without_a_fit_pgvector_is_said_to_be_one(
     ana: Member, postgres_share: Any, sql: str, said: str
 ) -> None:
     rows(postgres_share, sql)
