@@ -132,9 +132,7 @@ def test_a_daemon_that_still_has_much_to_store_is_not_called_silent(
 
 
 @pytest.mark.parametrize("version", [__version__, "99.0.0"])
-def test_a_daemon_that_speaks_our_protocol_is_used(
-    home: Home, stand_in: Stand, version: str
-) -> None:
+def test_a_daemon_of_our_protocol_is_used(home: Home, stand_in: Stand, version: str) -> None:
     process = stand_in(status=_status(version))
     client.ensure_daemon(home)
     assert client.daemon_pid(home) == process.pid
@@ -149,9 +147,7 @@ def test_a_newer_daemon_that_speaks_another_protocol_is_left_alone(
     assert process.poll() is None
 
 
-def test_stop_returns_when_the_daemon_is_gone_and_says_if_there_was_none(
-    home: Home, stand_in: Stand
-) -> None:
+def test_stop_returns_when_the_daemon_is_gone(home: Home, stand_in: Stand) -> None:
     assert not client.stop(home)
     process = stand_in(shutdown=(200, {}))
     assert client.stop(home)

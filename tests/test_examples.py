@@ -164,9 +164,7 @@ def test_the_language_is_read_by_its_lines(monkeypatch: pytest.MonkeyPatch) -> N
     assert names == ["total", "Cart", "limit", ""]
 
 
-def test_the_setting_has_a_default_and_a_range_and_one_that_there_is_not_is_refused(
-    home: Home,
-) -> None:
+def test_the_setting_has_a_default_and_a_range_and_others_are_refused(home: Home) -> None:
     settings = example("setting.py").Example
     assert msgspec.convert({}, settings).digest_hour == 7
     with pytest.raises(msgspec.ValidationError, match="23"):

@@ -80,9 +80,7 @@ def test_a_start_installs_and_a_second_one_does_not(checkout: Checkout) -> None:
     assert "observer down" not in again
 
 
-def test_a_repository_without_commits_is_no_failure_and_any_other_is_no_silence(
-    checkout: Checkout,
-) -> None:
+def test_a_repository_without_commits_is_the_only_silence(checkout: Checkout) -> None:
     checkout.start(search_rc=3)
     assert "Nothing yet" in checkout.said
     assert "Read the sessions" in checkout.said
@@ -113,9 +111,7 @@ def test_it_runs_commands_that_there_are(checkout: Checkout) -> None:
 
 
 @pytest.mark.parametrize("changed", ["observer/new.py", "requirements/runtime.txt"])
-def test_changed_code_or_a_changed_lock_is_installed_and_run(
-    checkout: Checkout, changed: str
-) -> None:
+def test_changed_code_or_locks_are_installed_and_run(checkout: Checkout, changed: str) -> None:
     checkout.start()
     (checkout.root / changed).write_text("click==8.5.1\n")
     steps = ("python -m pip install", "observer down", "observer up")

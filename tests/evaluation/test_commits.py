@@ -22,9 +22,7 @@ from observer.index.embed.lazy_model import LazyModel
 from tests.support import Git
 
 
-def test_every_commit_with_a_diff_is_a_document_without_its_message_and_telling_ones_are_asked(
-    shop: Path,
-) -> None:
+def test_every_commit_with_a_diff_is_a_document_without_its_message(shop: Path) -> None:
     shown = commits.read(str(shop))
     assert len(shown.events) == commits.size(str(shop)) == 25
     assert [query.at for query in shown.queries] == list(range(20))
@@ -48,9 +46,7 @@ def test_merges_and_empty_commits_are_no_documents(shop: Path, git: Git) -> None
     assert "Weigh every parcel twice" in shown.subjects
 
 
-def test_of_a_long_history_the_newest_part_is_read_and_most_queries_stay_when_it_grows(
-    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_long_history_few_read(shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commits, "FEWEST_QUERIES", 1)
     with monkeypatch.context() as patch:
         patch.setattr(commits, "MOST_DOCUMENTS", 22)
@@ -140,9 +136,7 @@ def test_a_query_is_a_part_of_the_subject(subject: str) -> None:
     assert query_of(subject) in subject
 
 
-def test_functions_named_after_subjects_are_found_in_a_repository_that_stays_as_it_is(
-    shop: Path, model: LazyModel
-) -> None:
+def test_functions_named_after_subjects_are_found(shop: Path, model: LazyModel) -> None:
     shown: list[tuple[str, int, int]] = []
 
     @contextmanager

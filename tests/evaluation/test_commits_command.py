@@ -12,6 +12,7 @@ import pytest
 
 from observer.core.paths import Home
 from tests.cli.conftest import Ran
+from tests.evaluation.conftest import a_commit
 from tests.support import Git
 
 Run = Callable[..., Ran]
@@ -36,23 +37,15 @@ def shop(tmp_path: Path, git: Git) -> Path:
     folder = tmp_path / "home/shop"
     git(folder, "init", "-q")
     # The newest work is shown where words leave something open: what cannot be found is the oldest.
-    stream = _commit("Weigh parcels \x1b[31m anywhere", "q", "1\n")
-    for name in "abcdefghijklmnopqrst":
+    stream = a_commit(1, "Weigh parcels \x1b[31m anywhere", "q", "1\n")
+    for number, name in enumerate("abcdefghijklmnopqrst", start=2):
         subject, text = f"Weigh {name * 4} parcels", f"def weigh_{name * 4}_parcels(): ...\n"
-        stream += _commit(subject, f"{name}.py", text)
-    git(folder, "fast-import", "--quiet", stdin=stream.encode())
+        stream += a_commit(number, subject, f"{name}.py", text)
+    git(folder, "fast-import", "--quiet", stdin=stream)
     return folder
 
 
-def _commit(subject: str, path: str, text: str) -> str:
-    who = "committer Ana <ana@example.com> 1700000000 +0000"
-    message, content = f"data {len(subject)}\n{subject}", f"data {len(text)}\n{text}"
-    return f"commit refs/heads/main\n{who}\n{message}\nM 644 inline {path}\n{content}\n"
-
-
-def test_a_person_and_a_script_are_shown_figures_and_what_was_missed(
-    run: Run, shop: Path, home: Home
-) -> None:
+def test_people_and_scripts_are_shown_what_was_missed(run: Run, shop: Path, home: Home) -> None:
     ran = run(str(shop))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"21 of 21 commits of {shop} were looked for")

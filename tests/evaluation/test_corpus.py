@@ -131,9 +131,7 @@ def test_a_set_is_read(tmp_path: Path) -> None:
     assert found.questions == (sets.Question(q="why a", rel=("a",)),)
 
 
-def test_queries_are_asked_of_the_documents_of_the_repository_or_of_its_diffs(
-    tmp_path: Path,
-) -> None:
+def test_queries_are_asked_of_documents_of_the_repository_or_its_diffs(tmp_path: Path) -> None:
     a_set(tmp_path, DOCUMENT + b'\n{"id": "b", "title": "t"}')
     (tmp_path / "shop_sym_q.jsonl").write_bytes(QUESTION)
     found = sets.read(tmp_path / "shop_sym_q.jsonl")
@@ -182,9 +180,7 @@ def test_sets_are_found_by_name_and_what_is_missing_is_named(tmp_path: Path) -> 
         pytest.param(DOCUMENT, id="id given twice"),
     ],
 )
-def test_a_wrong_document_is_named_by_file_and_line_with_a_hint(
-    tmp_path: Path, line: bytes
-) -> None:
+def test_a_wrong_document_is_named_by_file_and_line(tmp_path: Path, line: bytes) -> None:
     questions = a_set(tmp_path, DOCUMENT + b"\n" + line)
     with pytest.raises(BadInput, match=r"shop_diff_docs\.jsonl:2: ") as raised:
         sets.read(questions)

@@ -49,9 +49,7 @@ def test_a_joined_model_is_asked_part_by_part(tmp_path: Path) -> None:
     assert (figures(answers, ASKED)[:2, :, 3] == 1).all()
 
 
-def test_all_is_indexed_with_its_vectors_before_anything_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_is_indexed_before_it_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A view has patience for a few batches only, and a slow model takes its time."""
     monkeypatch.setattr("observer.index.index.BATCH", 1)
     slow = LazyModel(find("deep", tmp_path))

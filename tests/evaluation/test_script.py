@@ -73,9 +73,7 @@ def test_its_own_sets_ask_for_what_is_there() -> None:
         assert {name for one in each.questions for name in one.rel} <= set(ids)
 
 
-def test_a_wrong_line_is_named_and_a_folder_without_sets_refused(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_wrong_line_or_a_folder_without_sets_is_refused(folder: Path, tmp_path: Path) -> None:
     write(folder / "shop_diff_q.jsonl", {"q": "what", "rel": ["nowhere"]})
     ran = evaluate(folder)
     assert ran.returncode == 2

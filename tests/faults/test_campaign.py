@@ -54,9 +54,7 @@ def test_a_purge_can_be_killed_between_any_two_names(campaign: Campaign) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_full", [True, False], ids=["disk full", "EIO once"])
-def test_no_failure_of_the_disk_costs_a_backup_that_a_purge_cleans(
-    campaign: Campaign, *, is_full: bool
-) -> None:
+def test_a_failing_disk_costs_no_backup_of_a_purge(campaign: Campaign, *, is_full: bool) -> None:
     name = "disk full" if is_full else "EIO once"
     fault = next(fault for fault in FAULTS if fault.name.startswith(name))
 

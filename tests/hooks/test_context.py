@@ -97,9 +97,7 @@ def test_what_is_known_is_text_for_all_but_cursor(
     assert context(client, tmp_path, **surroundings) == nothing
 
 
-def test_the_nearest_file_of_the_project_that_the_client_names_or_of_the_folder_wins(
-    context: Context, project: Path, home: Home, tmp_path: Path
-) -> None:
+def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_path: Path) -> None:
     assert context("cursor", "/", CURSOR_PROJECT_DIR=str(project)).startswith("{")
     assert context("kiro", "/", CLAUDE_PROJECT_DIR=f"{project}/", CURSOR_PROJECT_DIR="/") != ""
     (tmp_path / "link").symlink_to(project / "src")

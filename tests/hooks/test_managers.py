@@ -127,9 +127,7 @@ def repository(request: pytest.FixtureRequest, tmp_path: Path, home: Home) -> Re
 BOTH = (["before", "after"], 1)
 
 
-def test_ours_beside_a_managers_which_is_installed_again_and_stays_when_ours_go(
-    repository: Repository,
-) -> None:
+def test_ours_beside_a_managers_that_stays_when_ours_go(repository: Repository) -> None:
     repository.set_up()
     assert repository.commit() == (["before", "after"], 0)
     repository.observe()

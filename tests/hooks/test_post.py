@@ -70,9 +70,7 @@ def test_only_the_variables_of_agents_that_are_set_travel(
     assert posted()[0].env == shown | ({"TERM_PROGRAM": "kiro"} if terminal == "kiro" else {})
 
 
-def test_files_are_for_their_owner_alone_and_no_arguments_are_no_event(
-    post: Post, home: Home
-) -> None:
+def test_files_are_for_their_owner_alone(post: Post, home: Home) -> None:
     post()
     assert not home.spool.exists()
     post("cursor", "stop", umask=0)

@@ -258,9 +258,7 @@ def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
     assert held[1] == [line for line in held[0] if line != " :"]
 
 
-def test_bash_leaves_a_rule_alone_that_is_read_only_and_bears_an_unset_variable(
-    terminal: Terminal, hooks: Path
-) -> None:
+def test_bash_bears_what_is_read_only_or_unset(terminal: Terminal, hooks: Path) -> None:
     argv, source = interactive("bash"), f" source {hooks}/shell/observer.bash"
     shown = terminal(argv, "readonly HISTCONTROL=ignoreboth", source, "echo x", "echo x", " exit")
     assert "readonly variable" not in shown
@@ -270,9 +268,7 @@ def test_bash_leaves_a_rule_alone_that_is_read_only_and_bears_an_unset_variable(
     assert "<bash-" in shown
 
 
-def test_zsh_and_fish_record_a_repeated_command_and_zsh_respects_a_history_pattern(
-    person: Person,
-) -> None:
+def test_zsh_and_fish_record_repeats_and_zsh_respects_a_history_pattern(person: Person) -> None:
     for shell, rule in (("zsh", "setopt HIST_IGNORE_DUPS HIST_IGNORE_ALL_DUPS"), ("fish", "true")):
         assert texts(person(shell, rule, "echo x", "echo x"))[-2:] == ["echo x", "echo x"]
     rule = "HISTORY_IGNORE='(ls|echo x*)'"

@@ -101,9 +101,7 @@ def test_segments_stay_few_and_what_is_new_is_not_merged_into_what_is_large(scen
         assert len(index._segments) <= 300 // 27 + 3 * 2
 
 
-def test_in_times_of_quiet_segments_become_fewer_though_a_merger_failed(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_quiet_segments_become_fewer(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     index = _of_two_parts(an_index(scene.folder), scene)
 
     def fail() -> None:
@@ -191,9 +189,7 @@ def test_an_index_that_was_closed_goes_on_and_is_whole_on_the_disk(scene: Scene)
     assert found == scene.fresh(scene.shown)
 
 
-def test_an_index_without_anything_in_it_closes_and_who_asks_does_not_wait_for_files(
-    scene: Scene,
-) -> None:
+def test_an_empty_index_closes_and_who_asks_does_not_wait_for_files(scene: Scene) -> None:
     index = an_index(scene.folder)
     for _ in range(2):
         index.close()
@@ -287,9 +283,7 @@ def test_files_of_another_format_or_numbering_are_made_again(
     assert scene.shown.asked_after[0] == 0
 
 
-def test_files_without_all_arrays_or_of_a_store_that_was_put_back_are_made_again(
-    scene: Scene, settled: Path
-) -> None:
+def test_files_that_are_incomplete_or_ahead_are_made_again(scene: Scene, settled: Path) -> None:
     earlier = scene.shown.upto(scene.shown.newest_change() - 1)
     assert answers(an_index(settled), earlier) == scene.fresh(earlier)
     path = next(settled.glob("*.segment"))
@@ -341,9 +335,7 @@ def test_a_folder_that_cannot_be_written_does_no_harm(
 
 
 @pytest.mark.parametrize("more", [0, 5, 100])
-def test_vectors_of_another_model_never_count_and_one_that_comes_back_has_all_of_its(
-    scene: Scene, more: int
-) -> None:
+def test_vectors_count_for_their_own_model_alone(scene: Scene, more: int) -> None:
     scene.fill(100)
     index = an_index(scene.folder)
     assert answers(index, scene.shown)["near"][1]
@@ -358,9 +350,7 @@ def test_vectors_of_another_model_never_count_and_one_that_comes_back_has_all_of
     assert scene.agrees(index)
 
 
-def test_a_view_of_very_much_says_what_it_lacks_to_the_owner_and_waits_for_a_reader(
-    scene: Scene,
-) -> None:
+def test_a_view_of_very_much_says_what_it_lacks_or_a_reader_waits(scene: Scene) -> None:
     scene.shown.put(*(an_item(n, "aa") for n in range(1, 31)))
     index = an_index(scene.folder)
     with index.view(scene.shown) as view:
@@ -477,9 +467,7 @@ def _write_for_ever(index: Index, portions: Sequence[Any]) -> None:
         os._exit(1)
 
 
-def test_what_is_settled_need_not_be_in_memory_and_is_read_again_when_somebody_asks(
-    scene: Scene,
-) -> None:
+def test_what_is_settled_need_not_be_in_memory(scene: Scene) -> None:
     index = an_index(scene.folder)
     scene.fill(80)
     index.refresh(scene.shown)

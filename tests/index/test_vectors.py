@@ -63,9 +63,7 @@ def test_norms_are_lengths(vectors: NDArray[np.int8]) -> None:
 
 
 @given(PACKED.filter(lambda vectors: vectors.shape[1] > 0), st.randoms())
-def test_distances_count_the_signs_that_differ_plainly_or_by_their_weight_in_the_query(
-    vectors: NDArray[np.int8], chance: Any
-) -> None:
+def test_distances_count_the_signs_that_differ(vectors: NDArray[np.int8], chance: Any) -> None:
     query = np.array([chance.uniform(-1, 1) for _ in range(vectors.shape[1])], np.float32)
     query[-1] = query[-1] or 0.5  # what follows the last dimension that is not 0 is left out
     rows, differ = signs(vectors), (vectors > 0) != (query > 0)

@@ -154,9 +154,7 @@ def test_neither_secrets_nor_control_characters_of_an_answer_are_kept(
         assert secret not in str(reader.log()) + str(wrote)
 
 
-def test_a_rebuild_asks_nobody_again_and_a_session_that_goes_on_is_asked_about_again(
-    desk: Desk, run: Run, model: Any
-) -> None:
+def test_only_a_session_that_goes_on_is_asked_about_again(desk: Desk, run: Run, model: Any) -> None:
     run(lambda _: desk.tokens() == 2000)
     before, asked = desk.item(), len(model.asked)
     desk.pipeline.rebuild()

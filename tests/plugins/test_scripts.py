@@ -77,9 +77,7 @@ def run(argv: Sequence[str], payload: bytes = b"{}", **environment: str) -> byte
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_without_observer_a_hook_does_nothing_but_say_how_to_install_it(
-    sh: list[str], client: str, home: Home
-) -> None:
+def test_without_observer_a_hook_does_nothing(sh: list[str], client: str, home: Home) -> None:
     for script in ("post", "recall"):
         assert run([*sh, str(HOOK), script, client, "Stop"]) == b""
     said = run([*sh, str(HOOK), "context", client])
@@ -109,9 +107,7 @@ def test_the_context_is_printed_once(
 
 
 @pytest.mark.usefixtures("scripts")
-def test_nothing_of_the_visited_repository_runs_or_holds_anything_up(
-    sh: list[str], tmp_path: Path
-) -> None:
+def test_nothing_of_the_visited_repository_runs(sh: list[str], tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     os.mkfifo(tmp_path / ".claude" / "settings.local.json")
     said = run([*sh, str(HOOK), "context", "claude-code"], CLAUDE_PROJECT_DIR=str(tmp_path))

@@ -83,9 +83,7 @@ def test_the_locks_agree() -> None:
         assert set(pin.hashes) == set(everything[pin.name, pin.version].hashes)
 
 
-def test_development_has_what_builds_and_what_the_editable_install_needs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_development_has_what_builds_and_installs(monkeypatch: pytest.MonkeyPatch) -> None:
     """`scripts/check` builds without isolation: nothing is fetched beside the lock."""
     monkeypatch.chdir(ROOT)
     wanted = {*DIRECT[BUILD], *get_requires_for_build_editable()}

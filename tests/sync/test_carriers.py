@@ -36,9 +36,7 @@ def all_of(carrier: Carrier, *, limit: int = 1000) -> dict[str, list[Record]]:
             found.setdefault(record.origin, []).append(record)
 
 
-def test_a_chain_is_taken_once_without_a_gap_and_pulled_once(
-    machine: Machine, chain: Chain
-) -> None:
+def test_a_chain_is_taken_and_pulled_once_without_a_gap(machine: Machine, chain: Chain) -> None:
     one, two, three, _ = records = chain("a", 4)
     laptop = machine("laptop")
     laptop.push([])
@@ -73,9 +71,7 @@ def test_machines_see_each_others_texts_unchanged(machine: Machine, chain: Chain
     assert all_of(laptop) == all_of(desktop) == {"a": records, "b": chain("b", 3)}
 
 
-def test_who_writes_as_another_is_named_as_who_he_is_and_takes_over_no_origin(
-    machine: Machine, chain: Chain
-) -> None:
+def test_who_writes_as_another_is_named_as_who_he_is(machine: Machine, chain: Chain) -> None:
     ana, ben = machine("Ana"), machine("Ben")
     ana.push(chain("a", 2))
     with pytest.raises(BadInput, match="not the origin of this machine"):

@@ -48,9 +48,7 @@ def whys(carrier: FolderCarrier) -> list[str]:
     return [one.why for one in carrier.pull({}, limit=100).refused]
 
 
-def test_whoever_lacks_the_keys_of_the_user_alone_reads_nothing(
-    ana: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
-) -> None:
+def test_all_is_encrypted(ana: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain) -> None:
     ana.push(chain("a", 3, body='{"title": "settle_invoice"}'))
     ana.invite("Ben")
     held = b"".join(
@@ -173,9 +171,7 @@ def test_the_segment_of_one_under_the_name_of_another_is_refused(
     assert "signature is wrong" in whys(ana)[0]
 
 
-def test_a_conflict_copy_of_a_synchroniser_is_named_and_its_hidden_files_are_not(
-    ana: FolderCarrier, folder: Path, chain: Chain
-) -> None:
+def test_a_conflict_copy_is_named(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
     ana.push(chain("a", 2))
     path = segments(folder)[0]
     path.with_name(f".{path.name}.tmp").write_bytes(b"half")
@@ -198,9 +194,7 @@ def test_what_comes_before_it_has_not_arrived_is_waited_for(
     assert ben.pull({}, limit=10)[:2] == (chain("a", 4), [])
 
 
-def test_a_code_lets_in_one_machine_to_its_own_share(
-    ana: FolderCarrier, folder: Path, tmp_path: Path
-) -> None:
+def test_a_code_lets_in_one_machine(ana: FolderCarrier, folder: Path, tmp_path: Path) -> None:
     used = ana.invite("Ben")
     carriers.join_share(str(folder), tmp_path / "ben", used)
     other = carriers.create_share(str(tmp_path / "other"), tmp_path / "eve", person="Eve")
@@ -251,9 +245,7 @@ def test_a_removed_member_gets_and_adds_nothing_more_and_lets_nobody_in(
     }
 
 
-def test_only_the_founder_removes_another_and_only_who_is_in(
-    ana: FolderCarrier, ben: FolderCarrier, tmp_path: Path
-) -> None:
+def test_only_the_founder_removes(ana: FolderCarrier, ben: FolderCarrier, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="only the machine that founded"):
         ben.remove(id_in(tmp_path / "ana", ana.share))
     with pytest.raises(NotFound, match="no machine x"):
@@ -310,9 +302,7 @@ def test_a_chain_and_a_founder_go_on_under_fresh_keys(
     assert [person for _, person in ana.members()] == ["Ana Soto"]
 
 
-def test_records_are_split_into_segments_by_size_and_personal_ones_stay(
-    ana: FolderCarrier, folder: Path, chain: Chain
-) -> None:
+def test_records_are_split_by_size(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
     with pytest.raises(BadInput, match="personal"):
         ana.push([msgspec.structs.replace(chain("a", 1)[0], visibility="personal")])
     records = chain("a", 3, body=cast("str", '"' + "x" * (3 << 20) + '"'))
@@ -321,9 +311,7 @@ def test_records_are_split_into_segments_by_size_and_personal_ones_stay(
     assert ana.pull({}, limit=10).records == records
 
 
-def test_a_share_of_a_later_format_or_another_in_the_same_place_is_left_alone(
-    ana: FolderCarrier, folder: Path, tmp_path: Path
-) -> None:
+def test_a_later_or_another_share_is_left(ana: FolderCarrier, folder: Path, tmp_path: Path) -> None:
     path = folder / keys.SHARE
     found = decode_json(path.read_bytes(), keys.ShareFile)
     path.write_bytes(msgspec.json.encode(msgspec.structs.replace(found, format=9)))
@@ -335,9 +323,7 @@ def test_a_share_of_a_later_format_or_another_in_the_same_place_is_left_alone(
         ana.pull({}, limit=1)
 
 
-def test_a_folder_without_a_share_is_said_to_have_none_and_one_of_other_files_is_made_none(
-    tmp_path: Path,
-) -> None:
+def test_a_folder_without_a_share_has_none_and_other_files_no_share(tmp_path: Path) -> None:
     for name, said in (("none", "there is no folder"), ("", "holds no share")):
         with pytest.raises(ShareUnavailable, match=said):
             carriers.open_carrier(str(tmp_path / name), tmp_path / "ana")

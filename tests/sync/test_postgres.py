@@ -132,9 +132,7 @@ def test_who_is_of_another_team_learns_nothing_of_ids_sizes_and_times(
         psycopg.connect(server.url(login("ana").info.dbname, "stranger"))
 
 
-def test_the_owner_makes_a_share_by_its_address_in_a_database_that_others_use(
-    server: Server,
-) -> None:
+def test_the_owner_makes_a_share_in_a_database_that_others_use(server: Server) -> None:
     database = f"shop_{uuid4().hex}"
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         ask(connection, f"CREATE DATABASE {database}")
@@ -301,9 +299,7 @@ def test_a_member_does_not(login: Login, ana: Carrier, chain: Chain, sql: str) -
     assert ana.pull({}, limit=10).records == chain("a", 3)
 
 
-def test_nothing_personal_reaches_the_server_and_nothing_in_the_name_of_all_members(
-    login: Login,
-) -> None:
+def test_nothing_personal_or_of_all_members_reaches_the_server(login: Login) -> None:
     ben = login("ben")
     ask(ben, "INSERT INTO observer.origin (origin) VALUES ('b')")
     with pytest.raises(errors.CheckViolation):
@@ -351,9 +347,7 @@ def test_a_notice_says_nothing_but_that_there_is_news(login: Login, ana: Carrier
     assert [one.payload for one in ben.notifies(timeout=20, stop_after=1)] == [""]
 
 
-def test_a_member_sees_of_the_audit_what_he_did_and_not_even_the_owner_changes_it(
-    login: Login,
-) -> None:
+def test_a_member_sees_his_part_of_the_audit_which_nobody_changes(login: Login) -> None:
     assert ask(login("ben"), "SELECT * FROM observer.audit") == []
     assert len(ask(login("ana"), "SELECT * FROM observer.audit")) == 1
     for change in ("UPDATE {} SET role = 'x'", "DELETE FROM {}", "TRUNCATE {}"):
@@ -361,9 +355,7 @@ def test_a_member_sees_of_the_audit_what_he_did_and_not_even_the_owner_changes_i
             ask(login("owner"), change.format("observer.audit"))
 
 
-def test_a_login_or_a_database_that_is_not_fit_is_refused_with_its_reason(
-    share: ServerShare, login: Login
-) -> None:
+def test_a_login_or_database_that_is_not_fit_is_refused(share: ServerShare, login: Login) -> None:
     with pytest.raises(ShareUnavailable, match=r"superuser.*observer sync invite"):
         carriers.open_carrier(share.owner, cast("Any", None))
     make_login(login("owner"), "bypass", "BYPASSRLS")

@@ -94,9 +94,7 @@ def test_the_id_of_a_model_is_its_own_and_the_one_the_catalogue_tells() -> None:
     assert shown == {"instant+deep": f"{instant}+{deep}", "instant": instant, "deep": deep}
 
 
-def test_importing_the_package_loads_no_native_library_and_a_model_writes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_an_import_loads_no_native_library_and_a_model_writes_nothing(tmp_path: Path) -> None:
     load = (
         "import sys; from pathlib import Path; from observer.index.embed import registry;"
         "assert not {'onnxruntime', 'tokenizers'} & set(sys.modules);"
@@ -163,9 +161,7 @@ def test_items_get_the_packed_vectors_of_their_texts(late: LazyModel, more: int)
     assert late.id == model.id
 
 
-def test_a_slow_model_is_not_waited_for_and_of_joined_ones_the_quick_makes_the_beginning(
-    tmp_path: Path,
-) -> None:
+def test_a_slow_model_is_not_waited_for_alone_or_joined(tmp_path: Path) -> None:
     late, quick, slow = (
         LazyModel(find(name, tmp_path)) for name in ("instant+deep", "instant", "deep")
     )
@@ -184,9 +180,7 @@ def test_a_few_notes_are_embedded_wholly_at_once(tmp_path: Path, name: str) -> N
     assert late.begin([*notes, an_item(40)])() != late.made([*notes, an_item(40)])
 
 
-def test_what_keeps_a_model_from_being_loaded_is_shown_once_it_is_needed(
-    late: LazyModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_keeps_a_model_away_is_shown(late: LazyModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     assert (late.made([]), late.begin([])()) == ({}, {})
     assert late.problem == ""
@@ -444,9 +438,7 @@ def test_a_few_words_that_are_found_are_not_asked_of_the_second_model(
     assert joined.ask(f"{few} refund", LITTLE_DOUBT)[parts[0].dimensions :].any()
 
 
-def test_it_is_as_quick_as_its_first_model_and_what_has_no_token_means_nothing(
-    joined: Joined, parts: list[Model]
-) -> None:
+def test_it_is_as_quick_as_its_first_model(joined: Joined, parts: list[Model]) -> None:
     first, second = parts
     assert joined.quick is not None
     assert joined.quick.id == first.id

@@ -33,9 +33,7 @@ def test_what_ships_says_what_it_is_and_under_which_licence(name: str) -> None:
     assert (info.folder / "README.md").read_text().startswith("# ")
 
 
-def test_the_built_in_models_come_first_and_folders_that_are_none_are_passed_over(
-    copied: Folder,
-) -> None:
+def test_the_built_in_models_come_first_and_other_folders_not_at_all(copied: Folder) -> None:
     folder = copied("a-model").parent
     (folder / "notes").mkdir()
     copied("instant")
@@ -43,9 +41,7 @@ def test_the_built_in_models_come_first_and_folders_that_are_none_are_passed_ove
     assert names == ["instant+deep", *registry.BUILT_IN_NAMES, "a-model"]
 
 
-def test_a_model_of_ones_own_is_used_like_a_built_in_one_by_its_name_or_path(
-    copied: Folder,
-) -> None:
+def test_a_model_of_ones_own_is_used_like_a_built_in_one(copied: Folder) -> None:
     folder = copied("mine", of="deep")
     model = registry.load(registry.find("mine", folder.parent))
     assert model.embed(["hello"]).shape == (1, 384)
@@ -88,9 +84,7 @@ def test_a_wrong_card_is_listed_with_its_problem(copied: Folder, text: str, show
         registry.load(info)
 
 
-def test_a_missing_file_is_named_and_a_card_that_cannot_be_read_stops_no_other(
-    copied: Folder,
-) -> None:
+def test_a_missing_file_is_named_and_a_bad_card_stops_no_other(copied: Folder) -> None:
     folder = copied("mine")
     (folder / "tokenizer.json").unlink()
     assert "no tokenizer.json" in registry.known(folder.parent)[-1].problem
@@ -148,9 +142,7 @@ def pin(folder: Path) -> str:
     return hashlib.sha256((folder / "model.toml").read_bytes()).hexdigest()
 
 
-def test_a_pinned_model_is_downloaded_in_place_of_an_older_one_and_can_be_used(
-    served: str, copied: Folder, tmp_path: Path
-) -> None:
+def test_a_pinned_model_replaces_an_older_one(served: str, copied: Folder, tmp_path: Path) -> None:
     own = tmp_path / "own"
     (own / "mine").mkdir(parents=True)
     (own / "mine" / "old").touch()
@@ -174,9 +166,7 @@ def test_another_file_than_the_pinned_one_changes_nothing(
     assert list((tmp_path / "own").iterdir()) == []
 
 
-def test_what_is_no_model_too_large_or_not_pinned_is_not_kept(
-    served: str, copied: Folder, tmp_path: Path
-) -> None:
+def test_what_is_no_pinned_model_is_not_kept(served: str, copied: Folder, tmp_path: Path) -> None:
     good = (copied("good") / "model.toml").read_text()
     for name, text, said in (
         ("bare", "dimensions = 256\n", r"pins no model\.onnx"),

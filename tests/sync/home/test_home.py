@@ -24,9 +24,7 @@ Sync = Callable[..., list[Round]]
 Machines = Callable[..., Machine]
 
 
-def test_a_note_arrives_once_with_its_uuid_and_its_author(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
+def test_a_note_arrives_once(ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier) -> None:
     ana.note("The cart needs a lock.", type="decision", tags=("cart",))
     sent, taken, *later = sync(ana, bob, ana, bob)
     assert ((sent, taken), later) == ((Round(sent=1), Round(taken=1)), [Round(), Round()])
@@ -70,9 +68,7 @@ def test_the_first_records_are_sent_before_the_last_are_made(
     assert (made, len(carrier.records())) == ([2, 4, 5], 5)
 
 
-def test_a_rule_that_waits_stays_and_a_personal_note_until_it_is_promoted(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
+def test_a_personal_note_leaves_once_it_is_promoted(ana: Machine, bob: Machine, sync: Sync) -> None:
     item = ana.note("mine", scope="personal", owner="ana")
     ana.report(Remember(content="Always push.", type="rule"))
     assert sync(ana) == [Round()]
@@ -81,15 +77,13 @@ def test_a_rule_that_waits_stays_and_a_personal_note_until_it_is_promoted(
     assert (bob.only().narrative, bob.only().scope, bob.only().owner) == ("mine", "team", "")
 
 
-def test_of_a_session_its_summary_leaves_once_it_is_over_and_turns_only_if_asked(
-    machine: Machines, carrier: LinesCarrier
-) -> None:
+def test_of_a_session_turns_leave_only_if_asked(machine: Machines, carrier: LinesCarrier) -> None:
     said = (Prompt(text="Why is the cart slow?"), Reply(text="It took the lock twice."))
     sent = {}
     for name, turns in (("plain", False), ("open", True)):
         one = machine(name, turns=turns)
         one.report(*said, Command(command="make", exit_code=1), session="s1")
-        assert sync_once(one.home, NAME, carrier) == Round()
+        assert sync_once(one.home, NAME, carrier).sent == turns  # its summary is not yet
         one.report(SessionEnd(), session="s1")
         sync_once(one.home, NAME, carrier)
         sent[name] = [r.body for r in carrier.records() if r.origin == f"o-{name}"]
@@ -98,9 +92,7 @@ def test_of_a_session_its_summary_leaves_once_it_is_over_and_turns_only_if_asked
     assert any('"turn"' in body for body in sent["open"])
 
 
-def test_what_a_policy_keeps_leaves_when_it_goes_and_not_when_its_folder_does(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
+def test_what_a_policy_keeps_leaves_when_it_goes(ana: Machine, bob: Machine, sync: Sync) -> None:
     policy, away = ana.shop / ".observer.toml", ana.shop.with_name("away")
     policy.write_text('sharing = "none"\n')
     ana.note("one")
@@ -220,9 +212,7 @@ def test_a_deletion_by_another_is_for_good(ana: Machine, bob: Machine, sync: Syn
     assert ana.items() == []
 
 
-def test_what_has_changed_waits_while_the_share_is_away_and_a_removed_one_is_named(
-    ana: Machine, sync: Sync
-) -> None:
+def test_what_has_changed_waits_while_the_share_is_away(ana: Machine, sync: Sync) -> None:
     ana.note("one")
     failed(ana.home, NAME, ShareUnavailable("the disk is away"))
     for waiting, fault in ((1, "the disk is away"), (0, "")):
@@ -235,9 +225,7 @@ def test_what_has_changed_waits_while_the_share_is_away_and_a_removed_one_is_nam
         sync(ana)
 
 
-def test_a_change_or_a_deletion_that_is_taken_back_is_so_everywhere(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
+def test_what_is_taken_back_is_so_everywhere(ana: Machine, bob: Machine, sync: Sync) -> None:
     item = ana.note("one")
     sync(ana, bob)
     bob.revise(bob.only().id, "two")
@@ -327,9 +315,7 @@ def test_a_note_changed_apart_keeps_both_versions_and_is_named_on_both_machines(
     assert (named_apart(ana), named_apart(bob)) == ([], [])
 
 
-def test_a_commit_that_both_know_is_one_and_links_lead_to_the_items_here(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
+def test_commits_and_links_are_those_of_the_home(ana: Machine, bob: Machine, sync: Sync) -> None:
     ana.commit("a"), bob.commit("a")
     old = ana.note("old")
     ana.note("new", links=(Reference(kind="supersedes", item=old),))
@@ -347,9 +333,7 @@ def purge(machine: Machine, *seqs: int) -> None:
     clean(machine.store, Removal(machine.tombstones))
 
 
-def test_a_purge_wins_over_a_machine_that_comes_back_late_and_holds_when_others_change_it(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
+def test_a_purge_wins_over_whoever_changes_it_later(ana: Machine, bob: Machine, sync: Sync) -> None:
     ana.note("one")
     theirs = bob.note("theirs")
     sync(ana, bob, ana)

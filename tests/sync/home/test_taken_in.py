@@ -46,9 +46,7 @@ def test_a_captured_item_of_ours_is_only_deleted_by_others_and_for_good(ana: Mac
     assert ana.items() == []
 
 
-def test_of_what_was_captured_elsewhere_the_last_version_stays_until_it_is_deleted(
-    ana: Machine,
-) -> None:
+def test_the_last_version_of_what_was_captured_elsewhere_stays(ana: Machine) -> None:
     for at, title in enumerate(("one", "two"), start=1):
         come(ana, item(title, kind="summary", type="summary"), at=at)
     assert (ana.only().title, ana.only().person) == ("two", "eve")
@@ -94,9 +92,7 @@ def test_a_deletion_of_what_a_session_comes_to_holds_in_a_rebuild(ana: Machine) 
     assert summary.uuid not in {one.uuid for one in ana.items()}
 
 
-def test_a_title_of_its_own_arrives_and_a_secret_in_the_place_of_a_uuid_does_not(
-    ana: Machine,
-) -> None:
+def test_a_title_arrives_and_a_secret_in_the_place_of_a_uuid_does_not(ana: Machine) -> None:
     token = "ghp_" + "a1B2" * 9
     come(ana, item("", narrative="First line.\nMore."))
     come(ana, item("Locks", narrative="x"), uuid=token, at=2)

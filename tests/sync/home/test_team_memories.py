@@ -69,9 +69,7 @@ def test_a_memory_is_there_on_the_other_machine(
     assert (found.memory, found.user_id, found.metadata) == (TEA, "alice", None)
 
 
-def test_the_same_words_again_are_known_and_names_that_differ_in_case_are_two_users(
-    here: Ask,
-) -> None:
+def test_the_same_words_are_known_and_names_that_differ_in_case_are_two(here: Ask) -> None:
     first = add(here, TEA, user_id="alice")
     assert here("add_memory", messages=[], plan=[], user_id="alice").results == []
     assert add(here, TEA, user_id="alice") == first
@@ -80,9 +78,7 @@ def test_the_same_words_again_are_known_and_names_that_differ_in_case_are_two_us
     assert (all_of(here, user_id="alice"), all_of(here, user_id="Alice")) == ([], [TEA])
 
 
-def test_updates_and_deletions_reach_the_other_machine_and_nobody_else(
-    ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any
-) -> None:
+def test_changes_reach_others(ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any) -> None:
     memory = add(here, TEA, user_id="alice")
     add(here, "I run", user_id="alice")
     add(here, "I eat bread", user_id="bert")
@@ -110,9 +106,7 @@ def test_what_an_agent_stored_is_its_and_of_the_user_it_was_for(here: Ask) -> No
     assert all_of(here, user_id="alice", agent_id="Cook") == ["I eat bread"]
 
 
-def test_anothers_memory_is_neither_shown_nor_changed_and_a_note_is_none(
-    ana: Machine, here: Ask
-) -> None:
+def test_anothers_memory_or_a_note_is_neither_shown_nor_changed(ana: Machine, here: Ask) -> None:
     ana.note("We ship on Fridays", scope="team")
     note, memory = ana.only().uuid, add(here, TEA, user_id="alice")
     plan = {"messages": [], "plan": [PlanStep("DELETE", id=memory)]}

@@ -137,9 +137,7 @@ def rows(share: Any, sql: str = "SELECT count(*) FROM observer.entry") -> list[t
         return cursor.fetchall() if cursor.description else []
 
 
-def test_what_only_the_server_has_is_found_by_words_and_meaning_if_it_is_asked(
-    bob: Member,
-) -> None:
+def test_what_only_the_server_has_is_found_by_words_and_meaning(bob: Member) -> None:
     found = bob.asks("ledger")
     assert found.degraded == ""
     (hit,) = found.hits
@@ -170,9 +168,7 @@ def test_a_hit_of_the_server_is_shown_by_its_uuid_and_fetched_by_it(
     assert core.get_observations(["0123abcd"]).result.missing_ids == ["0123abcd"]
 
 
-def test_a_project_that_only_others_have_is_found_and_rows_of_another_model_are_not_compared(
-    bob: Member, postgres_share: Any
-) -> None:
+def test_projects_and_models_of_others_are_told_apart(bob: Member, postgres_share: Any) -> None:
     assert len(bob.titles("ledger", project="shop")) == 1
     assert bob.titles("ledger", project="bakery") == []
     rows(postgres_share, "UPDATE observer.entry SET model = 'another'")
@@ -193,9 +189,7 @@ def test_a_server_that_is_late_or_away_is_not_waited_for(ana: Member, postgres_s
     assert found.degraded.startswith("searched here alone: the server cannot be used")
 
 
-def test_what_is_forgotten_is_gone_from_the_search_of_the_server_for_good(
-    ana: Member, bob: Member, postgres_share: Any
-) -> None:
+def test_what_is_forgotten_is_gone_for_good(ana: Member, bob: Member, postgres_share: Any) -> None:
     uuid = ana.machine.only().uuid
     ana.machine.forget(ana.machine.only().id)
     ana.sync()
@@ -208,9 +202,7 @@ def test_what_is_forgotten_is_gone_from_the_search_of_the_server_for_good(
 
 
 @pytest.mark.parametrize("is_purged", [True, False], ids=["purged", "of an expelled member"])
-def test_what_is_purged_or_of_an_expelled_member_is_gone_from_the_search_of_the_server(
-    ana: Member, postgres_share: Any, *, is_purged: bool
-) -> None:
+def test_what_is_purged_is_gone(ana: Member, postgres_share: Any, *, is_purged: bool) -> None:
     if is_purged:
         with closing(carriers.open_carrier(ana.url, Path("/nowhere"))) as carrier:
             (record,) = carrier.pull({}, limit=9).records
@@ -228,9 +220,7 @@ def test_an_edit_is_found_by_its_new_words(ana: Member, bob: Member) -> None:
     assert held == [(), ("receipts",)]
 
 
-def test_a_round_without_changes_tells_nothing_and_a_search_sets_an_iterative_scan(
-    ana: Member,
-) -> None:
+def test_a_round_without_changes_tells_nothing_and_scans_are_iterative(ana: Member) -> None:
     with closing(open_search(ana.url)) as server:
         assert fill(ana.machine.home, NAME, server, items_by(MODEL)) == 0
         with server._asking(100) as connection:
@@ -358,9 +348,7 @@ def undo_search(share: Any) -> None:
     ("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'", "pgvector 0.7.4"),
     ("DROP EXTENSION vector CASCADE", "no pgvector"),
 ])  # fmt: skip
-def test_a_later_search_or_a_server_without_a_fit_pgvector_is_said_to_be_one(
-    ana: Member, postgres_share: Any, sql: str, said: str
-) -> None:
+def test_an_unfit_server_is_said(ana: Member, postgres_share: Any, sql: str, said: str) -> None:
     rows(postgres_share, sql)
     with pytest.raises(ShareUnavailable, match=said):
         open_search(ana.url)
