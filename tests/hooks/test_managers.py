@@ -137,7 +137,6 @@ def test_ours_beside_a_managers_that_stays_when_ours_go(repository: Repository) 
     notes, events = repository.commit()
     assert notes == ["before", "after"]
     assert events == 1 or missing_hooks(repository.context, ())
-    repository.observe()
     perform(uninstall("git", repository.context), repository.home, at_ms=2)
     notes, events = repository.commit()
     assert notes == ["before", "after"]
