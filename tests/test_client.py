@@ -92,6 +92,7 @@ def test_without_a_daemon_the_hint_says_how_to_start_it(home: Home) -> None:
         client.call(home, "POST", "/remember", {"content": "caf\udce9"})
 
 
+@pytest.mark.measured
 def test_an_answer_is_json(home: Home, stand_in: Stand) -> None:
     stand_in(status=(200, {"events": 3}), page=(200, "<html>"))
     assert client.call(home, "GET", "/status") == {"events": 3}
@@ -147,6 +148,7 @@ def test_a_newer_daemon_that_speaks_another_protocol_is_left_alone(
     assert process.poll() is None
 
 
+@pytest.mark.measured
 def test_stop_returns_when_the_daemon_is_gone(home: Home, stand_in: Stand) -> None:
     assert not client.stop(home)
     process = stand_in(shutdown=(200, {}))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from numpy.typing import NDArray
@@ -228,6 +228,7 @@ def rows(codes: Codes, *items: Item | None) -> Any:
 
 
 @given(st.lists(FIELDS, min_size=1, max_size=8), FILTERS)
+@example([{"owner": "a"}, {"owner": "b"}], Filters(owner="b"))
 def test_a_mask_agrees_with_what_filters_admit(
     fields: list[dict[str, Any]], filters: Filters
 ) -> None:

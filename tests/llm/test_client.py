@@ -233,8 +233,11 @@ def _ask_at(url: str, *, wait_s: float) -> AskFailed:
     return raised.value
 
 
-def test_a_server_that_drips_or_is_not_there_is_left_in_time(dripping: int) -> None:
+def test_a_server_that_drips_is_left_in_time(dripping: int) -> None:
     assert "within 0.4 s" in _ask_at(f"http://127.0.0.1:{dripping}/", wait_s=0.4).message
+
+
+def test_where_nothing_listens_that_is_shown_and_costs_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as door:
         port = door.getsockname()[1]
     found = _ask_at(f"http://127.0.0.1:{port}/v1/chat/completions?key=abc", wait_s=5)

@@ -40,6 +40,7 @@ LOADED = {name: registry.load(registry.find(name, NONE)) for name in registry.BU
 every_model = pytest.mark.parametrize("model", LOADED.values(), ids=LOADED)
 
 
+@pytest.mark.measured
 @every_model
 def test_a_text_with_words_has_a_unit_vector_of_its_meaning_alone(model: Model) -> None:
     vectors = model.embed(TEXTS)

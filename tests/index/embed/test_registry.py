@@ -41,6 +41,7 @@ def test_the_built_in_models_come_first_and_other_folders_not_at_all(copied: Fol
     assert names == ["instant+deep", *registry.BUILT_IN_NAMES, "a-model"]
 
 
+@pytest.mark.measured
 def test_a_model_of_ones_own_is_used_like_a_built_in_one(copied: Folder) -> None:
     folder = copied("mine", of="deep")
     model = registry.load(registry.find("mine", folder.parent))
@@ -142,6 +143,7 @@ def pin(folder: Path) -> str:
     return hashlib.sha256((folder / "model.toml").read_bytes()).hexdigest()
 
 
+@pytest.mark.measured
 def test_a_pinned_model_replaces_an_older_one(served: str, copied: Folder, tmp_path: Path) -> None:
     own = tmp_path / "own"
     (own / "mine").mkdir(parents=True)
@@ -166,6 +168,7 @@ def test_another_file_than_the_pinned_one_changes_nothing(
     assert list((tmp_path / "own").iterdir()) == []
 
 
+@pytest.mark.measured
 def test_what_is_no_pinned_model_is_not_kept(served: str, copied: Folder, tmp_path: Path) -> None:
     good = (copied("good") / "model.toml").read_text()
     for name, text, said in (
