@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +26,6 @@ from observer.store.connection import stemmer
 
 from .conftest import an_item, codes
 
-Make = Callable[..., Item]
 STEM = stemmer()
 
 

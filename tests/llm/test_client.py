@@ -74,18 +74,16 @@ def test_a_question_is_posted_and_its_answer_comes_with_its_tokens(ask: Ask, mod
     ],
 )
 def test_where_no_tokens_of_use_are_shown_they_are_estimated(
-    ask: Ask, model: Any, complete: Any, usage: Any, tokens: int
+    ask: Ask, model: Any, usage: Any, tokens: int
 ) -> None:
-    model.script(complete("x" * 300, usage=usage), complete(None))
+    model.script(completion("x" * 300, usage=usage), completion(None))
     assert ask().tokens == tokens
     assert ask().text == "", "an answer without text"
 
 
-def test_what_an_endpoint_refuses_is_left_out_from_then_on(
-    with_client: Any, model: Any, complete: Any, answered: Any
-) -> None:
+def test_what_an_endpoint_refuses_is_left_out_from_then_on(with_client: Any, model: Any) -> None:
     refusal = b'{"error": {"message": "max_tokens and response_format are not supported"}}'
-    model.script(answered(refusal, status=400), complete())
+    model.script(Answered(refusal, status=400), completion())
 
     async def twice(client: LlmClient) -> None:
         await client.ask(QUESTION)
@@ -98,12 +96,12 @@ def test_what_an_endpoint_refuses_is_left_out_from_then_on(
     assert second.keys() == third.keys() == kept
 
 
-def test_a_refusal_is_shown_without_the_key(failure: Any, model: Any, answered: Any) -> None:
-    model.script(answered(b'{"error": {"message": "no temperature, please"}}', status=400))
+def test_a_refusal_is_shown_without_the_key(failure: Any, model: Any) -> None:
+    model.script(Answered(b'{"error": {"message": "no temperature, please"}}', status=400))
     assert "no temperature, please" in failure().message
     assert len(model.asked) == 2
     body = f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode()
-    model.script(answered(body, status=401))
+    model.script(Answered(body, status=401))
     found = failure(key=KEY)
     assert "the key is refused" in found.message
     assert KEY not in str(found)
@@ -122,9 +120,9 @@ def test_a_refusal_is_shown_without_the_key(failure: Any, model: Any, answered: 
     ],
 )
 def test_a_status_other_than_200_is_shown(
-    failure: Any, model: Any, answered: Any, status: int, body: bytes, said: str, asked_wrong: bool
+    failure: Any, model: Any, status: int, body: bytes, said: str, asked_wrong: bool
 ) -> None:
-    model.script(answered(body, status=status))
+    model.script(Answered(body, status=status))
     found = failure()
     assert said in found.message
     assert (found.tokens, found.is_asked_wrong) == (0, asked_wrong)
@@ -143,15 +141,15 @@ def test_a_status_other_than_200_is_shown(
     ],
 )
 def test_who_asks_to_be_left_alone_says_how_long(
-    failure: Any, model: Any, answered: Any, after: str, least_s: float, most_s: float
+    failure: Any, model: Any, after: str, least_s: float, most_s: float
 ) -> None:
-    model.script(answered(b"busy", status=429, headers=(("Retry-After", after),)))
+    model.script(Answered(b"busy", status=429, headers=(("Retry-After", after),)))
     assert least_s <= failure().wait_s <= most_s
 
 
-def test_a_redirect_is_not_followed(failure: Any, model: Any, answered: Any) -> None:
+def test_a_redirect_is_not_followed(failure: Any, model: Any) -> None:
     to = (("Location", "http://127.0.0.1:1/v1/chat/completions"),)
-    model.script(answered(b"", status=307, headers=to))
+    model.script(Answered(b"", status=307, headers=to))
     assert "a redirect" in failure(key=KEY).message
     assert len(model.asked) == 1
 
@@ -170,9 +168,9 @@ def test_a_redirect_is_not_followed(failure: Any, model: Any, answered: Any) -> 
     ],
 )
 def test_what_is_no_completion_is_shown_with_its_type(
-    failure: Any, model: Any, answered: Any, body: bytes, kind: str
+    failure: Any, model: Any, body: bytes, kind: str
 ) -> None:
-    model.script(answered(body, headers=(("Content-Type", kind),)))
+    model.script(Answered(body, headers=(("Content-Type", kind),)))
     found = failure()
     assert f"not a chat completion ({kind})" in found.message
     assert (found.tokens, found.is_asked_wrong) == (QUESTION.tokens, True)

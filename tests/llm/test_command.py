@@ -21,6 +21,8 @@ from observer.local import client
 from observer.tools import render, rows
 from tests.support import Until
 
+from .conftest import Answered, completion
+
 Observer = Callable[..., Any]
 
 
@@ -59,16 +61,14 @@ def test_try_says_what_is_wrong_and_what_a_model_cannot_do(
     within: Observer,
     configured: Home,
     model: Any,
-    answered: Any,
-    complete: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model.script(answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
+    model.script(Answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
     ran = within("config", "llm", "--try")
     assert ran.returncode == 1
     assert 'answered 404: model "tiny" not found' in ran.stderr
     assert "check llm_model (tiny)" in ran.stderr
-    model.script(complete("Hello! How can I help?"))
+    model.script(completion("Hello! How can I help?"))
     ran = within("config", "llm", "--try")
     assert ran.returncode == 2
     assert "not what was asked for" in ran.stderr
@@ -109,10 +109,10 @@ def test_what_the_model_wrote_is_found_shown_paid_for_and_survives_a_rebuild(
 
 
 @pytest.fixture
-def held(model: Any, answered: Any, complete: Any) -> threading.Event:
+def held(model: Any) -> threading.Event:
     """A model that thinks until it is let go, and then answers."""
     gate = threading.Event()
-    model.script(answered(complete(), gate=gate))
+    model.script(Answered(completion(), gate=gate))
     return gate
 
 
