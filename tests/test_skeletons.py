@@ -100,6 +100,7 @@ def test_the_importer_passes_the_test_that_is_written_with_it(checkout: Path) ->
     sessions = checkout / "sessions"
     sessions.mkdir()
     module.test_a_prompt_is_imported(sessions)
+    assert any(sessions.iterdir()), "it wrote no session to import"
 
 
 def test_what_cannot_be_written_or_is_there_is_refused(tmp_path: Path) -> None:

@@ -14,16 +14,18 @@ import pytest
 from observer.clients.envelope import Envelope
 from observer.core.paths import Home
 
+from .conftest import HOOKS
+
 Context = Callable[..., str]
 
 
 @pytest.fixture
-def context(sh: list[str], hooks: Path) -> Context:
+def context(sh: list[str]) -> Context:
     """Run `hooks/context`; it succeeds, complains of nothing and reads nothing."""
 
     def run(client: str, cwd: Path | str = "/", *, script: Path | None = None, **shown: str) -> str:
         done = subprocess.run(
-            [*sh, script or hooks / "context", client],
+            [*sh, script or HOOKS / "context", client],
             cwd=cwd,
             env={**os.environ, "PWD": str(cwd), **shown},
             stdin=subprocess.PIPE,
@@ -119,11 +121,11 @@ def test_a_path_cannot_lead_out_of_the_mirror(
 
 
 def test_an_installed_hook_knows_its_home(
-    context: Context, hooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
     describe(Home(tmp_path / "h"), tmp_path, "installed")
-    installed = shutil.copytree(hooks, tmp_path / "h" / "hooks") / "context"
+    installed = shutil.copytree(HOOKS, tmp_path / "h" / "hooks") / "context"
     assert context("kiro", tmp_path, script=installed) == "installed"
 
 
@@ -143,7 +145,7 @@ CALL = {"iteration": 1, "tool_call": {"name": "run_commands"}}
 
 
 @pytest.fixture
-def cline(sh: list[str], hooks: Path, home: Home, tmp_path: Path) -> Cline:
+def cline(sh: list[str], home: Home, tmp_path: Path) -> Cline:
     """Run `hooks/cline` in a project with context; it succeeds and complains of nothing."""
     mirror = home.context / "by-path" / tmp_path.relative_to("/")
     mirror.mkdir(parents=True)
@@ -152,7 +154,7 @@ def cline(sh: list[str], hooks: Path, home: Home, tmp_path: Path) -> Cline:
 
     def run(event: str, payload: str, **environment: str) -> str:
         done = subprocess.run(
-            [*sh, hooks / "cline", event],
+            [*sh, HOOKS / "cline", event],
             cwd=tmp_path,
             env={**os.environ, **environment},
             input=payload,

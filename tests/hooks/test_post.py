@@ -22,6 +22,8 @@ from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
 from tests.support import Until
 
+from .conftest import HOOKS, drive
+
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]
 
@@ -79,12 +81,12 @@ def test_files_are_for_their_owner_alone(post: Post, home: Home) -> None:
 
 
 def test_an_installed_hook_knows_its_home_and_any_other_takes_the_users(
-    post: Post, posted: Posted, hooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    post: Post, posted: Posted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
     elsewhere = Spool(tmp_path / "my home" / "spool")
     elsewhere.prepare()
-    installed = shutil.copytree(hooks, tmp_path / "my home" / "hooks") / "post"
+    installed = shutil.copytree(HOOKS, tmp_path / "my home" / "hooks") / "post"
     post("cursor", "stop", script=installed)
     assert elsewhere.depth() == 1
     post("cursor", "stop")
@@ -92,20 +94,20 @@ def test_an_installed_hook_knows_its_home_and_any_other_takes_the_users(
 
 
 def test_neither_a_folder_nor_stdin_need_be_there_and_a_terminal_is_not_waited_for(
-    sh: list[str], hooks: Path, posted: Posted, terminal: Callable[..., str], tmp_path: Path
+    sh: list[str], posted: Posted, tmp_path: Path
 ) -> None:
-    gone, command = tmp_path / "gone", [*sh, str(hooks / "post"), "cursor", "stop"]
+    gone, command = tmp_path / "gone", [*sh, str(HOOKS / "post"), "cursor", "stop"]
     for before in ("", "exec <&-;", f"mkdir {gone}; cd {gone}; rmdir {gone};"):
         argv = ["sh", "-c", f'{before} exec "$@"', "sh", *command]
         subprocess.run(argv, check=True, stdin=subprocess.DEVNULL)
-    assert terminal(command) == ""
+    assert drive(command) == ""
     assert [(event.event, event.payload) for event in posted()] == [("stop", b"")] * 4
 
 
-def test_fifty_at_once_lose_nothing(sh: list[str], hooks: Path, posted: Posted) -> None:
+def test_fifty_at_once_lose_nothing(sh: list[str], posted: Posted) -> None:
     started = []
     for number in range(50):
-        argv = [*sh, str(hooks / "post"), "cursor", f"e{number}"]
+        argv = [*sh, str(HOOKS / "post"), "cursor", f"e{number}"]
         started.append(subprocess.Popen(argv, stdin=subprocess.PIPE))
     for number, process in enumerate(started):
         process.communicate(b"%d" % number)
@@ -117,11 +119,11 @@ def test_fifty_at_once_lose_nothing(sh: list[str], hooks: Path, posted: Posted) 
 
 @pytest.mark.parametrize("victim", ["group", "shell"])
 def test_a_hook_killed_while_it_writes_leaves_no_event(
-    sh: list[str], hooks: Path, home: Home, spool: Spool, victim: str, until: Until
+    sh: list[str], home: Home, spool: Spool, victim: str, until: Until
 ) -> None:
     spool.prepare()
     process = subprocess.Popen(
-        [*sh, str(hooks / "post"), "cursor", "stop"], stdin=subprocess.PIPE, start_new_session=True
+        [*sh, str(HOOKS / "post"), "cursor", "stop"], stdin=subprocess.PIPE, start_new_session=True
     )
     assert process.stdin
     process.stdin.write(b"half of")
@@ -271,10 +273,10 @@ def fd_of(folder: Path) -> Iterator[int]:
 
 
 def test_where_proc_is_missing_a_name_is_made_otherwise(
-    sh: list[str], hooks: Path, posted: Posted, tmp_path: Path
+    sh: list[str], posted: Posted, tmp_path: Path
 ) -> None:
     script = tmp_path / "post"
-    script.write_text((hooks / "post").read_text().replace("/proc/sys", "/nowhere"))
+    script.write_text((HOOKS / "post").read_text().replace("/proc/sys", "/nowhere"))
     for _ in range(2):
         subprocess.run([*sh, script, "cursor", "stop"], check=True, stdin=subprocess.DEVNULL)
     found = posted()
@@ -390,10 +392,10 @@ def test_a_shell_is_private_from_one_line_to_another(person: Person, shell: str)
     assert "hidden" not in shown
 
 
-def test_a_private_session_asks_for_no_reminder(hooks: Path, home: Home, tmp_path: Path) -> None:
+def test_a_private_session_asks_for_no_reminder(home: Home, tmp_path: Path) -> None:
     script_that_marks(home.root / "run" / "python3", tmp_path / "asked")
     for value, is_asked in [("1", False), ("0", True)]:
-        argv = ["sh", hooks / "recall", "claude-code", "UserPromptSubmit"]
+        argv = ["sh", HOOKS / "recall", "claude-code", "UserPromptSubmit"]
         given = {**os.environ, "OBSERVER_PRIVATE": value, "OBSERVER_HOME": str(home.root)}
         subprocess.run(argv, input=b"{}", check=True, env=given)
         assert (tmp_path / "asked").exists() == is_asked

@@ -20,6 +20,8 @@ from observer.local import client
 from observer.local.spool import Spool
 from observer.serve.servers import make_run_folder
 
+from .conftest import HOOKS
+
 ERROR = "Exit code 2\nerror: unrecognized subcommand 'bun'"
 PATIENCE_S = 5.0
 """Far more than the hook may take, far less than it would wait for a client that hangs."""
@@ -35,7 +37,7 @@ def folder(tmp_path: Path, git: Callable[..., str]) -> Path:
     return made
 
 
-def recall_of(sh: list[str], hooks: Path, folder: Path) -> Recall:
+def recall_of(sh: list[str], folder: Path) -> Recall:
     """Return what runs `hooks/recall`; whatever happens, it succeeds and complains of nothing."""
 
     def run(*arguments: str, payload: object = None, **options: Any) -> Any:
@@ -43,7 +45,7 @@ def recall_of(sh: list[str], hooks: Path, folder: Path) -> Recall:
         if "stdin" not in options:
             options["input"] = data
         done = subprocess.run(
-            [*sh, str(options.pop("script", hooks / "recall")), *arguments],
+            [*sh, str(options.pop("script", HOOKS / "recall")), *arguments],
             cwd=folder,
             capture_output=True,
             check=False,
@@ -57,14 +59,14 @@ def recall_of(sh: list[str], hooks: Path, folder: Path) -> Recall:
 
 
 @pytest.fixture
-def recall(sh: list[str], hooks: Path, folder: Path) -> Recall:
-    return recall_of(sh, hooks, folder)
+def recall(sh: list[str], folder: Path) -> Recall:
+    return recall_of(sh, folder)
 
 
 @pytest.fixture
-def recalls(shells: dict[str, list[str]], hooks: Path, folder: Path) -> dict[str, Recall]:
+def recalls(shells: dict[str, list[str]], folder: Path) -> dict[str, Recall]:
     """`hooks/recall` in each shell, by the session that asks there."""
-    return {f"in-{name}": recall_of(argv, hooks, folder) for name, argv in shells.items()}
+    return {f"in-{name}": recall_of(argv, folder) for name, argv in shells.items()}
 
 
 @pytest.fixture
@@ -97,7 +99,7 @@ def coming(session: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def learned(folder: Path, home: Home, within: Any, until: Any, hooks: Path) -> None:
+def learned(folder: Path, home: Home, within: Any, until: Any) -> None:
     """A memory of a form of a command that could not run, and of the one that did."""
     happened: list[tuple[str, dict[str, object]]] = [
         ("UserPromptSubmit", {"prompt": "mend the total"}),
@@ -115,7 +117,7 @@ def learned(folder: Path, home: Home, within: Any, until: Any, hooks: Path) -> N
     within("up")
     for event, fields in happened:
         subprocess.run(
-            [str(hooks / "post"), "claude-code", event],
+            [str(HOOKS / "post"), "claude-code", event],
             cwd=folder,
             input=json.dumps({"session_id": "s1", "cwd": str(folder), **fields}).encode(),
             check=True,

@@ -254,11 +254,6 @@ def machine(share: Share) -> Iterator[Callable[[str], Carrier]]:
         one.close()
 
 
-@pytest.fixture
-def chain() -> Callable[..., list[Record]]:
-    return a_chain
-
-
 def a_chain(origin: str, length: int, *, body: str = '{"title": "a note"}') -> list[Record]:
     found: list[Record] = []
     for sequence in range(1, length + 1):

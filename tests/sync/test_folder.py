@@ -15,10 +15,9 @@ from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.core.value import decode_json
 from observer.sync import carriers, keys
 from observer.sync.folder import FolderCarrier
-from observer.sync.record import NotMember, Record
+from observer.sync.record import NotMember
 from observer.sync.segments import segment_named
-
-Chain = Callable[..., list[Record]]
+from tests.sync.conftest import a_chain
 
 
 @pytest.fixture
@@ -48,8 +47,8 @@ def whys(carrier: FolderCarrier) -> list[str]:
     return [one.why for one in carrier.pull({}, limit=100).refused]
 
 
-def test_all_is_encrypted(ana: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain) -> None:
-    ana.push(chain("a", 3, body='{"title": "settle_invoice"}'))
+def test_all_is_encrypted(ana: FolderCarrier, folder: Path, tmp_path: Path) -> None:
+    ana.push(a_chain("a", 3, body='{"title": "settle_invoice"}'))
     ana.invite("Ben")
     held = b"".join(
         file.name.encode() + file.read_bytes() for file in folder.rglob("*") if file.is_file()
@@ -61,16 +60,16 @@ def test_all_is_encrypted(ana: FolderCarrier, folder: Path, tmp_path: Path, chai
 
 
 def test_a_segment_is_never_written_again_and_a_name_alone_does_not_count_as_sent(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path
 ) -> None:
-    ana.push(chain("a", 2))
+    ana.push(a_chain("a", 2))
     before = {path: path.read_bytes() for path in segments(folder)}
     named = segment_named(segments(folder)[0].name)
     assert named
     fake = named._replace(first=3, last=900)
     (folder / "segments" / f"{fake.stem}.segment").write_bytes(b"nothing")
-    ana.push(chain("a", 4))
-    assert ben.pull({}, limit=10).records == chain("a", 4)
+    ana.push(a_chain("a", 4))
+    assert ben.pull({}, limit=10).records == a_chain("a", 4)
     assert {path: path.read_bytes() for path in segments(folder)}.items() > before.items()
 
 
@@ -106,35 +105,34 @@ def test_a_segment_that_is_not_as_it_was_is_refused(
     ana: FolderCarrier,
     ben: FolderCarrier,
     folder: Path,
-    chain: Chain,
     harm: Callable[[Path], None],
     why: str,
 ) -> None:
-    ana.push(chain("a", 2))
+    ana.push(a_chain("a", 2))
     harm(segments(folder)[0])
     assert why in whys(ben)[0]
 
 
 def test_a_segment_of_a_stranger_is_refused(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path
 ) -> None:
     eve = carriers.create_share(str(tmp_path / "other"), tmp_path / "eve", person="Eve")
-    eve.push(chain("a", 2))
+    eve.push(a_chain("a", 2))
     shutil.copytree(tmp_path / "other" / "members", folder / "members", dirs_exist_ok=True)
     shutil.copytree(tmp_path / "other" / "segments", folder / "segments", dirs_exist_ok=True)
     assert whys(ben) == ["it is signed by a machine that is not in the share"]
 
 
 def test_a_member_does_not_go_on_with_the_chain_of_another(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path
 ) -> None:
-    ana.push(chain("a", 2))
+    ana.push(a_chain("a", 2))
     ana.pull({}, limit=10)
     mine = keys.identity_in(tmp_path / "ben", ben.share)
     keys.claim(folder, mine, "a")
     with pytest.raises(BadInput, match="not the origin"):
-        ben.push(chain("a", 3))
-    assert ana.pull({}, limit=10)[:2] == (chain("a", 2), [])
+        ben.push(a_chain("a", 3))
+    assert ana.pull({}, limit=10)[:2] == (a_chain("a", 2), [])
 
 
 def test_who_lets_in_himself_is_one_person_whatever_name_he_takes(
@@ -158,10 +156,10 @@ def test_fresh_keys_give_no_other_name(
 
 
 def test_the_segment_of_one_under_the_name_of_another_is_refused(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path
 ) -> None:
-    ana.push(chain("a", 1))
-    ben.push(chain("b", 2))
+    ana.push(a_chain("a", 1))
+    ben.push(a_chain("b", 2))
     one, two = segments(folder)
     bens = one if one.name.startswith(id_in(tmp_path / "ben", ben.share)) else two
     named = segment_named(bens.name)
@@ -171,27 +169,27 @@ def test_the_segment_of_one_under_the_name_of_another_is_refused(
     assert "signature is wrong" in whys(ana)[0]
 
 
-def test_a_conflict_copy_is_named(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
-    ana.push(chain("a", 2))
+def test_a_conflict_copy_is_named(ana: FolderCarrier, folder: Path) -> None:
+    ana.push(a_chain("a", 2))
     path = segments(folder)[0]
     path.with_name(f".{path.name}.tmp").write_bytes(b"half")
-    assert ana.pull({}, limit=10)[:2] == (chain("a", 2), [])
+    assert ana.pull({}, limit=10)[:2] == (a_chain("a", 2), [])
     shutil.copy(path, path.with_name(f"{path.stem} (1).segment"))
     pulled = ana.pull({}, limit=10)
-    assert pulled.records == chain("a", 2)
+    assert pulled.records == a_chain("a", 2)
     assert [one.origin for one in pulled.refused] == [f"{path.stem} (1).segment"]
 
 
 def test_what_comes_before_it_has_not_arrived_is_waited_for(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path
 ) -> None:
-    ana.push(chain("a", 2))
+    ana.push(a_chain("a", 2))
     late = segments(folder)[0]
-    ana.push(chain("a", 4))
+    ana.push(a_chain("a", 4))
     late.rename(folder / "late")
     assert whys(ben) == ["records 1 to 2 have not arrived"]
     (folder / "late").rename(late)
-    assert ben.pull({}, limit=10)[:2] == (chain("a", 4), [])
+    assert ben.pull({}, limit=10)[:2] == (a_chain("a", 4), [])
 
 
 def test_a_code_lets_in_one_machine(ana: FolderCarrier, folder: Path, tmp_path: Path) -> None:
@@ -214,31 +212,31 @@ def test_an_invitation_that_has_not_arrived_is_said(
 
 
 def test_a_removed_member_gets_and_adds_nothing_more_and_lets_nobody_in(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path, chain: Chain
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path, tmp_path: Path
 ) -> None:
-    ana.push(chain("a", 1))
-    ben.push(chain("b", 1))
+    ana.push(a_chain("a", 1))
+    ben.push(a_chain("b", 1))
     ana.pull({}, limit=10)
     stale = tmp_path / "as-ben-had-it"
     shutil.copytree(folder, stale)
     ana.remove(id_in(tmp_path / "ben", ben.share))
-    ana.push(chain("a", 2))
+    ana.push(a_chain("a", 2))
     with pytest.raises(ShareUnavailable, match="no member of the share any more"):
         ben.pull({}, limit=10)
     for path in (folder / "segments").iterdir():  # he goes on with a copy that knows no end
         shutil.copy(path, stale / "segments")
     theirs = FolderCarrier(stale, tmp_path / "ben")
     pulled = theirs.pull({}, limit=10)
-    assert pulled.records == chain("a", 1) + chain("b", 1)
+    assert pulled.records == a_chain("a", 1) + a_chain("b", 1)
     assert "no key for this machine" in pulled.refused[0].why
-    theirs.push(chain("b", 2))
+    theirs.push(a_chain("b", 2))
     code = theirs.invite("Eve")
-    carriers.join_share(str(stale), tmp_path / "eve", code).push(chain("e", 1))
+    carriers.join_share(str(stale), tmp_path / "eve", code).push(a_chain("e", 1))
     end = max((folder / "members").glob("*.end"), key=lambda path: path.stat().st_mtime_ns)
     end.unlink()  # whoever holds the folder takes the statement away
     shutil.copytree(stale, folder, dirs_exist_ok=True)
     pulled = ana.pull({}, limit=10)
-    assert pulled.records == chain("a", 2) + chain("b", 1)
+    assert pulled.records == a_chain("a", 2) + a_chain("b", 1)
     assert {one.why for one in pulled.refused} == {
         "its machine had left the share",
         "it is signed by a machine that is not in the share",
@@ -253,9 +251,9 @@ def test_only_the_founder_removes(ana: FolderCarrier, ben: FolderCarrier, tmp_pa
 
 
 def test_what_was_withheld_has_neither_segment_nor_key(
-    ana: FolderCarrier, ben: FolderCarrier, folder: Path, chain: Chain
+    ana: FolderCarrier, ben: FolderCarrier, folder: Path
 ) -> None:
-    ana.push(chain("a", 3))
+    ana.push(a_chain("a", 3))
     ben.pull({}, limit=10)  # who comes by wraps the keys for who was let in
     (old,) = segments(folder)
     ana.withhold(["a-2"])
@@ -272,10 +270,9 @@ def test_who_leaves_has_no_key_any_more_though_the_leaving_was_killed(
     ben: FolderCarrier,
     folder: Path,
     tmp_path: Path,
-    chain: Chain,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ben.push(chain("b", 2))
+    ben.push(a_chain("b", 2))
     with monkeypatch.context() as killed:
         killed.setattr(keys, "forget", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
@@ -284,28 +281,28 @@ def test_who_leaves_has_no_key_any_more_though_the_leaving_was_killed(
     assert not list((tmp_path / "ben").rglob("*.key"))
     with pytest.raises(NotMember, match="no key"):
         ben.pull({}, limit=1)
-    assert ana.pull({}, limit=10)[:2] == (chain("b", 2), [])
+    assert ana.pull({}, limit=10)[:2] == (a_chain("b", 2), [])
     with pytest.raises(ShareUnavailable, match="no key to the share"):
         carriers.open_carrier(str(folder), tmp_path / "ben")
 
 
 def test_a_chain_and_a_founder_go_on_under_fresh_keys(
-    ana: FolderCarrier, ben: FolderCarrier, tmp_path: Path, chain: Chain
+    ana: FolderCarrier, ben: FolderCarrier, tmp_path: Path
 ) -> None:
-    ana.push(chain("a", 2))
+    ana.push(a_chain("a", 2))
     ana.rotate()
-    ana.push(chain("a", 4))
-    ben.push(chain("b", 1))
-    assert ben.pull({}, limit=10)[:2] == (chain("a", 4) + chain("b", 1), [])
-    assert ana.pull({}, limit=10)[:2] == (chain("a", 4) + chain("b", 1), [])
+    ana.push(a_chain("a", 4))
+    ben.push(a_chain("b", 1))
+    assert ben.pull({}, limit=10)[:2] == (a_chain("a", 4) + a_chain("b", 1), [])
+    assert ana.pull({}, limit=10)[:2] == (a_chain("a", 4) + a_chain("b", 1), [])
     ana.remove(id_in(tmp_path / "ben", ben.share))
     assert [person for _, person in ana.members()] == ["Ana Soto"]
 
 
-def test_records_are_split_by_size(ana: FolderCarrier, folder: Path, chain: Chain) -> None:
+def test_records_are_split_by_size(ana: FolderCarrier, folder: Path) -> None:
     with pytest.raises(BadInput, match="personal"):
-        ana.push([msgspec.structs.replace(chain("a", 1)[0], visibility="personal")])
-    records = chain("a", 3, body=cast("str", '"' + "x" * (3 << 20) + '"'))
+        ana.push([msgspec.structs.replace(a_chain("a", 1)[0], visibility="personal")])
+    records = a_chain("a", 3, body=cast("str", '"' + "x" * (3 << 20) + '"'))
     ana.push(records)
     assert len(segments(folder)) == 3
     assert ana.pull({}, limit=10).records == records

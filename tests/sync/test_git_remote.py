@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,7 @@ import pytest
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync import carriers
 from observer.sync.folder import FolderCarrier
-from observer.sync.record import Record
-
-Chain = Callable[..., list[Record]]
+from tests.sync.conftest import a_chain
 
 
 def git(folder: Path, *words: str) -> str:
@@ -49,16 +46,16 @@ def test_a_repository_out_of_reach_is_named_and_starts_no_program(tmp_path: Path
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_is_pushed_stays(ana: FolderCarrier, bare: Path, tmp_path: Path, chain: Chain) -> None:
+def test_what_is_pushed_stays(ana: FolderCarrier, bare: Path, tmp_path: Path) -> None:
     first = git(bare, "rev-parse", "observer")
     ben = carriers.join_share(str(bare), tmp_path / "ben", ana.invite("Ben"))
     bare.rename(tmp_path / "away")
     with pytest.raises(ShareUnavailable):
-        ana.push(chain("a", 2))
+        ana.push(a_chain("a", 2))
     (tmp_path / "away").rename(bare)
-    ana.push(chain("a", 2))
-    assert ben.pull({}, limit=10)[:2] == (chain("a", 2), [])
-    ben.push(chain("b", 2))
+    ana.push(a_chain("a", 2))
+    assert ben.pull({}, limit=10)[:2] == (a_chain("a", 2), [])
+    ben.push(a_chain("b", 2))
     git(bare, "merge-base", "--is-ancestor", first, "observer")
     changes = git(bare, "log", "--format=", "--name-status", "observer", "--", "segments")
     assert {line[0] for line in changes.splitlines()} == {"A"}

@@ -17,9 +17,8 @@ from observer.core.errors import BadInput, NotFound, ShareUnavailable
 from observer.sync import carriers, postgres
 from observer.sync.postgres import PostgresCarrier, ServerTeam
 from observer.sync.record import Carrier, ProjectKey, Record, chained
-from tests.sync.conftest import Server, allowed, ask
+from tests.sync.conftest import Server, a_chain, allowed, ask
 
-Chain = Callable[..., list[Record]]
 Login = Callable[[str], "psycopg.Connection[tuple[Any, ...]]"]
 
 
@@ -36,9 +35,9 @@ def share(postgres_share: ServerShare) -> ServerShare:
 
 
 @pytest.fixture
-def ana(share: ServerShare, chain: Chain) -> Iterator[Carrier]:
+def ana(share: ServerShare) -> Iterator[Carrier]:
     carrier = share.open("ana")
-    carrier.push(chain("a", 3))
+    carrier.push(a_chain("a", 3))
     yield carrier
     carrier.close()
 
@@ -271,9 +270,9 @@ FORBIDDEN = (
 )
 
 
-def test_a_member_does_not(login: Login, ana: Carrier, chain: Chain) -> None:
+def test_a_member_does_not(login: Login, ana: Carrier) -> None:
     assert allowed(login("ben"), FORBIDDEN) == []
-    assert ana.pull({}, limit=10).records == chain("a", 3)
+    assert ana.pull({}, limit=10).records == a_chain("a", 3)
 
 
 def test_nothing_personal_or_of_all_members_reaches_the_server(login: Login) -> None:
@@ -367,10 +366,8 @@ def test_what_a_server_cannot_do_is_said(
 
 
 @pytest.mark.slow
-def test_a_server_killed_in_the_middle_loses_and_doubles_nothing(
-    share: ServerShare, chain: Chain
-) -> None:
-    server, records = cast("Any", share).server, chain("b", 300)
+def test_a_server_killed_in_the_middle_loses_and_doubles_nothing(share: ServerShare) -> None:
+    server, records = cast("Any", share).server, a_chain("b", 300)
     carrier, reader = share.open("ben"), share.open("reader")
     for at in range(0, 300, 10):
         killer = threading.Thread(target=lambda: (server.stop(), server.start()))
@@ -410,7 +407,7 @@ def test_an_address_is_shown_without_its_login(url: str, shown: str) -> None:
     assert carriers.without_login(url) == shown
 
 
-def test_an_owner_who_is_no_superuser_founds_and_invites(server: Server, chain: Chain) -> None:
+def test_an_owner_who_is_no_superuser_founds_and_invites(server: Server) -> None:
     name = f"plain_{uuid4().hex}"
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         ask(connection, f"CREATE ROLE {name} LOGIN CREATEROLE")
@@ -419,7 +416,7 @@ def test_an_owner_who_is_no_superuser_founds_and_invites(server: Server, chain: 
         ask(connection, "CREATE EXTENSION vector")  # what only a superuser may
     owner = server.url(name, name)
     postgres.create(owner)
-    team, records = ServerTeam(owner), chain("a", 2)
+    team, records = ServerTeam(owner), a_chain("a", 2)
     ana = carriers.open_carrier(team.invite("Ana"), Path("/nowhere"))
     ana.push(records)
     ana.withhold(["a-1"])

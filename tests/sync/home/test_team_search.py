@@ -27,7 +27,7 @@ from observer.sync.postgres import ServerTeam
 from observer.sync.postgres_search import SearchAsked, SearchEntry
 from observer.sync.team_search import NO_OPERATORS, NO_SERVER, TOO_LATE, ItemModel, TeamSearch, fill
 from observer.tools.core import Core
-from tests.sync.conftest import allowed
+from tests.sync.conftest import a_chain, allowed
 from tests.sync.home.machines import NAME, Machine
 
 MODEL = find("instant", Path("/nowhere"))
@@ -370,7 +370,7 @@ def managed(server: Any) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
 
 
 def test_a_managed_database_shares_searches_and_keeps_its_own_logins_out(
-    managed: psycopg.Connection[tuple[Any, ...]], server: Any, chain: Any
+    managed: psycopg.Connection[tuple[Any, ...]], server: Any
 ) -> None:
     with pytest.raises(ShareUnavailable, match="bound by no policy"):
         carriers.open_carrier(server.url("managed", "boss"), Path("/nowhere"))
@@ -380,7 +380,7 @@ def test_a_managed_database_shares_searches_and_keeps_its_own_logins_out(
             pytest.raises(errors.InsufficientPrivilege),
         ):
             login.execute(f"SELECT count(*) FROM observer.{table}")  # type: ignore[arg-type]
-    first, second = chain("a", 2)
+    first, second = a_chain("a", 2)
     columns = [[1], [], [], [], [], []]
     entry = SearchEntry(first.uuid, "shop", "note", "fact", 1, columns, "m", bytes(640))
     url = ServerTeam(server.url("managed", "boss")).invite("ana")
