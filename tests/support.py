@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import count
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from hypothesis import strategies as st
@@ -23,6 +29,7 @@ from observer.projects import PlaceCache
 from observer.store.connection import stemmer
 from observer.store.database import SqliteStore
 
+ROOT = Path(__file__).parents[1]
 Git = Callable[..., str]
 Until = Callable[..., None]
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -45,6 +52,37 @@ def json_of(
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
         max_leaves=most,
     )
+
+
+def told_by_hook(repository: Path, *, session: str = "one") -> Callable[..., None]:
+    """Return what reports an event of Claude Code in a repository, as it does: by the hook."""
+    numbers = count(1)
+
+    def tell(event: str, **fields: Any) -> None:
+        payload = {"session_id": session, "cwd": str(repository), "hook_event_name": event}
+        if "tool_name" in fields:
+            payload["tool_use_id"] = f"t{next(numbers)}"
+        done = subprocess.run(
+            ["sh", str(ROOT / "hooks" / "post"), "claude-code", event],
+            input=json.dumps(payload | fields).encode(),
+            capture_output=True,
+            check=True,
+            cwd=repository,
+        )
+        assert (done.stdout, done.stderr) == (b"", b"")
+
+    return tell
+
+
+def module_at(path: Path) -> ModuleType:
+    """Import a file that is in no package: an example, a script, another test's cases."""
+    spec = spec_from_file_location(f"alone_{path.stem}", path)
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # where msgspec looks for what annotations name
+    spec.loader.exec_module(module)
+    return module
 
 
 def pipeline_over(store: SqliteStore, at: Home | Spool, now_ms: Clock, **parts: Any) -> Pipeline:

@@ -134,20 +134,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_reasons_are_listed_with_how_often(run: Run) -> None:
+def test_reasons_are_listed_and_a_missing_package_may_fail_the_run(run: Run) -> None:
     status, said = run("fish is not installed")
     assert status == 0
     assert "    3 fish is not installed\n    1 root reads everything\n" in said
-
-
-def test_where_all_is_installed_a_missing_package_fails_the_run(run: Run) -> None:
     status, said = run("fish is not installed", "--all-installed", "-n2")
     assert status == 1
     assert "should have avoided: fish is not installed" in said
     assert "should have avoided: root" not in said
-
-
-def test_what_no_package_avoids_fails_nothing(run: Run) -> None:
     assert run("the client codex is not installed", "--all-installed")[0] == 0
 
 

@@ -88,11 +88,16 @@ def _status(version: str, protocol: int = client.PROTOCOL) -> tuple[int, dict[st
 def test_without_a_daemon_the_hint_says_how_to_start_it(home: Home) -> None:
     with pytest.raises(DaemonUnavailable, match="observer up"):
         client.call(home, "GET", "/status")
+    with pytest.raises(UnicodeError):  # a body that is no text
+        client.call(home, "POST", "/remember", {"content": "caf\udce9"})
 
 
+@pytest.mark.measured
 def test_an_answer_is_json(home: Home, stand_in: Stand) -> None:
-    stand_in(status=(200, {"events": 3}))
+    stand_in(status=(200, {"events": 3}), page=(200, "<html>"))
     assert client.call(home, "GET", "/status") == {"events": 3}
+    with pytest.raises(DaemonUnavailable, match="no JSON"):
+        client.call(home, "GET", "/page")
 
 
 @pytest.mark.parametrize(
@@ -108,26 +113,14 @@ def test_an_error_of_the_daemon_is_raised_as_its_own_kind(
     assert caught.value.hint == "do better"
 
 
-def test_an_answer_that_is_no_json_is_an_error(home: Home, stand_in: Stand) -> None:
-    stand_in(status=(200, "<html>"))
-    with pytest.raises(DaemonUnavailable, match="no JSON"):
-        client.call(home, "GET", "/status")
-
-
-def test_a_stopped_daemon_is_a_timeout_that_names_it(home: Home, stand_in: Stand) -> None:
+def test_nobody_hangs_on_a_stopped_daemon_and_it_is_named(home: Home, stand_in: Stand) -> None:
     process = stand_in(status=_status(__version__))
     process.send_signal(signal.SIGSTOP)
     with pytest.raises(DaemonUnavailable, match=rf"pid {process.pid}\) did not answer within 0.3"):
         client.call(home, "GET", "/status", wait_s=0.3)
-
-
-@pytest.mark.parametrize("ask", [client.ensure_daemon, client.stop])
-def test_nobody_hangs_on_a_stopped_daemon(
-    home: Home, stand_in: Stand, ask: Callable[..., object]
-) -> None:
-    stand_in(status=_status(__version__)).send_signal(signal.SIGSTOP)
-    with pytest.raises(DaemonUnavailable, match=r"within 0\.5 s .*kill -CONT"):
-        ask(home, wait_s=0.5)
+    for ask in (client.ensure_daemon, client.stop):
+        with pytest.raises(DaemonUnavailable, match=r"within 0\.5 s .*kill -CONT"):
+            ask(home, wait_s=0.5)
 
 
 def test_a_daemon_that_still_has_much_to_store_is_not_called_silent(
@@ -139,14 +132,9 @@ def test_a_daemon_that_still_has_much_to_store_is_not_called_silent(
     assert "kill" not in str(shown.value)
 
 
-def test_a_daemon_of_this_version_is_used(home: Home, stand_in: Stand) -> None:
-    process = stand_in(status=_status(__version__))
-    client.ensure_daemon(home)
-    assert client.daemon_pid(home) == process.pid
-
-
-def test_a_newer_daemon_that_speaks_our_protocol_is_used(home: Home, stand_in: Stand) -> None:
-    process = stand_in(status=_status("99.0.0"))
+@pytest.mark.parametrize("version", [__version__, "99.0.0"])
+def test_a_daemon_of_our_protocol_is_used(home: Home, stand_in: Stand, version: str) -> None:
+    process = stand_in(status=_status(version))
     client.ensure_daemon(home)
     assert client.daemon_pid(home) == process.pid
 
@@ -160,15 +148,13 @@ def test_a_newer_daemon_that_speaks_another_protocol_is_left_alone(
     assert process.poll() is None
 
 
+@pytest.mark.measured
 def test_stop_returns_when_the_daemon_is_gone(home: Home, stand_in: Stand) -> None:
+    assert not client.stop(home)
     process = stand_in(shutdown=(200, {}))
     assert client.stop(home)
     assert not client.is_running(home)
     process.wait(5)
-
-
-def test_stop_without_a_daemon_says_so(home: Home) -> None:
-    assert not client.stop(home)
 
 
 def test_a_home_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
@@ -215,8 +201,3 @@ def test_a_server_of_another_user_is_not_trusted(
             [sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=False
         )
     assert "served by another user" in asked.stderr
-
-
-def test_a_body_that_is_no_text_is_not_sent(home: Home) -> None:
-    with pytest.raises(UnicodeError):
-        client.call(home, "POST", "/remember", {"content": "caf\udce9"})

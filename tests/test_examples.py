@@ -10,7 +10,6 @@ import textwrap
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,21 +28,16 @@ from observer.core.events import Command, Event
 from observer.core.paths import Home
 from observer.ingest.decode import decode
 from observer.memory.opening import open_memory
+from tests.support import module_at
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = ROOT / "examples"
+EXAMPLES, SCRIPTS = ROOT / "examples", ROOT / "scripts"
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 AT_MS = 1_763_715_600_000
 
 
-def example(name: str) -> ModuleType:
-    spec = spec_from_file_location(f"example_{Path(name).stem}", EXAMPLES / name)
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module  # where msgspec looks for what annotations name
-    spec.loader.exec_module(module)
-    return module
+def example(name: str, *, folder: Path = EXAMPLES) -> ModuleType:
+    return module_at(folder / name)
 
 
 @pytest.fixture
@@ -170,44 +164,32 @@ def test_the_language_is_read_by_its_lines(monkeypatch: pytest.MonkeyPatch) -> N
     assert names == ["total", "Cart", "limit", ""]
 
 
-def test_the_setting_has_a_default_and_a_range() -> None:
+def test_the_setting_has_a_default_and_a_range_and_others_are_refused(home: Home) -> None:
     settings = example("setting.py").Example
     assert msgspec.convert({}, settings).digest_hour == 7
     with pytest.raises(msgspec.ValidationError, match="23"):
         msgspec.convert({"digest_hour": 24}, settings)
-
-
-def test_a_memory_without_settings_that_can_be_read_is_not_opened(home: Home) -> None:
     home.root.mkdir()
     home.config.write_text("htp_port = 1\n")
     with pytest.raises(ConfigInvalid, match="htp_port"), open_memory(home):
         pass
 
 
-def sample() -> ModuleType:
-    spec = spec_from_file_location("sample", ROOT / "scripts" / "sample.py")
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.slow(most_s=600)
 def test_every_example_prints_what_its_page_says() -> None:
-    script, ids = sample(), {}
+    script, ids = example("sample.py", folder=SCRIPTS), {}
     differ = []
     with script.playing() as home:
         for page in script.pages(home):
-            for example in script.EXAMPLE.findall((ROOT / page).read_text(encoding="utf-8")):
-                for line, printed, now in script.answers(home, example[1], ids):
+            for shown in script.EXAMPLE.findall((ROOT / page).read_text(encoding="utf-8")):
+                for line, printed, now in script.answers(home, shown[1], ids):
                     if script.same(printed) != script.same(now):
                         differ.append(f"{page}: $ {line}\n{now}")
     assert "\n".join(differ) == "", "write them anew: python scripts/sample.py"
 
 
 def test_an_example_is_the_same_but_for_times_ids_and_folds() -> None:
-    same = sample().same
+    same = example("sample.py", folder=SCRIPTS).same
     assert same("#4 at 2026-11-28 11:31, 3 ms\n  more") == same(
         "#16 at 2026-12-01 09:00, 1.2 s more"
     )
@@ -216,8 +198,8 @@ def test_an_example_is_the_same_but_for_times_ids_and_folds() -> None:
 
 @pytest.mark.slow(most_s=300)
 def test_two_machines_print_what_their_tutorial_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(ROOT / "scripts")
-    script, same = import_module("two_machines"), sample().same
+    monkeypatch.syspath_prepend(SCRIPTS)
+    script, same = import_module("two_machines"), example("sample.py", folder=SCRIPTS).same
     page = script.PAGE.read_text(encoding="utf-8")
     with script.machines() as both:
         differ = [

@@ -62,37 +62,26 @@ def texts(*folders: str) -> Iterator[tuple[str, str]]:
             yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
-def test_every_place_that_uses_linux_alone_is_known() -> None:
+def test_every_place_that_uses_linux_alone_is_known_and_named_on_the_page() -> None:
     found = {name for name, text in texts("observer", *SCRIPTS) if LINUX_ONLY.search(text)}
     assert found == set(PLACES)
-
-
-def test_scripts_use_no_option_that_only_gnu_has() -> None:
-    assert [(name, m[0]) for name, text in texts(*SCRIPTS) for m in GNU_ONLY.finditer(text)] == []
-
-
-def test_the_commands_of_the_documents_use_no_option_that_only_gnu_has() -> None:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    shown = ((page.name, block) for page in pages for block in FENCED.findall(page.read_text()))
-    assert [(name, m[0]) for name, block in shown for m in GNU_ONLY.finditer(block)] == []
-
-
-def test_the_platforms_page_names_every_place() -> None:
     page = (ROOT / "docs/explanation/platforms.md").read_text(encoding="utf-8")
     assert [place for place in PLACES if f"`{place}`" not in page] == []
 
 
-@pytest.mark.parametrize("measure", [rss_mib, processor_s])
-def test_a_process_is_measured_without_proc_too(
-    tmp_path: Path, measure: Callable[..., float]
-) -> None:
+def test_scripts_and_commands_of_the_documents_use_no_option_that_only_gnu_has() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    shown = [(page.name, block) for page in pages for block in FENCED.findall(page.read_text())]
+    shown += texts(*SCRIPTS)
+    assert [(name, m[0]) for name, text in shown for m in GNU_ONLY.finditer(text)] == []
+
+
+def test_a_process_is_measured_without_proc_too(tmp_path: Path) -> None:
     until = time.process_time() + 1.1  # ps counts whole seconds here
     while time.process_time() < until:
         pass
-    assert measure(os.getpid(), proc=tmp_path / "none") > 0
-
-
-def test_what_has_ended_used_nothing(tmp_path: Path) -> None:
+    for measure in (rss_mib, processor_s):
+        assert measure(os.getpid(), proc=tmp_path / "none") > 0
     assert processor_s(1 << 30, proc=tmp_path / "none") == 0
 
 

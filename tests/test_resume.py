@@ -7,12 +7,11 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from observer.tools import render
-from tests.support import Git, Observer, Until
+from tests.support import Git, Observer, Until, told_by_hook
 
 pytestmark = pytest.mark.slow
 
@@ -39,31 +38,18 @@ def repository(tmp_path: Path, git: Git) -> Path:
 
 @pytest.fixture
 def tell(repository: Path) -> Tell:
-    """Report a happening of a Claude Code session, as the client would: through the hook."""
-    numbers = iter(range(1, 1000))
-
-    def run(event: str, session: str = "one", **fields: Any) -> None:
-        payload = {"session_id": session, "cwd": str(repository), "hook_event_name": event}
-        payload |= {"tool_use_id": f"t{next(numbers)}"} if "tool_name" in fields else {}
-        subprocess.run(
-            ["sh", str(ROOT / "hooks" / "post"), "claude-code", event],
-            input=json.dumps(payload | fields).encode(),
-            check=True,
-            cwd=repository,
-        )
-
-    return run
+    return told_by_hook(repository)
 
 
 @pytest.fixture
 def edit(tell: Tell, repository: Path) -> Edit:
     """Edit a file, and say so as the client does."""
 
-    def run(name: str, session: str = "one") -> None:
+    def run(name: str) -> None:
         (repository / name).write_text("def total(lines):\n    return sum(lines)\n")
         replaced = {"old_string": "begin", "new_string": "def total(lines):"}
         inputs = {"file_path": str(repository / name), **replaced}
-        tell("PostToolUse", session, tool_name="Edit", tool_input=inputs)
+        tell("PostToolUse", tool_name="Edit", tool_input=inputs)
 
     return run
 

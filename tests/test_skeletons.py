@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import msgspec
@@ -22,7 +21,8 @@ from observer.core.events import Event
 from observer.core.paths import Home
 from observer.importers import source as known_importers
 from observer.ingest.decode import decode
-from tests.clients.facts import Facts, facts_of
+from tests.clients.facts import facts_of
+from tests.support import module_at
 
 ROOT = Path(__file__).parents[1]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -79,51 +79,34 @@ def test_the_client_decodes_its_sample(checkout: Path) -> None:
     assert list(events) == msgspec.convert(sample["becomes"], list[Event])
 
 
-def given(checkout: Path, context: InstallContext) -> Facts:
-    facts = facts_of(NAME, checkout / "tests/data")
-    for path, content in facts.files.items():
-        (context.user_home / path).parent.mkdir(parents=True, exist_ok=True)
-        (context.user_home / path).write_bytes(content)
-    return facts
-
-
 def test_the_client_is_installed_and_taken_out(checkout: Path, context: InstallContext) -> None:
-    facts = given(checkout, context)
+    facts = facts_of(NAME, checkout / "tests/data")
+    ((name, before),) = facts.files.items()
+    path = context.user_home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(before)
     perform(install(NAME, context), context.home, at_ms=1)
-    ((path, before),) = facts.files.items()
-    within = (context.user_home / path).read_text()
-    assert all(mark in within for mark in (*facts.stays, f"post {NAME} PostToolUse"))
+    assert all(mark in path.read_text() for mark in (*facts.stays, f"post {NAME} PostToolUse"))
     assert not install(NAME, context).is_change
     perform(uninstall(NAME, context), context.home, at_ms=2)
-    assert (context.user_home / path).read_bytes() == before
-
-
-def test_the_client_refuses_what_cannot_be_used(checkout: Path, context: InstallContext) -> None:
-    ((path, content),) = given(checkout, context).broken.items()
-    (context.user_home / path).write_bytes(content)
+    assert path.read_bytes() == before
+    path.write_bytes(facts.broken[name])
     with pytest.raises(ConfigInvalid, match="not valid JSON"):
         install(NAME, context)
 
 
 def test_the_importer_passes_the_test_that_is_written_with_it(checkout: Path) -> None:
-    path = checkout / "tests/importers/test_quill_pen.py"
-    spec = spec_from_file_location("written_test", path)
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_at(checkout / "tests/importers/test_quill_pen.py")
     sessions = checkout / "sessions"
     sessions.mkdir()
     module.test_a_prompt_is_imported(sessions)
+    assert any(sessions.iterdir()), "it wrote no session to import"
 
 
-@pytest.mark.parametrize("words", [("parser", "x"), ("client", "9"), ("client", "Quill")])
-def test_what_cannot_be_written_is_refused(words: tuple[str, str], tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="usage"):
-        skeletons.write(*words, tmp_path)
-
-
-def test_a_client_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+def test_what_cannot_be_written_or_is_there_is_refused(tmp_path: Path) -> None:
+    for words in (("parser", "x"), ("client", "9"), ("client", "Quill")):
+        with pytest.raises(SystemExit, match="usage"):
+            skeletons.write(*words, tmp_path)
     skeletons.write("client", NAME, tmp_path)
     with pytest.raises(SystemExit, match="is there already"):
         skeletons.write("client", NAME, tmp_path)

@@ -71,17 +71,21 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def test_a_start_installs_and_a_second_one_does_not(checkout: Checkout) -> None:
-    assert "python -m pip install" in checkout.start()
+    first = checkout.start()
+    assert "python -m pip install" in first
+    assert first[-1] == "observer up --explain", "what is recorded from now on"
     again = checkout.start()
     assert "python -m pip install" not in again
     assert "observer up" in again
     assert "observer down" not in again
 
 
-def test_a_repository_without_commits_is_no_failure(checkout: Checkout) -> None:
+def test_a_repository_without_commits_is_the_only_silence(checkout: Checkout) -> None:
     checkout.start(search_rc=3)
     assert "Nothing yet" in checkout.said
     assert "Read the sessions" in checkout.said
+    with pytest.raises(subprocess.CalledProcessError):
+        checkout.start(search_rc=2)
 
 
 def test_clients_are_connected_from_the_repository_that_was_named(
@@ -106,22 +110,13 @@ def test_it_runs_commands_that_there_are(checkout: Checkout) -> None:
         assert copy_context().run(command.make_context, name, words)
 
 
-def test_a_first_question_that_fails_is_no_silence(checkout: Checkout) -> None:
-    with pytest.raises(subprocess.CalledProcessError):
-        checkout.start(search_rc=2)
-
-
-def test_it_ends_with_what_is_recorded_from_now_on(checkout: Checkout) -> None:
-    assert checkout.start()[-1] == "observer up --explain"
-
-
-def test_changed_code_is_installed_and_run(checkout: Checkout) -> None:
+@pytest.mark.parametrize("changed", ["observer/new.py", "requirements/runtime.txt"])
+def test_changed_code_or_locks_are_installed_and_run(checkout: Checkout, changed: str) -> None:
     checkout.start()
-    (checkout.root / "observer" / "new.py").write_text("x = 1\n")
-    ran = checkout.start()
-    assert (
-        ran.index("python -m pip install") < ran.index("observer down") < ran.index("observer up")
-    )
+    (checkout.root / changed).write_text("click==8.5.1\n")
+    steps = ("python -m pip install", "observer down", "observer up")
+    places = list(map(checkout.start().index, steps))
+    assert places == sorted(places)
 
 
 def test_what_the_lock_pins_is_installed_by_its_hash_and_nothing_beside_it(
@@ -132,9 +127,3 @@ def test_what_the_lock_pins_is_installed_by_its_hash_and_nothing_beside_it(
     assert {"--require-hashes", "--no-deps"} <= set(dependencies)  # a lock is complete
     assert {"requirements/runtime.txt", "requirements/build.txt"} <= set(dependencies)
     assert {"--no-deps", "--no-build-isolation"} <= set(own)
-
-
-def test_a_changed_lock_is_installed(checkout: Checkout) -> None:
-    checkout.start()
-    (checkout.root / "requirements" / "runtime.txt").write_text("click==8.5.1\n")
-    assert "python -m pip install" in checkout.start()

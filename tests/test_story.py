@@ -20,6 +20,7 @@ from mcp import Client, StdioServerParameters
 
 from observer.core.paths import Home
 from observer.local import client
+from tests.support import told_by_hook
 
 pytestmark = pytest.mark.slow
 
@@ -38,20 +39,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tell(repository: Path) -> Tell:
-    """Report a happening of one Claude Code session, as the client would: through the hook."""
-
-    def run(event: str, **fields: Any) -> None:
-        payload = {"session_id": "story", "cwd": str(repository), "hook_event_name": event}
-        done = subprocess.run(
-            ["sh", str(ROOT / "hooks" / "post"), "claude-code", event],
-            input=json.dumps(payload | fields).encode(),
-            capture_output=True,
-            check=True,
-            cwd=repository,
-        )
-        assert (done.stdout, done.stderr) == (b"", b"")
-
-    return run
+    return told_by_hook(repository)
 
 
 def an_hour_of_work(tell: Tell, repository: Path) -> None:

@@ -33,7 +33,7 @@ def shop(tmp_path: Path, git: Git) -> Path:
     for number, subject in enumerate(
         ("wip", "Bump to 2.0", "Fix typo", "Say it twice here", "Say it twice here"), start=21
     ):
-        stream += _shown(number, subject, f"notes/n{number}.txt", "words\n")
+        stream += a_commit(number, subject, f"notes/n{number}.txt", "words\n")
     git(folder, "init", "-q")
     git(folder, "fast-import", "--quiet", stdin=stream)
     git(folder, "reset", "-q", "--hard")
@@ -49,10 +49,10 @@ def model(tmp_path: Path) -> LazyModel:
 def _commit(number: int) -> bytes:
     place, (doing, what) = PLACES[number % 10], list(DOINGS.items())[number // 10 % 2]
     subject = f"{doing} {what} {place}"
-    return _shown(number, subject, f"src/{place}.py", f"def {doing}_{place}():\n    return 1\n")
+    return a_commit(number, subject, f"src/{place}.py", f"def {doing}_{place}():\n    return 1\n")
 
 
-def _shown(number: int, subject: str, path: str, text: str) -> bytes:
+def a_commit(number: int, subject: str, path: str, text: str) -> bytes:
     return (
         f"commit refs/heads/main\nmark :{number}\n"
         f"committer Ana <ana@example.com> {1_700_000_000 + number} +0000\n"

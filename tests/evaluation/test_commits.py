@@ -22,15 +22,12 @@ from observer.index.embed.lazy_model import LazyModel
 from tests.support import Git
 
 
-def test_every_commit_with_a_diff_is_a_document_and_telling_ones_are_asked(shop: Path) -> None:
+def test_every_commit_with_a_diff_is_a_document_without_its_message(shop: Path) -> None:
     shown = commits.read(str(shop))
     assert len(shown.events) == commits.size(str(shop)) == 25
     assert [query.at for query in shown.queries] == list(range(20))
     assert shown.queries[0].text == "limit the number of login"
-
-
-def test_a_document_says_nothing_of_the_message(shop: Path) -> None:
-    for event in commits.read(str(shop)).events:
+    for event in shown.events:
         assert isinstance(event.body, Commit)
         assert (event.body.subject, event.body.message, event.cwd) == ("", "", "")
         assert event.body.files
@@ -49,21 +46,14 @@ def test_merges_and_empty_commits_are_no_documents(shop: Path, git: Git) -> None
     assert "Weigh every parcel twice" in shown.subjects
 
 
-def test_of_a_long_history_the_newest_part_is_read(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(commits, "MOST_DOCUMENTS", 22)
+def test_of_a_long_history_few_read(shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commits, "FEWEST_QUERIES", 1)
-    shown = commits.read(str(shop))
-    assert len(shown.events) == commits.size(str(shop)) == 22
-    assert shown.subjects[-1] == "Say it twice here"
-
-
-def test_most_queries_are_kept_when_the_history_grows(
-    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(commits, "MOST_DOCUMENTS", 22)
+        shown = commits.read(str(shop))
+        assert len(shown.events) == commits.size(str(shop)) == 22
+        assert shown.subjects[-1] == "Say it twice here"
     monkeypatch.setattr(commits, "MOST_QUERIES", 10)
-    monkeypatch.setattr(commits, "FEWEST_QUERIES", 1)
     before = {query.text for query in commits.read(str(shop)).queries}
     (shop / "new.py").write_text("x = 1\n")
     git(shop, "add", "-A")
@@ -73,24 +63,16 @@ def test_most_queries_are_kept_when_the_history_grows(
     assert len(before & after) >= 9
 
 
-def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
+def test_what_has_no_history_to_ask_about_is_refused(tmp_path: Path, git: Git, shop: Path) -> None:
+    (tmp_path / "bare").mkdir()
     with pytest.raises(NotFound, match="no git repository"):
-        commits.size(str(tmp_path))
-
-
-def test_a_repository_without_commits_is_refused(tmp_path: Path, git: Git) -> None:
+        commits.size(str(tmp_path / "bare"))
     git(tmp_path / "new", "init", "-q")
     with pytest.raises(BadInput, match="has 0 commits to ask about, 20 are needed"):
         commits.read(str(tmp_path / "new"))
-
-
-def test_a_shallow_clone_that_is_too_short_is_shown_how_to_grow(
-    tmp_path: Path, git: Git, shop: Path
-) -> None:
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "--depth=3", f"file://{shop}", str(clone))
+    git(tmp_path, "clone", "-q", "--depth=3", f"file://{shop}", str(tmp_path / "clone"))
     with pytest.raises(BadInput) as raised:
-        commits.read(str(clone))
+        commits.read(str(tmp_path / "clone"))
     assert "git fetch --unshallow" in raised.value.hint
 
 
@@ -155,10 +137,21 @@ def test_a_query_is_a_part_of_the_subject(subject: str) -> None:
 
 
 def test_functions_named_after_subjects_are_found(shop: Path, model: LazyModel) -> None:
-    found = review(str(shop), model)
+    shown: list[tuple[str, int, int]] = []
+
+    @contextmanager
+    def progress(name: str, total: int) -> Iterator[Callable[[int], object]]:
+        done: list[int] = []
+        yield done.append
+        shown.append((name, total, sum(done)))
+
+    before = sorted((path, path.lstat().st_mtime_ns) for path in shop.rglob("*"))
+    found = review(str(shop), model, progress=progress)
+    assert sorted((path, path.lstat().st_mtime_ns) for path in shop.rglob("*")) == before
     assert (found.commits, found.queries) == (25, 20)
     assert found.finding.rows[0].figures["R@5"].mean == 1
     assert (found.missed, found.silent) == ((), 0)
+    assert shown == [("reading", 25, 25), ("storing", 25, 25), ("asking", 20, 20)]
 
 
 def test_what_shares_no_word_is_counted_and_shown(shop: Path, git: Git, model: LazyModel) -> None:
@@ -177,25 +170,6 @@ def test_what_shares_no_word_is_counted_and_shown(shop: Path, git: Git, model: L
     assert missed.rank is None or missed.rank > 10
     assert missed.first_commit == git(shop, "log", "-1", "--format=%H", f"--grep={missed.first}")
     assert missed.commit == missing
-
-
-def test_the_repository_is_left_as_it_was(shop: Path, git: Git, model: LazyModel) -> None:
-    before = sorted((path, path.lstat().st_mtime_ns) for path in shop.rglob("*"))
-    review(str(shop), model)
-    assert sorted((path, path.lstat().st_mtime_ns) for path in shop.rglob("*")) == before
-
-
-def test_progress_is_shown_in_three_parts(shop: Path, model: LazyModel) -> None:
-    shown: list[tuple[str, int, int]] = []
-
-    @contextmanager
-    def progress(name: str, total: int) -> Iterator[Callable[[int], object]]:
-        done: list[int] = []
-        yield done.append
-        shown.append((name, total, sum(done)))
-
-    review(str(shop), model, progress=progress)
-    assert shown == [("reading", 25, 25), ("storing", 25, 25), ("asking", 20, 20)]
 
 
 def a_review(
@@ -230,16 +204,15 @@ def a_review(
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        pytest.param(a_review(), "first five answers to 50 of 100", id="figures"),
-        pytest.param(
-            a_review(gap=-0.1, p=0.01), "worse than words only here (-10.0 points", id="worse"
-        ),
-        pytest.param(a_review(WITHOUT_MEANING, gap=0.1, p=0.01), "meaning helps", id="helps"),
-        pytest.param(a_review(WITHOUT_MEANING, gap=0.1, p=0.2), "no difference", id="no help"),
-        pytest.param(a_review(WITHOUT_MEANING, gap=-0.1, p=0.01), "meaning hurts", id="hurts"),
-        pytest.param(a_review(silent=3), "3 questions share no word", id="no common word"),
-        pytest.param(a_review(ranks=(11, 30, 31, None)), "Of the 4 that were missed 2", id="near"),
+        (a_review(), "first five answers to 50 of 100"),
+        (a_review(gap=-0.1, p=0.01), "worse than words only here (-10.0 points"),
+        (a_review(WITHOUT_MEANING, gap=0.1, p=0.01), "meaning helps"),
+        (a_review(WITHOUT_MEANING, gap=0.1, p=0.2), "no difference"),
+        (a_review(WITHOUT_MEANING, gap=-0.1, p=0.01), "meaning hurts"),
+        (a_review(silent=3), "3 questions share no word"),
+        (a_review(ranks=(11, 30, 31, None)), "Of the 4 that were missed 2"),
     ],
+    ids=["figures", "worse", "helps", "no help", "hurts", "no common word", "near"],
 )
 def test_the_verdict_says_what_the_figures_mean(found: Review, said: str) -> None:
     assert said in " ".join(conclusions(found))

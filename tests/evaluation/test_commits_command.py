@@ -12,6 +12,7 @@ import pytest
 
 from observer.core.paths import Home
 from tests.cli.conftest import Ran
+from tests.evaluation.conftest import a_commit
 from tests.support import Git
 
 Run = Callable[..., Ran]
@@ -36,21 +37,15 @@ def shop(tmp_path: Path, git: Git) -> Path:
     folder = tmp_path / "home/shop"
     git(folder, "init", "-q")
     # The newest work is shown where words leave something open: what cannot be found is the oldest.
-    stream = _commit("Weigh parcels \x1b[31m anywhere", "q", "1\n")
-    for name in "abcdefghijklmnopqrst":
+    stream = a_commit(1, "Weigh parcels \x1b[31m anywhere", "q", "1\n")
+    for number, name in enumerate("abcdefghijklmnopqrst", start=2):
         subject, text = f"Weigh {name * 4} parcels", f"def weigh_{name * 4}_parcels(): ...\n"
-        stream += _commit(subject, f"{name}.py", text)
-    git(folder, "fast-import", "--quiet", stdin=stream.encode())
+        stream += a_commit(number, subject, f"{name}.py", text)
+    git(folder, "fast-import", "--quiet", stdin=stream)
     return folder
 
 
-def _commit(subject: str, path: str, text: str) -> str:
-    who = "committer Ana <ana@example.com> 1700000000 +0000"
-    message, content = f"data {len(subject)}\n{subject}", f"data {len(text)}\n{text}"
-    return f"commit refs/heads/main\n{who}\n{message}\nM 644 inline {path}\n{content}\n"
-
-
-def test_a_person_is_shown_figures_verdict_and_examples(run: Run, shop: Path) -> None:
+def test_people_and_scripts_are_shown_what_was_missed(run: Run, shop: Path, home: Home) -> None:
     ran = run(str(shop))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"21 of 21 commits of {shop} were looked for")
@@ -58,44 +53,29 @@ def test_a_person_is_shown_figures_verdict_and_examples(run: Run, shop: Path) ->
     assert "to 95 of 100 such questions" in ran.out
     assert 'Missed, for example:\n  "Weigh parcels' in ran.out
     assert "\x1b" not in ran.out
+    shown = run("--json", str(shop)).json
+    assert [shown[key] for key in ("commits", "queries", "silent", "remarks")] == [21, 21, 1, []]
+    assert shown["finding"]["rows"][0]["figures"]["R@5"]["mean"] == pytest.approx(20 / 21)
+    assert [each["query"] for each in shown["missed"]] == ["Weigh parcels \x1b[31m anywhere"]
+    made = [path.name for path in home.root.glob("*")] if home.root.exists() else []
+    assert set(made) <= {home.run.name}, "only the stand-in of the repository, for git"
 
 
 @pytest.mark.slow
-def test_the_current_folder_is_measured_unless_another_is_named(
+def test_the_current_folder_is_measured_unless_another_of_any_name_is_named(
     run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(shop)
-    assert run().out == run(str(shop)).out
-
-
-def test_a_script_is_shown_all(run: Run, shop: Path) -> None:
-    shown = run("--json", str(shop)).json
-    assert {key: shown[key] for key in ("commits", "queries", "silent", "remarks")} == {
-        "commits": 21,
-        "queries": 21,
-        "silent": 1,
-        "remarks": [],
-    }
-    assert shown["finding"]["rows"][0]["figures"]["R@5"]["mean"] == pytest.approx(20 / 21)
-    assert [each["query"] for each in shown["missed"]] == ["Weigh parcels \x1b[31m anywhere"]
-
-
-def test_the_memory_is_neither_needed_nor_made(run: Run, shop: Path, home: Home) -> None:
-    assert run(str(shop)).code == 0
-    made = [path.name for path in home.root.glob("*")] if home.root.exists() else []
-    assert set(made) <= {home.run.name}, "only the stand-in of the repository, for git"
+    with monkeypatch.context() as within:
+        within.chdir(shop)
+        assert run().out == run(str(shop)).out
+    strange = shop.rename(shop.with_name("sh\udcffop"))
+    assert run(str(strange)).code == 0
+    assert run("--json", str(strange)).json["queries"] == 21
 
 
 def test_another_model_can_be_tried(run: Run, shop: Path) -> None:
     assert "model: deep." in run("--model", "deep", str(shop)).out
     assert run("--model", "nothing", str(shop)).code == 3
-
-
-@pytest.mark.slow
-def test_a_name_of_a_folder_may_be_any_bytes(run: Run, shop: Path) -> None:
-    strange = shop.rename(shop.with_name("sh\udcffop"))
-    assert run(str(strange)).code == 0
-    assert run("--json", str(strange)).json["queries"] == 21
 
 
 @pytest.mark.parametrize("has_git", [True, False])

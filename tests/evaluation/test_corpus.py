@@ -13,7 +13,7 @@ from sessions.history import History
 from sessions.kept import Kept
 from sessions.replay import Options, Replay
 
-from observer.core.errors import BadInput, NotFound, ObserverError
+from observer.core.errors import BadInput, NotFound
 from observer.search.query import STOP_WORDS, plan
 from tests.evaluation.conftest import Git
 from tests.importers.played import BEGUN_MS, Played
@@ -131,17 +131,12 @@ def test_a_set_is_read(tmp_path: Path) -> None:
     assert found.questions == (sets.Question(q="why a", rel=("a",)),)
 
 
-def test_queries_without_documents_ask_those_of_the_diffs(tmp_path: Path) -> None:
-    a_set(tmp_path)
+def test_queries_are_asked_of_documents_of_the_repository_or_its_diffs(tmp_path: Path) -> None:
+    a_set(tmp_path, DOCUMENT + b'\n{"id": "b", "title": "t"}')
     (tmp_path / "shop_sym_q.jsonl").write_bytes(QUESTION)
     found = sets.read(tmp_path / "shop_sym_q.jsonl")
-    assert (found.name, len(found.documents)) == ("shop_sym", 1)
-
-
-def test_the_documents_of_a_repository_go_before_those_of_its_diffs(tmp_path: Path) -> None:
-    a_set(tmp_path, DOCUMENT + b'\n{"id": "b", "title": "t"}')
+    assert (found.name, len(found.documents)) == ("shop_sym", 2)
     (tmp_path / "shop_docs.jsonl").write_bytes(DOCUMENT)
-    (tmp_path / "shop_sym_q.jsonl").write_bytes(QUESTION)
     assert len(sets.read(tmp_path / "shop_sym_q.jsonl").documents) == 1
 
 
@@ -155,28 +150,19 @@ def test_the_short_notes_are_60_facts_among_560_each_asked_for_in_other_words() 
         assert not asked & shown - STOP_WORDS
 
 
-def test_sets_are_found_by_name(tmp_path: Path) -> None:
-    path = a_set(tmp_path)
-    assert sets.find(tmp_path) == [path]
-
-
-def test_a_folder_without_sets_is_refused(tmp_path: Path) -> None:
+def test_sets_are_found_by_name_and_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no set in"):
         sets.find(tmp_path)
-
-
-def test_missing_documents_are_named(tmp_path: Path) -> None:
-    (tmp_path / "shop_narr_q.jsonl").write_bytes(QUESTION)
-    with pytest.raises(NotFound, match=r"shop_narr_docs\.jsonl or .*shop_diff_docs\.jsonl"):
-        sets.read(tmp_path / "shop_narr_q.jsonl")
-
-
-def test_what_cannot_be_read_is_shown(tmp_path: Path) -> None:
     path = a_set(tmp_path)
+    assert sets.find(tmp_path) == [path]
     path.unlink()
     path.mkdir()
     with pytest.raises(NotFound, match="Is a directory"):
         sets.read(path)
+    (tmp_path / "shop_diff_docs.jsonl").unlink()
+    (tmp_path / "shop_narr_q.jsonl").write_bytes(QUESTION)
+    with pytest.raises(NotFound, match=r"shop_narr_docs\.jsonl or .*shop_diff_docs\.jsonl"):
+        sets.read(tmp_path / "shop_narr_q.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -196,8 +182,9 @@ def test_what_cannot_be_read_is_shown(tmp_path: Path) -> None:
 )
 def test_a_wrong_document_is_named_by_file_and_line(tmp_path: Path, line: bytes) -> None:
     questions = a_set(tmp_path, DOCUMENT + b"\n" + line)
-    with pytest.raises(BadInput, match=r"shop_diff_docs\.jsonl:2: "):
+    with pytest.raises(BadInput, match=r"shop_diff_docs\.jsonl:2: ") as raised:
         sets.read(questions)
+    assert raised.value.hint
 
 
 @pytest.mark.parametrize(
@@ -214,9 +201,11 @@ def test_a_wrong_query_is_named_by_file_and_line(tmp_path: Path, line: bytes) ->
         sets.read(a_set(tmp_path, questions=QUESTION + b"\n\n" + line))
 
 
-def test_a_set_without_queries_is_refused(tmp_path: Path) -> None:
+def test_a_set_without_queries_is_refused_and_earlier_documents_are_newer(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no queries"):
         sets.read(a_set(tmp_path, questions=b"\n"))
+    document = sets.SetDocument(id="a", title="t")
+    assert sets.NOW_MS > sets.item(document, 1).created_ms > sets.item(document, 2).created_ms
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\u202e", "x" * 1_000_000], ids=["NUL", "bidi", "long"])
@@ -225,14 +214,3 @@ def test_any_text_may_stand_in_a_document(tmp_path: Path, name: str) -> None:
     questions = json.dumps({"q": name, "rel": [name]}).encode()
     found = sets.read(a_set(tmp_path, line, questions))
     assert sets.item(found.documents[0], 1).title == name
-
-
-def test_errors_hint_at_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ObserverError) as raised:
-        sets.read(a_set(tmp_path, b"nonsense"))
-    assert raised.value.hint
-
-
-def test_earlier_documents_are_newer(tmp_path: Path) -> None:
-    document = sets.SetDocument(id="a", title="t")
-    assert sets.NOW_MS > sets.item(document, 1).created_ms > sets.item(document, 2).created_ms

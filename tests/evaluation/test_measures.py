@@ -94,16 +94,15 @@ def test_an_interval_is_as_wide_as_the_normal_one() -> None:
     assert (found.low, found.high) == pytest.approx((0.3 - half, 0.3 + half), abs=0.003)
 
 
-def test_the_same_figures_give_the_same_findings() -> None:
-    chance = np.random.default_rng(1).random((200, 2, len(FIGURES)))
-    first, second = (gap(redraw(chance), 0, 1, figure=3) for _ in range(2))
-    assert first == second
-
-
-def test_equal_systems_have_no_gap() -> None:
-    same = np.random.default_rng(1).random(200)
-    found = gap(redraw(two_systems(same, same)), 0, 1, figure=0)
-    assert (found.mean, found.p) == (0, 1)
+def test_a_gap_has_a_direction_and_is_none_between_equals_and_the_same_each_time() -> None:
+    chance = np.random.default_rng(1).random((2, 100))
+    sample = redraw(two_systems(*chance))
+    ahead, behind = gap(sample, 0, 1, figure=2), gap(sample, 1, 0, figure=2)
+    assert (ahead.mean, ahead.low) == pytest.approx((-behind.mean, -behind.high))
+    assert ahead.p == behind.p
+    assert gap(redraw(two_systems(*chance)), 0, 1, figure=2) == ahead
+    equal = gap(redraw(two_systems(chance[0], chance[0])), 0, 1, figure=0)
+    assert (equal.mean, equal.p) == (0, 1)
 
 
 def test_a_small_gap_at_every_query_is_sure_however_much_the_queries_differ() -> None:
@@ -114,14 +113,6 @@ def test_a_small_gap_at_every_query_is_sure_however_much_the_queries_differ() ->
     assert (found.low, found.high) == pytest.approx((0.01, 0.01))
 
 
-def test_a_gap_has_a_direction() -> None:
-    chance = np.random.default_rng(1).random((2, 100))
-    sample = redraw(two_systems(*chance))
-    ahead, behind = gap(sample, 0, 1, figure=2), gap(sample, 1, 0, figure=2)
-    assert (ahead.mean, ahead.low) == pytest.approx((-behind.mean, -behind.high))
-    assert ahead.p == behind.p
-
-
 def test_chance_is_seldom_taken_for_a_gap() -> None:
     """A p-value below 0.1 comes up in about one of ten comparisons of equals."""
     chance = np.random.default_rng(1)
@@ -130,12 +121,9 @@ def test_chance_is_seldom_taken_for_a_gap() -> None:
     assert 15 <= false <= 50
 
 
-def test_every_set_counts_the_same_in_the_average() -> None:
+def test_every_set_counts_the_same_in_the_average_which_is_surer_than_each() -> None:
     large, small = redraw(one_system(*[1.0] * 90)), redraw(one_system(*[0.0] * 10), seed=1)
     assert interval(average([large, small]), 0, 0).mean == 0.5
-
-
-def test_the_average_of_sets_is_surer_than_each() -> None:
     values = np.random.default_rng(1).random((4, 100))
     samples = [redraw(one_system(*each), seed=seed) for seed, each in enumerate(values)]
     found = interval(average(samples), 0, 0)

@@ -49,15 +49,15 @@ def test_a_joined_model_is_asked_part_by_part(tmp_path: Path) -> None:
     assert (figures(answers, ASKED)[:2, :, 3] == 1).all()
 
 
-def test_everything_is_indexed_before_anything_is_asked(
-    model: LazyModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A view has patience for a few batches only."""
+def test_all_is_indexed_before_it_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A view has patience for a few batches only, and a slow model takes its time."""
     monkeypatch.setattr("observer.index.index.BATCH", 1)
-    with temporary_memory(model) as memory:
+    slow = LazyModel(find("deep", tmp_path))
+    with temporary_memory(slow) as memory:
         memory.keep(sets.item(sets.SetDocument(id=f"{n}", title="same"), n) for n in range(1, 10))
         with memory.sources() as sources:
             assert sources.view.size == 9
+            assert sources.reader.vectors() == {slow.id: 9}
 
 
 def test_figures_stand_by_query_and_system_in_order(model: LazyModel) -> None:
@@ -81,14 +81,6 @@ def test_nothing_of_a_trial_stays_behind(
         assert list(folder.iterdir())
     assert not list(folder.iterdir())
     assert not (Path(os.environ["OBSERVER_HOME"])).exists()
-
-
-def test_every_kept_item_gets_a_vector_from_a_model_of_any_speed(tmp_path: Path) -> None:
-    slow = LazyModel(find("deep", tmp_path))
-    with temporary_memory(slow) as memory:
-        memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
-        with memory.sources() as sources:
-            assert sources.reader.vectors() == {slow.id: 2}
 
 
 def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LazyModel) -> None:

@@ -73,14 +73,12 @@ def test_its_own_sets_ask_for_what_is_there() -> None:
         assert {name for one in each.questions for name in one.rel} <= set(ids)
 
 
-def test_a_wrong_line_is_named(folder: Path) -> None:
+def test_a_wrong_line_or_a_folder_without_sets_is_refused(folder: Path, tmp_path: Path) -> None:
     write(folder / "shop_diff_q.jsonl", {"q": "what", "rel": ["nowhere"]})
     ran = evaluate(folder)
     assert ran.returncode == 2
     assert "shop_diff_q.jsonl:1: no document 'nowhere'" in ran.stderr
-
-
-def test_a_folder_without_sets_is_refused(tmp_path: Path) -> None:
-    ran = evaluate(tmp_path)
+    (tmp_path / "none").mkdir()
+    ran = evaluate(tmp_path / "none")
     assert ran.returncode == 3
     assert ran.stderr.startswith("error: no set in")

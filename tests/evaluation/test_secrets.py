@@ -30,29 +30,23 @@ def a_secret(secret: str, text: str, *, route: str = "prompt") -> Planted:
     return Planted(a_kind(text), route, secret, (("", text),), frozenset({secret}))
 
 
-def test_a_third_of_the_families_is_held_back_and_no_family_is_in_both() -> None:
+def test_a_third_of_the_families_is_held_back_and_kinds_have_names_of_their_own() -> None:
     halves = {kind.family: kind.half for kind in KINDS}
     assert {(kind.family, kind.half) for kind in KINDS} == set(halves.items())
     assert len(halves) >= 24
     assert len(KINDS) >= 250
     assert 0.3 < Counter(halves.values())["held"] / len(halves) < 0.6
+    assert max(Counter((kind.family, kind.name) for kind in KINDS).values()) == 1
 
 
-def test_every_kind_has_a_text_with_a_secret_in_it() -> None:
+def test_every_kind_has_a_text_with_a_secret_in_it_which_a_seed_draws() -> None:
     assert [kind.name for kind in KINDS if not kind.texts] == []
-    for each in corpus("1"):
-        assert any(form in each.text for form in each.forms), each.kind.name
-        assert not re.search(r"[«»\ue000\ue001]|<\w+:\d+>", each.text), each.kind.name
-
-
-def test_kinds_of_a_family_have_names_of_their_own() -> None:
-    assert [name for name, n in Counter((k.family, k.name) for k in KINDS).items() if n > 1] == []
-
-
-def test_a_seed_draws_the_same_again_and_another_draws_all_anew() -> None:
     one, again, other = (list(corpus(seed)) for seed in ("1", "1", "2"))
     assert one == again
     assert not {each.secret for each in one} & {each.secret for each in other}
+    for each in one:
+        assert any(form in each.text for form in each.forms), each.kind.name
+        assert not re.search(r"[«»\ue000\ue001]|<\w+:\d+>", each.text), each.kind.name
 
 
 @pytest.mark.parametrize(
@@ -70,15 +64,11 @@ def test_a_secret_is_written_in_many_ways(text: str, seen: str) -> None:
     assert seen in made.texts[0][1]
 
 
-def test_a_kind_may_take_several_events() -> None:
+def test_a_kind_may_take_several_events_and_each_alphabet_is_drawn_from() -> None:
     text = "k = «s»\n~~ prompt\nis «s» it?"
     made = render(a_kind(text), text, "hex", "1")
     assert made.texts == (("", f"k = {made.secret}"), ("prompt", f"is {made.secret} it?"))
-
-
-def test_each_alphabet_is_drawn_from() -> None:
-    text = "«s»"
-    drawn_from = {each: render(a_kind(text), text, each, "1").secret for each in ALPHABETS}
+    drawn_from = {each: render(a_kind("«s»"), "«s»", each, "1").secret for each in ALPHABETS}
     assert len(set(drawn_from.values())) == len(ALPHABETS) == 6
 
 
@@ -92,33 +82,20 @@ def test_what_reaches_the_disk_is_found_on_every_route(tmp_path: Path) -> None:
     assert {each.route for each in leaked(planted, plant(planted, tmp_path))} == set(routes)
 
 
-def test_a_redacted_secret_is_not_found(tmp_path: Path) -> None:
-    planted = [a_secret(TOKEN, f"use {TOKEN}")]
-    assert leaked(planted, plant(planted, tmp_path)) == []
+def test_half_of_a_long_secret_is_a_leak_and_a_redacted_one_is_none(tmp_path: Path) -> None:
+    half = a_secret("onetwothreefourfive", "threefourfive")
+    planted = [half, a_secret(TOKEN, f"use {TOKEN}")]
+    assert leaked(planted, plant(planted, tmp_path)) == [half]
+    as_name = [fits(a_secret(word, word, route="branch")) for word in ("ab", "a b")]
+    assert as_name == [True, False], "what cannot be a name is not planted as one"
 
 
-def test_half_of_a_long_secret_is_a_leak(tmp_path: Path) -> None:
-    planted = [a_secret("onetwothreefourfive", "threefourfive")]
-    assert leaked(planted, plant(planted, tmp_path)) == planted
-
-
-def test_what_cannot_be_a_name_is_not_planted_as_one() -> None:
-    assert not fits(a_secret("a b", "a b", route="branch"))
-    assert fits(a_secret("ab", "ab", route="branch"))
-
-
-def test_false_redactions_are_counted_and_shown_with_what_stands_around() -> None:
-    text = f"before {TOKEN} behind"
-    (found,) = count([Ordinary("docs", "a.md", text), Ordinary("docs", "b.md", "[redacted:x] y")])
-    assert [mark.shown for mark in found.marks] == [f"before ⟦{TOKEN}⟧ behind"]
-    assert found.characters == len(text) + 14
-
-
-def test_of_two_redactions_in_a_line_each_is_shown() -> None:
+def test_false_redactions_are_counted_and_each_is_shown_with_what_stands_around() -> None:
     text = f"one\nbefore {TOKEN} and {'word ' * 8} {TOKEN}\nlast"
-    (found,) = count([Ordinary("docs", "a.md", text)])
+    (found,) = count([Ordinary("docs", "a.md", text), Ordinary("docs", "b.md", "[redacted:x] y")])
     assert [mark.shown.count("⟦" + TOKEN + "⟧") for mark in found.marks] == [1, 1]
     assert found.marks[0].shown.startswith("one⏎before ⟦")
+    assert found.characters == len(text) + 14
 
 
 def test_texts_of_transcripts_are_looked_at_one_by_one(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def item_of(kept: Kept, call: str) -> int:
     return next(item.id for item in kept.items if seq_of(item.id) == seq)
 
 
-def test_every_call_is_stored_once_and_at_its_own_time(kept: Kept) -> None:
+def test_every_call_is_stored_once_at_its_own_time_and_as_what_it_was(kept: Kept) -> None:
     found = figures(stored.scored(kept))
     assert found == {
         "hook calls sent": 16,
@@ -221,11 +221,12 @@ def test_every_call_is_stored_once_and_at_its_own_time(kept: Kept) -> None:
     shown = [each.event for each in kept.events if each.event.route.startswith("claude-code/")]
     assert len(shown) == 16
     assert {event.at_ms for event in shown} <= sent
-
-
-def test_a_commit_belongs_to_the_session_that_ran_git(kept: Kept) -> None:
     made = [each for each in kept.events if isinstance(each.event.body, Commit)]
-    assert [each.event.session for each in made] == ["", "first"]
+    assert [each.event.session for each in made] == ["", "first"], "whose session ran git"
+    bodies = [each.event.body for each in kept.events if isinstance(each.event.body, Command)]
+    assert [body.failed for body in bodies] == [True, False, False, False, False]
+    planted(kept, "1", lambda each: replace(each, event=replace(each.event, dedup="")))
+    assert figures(stored.scored(kept))["tool calls lost"] == 1
 
 
 def test_the_work_tree_follows_edits_and_commits(kept: Kept) -> None:
@@ -279,22 +280,9 @@ def test_the_command_prints_figures_and_cases(corpus: Path, folder: Path, tmp_pa
     assert ran("--kept", tmp_path).returncode == 2
 
 
-def test_a_lost_call_is_found(kept: Kept) -> None:
-    planted(kept, "1", lambda each: replace(each, event=replace(each.event, dedup="")))
-    assert figures(stored.scored(kept))["tool calls lost"] == 1
-
-
-def test_the_oracle_reads_what_became_of_each_command(kept: Kept) -> None:
-    assert [ran.verdict for ran in commands(kept)] == [
-        "failed",
-        "passed",
-        "failed",
-        "passed",
-        "passed",
-    ]
-
-
-def test_a_false_green_is_found(kept: Kept) -> None:
+def test_the_oracle_reads_what_became_of_each_command_and_finds_a_false_green(kept: Kept) -> None:
+    verdicts = [ran.verdict for ran in commands(kept)]
+    assert verdicts == ["failed", "passed", "failed", "passed", "passed"]
     planted(kept, "1", with_body(failed=False, exit_code=0, output="2 passed in 0.10s"))
     found = outcomes.scored(kept)
     assert figures(found)["failures stored as passed"] >= 1
@@ -371,26 +359,23 @@ def test_faults_of_wording_are_found(kept: Kept) -> None:
     assert found["summaries dated before their first prompt"] == 1
 
 
-def test_a_context_that_names_no_file_is_found(kept: Kept) -> None:
-    def named(context: str) -> float:
-        first, second = kept.log.starts
-        kept.__dict__["log"] = replace(kept.log, starts=(first, replace(second, context=context)))
-        return figures(starts.scored(kept, known_after=1))["named by the context"]
-
-    assert named("work goes on in src/cart.py") == 1
-    assert named("files likely next · a: x.py · src: b.py cart.py") == 1
-    assert named("work goes on in src/bart.py") == 0
-
-
-def test_a_search_that_finds_nothing_of_the_files_is_found(kept: Kept) -> None:
+def test_a_context_or_a_search_that_tells_nothing_of_the_files_is_found(kept: Kept) -> None:
     about = [item.id for item in kept.items if "src/cart.py" in item.files_modified]
     other = [item.id for item in kept.items if not item.files_modified and not item.files_read]
+    first, second = kept.log.starts
     *before, asked = kept.log.prompts
+
+    def named(context: str) -> float:
+        kept.__dict__["log"] = replace(kept.log, starts=(first, replace(second, context=context)))
+        return figures(starts.scored(kept, known_after=1))["named by the context"]
 
     def hit(*items: int) -> float:
         kept.__dict__["log"] = replace(kept.log, prompts=(*before, replace(asked, hits=items)))
         return figures(prompts.scored(kept, known_after=1))["hit@5, strict"]
 
+    assert named("work goes on in src/cart.py") == 1
+    assert named("files likely next · a: x.py · src: b.py cart.py") == 1
+    assert named("work goes on in src/bart.py") == 0
     assert (hit(about[0]), hit(other[0])) == (1, 0)
 
 
@@ -407,26 +392,13 @@ def test_a_question_is_answered_by_an_item_that_says_all(
     assert found.wrong[0].startswith("what does the empty cart cost? | #")
 
 
-def test_what_is_printed_of_an_item_may_say_less_than_the_item(kept: Kept, tmp_path: Path) -> None:
+def test_what_is_printed_may_say_less_than_the_item(kept: Kept, tmp_path: Path) -> None:
     asked = {"question": "what does it cost?", "all_of": ["costs nothing now", "Fixed: tests"]}
     (tmp_path / "asked.jsonl").write_text(json.dumps(asked))
     found = figures(questions.scored(Kept(kept.folder, kept.corpus, tmp_path / "asked.jsonl")))
     assert found["answered by the first 5"] == 1
     assert found["answered by the first 5, as printed"] == 0
-
-
-def test_questions_that_nothing_answers_are_asked_too(kept: Kept, tmp_path: Path) -> None:
-    (tmp_path / "asked.jsonl").write_text('{"question": "the cart", "all_of": ["cart"]}')
-    found = figures(questions.scored(Kept(kept.folder, kept.corpus, tmp_path / "asked.jsonl")))
     assert 0 < found["nothing found where nothing answers"] < 1
-
-
-def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
-    assert figures(reminders.scored(kept))["fired"] == 0
-    first, *rest = kept.log.recalls
-    kept.__dict__["log"] = replace(kept.log, recalls=(replace(first, printed="seen before"), *rest))
-    found = reminders.scored(kept)
-    assert (figures(found)["fired"], "seen before" in found.wrong[0]) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -437,9 +409,10 @@ def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
         pytest.param(4, "`ls` works here; `git commit` could not run (odd", 0, id="passes"),
     ],
 )
-def test_a_reminder_is_held_against_what_happened(
+def test_a_reminder_is_counted_and_held_against_what_happened(
     kept: Kept, place: int, said: str, right: int
 ) -> None:
+    assert figures(reminders.scored(kept))["fired"] == 0
     places = [
         step.place
         for step in kept.steps
@@ -449,7 +422,9 @@ def test_a_reminder_is_held_against_what_happened(
     ]
     first = replace(kept.log.recalls[0], session="first", place=places[place], printed=said)
     kept.__dict__["log"] = replace(kept.log, recalls=(first,))
-    assert figures(reminders.scored(kept))["right"] == right
+    found = reminders.scored(kept)
+    assert (figures(found)["fired"], figures(found)["right"]) == (1, right)
+    assert said in found.wrong[0]
 
 
 def test_a_failure_is_an_occasion_if_an_earlier_session_met_and_mended_it(kept: Kept) -> None:
@@ -628,11 +603,6 @@ def test_declarations_are_found_in_whole_files(
     name: str, before: str, after: str, required: set[str]
 ) -> None:
     assert touched(name, before, after).required == required
-
-
-def test_a_command_body_is_what_is_judged(kept: Kept) -> None:
-    bodies = [each.event.body for each in kept.events if isinstance(each.event.body, Command)]
-    assert [body.failed for body in bodies] == [True, False, False, False, False]
 
 
 def test_items_that_nobody_would_want_are_counted(kept: Kept) -> None:

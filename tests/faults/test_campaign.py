@@ -53,15 +53,15 @@ def test_a_purge_can_be_killed_between_any_two_names(campaign: Campaign) -> None
 
 
 @pytest.mark.slow
-def test_a_full_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> None:
-    full = next(fault for fault in FAULTS if fault.name.startswith("disk full"))
-    assert_harmless(campaign.run(PURGE, full, lambda count: range(count // 2, count, count // 9)))
+@pytest.mark.parametrize("is_full", [True, False], ids=["disk full", "EIO once"])
+def test_a_failing_disk_costs_no_backup_of_a_purge(campaign: Campaign, *, is_full: bool) -> None:
+    name = "disk full" if is_full else "EIO once"
+    fault = next(fault for fault in FAULTS if fault.name.startswith(name))
 
+    def steps(count: int) -> range:
+        return range(count // 2, count, count // 9) if is_full else range(count - 41, count, 7)
 
-@pytest.mark.slow
-def test_one_failure_of_the_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> None:
-    once = next(fault for fault in FAULTS if fault.name == "EIO once")
-    assert_harmless(campaign.run(PURGE, once, lambda count: range(count - 41, count, 7)))
+    assert_harmless(campaign.run(PURGE, fault, steps))
 
 
 @pytest.mark.slow

@@ -138,10 +138,6 @@ def refresh(home: Home) -> int:
         return sum(hook_output.write(kept, each, home, settings) for each in kept.projects())
 
 
-def contexts(home: Home) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in home.context.rglob("CONTEXT*")}
-
-
 @pytest.fixture
 def filled(home: Home, git: Git) -> Home:
     """A home as a killed daemon leaves it: a log beside the database, a copy, tombstones."""

@@ -152,11 +152,33 @@ def _disturb(root: Path) -> None:
     (root / "new.py").write_text("n = 1\n")
 
 
+def as_it_is(root: Path) -> Path:
+    return root
+
+
+def beside_a_gitfile(root: Path) -> Path:
+    """Leave the repository elsewhere."""
+    (root / ".git").rename(root.parent / "evil")
+    (root / ".git").write_text("gitdir: ../evil\n")
+    return root
+
+
+def with_borrowed_objects(root: Path) -> Path:
+    """Copy all but the objects, which are those of the first."""
+    borrower = root.parent / "borrower"
+    shutil.copytree(root, borrower, symlinks=True)
+    shutil.rmtree(borrower / ".git/objects")
+    (borrower / ".git/objects/info").mkdir(parents=True)
+    (borrower / ".git/objects/info/alternates").write_text(f"{root}/.git/objects\n")
+    return borrower
+
+
 @each_way
+@pytest.mark.parametrize("lies", [as_it_is, beside_a_gitfile, with_borrowed_objects])
 def test_nothing_of_an_unpacked_archive_runs(
-    hostile: Path, visitor: Visitor, trap: Trap, way: Way
+    hostile: Path, visitor: Visitor, trap: Trap, way: Way, lies: Callable[[Path], Path]
 ) -> None:
-    trap.visit(way, visitor, hostile)
+    trap.visit(way, visitor, lies(hostile))
 
 
 def test_the_traps_work(hostile: Path, trap: Trap) -> None:
@@ -199,13 +221,10 @@ def embedded(plain: Path, trap: Trap, git: Git) -> Path:
 
 @each_way
 def test_an_embedded_bare_repository_is_never_taken_for_one(
-    embedded: Path, visitor: Visitor, trap: Trap, way: Way
+    embedded: Path, plain: Path, visitor: Visitor, trap: Trap, way: Way
 ) -> None:
     trap.visit(way, visitor, embedded)
-
-
-def test_the_folder_counts_as_the_work_tree_around_it(embedded: Path, plain: Path) -> None:
-    assert detect_place(str(embedded)) == detect_place(str(plain))
+    assert detect_place(str(embedded)) == detect_place(str(plain)), "the work tree around it"
     assert detect_place(str(embedded / "objects")).root == str(plain)
 
 
@@ -222,37 +241,15 @@ def test_what_is_asked_is_answered_all_the_same(hostile: Path) -> None:
     assert [each.hash for each in blame_lines(str(hostile), "a.py", first=1, last=1)]
 
 
-def test_git_never_sees_the_configuration_of_a_repository(plain: Path) -> None:
-    (plain / ".git/config").write_text("[this is no configuration\n")
-    assert git_output(str(plain), "rev-parse", "HEAD") == detect_place(str(plain)).commit
-    assert WorkTree(str(plain)).changed_files() == {}
-
-
-def test_a_work_tree_is_where_its_repository_is(plain: Path, tmp_path: Path, git: Git) -> None:
+def test_git_never_sees_the_configuration_of_a_repository(
+    plain: Path, tmp_path: Path, git: Git
+) -> None:
     git(plain, "config", "core.worktree", str(tmp_path))
     assert detect_place(str(plain)).root == str(plain)
     assert WorkTree(str(plain)).changed_files() == {}
-
-
-@each_way
-def test_nothing_of_a_repository_beside_a_gitfile_runs(
-    hostile: Path, tmp_path: Path, visitor: Visitor, trap: Trap, way: Way
-) -> None:
-    (hostile / ".git").rename(tmp_path / "evil")
-    (hostile / ".git").write_text("gitdir: ../evil\n")
-    trap.visit(way, visitor, hostile)
-
-
-@each_way
-def test_nothing_runs_for_borrowed_objects(
-    hostile: Path, tmp_path: Path, visitor: Visitor, trap: Trap, way: Way
-) -> None:
-    root = tmp_path / "borrower"
-    shutil.copytree(hostile, root, symlinks=True)
-    shutil.rmtree(root / ".git/objects")
-    (root / ".git/objects/info").mkdir(parents=True)
-    (root / ".git/objects/info/alternates").write_text(f"{hostile}/.git/objects\n")
-    trap.visit(way, visitor, root)
+    (plain / ".git/config").write_text("[this is no configuration\n")
+    assert git_output(str(plain), "rev-parse", "HEAD") == detect_place(str(plain)).commit
+    assert WorkTree(str(plain)).changed_files() == {}
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -359,7 +356,12 @@ def test_the_user_behind_sudo_and_exceptions_count(
     ],
 )
 def test_a_folder_that_the_user_trusts_is_read(
-    plain: Path, git: Git, values: list[str], *, is_trusted: bool
+    plain: Path,
+    git: Git,
+    monkeypatch: pytest.MonkeyPatch,
+    values: list[str],
+    *,
+    is_trusted: bool,
 ) -> None:
     configuration._exceptions.cache_clear()
     os.chown(plain, STRANGER, STRANGER)
@@ -368,14 +370,8 @@ def test_a_folder_that_the_user_trusts_is_read(
         git(plain.parent, "config", "--global", "--add", "safe.directory", named)
     assert detect_place(str(plain)).git is is_trusted
     configuration._exceptions.cache_clear()
-
-
-@rooted
-def test_without_git_nobody_made_an_exception(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    configuration._exceptions.cache_clear()
-    os.chown(plain, STRANGER, STRANGER)
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert not detect_place(str(plain)).git
+    assert not detect_place(str(plain)).git, "without git nobody made an exception"
     configuration._exceptions.cache_clear()
 
 

@@ -58,8 +58,12 @@ def test_a_file_below_a_link_is_not_in_the_tree(plain: Path, tmp_path: Path, git
     assert save.new is None
 
 
-def test_a_device_in_place_of_a_file_is_not_read() -> None:
-    assert read_first_line("/dev/zero") == ""
+def test_few_of_many_remotes_are_kept(plain: Path) -> None:
+    with (plain / ".git/config").open("a") as config:
+        config.writelines(f'[remote "r{number}"]\nurl = h:o/{number}\n' for number in range(9000))
+        config.write('[remote "origin"]\nurl = h:o/n\n')
+    remotes = detect_place(str(plain)).remotes
+    assert (remotes[0], len(remotes) < 100) == ("h/o/n", True)
 
 
 # --- names that are no text ----------------------------------------------------------------------
@@ -90,14 +94,6 @@ def test_a_repository_whose_folder_is_no_text_counts_as_none(plain: Path, tmp_pa
     (plain / ".git").write_bytes(b"gitdir: " + os.fsencode(elsewhere) + b"\n")
     place = detect_place(str(plain))
     assert (place.root, place.git, place.marker) == (str(plain), False, ".git")
-
-
-def test_few_of_many_remotes_are_kept(plain: Path) -> None:
-    with (plain / ".git/config").open("a") as config:
-        config.writelines(f'[remote "r{number}"]\nurl = h:o/{number}\n' for number in range(9000))
-        config.write('[remote "origin"]\nurl = h:o/n\n')
-    remotes = detect_place(str(plain)).remotes
-    assert (remotes[0], len(remotes) < 100) == ("h/o/n", True)
 
 
 # --- commits that no git would make --------------------------------------------------------------
@@ -141,6 +137,7 @@ def test_a_huge_message_is_not_held_in_memory(plain: Path, git: Git) -> None:
 
 
 def test_packed_refs_without_an_end_of_line_are_not_held_in_memory(plain: Path) -> None:
+    assert read_first_line("/dev/zero") == "", "a device in place of a file is not read"
     (plain / ".git/HEAD").write_text("ref: refs/heads/packed\n")
     with (plain / ".git/packed-refs").open("wb") as file:
         file.truncate(MANY_BYTES)

@@ -35,11 +35,6 @@ def found(program: str) -> str:
 
 
 @pytest.fixture
-def hooks() -> Path:
-    return HOOKS
-
-
-@pytest.fixture
 def spool(home: Home) -> Spool:
     return Spool(home.spool)
 
@@ -89,11 +84,6 @@ def person(spool: Spool) -> Person:
         return [_fields(parse(*entry[:3])) for entry in spool.claim(at_most=10_000)]
 
     return type_into
-
-
-@pytest.fixture
-def terminal() -> Callable[..., str]:
-    return drive
 
 
 def drive(argv: list[str], *lines: str, **environment: str) -> str:

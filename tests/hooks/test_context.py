@@ -14,16 +14,18 @@ import pytest
 from observer.clients.envelope import Envelope
 from observer.core.paths import Home
 
+from .conftest import HOOKS
+
 Context = Callable[..., str]
 
 
 @pytest.fixture
-def context(sh: list[str], hooks: Path) -> Context:
+def context(sh: list[str]) -> Context:
     """Run `hooks/context`; it succeeds, complains of nothing and reads nothing."""
 
     def run(client: str, cwd: Path | str = "/", *, script: Path | None = None, **shown: str) -> str:
         done = subprocess.run(
-            [*sh, script or hooks / "context", client],
+            [*sh, script or HOOKS / "context", client],
             cwd=cwd,
             env={**os.environ, "PWD": str(cwd), **shown},
             stdin=subprocess.PIPE,
@@ -98,6 +100,8 @@ def test_what_is_known_is_text_for_all_but_cursor(
 
 
 def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_path: Path) -> None:
+    assert context("cursor", "/", CURSOR_PROJECT_DIR=str(project)).startswith("{")
+    assert context("kiro", "/", CLAUDE_PROJECT_DIR=f"{project}/", CURSOR_PROJECT_DIR="/") != ""
     (tmp_path / "link").symlink_to(project / "src")
     assert context("kiro", project / "src" / "deep") == "about my app"
     assert context("kiro", tmp_path / "link") == "about my app"
@@ -105,13 +109,6 @@ def test_the_nearest_file_wins(context: Context, project: Path, home: Home, tmp_
     assert context("kiro", project / "src" / "deep") == "about src"
     describe(home, Path("/"), "about all")
     assert context("kiro", tmp_path) == "about all"
-
-
-def test_the_client_knows_the_project_better_than_the_folder(
-    context: Context, project: Path
-) -> None:
-    assert context("cursor", "/", CURSOR_PROJECT_DIR=str(project)).startswith("{")
-    assert context("kiro", "/", CLAUDE_PROJECT_DIR=f"{project}/", CURSOR_PROJECT_DIR="/") != ""
 
 
 @pytest.mark.parametrize("shown", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
@@ -124,11 +121,11 @@ def test_a_path_cannot_lead_out_of_the_mirror(
 
 
 def test_an_installed_hook_knows_its_home(
-    context: Context, hooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
     describe(Home(tmp_path / "h"), tmp_path, "installed")
-    installed = shutil.copytree(hooks, tmp_path / "h" / "hooks") / "context"
+    installed = shutil.copytree(HOOKS, tmp_path / "h" / "hooks") / "context"
     assert context("kiro", tmp_path, script=installed) == "installed"
 
 
@@ -148,7 +145,7 @@ CALL = {"iteration": 1, "tool_call": {"name": "run_commands"}}
 
 
 @pytest.fixture
-def cline(sh: list[str], hooks: Path, home: Home, tmp_path: Path) -> Cline:
+def cline(sh: list[str], home: Home, tmp_path: Path) -> Cline:
     """Run `hooks/cline` in a project with context; it succeeds and complains of nothing."""
     mirror = home.context / "by-path" / tmp_path.relative_to("/")
     mirror.mkdir(parents=True)
@@ -157,7 +154,7 @@ def cline(sh: list[str], hooks: Path, home: Home, tmp_path: Path) -> Cline:
 
     def run(event: str, payload: str, **environment: str) -> str:
         done = subprocess.run(
-            [*sh, hooks / "cline", event],
+            [*sh, HOOKS / "cline", event],
             cwd=tmp_path,
             env={**os.environ, **environment},
             input=payload,
@@ -187,18 +184,15 @@ def test_an_event_is_reported_whole(
     assert envelope.payload == payload.encode()
 
 
-def test_the_context_comes_before_the_first_call_and_is_no_event(
-    cline: Cline, posted: Callable[[], list[Envelope]]
+def test_the_context_comes_before_the_first_call_and_runs_no_program_of_the_folder(
+    cline: Cline, posted: Callable[[], list[Envelope]], tmp_path: Path
 ) -> None:
-    assert cline("PreToolUse", text(CALL)) == CONTEXT
-    assert cline("PreToolUse", text({**CALL, "iteration": 11})) == ""
-    assert posted() == []
-
-
-def test_a_program_of_the_folder_is_not_run(cline: Cline, tmp_path: Path) -> None:
     for name in ("cat", "post", "context"):
         (tmp_path / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
         (tmp_path / name).chmod(0o755)
-    assert cline("PreToolUse", text(CALL), PATH=f".:{os.environ['PATH']}") == CONTEXT
-    cline("PostToolUse", text(CALL), PATH=f".:{os.environ['PATH']}")
+    path = f".:{os.environ['PATH']}"
+    assert cline("PreToolUse", text(CALL), PATH=path) == CONTEXT
+    assert cline("PreToolUse", text({**CALL, "iteration": 11}), PATH=path) == ""
+    assert posted() == []
+    cline("PostToolUse", text(CALL), PATH=path)
     assert not (tmp_path / "ran").exists()

@@ -13,6 +13,8 @@ from observer.clients.envelope import Envelope
 from observer.local.spool import Spool
 from tests.support import Git
 
+from .conftest import HOOKS
+
 Posted = Callable[[], list[Envelope]]
 
 Commit = Callable[[str], str]
@@ -21,18 +23,18 @@ EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post
 
 
 @pytest.fixture
-def repository(tmp_path: Path, hooks: Path) -> Path:
+def repository(tmp_path: Path) -> Path:
     """A repository with one commit, and the hook files as the installer writes them."""
     root = tmp_path / "my repo"
     subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)
     subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "0"], check=True, cwd=root)
     for event in EVENTS:
-        install(root, event, hooks=hooks, post=hooks / "post")
+        install(root, event, post=HOOKS / "post")
     return root
 
 
-def install(root: Path, event: str, *, hooks: Path, post: Path) -> None:
-    text = (hooks / "git" / "hook").read_text()
+def install(root: Path, event: str, *, post: Path) -> None:
+    text = (HOOKS / "git" / "hook").read_text()
     text = text.replace("@EVENT@", event).replace("@POST@", shlex.quote(str(post)))
     write_script(root / ".git" / "hooks" / event, text)
 
@@ -81,16 +83,20 @@ def shown(events: list[Envelope]) -> list[tuple[str, str]]:
     return [(event.event, event.env.get("git.action", "")) for event in events]
 
 
-def test_a_commit_is_shown_with_its_place(commit: Commit, repository: Path, posted: Posted) -> None:
+def test_a_commit_is_shown_with_its_place_and_a_merge_without_what_was_before(
+    commit: Commit, repository: Path, posted: Posted
+) -> None:
     head = commit("a")
-    (event,) = posted()
-    assert (event.event, event.cwd, event.payload) == ("post-commit", str(repository), b"")
-    assert event.env == {
+    subprocess.run([HOOKS / "post", "git", "post-merge", "0"], check=True, cwd=repository)
+    made, merge = posted()
+    assert (made.event, made.cwd, made.payload) == ("post-commit", str(repository), b"")
+    assert made.env == {
         "git.dir": str(repository / ".git"),
         "git.head": head,
         "git.branch": "main",
         "git.action": "commit",
     }
+    assert (merge.env["git.head"], merge.env.get("git.was")) == (head, None)
 
 
 def test_an_amended_commit_is_shown_with_what_it_replaces(
@@ -207,23 +213,7 @@ def test_a_merge_and_a_pick_are_shown_as_such(commit: Commit, after: After, git:
     assert merge.env["git.was"] == git("rev-parse", "ORIG_HEAD")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "branch"),
-    [
-        pytest.param(("-b", "feature/x"), "feature/x", id="branch"),
-        pytest.param(("--detach",), None, id="detached"),
-        pytest.param(("--orphan", "new"), "new", id="unborn"),
-    ],
-)
-def test_a_checkout_tells_the_branch(
-    after: After, arguments: tuple[str, ...], branch: str | None
-) -> None:
-    (event,) = after("checkout", "-q", *arguments)
-    assert (event.event, event.env.get("git.branch")) == ("post-checkout", branch)
-    assert event.args[2] == "1"
-
-
-def test_a_checkout_of_files_is_not_shown_and_a_worktree_tells_its_own_folder(
+def test_a_checkout_tells_the_branch_a_worktree_its_folder_and_one_of_files_is_not_shown(
     commit: Commit, after: After, repository: Path, tmp_path: Path
 ) -> None:
     commit("a")
@@ -232,13 +222,21 @@ def test_a_checkout_of_files_is_not_shown_and_a_worktree_tells_its_own_folder(
     (event,) = after("worktree", "add", "-q", "-b", "wt", str(tmp_path / "wt"))
     assert event.cwd == str(tmp_path / "wt")
     assert event.env["git.dir"] == str(repository / ".git" / "worktrees" / "wt")
+    for words, branch in (
+        ("-b feature/x", "feature/x"),
+        ("--detach", None),
+        ("--orphan new", "new"),
+    ):
+        (event,) = after("checkout", "-q", *words.split())
+        assert (event.event, event.env.get("git.branch")) == ("post-checkout", branch)
+        assert event.args[2] == "1"
 
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_missing_hook_changes_nothing(
-    repository: Path, hooks: Path, git: Git, spool: Spool, event: str
+    repository: Path, git: Git, spool: Spool, event: str
 ) -> None:
-    install(repository, event, hooks=hooks, post=Path("/nowhere/post"))
+    install(repository, event, post=Path("/nowhere/post"))
     git("checkout", "-q", "-b", "other")
     (repository / "a").write_text("a\n")
     git("add", "a")
@@ -270,18 +268,18 @@ def test_the_hook_before_keeps_arguments_input_and_status(
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("is_there", [True, False], ids=["installed", "missing"])
 def test_a_configured_hook_posts_and_never_fails(
-    repository: Path, hooks: Path, posted: Posted, event: str, is_there: bool
+    repository: Path, posted: Posted, event: str, is_there: bool
 ) -> None:
     """Runs what git 2.54 would run, the way it would."""
     key = f"hook.observer-{event}"
-    config = ["git", "config", "-f", hooks / "git" / "config", "--get"]
+    config = ["git", "config", "-f", HOOKS / "git" / "config", "--get"]
     command, on = (
         subprocess.run(
             [*config, f"{key}.{name}"], check=True, capture_output=True, text=True
         ).stdout.rstrip("\n")
         for name in ("command", "event")
     )
-    post = hooks / "post" if is_there else Path("/nowhere/post")
+    post = HOOKS / "post" if is_there else Path("/nowhere/post")
     command = command.replace("@POST@", shlex.quote(str(post)))
     done = subprocess.run(
         ["sh", "-c", f'{command} "$@"', command, "a b", "c"],
@@ -292,11 +290,3 @@ def test_a_configured_hook_posts_and_never_fails(
     )
     assert (on, done.stdout, done.stderr) == (event, b"", b"")
     assert [(shown.event, shown.args) for shown in posted()] == [(event, ("a b", "c"))] * is_there
-
-
-def test_a_merge_is_shown_without_what_was_before(
-    repository: Path, git: Git, posted: Posted, hooks: Path
-) -> None:
-    subprocess.run([hooks / "post", "git", "post-merge", "0"], check=True, cwd=repository)
-    (merge,) = posted()
-    assert (merge.env["git.head"], merge.env.get("git.was")) == (git("rev-parse", "HEAD"), None)

@@ -127,12 +127,20 @@ def repository(request: pytest.FixtureRequest, tmp_path: Path, home: Home) -> Re
 BOTH = (["before", "after"], 1)
 
 
-def test_ours_beside_a_managers(repository: Repository) -> None:
+def test_ours_beside_a_managers_that_stays_when_ours_go(repository: Repository) -> None:
     repository.set_up()
     assert repository.commit() == (["before", "after"], 0)
     repository.observe()
     assert repository.commit() == BOTH
     assert missing_hooks(repository.context, ()) == []
+    repository.set_up()
+    notes, events = repository.commit()
+    assert notes == ["before", "after"]
+    assert events == 1 or missing_hooks(repository.context, ())
+    perform(uninstall("git", repository.context), repository.home, at_ms=2)
+    notes, events = repository.commit()
+    assert notes == ["before", "after"]
+    assert events == (1 if repository.manager.program == "husky" else 0)  # the project's own lines
 
 
 def test_a_manager_that_comes_later(repository: Repository) -> None:
@@ -146,24 +154,6 @@ def test_a_manager_that_comes_later(repository: Repository) -> None:
     repository.observe()
     assert repository.commit() == BOTH
     assert missing_hooks(repository.context, ()) == []
-
-
-def test_a_manager_that_is_installed_again(repository: Repository) -> None:
-    repository.set_up()
-    repository.observe()
-    repository.set_up()
-    notes, events = repository.commit()
-    assert notes == ["before", "after"]
-    assert events == 1 or missing_hooks(repository.context, ())
-
-
-def test_ours_go_and_the_managers_stay(repository: Repository) -> None:
-    repository.set_up()
-    repository.observe()
-    perform(uninstall("git", repository.context), repository.home, at_ms=2)
-    notes, events = repository.commit()
-    assert notes == ["before", "after"]
-    assert events == (1 if repository.manager.program == "husky" else 0)  # the project's own lines
 
 
 def all_of_it(home: Home) -> None:

@@ -22,6 +22,8 @@ from observer.local.pauses import EVERYWHERE, UNENDING_MS
 from observer.local.spool import Spool
 from tests.support import Until
 
+from .conftest import HOOKS, drive
+
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]
 
@@ -59,14 +61,6 @@ def test_any_folder_is_shown_as_it_is(
     assert posted()[0].cwd == str(tmp_path / name)
 
 
-def test_a_deleted_folder_is_no_obstacle(
-    sh: list[str], hooks: Path, posted: Posted, tmp_path: Path
-) -> None:
-    script = f"mkdir {tmp_path}/x && cd {tmp_path}/x && rmdir {tmp_path}/x && exec $0 cursor stop"
-    subprocess.run(["sh", "-c", script, hooks / "post"], check=True, stdin=subprocess.DEVNULL)
-    assert posted()[0].event == "stop"
-
-
 @pytest.mark.parametrize("terminal", ["vscode", "kiro"])
 def test_only_the_variables_of_agents_that_are_set_travel(
     post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch, terminal: str
@@ -79,48 +73,41 @@ def test_only_the_variables_of_agents_that_are_set_travel(
 
 
 def test_files_are_for_their_owner_alone(post: Post, home: Home) -> None:
+    post()
+    assert not home.spool.exists()
     post("cursor", "stop", umask=0)
     modes = {stat.filemode(path.stat().st_mode) for path in (home.root, *home.root.rglob("*"))}
     assert modes == {"drwx------", "-rw-------"}
 
 
 def test_an_installed_hook_knows_its_home_and_any_other_takes_the_users(
-    post: Post, posted: Posted, hooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    post: Post, posted: Posted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
     elsewhere = Spool(tmp_path / "my home" / "spool")
     elsewhere.prepare()
-    installed = shutil.copytree(hooks, tmp_path / "my home" / "hooks") / "post"
+    installed = shutil.copytree(HOOKS, tmp_path / "my home" / "hooks") / "post"
     post("cursor", "stop", script=installed)
     assert elsewhere.depth() == 1
     post("cursor", "stop")
     assert len(posted()) == 1
 
 
-@pytest.mark.parametrize("stdin", [None, b""], ids=["closed", "empty"])
-def test_stdin_need_not_be_there(
-    sh: list[str], hooks: Path, posted: Posted, stdin: bytes | None
+def test_neither_a_folder_nor_stdin_need_be_there_and_a_terminal_is_not_waited_for(
+    sh: list[str], posted: Posted, tmp_path: Path
 ) -> None:
-    close = "exec <&-;" if stdin is None else ""
-    subprocess.run(
-        ["sh", "-c", f'{close} exec "$@"', "sh", *sh, hooks / "post", "cursor", "stop"],
-        check=True,
-        stdin=subprocess.DEVNULL,
-    )
-    assert posted()[0].payload == b""
+    gone, command = tmp_path / "gone", [*sh, str(HOOKS / "post"), "cursor", "stop"]
+    for before in ("", "exec <&-;", f"mkdir {gone}; cd {gone}; rmdir {gone};"):
+        argv = ["sh", "-c", f'{before} exec "$@"', "sh", *command]
+        subprocess.run(argv, check=True, stdin=subprocess.DEVNULL)
+    assert drive(command) == ""
+    assert [(event.event, event.payload) for event in posted()] == [("stop", b"")] * 4
 
 
-def test_a_terminal_is_not_waited_for(
-    sh: list[str], hooks: Path, posted: Posted, terminal: Callable[..., str]
-) -> None:
-    assert terminal([*sh, str(hooks / "post"), "cursor", "stop"]) == ""
-    assert posted()[0].payload == b""
-
-
-def test_fifty_at_once_lose_nothing(sh: list[str], hooks: Path, posted: Posted) -> None:
+def test_fifty_at_once_lose_nothing(sh: list[str], posted: Posted) -> None:
     started = []
     for number in range(50):
-        argv = [*sh, str(hooks / "post"), "cursor", f"e{number}"]
+        argv = [*sh, str(HOOKS / "post"), "cursor", f"e{number}"]
         started.append(subprocess.Popen(argv, stdin=subprocess.PIPE))
     for number, process in enumerate(started):
         process.communicate(b"%d" % number)
@@ -132,11 +119,11 @@ def test_fifty_at_once_lose_nothing(sh: list[str], hooks: Path, posted: Posted) 
 
 @pytest.mark.parametrize("victim", ["group", "shell"])
 def test_a_hook_killed_while_it_writes_leaves_no_event(
-    sh: list[str], hooks: Path, home: Home, spool: Spool, victim: str, until: Until
+    sh: list[str], home: Home, spool: Spool, victim: str, until: Until
 ) -> None:
     spool.prepare()
     process = subprocess.Popen(
-        [*sh, str(hooks / "post"), "cursor", "stop"], stdin=subprocess.PIPE, start_new_session=True
+        [*sh, str(HOOKS / "post"), "cursor", "stop"], stdin=subprocess.PIPE, start_new_session=True
     )
     assert process.stdin
     process.stdin.write(b"half of")
@@ -162,11 +149,10 @@ def _group(pid: int) -> int | None:
     return None
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("read_only", ["/proc/observer", "/sys/observer", "/dev/null/observer"])
 def test_a_read_only_home_is_borne(
-    post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    post: Post, monkeypatch: pytest.MonkeyPatch, read_only: str
 ) -> None:
-    read_only = ["/proc/observer", "/sys/observer", "/dev/null/observer"][number]
     monkeypatch.setenv("OBSERVER_HOME", read_only)
     post("cursor", "stop", payload=b"x")
     assert not Path(read_only).exists()
@@ -212,14 +198,8 @@ def fill(disk: Path) -> None:
             os.fsync(file.fileno())
 
 
-def test_a_full_disk_makes_no_event(post: Post, spool: Spool, small_disk: Path) -> None:
-    fill(small_disk)
-    for _ in range(30):
-        post("cursor", "stop", payload=b"x")
-    assert all(entry.data.endswith(b"\0\0x") for entry in spool.claim(at_most=99))
-
-
 def test_what_a_full_disk_refuses_is_counted(post: Post, spool: Spool, small_disk: Path) -> None:
+    """It makes no event: what is stored is whole."""
     refused = small_disk / "log" / "refused"
     refused.parent.mkdir()
     refusals.prepare(refused)
@@ -229,16 +209,17 @@ def test_what_a_full_disk_refuses_is_counted(post: Post, spool: Spool, small_dis
         post("cursor", "stop", payload=b"x" * 4000)
         if spool.depth() == before:
             break
-    assert refusals.read(refused)
     known = refusals.read(refused)
-    assert known is not None
+    assert known
     post("cursor", "stop", payload=b"x" * 4000)
     post("claude-code", "Stop", payload=b"x" * 4000)
     now = refusals.read(refused)
-    assert now is not None
+    assert now
     assert (now.events, now.first_ms) == (known.events + 2, known.first_ms)
     assert 0 <= now.last_ms - now.first_ms < 60_000
     assert refused.stat().st_size == 64
+    whole = b"\0\0" + b"x" * 4000
+    assert all(entry.data.endswith(whole) for entry in spool.claim(at_most=99))
 
 
 @pytest.mark.parametrize(
@@ -291,16 +272,11 @@ def fd_of(folder: Path) -> Iterator[int]:
     os.close(handle)
 
 
-def test_no_arguments_are_no_event_and_no_complaint(post: Post, home: Home) -> None:
-    post()
-    assert not home.spool.exists()
-
-
 def test_where_proc_is_missing_a_name_is_made_otherwise(
-    sh: list[str], hooks: Path, posted: Posted, tmp_path: Path
+    sh: list[str], posted: Posted, tmp_path: Path
 ) -> None:
     script = tmp_path / "post"
-    script.write_text((hooks / "post").read_text().replace("/proc/sys", "/nowhere"))
+    script.write_text((HOOKS / "post").read_text().replace("/proc/sys", "/nowhere"))
     for _ in range(2):
         subprocess.run([*sh, script, "cursor", "stop"], check=True, stdin=subprocess.DEVNULL)
     found = posted()
@@ -325,15 +301,18 @@ def files(home: Home) -> list[str]:
 
 
 @pytest.mark.parametrize("until_ms", [UNENDING_MS, NOW_MS + HOUR_MS], ids=["for ever", "an hour"])
-def test_nothing_is_written_while_paused_everywhere(
-    post: Post, home: Home, spool: Spool, until_ms: int
+def test_nothing_is_written_and_git_asked_nothing_while_paused_everywhere(
+    post: Post, home: Home, spool: Spool, tmp_path: Path, until_ms: int
 ) -> None:
+    asks = script_that_marks(tmp_path / "bin" / "git", tmp_path / "asked").parent
     pause(spool, EVERYWHERE, until_ms=until_ms)
     post("claude-code", "Stop", payload=b"{}")
+    post("git", "post-commit", env={**os.environ, "PATH": f"{asks}:{os.environ['PATH']}"})
+    assert not (tmp_path / "asked").exists()
     assert files(home) == []
 
 
-def test_only_what_happens_in_the_folder_is_left_out(
+def test_only_what_happens_in_the_folder_or_in_the_one_that_the_client_names_is_left_out(
     post: Post, posted: Posted, spool: Spool, tmp_path: Path
 ) -> None:
     for name in ("a b", "a b/deep", "a b beside"):
@@ -342,30 +321,20 @@ def test_only_what_happens_in_the_folder_is_left_out(
     for name in ("a b", "a b/deep", "a b beside"):
         where = tmp_path / name
         post("claude-code", "Stop", cwd=where, env={**os.environ, "PWD": str(where)})
+    for variable in ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR"):
+        post(
+            "cursor", "stop", cwd="/", env={**os.environ, variable: str(tmp_path / "a b" / "shop")}
+        )
     assert [one.cwd for one in posted()] == [str(tmp_path / "a b beside")]
 
 
-@pytest.mark.parametrize("variable", ["CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR"])
-def test_the_folder_may_be_the_one_that_the_client_names(
-    post: Post, posted: Posted, spool: Spool, tmp_path: Path, variable: str
-) -> None:
-    pause(spool, str(tmp_path))
-    post("cursor", "stop", cwd="/", env={**os.environ, variable: str(tmp_path / "shop")})
-    assert posted() == []
+OVER = f"{NOW_MS // 1000 - 5} *\n"
+NO_PAUSES = ("", "x *\n", "* *\n", "99999999999\n", "99999999999 x\n", "\0", OVER, None)
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "x *\n",
-        "* *\n",
-        "99999999999\n",
-        "99999999999 x\n",
-        "\0",
-        f"{NOW_MS // 1000 - 5} *\n",
-        None,
-    ],
+    NO_PAUSES,
     ids=["empty", "no time", "no number", "no scope", "no path", "NUL", "over", "a pipe"],
 )
 def test_a_file_that_is_no_pause_stops_nothing_and_is_not_waited_for(
@@ -390,18 +359,12 @@ def test_a_private_session_writes_nothing(
     assert bool(files(home)) == bool(count)
 
 
-def test_git_is_not_asked_anything_while_paused(
-    post: Post, home: Home, spool: Spool, tmp_path: Path
-) -> None:
-    mark = tmp_path / "bin" / "git"
-    mark.parent.mkdir()
-    mark.write_text(f"#!/bin/sh\ntouch '{tmp_path}/asked'\n")
-    mark.chmod(0o755)
-    pause(spool, EVERYWHERE)
-    path = f"{mark.parent}:{os.environ['PATH']}"
-    post("git", "post-commit", env={**os.environ, "PATH": path})
-    assert not (tmp_path / "asked").exists()
-    assert files(home) == []
+def script_that_marks(path: Path, mark: Path) -> Path:
+    """Write a program that leaves a file when it runs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
+    path.chmod(0o755)
+    return path
 
 
 @every_shell
@@ -429,13 +392,10 @@ def test_a_shell_is_private_from_one_line_to_another(person: Person, shell: str)
     assert "hidden" not in shown
 
 
-def test_a_private_session_asks_for_no_reminder(hooks: Path, home: Home, tmp_path: Path) -> None:
-    python = home.root / "run" / "python3"
-    python.parent.mkdir(parents=True)
-    python.write_text(f"#!/bin/sh\ntouch '{tmp_path}/asked'\n")
-    python.chmod(0o755)
+def test_a_private_session_asks_for_no_reminder(home: Home, tmp_path: Path) -> None:
+    script_that_marks(home.root / "run" / "python3", tmp_path / "asked")
     for value, is_asked in [("1", False), ("0", True)]:
-        argv = ["sh", hooks / "recall", "claude-code", "UserPromptSubmit"]
+        argv = ["sh", HOOKS / "recall", "claude-code", "UserPromptSubmit"]
         given = {**os.environ, "OBSERVER_PRIVATE": value, "OBSERVER_HOME": str(home.root)}
         subprocess.run(argv, input=b"{}", check=True, env=given)
         assert (tmp_path / "asked").exists() == is_asked

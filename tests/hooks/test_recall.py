@@ -20,6 +20,8 @@ from observer.local import client
 from observer.local.spool import Spool
 from observer.serve.servers import make_run_folder
 
+from .conftest import HOOKS
+
 ERROR = "Exit code 2\nerror: unrecognized subcommand 'bun'"
 PATIENCE_S = 5.0
 """Far more than the hook may take, far less than it would wait for a client that hangs."""
@@ -35,7 +37,7 @@ def folder(tmp_path: Path, git: Callable[..., str]) -> Path:
     return made
 
 
-def recall_of(sh: list[str], hooks: Path, folder: Path) -> Recall:
+def recall_of(sh: list[str], folder: Path) -> Recall:
     """Return what runs `hooks/recall`; whatever happens, it succeeds and complains of nothing."""
 
     def run(*arguments: str, payload: object = None, **options: Any) -> Any:
@@ -43,7 +45,7 @@ def recall_of(sh: list[str], hooks: Path, folder: Path) -> Recall:
         if "stdin" not in options:
             options["input"] = data
         done = subprocess.run(
-            [*sh, str(options.pop("script", hooks / "recall")), *arguments],
+            [*sh, str(options.pop("script", HOOKS / "recall")), *arguments],
             cwd=folder,
             capture_output=True,
             check=False,
@@ -57,14 +59,14 @@ def recall_of(sh: list[str], hooks: Path, folder: Path) -> Recall:
 
 
 @pytest.fixture
-def recall(sh: list[str], hooks: Path, folder: Path) -> Recall:
-    return recall_of(sh, hooks, folder)
+def recall(sh: list[str], folder: Path) -> Recall:
+    return recall_of(sh, folder)
 
 
 @pytest.fixture
-def recalls(shells: dict[str, list[str]], hooks: Path, folder: Path) -> dict[str, Recall]:
+def recalls(shells: dict[str, list[str]], folder: Path) -> dict[str, Recall]:
     """`hooks/recall` in each shell, by the session that asks there."""
-    return {f"in-{name}": recall_of(argv, hooks, folder) for name, argv in shells.items()}
+    return {f"in-{name}": recall_of(argv, folder) for name, argv in shells.items()}
 
 
 @pytest.fixture
@@ -97,7 +99,7 @@ def coming(session: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def learned(folder: Path, home: Home, within: Any, until: Any, hooks: Path) -> None:
+def learned(folder: Path, home: Home, within: Any, until: Any) -> None:
     """A memory of a form of a command that could not run, and of the one that did."""
     happened: list[tuple[str, dict[str, object]]] = [
         ("UserPromptSubmit", {"prompt": "mend the total"}),
@@ -115,7 +117,7 @@ def learned(folder: Path, home: Home, within: Any, until: Any, hooks: Path) -> N
     within("up")
     for event, fields in happened:
         subprocess.run(
-            [str(hooks / "post"), "claude-code", event],
+            [str(HOOKS / "post"), "claude-code", event],
             cwd=folder,
             input=json.dumps({"session_id": "s1", "cwd": str(folder), **fields}).encode(),
             check=True,
@@ -134,7 +136,7 @@ def shown(answer: bytes, event: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("learned")
-def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
+def test_before_a_form_that_cannot_run_and_after_it_failed_the_one_that_works_is_shown_once(
     recalls: dict[str, Recall], answered: Answered, home: Home
 ) -> None:
     asked = [home.run / "python3", "-IS", "-c", "print(1)"]  # the interpreter that is lent
@@ -145,17 +147,10 @@ def test_before_a_form_that_cannot_run_the_one_that_works_is_shown(
         answer = answered(recall, "claude-code", "PreToolUse", payload=coming(session))
         text = shown(answer, "PreToolUse")
         assert "`bun run test` works here; `wrap bun run test` could not run" in text
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("learned")
-def test_after_it_has_failed_it_is_shown_too_but_once(
-    recalls: dict[str, Recall], answered: Answered
-) -> None:
-    for session, recall in recalls.items():
-        answer = answered(recall, "claude-code", "PostToolUseFailure", payload=failure(session))
+        later = f"{session}-2"
+        answer = answered(recall, "claude-code", "PostToolUseFailure", payload=failure(later))
         assert "`bun run test` works here" in shown(answer, "PostToolUseFailure")
-        assert recall("claude-code", "PreToolUse", payload=coming(session)).stdout == b""
+        assert recall("claude-code", "PreToolUse", payload=coming(later)).stdout == b""
 
 
 @pytest.mark.slow
@@ -176,19 +171,10 @@ def test_it_is_silent_where_the_hook_of_cursor_speaks_and_where_it_is_turned_off
         assert recall("claude-code", "PostToolUseFailure", payload=asked, env=inside).stdout == b""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (),
-        ("claude-code",),
-        *(("claude-code", name) for name in ("PreToolUse", "PostToolUse", "PostToolUseFailure")),
-    ],
-    ids=str,
-)
-def test_without_a_daemon_or_arguments_it_is_silent(
-    recall: Recall, arguments: tuple[str, ...]
-) -> None:
-    assert recall(*arguments, payload=failure("s2")).stdout == b""
+def test_without_a_daemon_or_arguments_it_is_silent(recall: Recall) -> None:
+    for words in ("", "PreToolUse", "PostToolUse", "PostToolUseFailure"):
+        assert recall("claude-code", *words.split(), payload=failure("s2")).stdout == b""
+    assert recall(payload=failure("s2")).stdout == b""
 
 
 @contextmanager

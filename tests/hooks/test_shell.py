@@ -15,17 +15,20 @@ from observer.core.disk import SpoolEntry
 from observer.core.paths import Home
 from observer.local.spool import Spool
 
+from .conftest import HOOKS, PLAIN, drive, found
+
 Records = list[dict[str, str]]
 Person = Callable[..., Records]
 Terminal = Callable[..., str]
 
 SHELLS = ["bash", "zsh", "fish"]
-ARGUMENTS = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["-i"]}
-every_shell = pytest.mark.parametrize("shell", SHELLS)
 
 
 def interactive(shell: str) -> list[str]:
-    return [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), *ARGUMENTS[shell]]
+    return [found(shell), *PLAIN[shell]]
+
+
+every_shell = pytest.mark.parametrize("shell", SHELLS)
 
 
 def text(record: dict[str, str]) -> str:
@@ -82,20 +85,16 @@ def test_an_agents_shell_records_nothing(
 
 
 @every_shell
-def test_sourcing_twice_records_once(person: Person, hooks: Path, shell: str) -> None:
-    again = f" source {hooks}/shell/observer.{shell}"
+def test_sourcing_twice_records_once(person: Person, shell: str) -> None:
+    again = f" source {HOOKS}/shell/observer.{shell}"
     assert texts(person(shell, again, "echo one", again, "echo two")) == ["echo one", "echo two"]
 
 
 @every_shell
-def test_a_script_records_nothing(
-    terminal: Terminal, hooks: Path, home: Home, tmp_path: Path, shell: str
-) -> None:
+def test_a_script_records_nothing(home: Home, tmp_path: Path, shell: str) -> None:
     script = tmp_path / "script"
-    script.write_text(f"source {hooks}/shell/observer.{shell}\necho done\n")
-    assert "done" in terminal(
-        [shutil.which(shell) or pytest.skip(f"{shell} is not installed"), str(script)]
-    )
+    script.write_text(f"source {HOOKS}/shell/observer.{shell}\necho done\n")
+    assert "done" in drive([found(shell), str(script)])
     assert not home.spool.exists()
 
 
@@ -132,35 +131,23 @@ def test_a_log_that_was_taken_away_is_followed_by_another(
 
 
 @every_shell
-def test_a_home_that_cannot_be_written_is_borne_in_silence(
-    person: Person, terminal: Terminal, hooks: Path, shell: str
-) -> None:
-    argv = interactive(shell)
-    shown = terminal(
-        argv,
-        f" source {hooks}/shell/observer.{shell}",
-        "echo o''ne",
-        " exit",
-        OBSERVER_HOME="/proc/nowhere",
-    )
+def test_a_home_that_cannot_be_written_is_borne_in_silence(shell: str) -> None:
+    source = f" source {HOOKS}/shell/observer.{shell}"
+    given = {"OBSERVER_HOME": "/proc/nowhere"}
+    shown = drive(interactive(shell), source, "echo o''ne", " exit", **given)
     assert "one" in shown
     assert not re.search(r"(?i)no such|denied|error|cannot", shown)
 
 
 @every_shell
 def test_an_installed_recorder_knows_its_home(
-    person: Person,
-    terminal: Terminal,
-    hooks: Path,
-    tmp_path: Path,
-    shell: str,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, shell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OBSERVER_HOME")
     argv = interactive(shell)
     Spool(tmp_path / "h" / "spool").prepare()
-    shutil.copytree(hooks, tmp_path / "h" / "hooks")
-    terminal(argv, f" source {tmp_path}/h/hooks/shell/observer.{shell}", "echo one", " exit")
+    shutil.copytree(HOOKS, tmp_path / "h" / "hooks")
+    drive(argv, f" source {tmp_path}/h/hooks/shell/observer.{shell}", "echo one", " exit")
     assert len(list((tmp_path / "h" / "spool" / "shell").iterdir())) == 1
 
 
@@ -185,15 +172,15 @@ def test_options_of_the_person_change_nothing(person: Person, shell: str) -> Non
 
 
 @every_shell
-def test_the_prompt_sees_the_persons_status(terminal: Terminal, hooks: Path, shell: str) -> None:
+def test_the_prompt_sees_the_persons_status(shell: str) -> None:
     prompt = {
         "bash": " PROMPT_COMMAND+=('echo \"<$?,${PIPESTATUS[*]}>\"')",
         "zsh": ' tell() { echo "<$?,$pipestatus>" }; precmd_functions+=(tell)',
         "fish": ' function fish_prompt; echo "<$status,$pipestatus>"; end',
     }
     argv = interactive(shell)
-    source = f" source {hooks}/shell/observer.{shell}"
-    shown = terminal(argv, source, prompt[shell], "sh -c 'exit 4' | sh -c 'exit 5'", " exit")
+    source = f" source {HOOKS}/shell/observer.{shell}"
+    shown = drive(argv, source, prompt[shell], "sh -c 'exit 4' | sh -c 'exit 5'", " exit")
     assert "<5,4 5>" in shown
 
 
@@ -224,17 +211,15 @@ HISTFILESIZE=2000
 """
 
 
-def test_red_is_green_again_in_debians_bash(
-    terminal: Terminal, hooks: Path, spool: Spool, tmp_path: Path
-) -> None:
+def test_red_is_green_again_in_debians_bash(spool: Spool, tmp_path: Path) -> None:
     """A repeated command is recorded, a private one is not, and the history is the person's."""
     rc, check, kept = tmp_path / "rc", tmp_path / "check", tmp_path / "history"
-    rc.write_text(f"{DEBIAN}HISTFILE={kept}\nsource {hooks}/shell/observer.bash\n")
+    rc.write_text(f"{DEBIAN}HISTFILE={kept}\nsource {HOOKS}/shell/observer.bash\n")
     check.write_text(f"#!/bin/sh\ntest -e {tmp_path}/fixed\n")
     check.chmod(0o755)
-    argv = [shutil.which("bash") or pytest.skip("bash is not installed"), "--rcfile", str(rc), "-i"]
+    argv = [found("bash"), "--rcfile", str(rc), "-i"]
     lines = (f" touch {tmp_path}/fixed", str(check), f" {check}", "echo 'a", "b'", "echo 'a", "b'")
-    terminal(argv, str(check), *lines, 'echo "<$HISTCONTROL>"', "exit")
+    drive(argv, str(check), *lines, 'echo "<$HISTCONTROL>"', "exit")
     said = [
         (text(fields), fields["exit"])
         for entry in spool.claim(at_most=100)
@@ -251,7 +236,7 @@ def test_red_is_green_again_in_debians_bash(
     "rules", ["ignoreboth", "ignoredups", "ignorespace", "ignoredups:erasedups"]
 )
 def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
-    terminal: Terminal, hooks: Path, tmp_path: Path, rules: str
+    tmp_path: Path, rules: str
 ) -> None:
     """With and without the recorder, the history holds the same lines."""
     argv = interactive("bash")
@@ -260,27 +245,29 @@ def test_bash_keeps_the_history_and_its_rules_as_the_person_wants_them(
         "ls",
     )
     held = []
-    for number, start in enumerate((" :", f" source {hooks}/shell/observer.bash")):
+    for number, start in enumerate((" :", f" source {HOOKS}/shell/observer.bash")):
         kept = tmp_path / str(number)
-        terminal(argv, start, *lines, " exit", HISTCONTROL=rules, HISTFILE=str(kept))
+        drive(argv, start, *lines, " exit", HISTCONTROL=rules, HISTFILE=str(kept))
         held.append([line for line in kept.read_text().splitlines() if "source" not in line])
     assert held[1] == [line for line in held[0] if line != " :"]
 
 
-def test_bash_leaves_a_rule_alone_that_is_read_only(terminal: Terminal, hooks: Path) -> None:
-    argv = interactive("bash")
-    source = f" source {hooks}/shell/observer.bash"
-    shown = terminal(argv, "readonly HISTCONTROL=ignoreboth", source, "echo x", "echo x", " exit")
+def test_bash_bears_what_is_read_only_or_unset() -> None:
+    argv, source = interactive("bash"), f" source {HOOKS}/shell/observer.bash"
+    shown = drive(argv, "readonly HISTCONTROL=ignoreboth", source, "echo x", "echo x", " exit")
     assert "readonly variable" not in shown
+    lines = ("unset PS0 PROMPT_COMMAND", "set -eu", source[1:])
+    shown = drive(argv, *lines, 'echo "<${OBSERVER_SESSION-}>"', "exit")
+    assert "unbound" not in shown
+    assert "<bash-" in shown
 
 
-@pytest.mark.parametrize(
-    ("shell", "rule"), [("zsh", "setopt HIST_IGNORE_DUPS HIST_IGNORE_ALL_DUPS"), ("fish", "true")]
-)
-def test_a_repeated_command_is_recorded_in_other_shells(
-    person: Person, shell: str, rule: str
-) -> None:
-    assert texts(person(shell, rule, "echo x", "echo x"))[-2:] == ["echo x", "echo x"]
+def test_zsh_and_fish_record_repeats_and_zsh_respects_a_history_pattern(person: Person) -> None:
+    for shell, rule in (("zsh", "setopt HIST_IGNORE_DUPS HIST_IGNORE_ALL_DUPS"), ("fish", "true")):
+        assert texts(person(shell, rule, "echo x", "echo x"))[-2:] == ["echo x", "echo x"]
+    rule = "HISTORY_IGNORE='(ls|echo x*)'"
+    assert texts(person("zsh", rule, "echo xyz", "echo y"))[-1] == "echo y"
+    assert "xyz" not in repr(person("zsh", "HISTORY_IGNORE='echo x*'", "echo xyz"))
 
 
 def test_bash_is_not_fooled_by_history_that_is_off_or_from_elsewhere(
@@ -301,58 +288,39 @@ def test_bash_is_not_fooled_by_history_that_is_off_or_from_elsewhere(
 
 @pytest.mark.parametrize("begun", ["unset PROMPT_COMMAND", "PROMPT_COMMAND=(tell other)"])
 def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
-    terminal: Terminal, hooks: Path, tmp_path: Path, begun: str
+    tmp_path: Path, begun: str
 ) -> None:
     rc = tmp_path / "rc"
     rc.write_text(
-        f"tell() {{ echo shown; }}\nPROMPT_COMMAND=tell\nsource {hooks}/shell/observer.bash\n"
+        f"tell() {{ echo shown; }}\nPROMPT_COMMAND=tell\nsource {HOOKS}/shell/observer.bash\n"
     )
     argv = interactive("bash")
     lines = (f" {begun}", *[f" source {rc}"] * 3, ' echo "<${PROMPT_COMMAND[@]}>"', " exit")
-    shown = terminal(argv, *lines)
+    shown = drive(argv, *lines)
     others = " other" * ("other" in begun)
     assert f"<__observer_record tell{others} __observer_ready>" in shown
-
-
-def test_bash_takes_an_unset_variable_for_no_obstacle(terminal: Terminal, hooks: Path) -> None:
-    argv = interactive("bash")
-    lines = ("unset PS0 PROMPT_COMMAND", "set -eu", f"source {hooks}/shell/observer.bash")
-    shown = terminal(argv, *lines, 'echo "<${OBSERVER_SESSION-}>"', "exit")
-    assert "unbound" not in shown
-    assert "<bash-" in shown
 
 
 @pytest.mark.parametrize(
     "obstacle", ["readonly PROMPT_COMMAND=x", "readonly PS0=", "shopt -u promptvars"]
 )
-def test_bash_keeps_out_where_it_cannot_hook_in(
-    terminal: Terminal, hooks: Path, home: Home, obstacle: str
-) -> None:
+def test_bash_keeps_out_where_it_cannot_hook_in(home: Home, obstacle: str) -> None:
     argv = interactive("bash")
-    shown = terminal(argv, obstacle, f"source {hooks}/shell/observer.bash", "echo one", "exit")
+    shown = drive(argv, obstacle, f"source {HOOKS}/shell/observer.bash", "echo one", "exit")
     assert not home.spool.exists()
     assert "__observer" not in shown
 
 
-def test_before_bash_5_1_the_prompt_command_is_one_text(
-    terminal: Terminal, hooks: Path, spool: Spool, tmp_path: Path
-) -> None:
+def test_before_bash_5_1_the_prompt_command_is_one_text(spool: Spool, tmp_path: Path) -> None:
     recorder = tmp_path / "observer.bash"
-    text = (hooks / "shell" / "observer.bash").read_text()
+    text = (HOOKS / "shell" / "observer.bash").read_text()
     recorder.write_text(text.replace("BASH_VERSINFO[1] >= 1", "BASH_VERSINFO[1] >= 99"))
     argv = interactive("bash")
-    shown = terminal(
+    shown = drive(
         argv, " PROMPT_COMMAND='echo \"<$?>\";'", f" source {recorder}", "sh -c 'exit 7'", " exit"
     )
     assert "<7>" in shown
     assert [entry.data.count(b"exit=7") for entry in spool.claim(at_most=9)] == [1]
-
-
-def test_zsh_respects_a_history_pattern(person: Person) -> None:
-    assert (
-        texts(person("zsh", "HISTORY_IGNORE='(ls|echo x*)'", "echo xyz", "echo y"))[-1] == "echo y"
-    )
-    assert "xyz" not in repr(person("zsh", "HISTORY_IGNORE='echo x*'", "echo xyz"))
 
 
 def test_fish_does_not_tell_the_status_of_the_command_before(person: Person) -> None:
@@ -362,8 +330,7 @@ def test_fish_does_not_tell_the_status_of_the_command_before(person: Person) -> 
     assert [record["exit"] for record in answered] == ["7", "0", "0", "0", "1"]
 
 
-def test_fish_in_private_records_nothing(terminal: Terminal, hooks: Path, spool: Spool) -> None:
-    fish = shutil.which("fish") or pytest.skip("fish is not installed")
-    source = f" source {hooks}/shell/observer.fish"
-    terminal([fish, "--private", "-i"], source, "echo secret", " exit")
+def test_fish_in_private_records_nothing(spool: Spool) -> None:
+    source = f" source {HOOKS}/shell/observer.fish"
+    drive([found("fish"), "--private", "-i"], source, "echo secret", " exit")
     assert spool.claim(at_most=9) == []

@@ -22,10 +22,7 @@ from observer.index.arrays import CorruptFile, load, save
 from observer.index.index import FORMAT, Files
 from observer.index.segment import FileFacts, Segment, merged, segment
 
-from .conftest import Shown, a_vector, an_index, an_item, answers, codes, found
-
-Make = Callable[..., Any]
-WORDS = ("aa", "bb", "cc", "dd", "ee")
+from .conftest import WORDS, Shown, a_vector, an_index, an_item, answers, codes, found
 
 pytestmark = pytest.mark.usefixtures("small")
 
@@ -93,15 +90,33 @@ def test_changes_one_by_one_or_in_bulk_give_the_same_answers(
 
 def test_segments_stay_few(scene: Scene) -> None:
     index = an_index()
-    for _ in range(300):
-        scene.fill(1, seed=_)
+    for seed in range(300):
+        scene.fill(1, seed=seed)
         index.refresh(scene.shown)
         # Those of the largest size, and fewer than three of each smaller one.
         assert len(index._segments) <= 300 // 27 + 3 * 2
 
 
-def test_in_times_of_quiet_segments_become_fewer(scene: Scene) -> None:
+def test_what_is_new_is_not_merged_into_what_is_large(scene: Scene) -> None:
+    index = an_index()
+    scene.fill(20)
+    index.refresh(scene.shown)
+    large = index._segments[0]
+    for seed in range(4):
+        scene.fill(1, seed=seed)
+        index.refresh(scene.shown)
+        assert index._segments[0] is large
+
+
+def test_in_quiet_segments_become_fewer(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     index = _of_two_parts(an_index(scene.folder), scene)
+
+    def fail() -> None:
+        raise MemoryError
+
+    _while_merging(monkeypatch, fail)
+    with pytest.raises(MemoryError):
+        index.tidy()
     assert len(index._segments) > 1
     index.tidy()
     assert len(index._segments) == 1
@@ -168,57 +183,27 @@ def test_a_merger_of_what_is_no_longer_there_is_dropped(
     assert scene.agrees(index)
 
 
-def test_after_a_merger_that_failed_the_next_one_does_all(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index = _of_two_parts(an_index(), scene)
-
-    def fail() -> None:
-        raise MemoryError
-
-    _while_merging(monkeypatch, fail)
-    with pytest.raises(MemoryError):
-        index.tidy()
-    assert len(index._segments) > 1
-    index.tidy()
-    assert len(index._segments) == 1
-
-
-def test_an_index_that_was_closed_and_went_on_is_whole_on_the_disk(scene: Scene) -> None:
+def test_an_index_that_was_closed_goes_on_and_is_whole_on_the_disk(scene: Scene) -> None:
     index = an_index(scene.folder)
-    for count in (2, 60, 5, 12):
+    for count in (2, 60, 5, 12, 25):
         scene.fill(count, seed=count)
         index.refresh(scene.shown)
         index.close()
+        assert scene.agrees(an_index(scene.folder, is_owner=False))
     scene.shown.asked_after.clear()
     found = answers(an_index(scene.folder), scene.shown)
     assert scene.shown.asked_after == []
     assert found == scene.fresh(scene.shown)
 
 
-def test_who_asks_does_not_wait_for_files(scene: Scene) -> None:
+def test_an_empty_index_closes_and_who_asks_does_not_wait_for_files(scene: Scene) -> None:
     index = an_index(scene.folder)
+    for _ in range(2):
+        index.close()
+        index.refresh(scene.shown)
     scene.fill(8)
     with index.view(scene.shown) as view:
         assert view.size == 8
-    assert not scene.folder.exists()
-
-
-def test_an_index_goes_on_after_it_was_closed(scene: Scene) -> None:
-    index = an_index(scene.folder)
-    for round_ in range(6):
-        scene.fill(25, seed=round_)
-        index.refresh(scene.shown)
-        index.close()
-        assert scene.agrees(an_index(scene.folder, is_owner=False))
-    index.close()
-
-
-def test_an_index_without_anything_in_it_closes(scene: Scene) -> None:
-    index = an_index(scene.folder)
-    index.close()
-    index.refresh(scene.shown)
-    index.close()
     assert not scene.folder.exists()
 
 
@@ -305,12 +290,9 @@ def test_files_of_another_format_or_numbering_are_made_again(
     assert scene.shown.asked_after[0] == 0
 
 
-def test_files_of_a_store_that_was_put_back_are_made_again(scene: Scene, settled: Path) -> None:
+def test_files_that_are_incomplete_or_ahead_are_made_again(scene: Scene, settled: Path) -> None:
     earlier = scene.shown.upto(scene.shown.newest_change() - 1)
     assert answers(an_index(settled), earlier) == scene.fresh(earlier)
-
-
-def test_a_segment_without_all_its_arrays_is_made_again(scene: Scene, settled: Path) -> None:
     path = next(settled.glob("*.segment"))
     saved = load(path)
     save(path, FileFacts(last_change=1, model=""), {"ids": saved.arrays["ids"]})
@@ -359,54 +341,39 @@ def test_a_folder_that_cannot_be_written_does_no_harm(
     assert "cannot write the index" in caplog.text
 
 
-def test_vectors_of_another_model_never_count(scene: Scene) -> None:
+@pytest.mark.parametrize("more", [0, 5, 100])
+def test_vectors_count_for_their_own_model_alone(scene: Scene, more: int) -> None:
     scene.fill(100)
     index = an_index(scene.folder)
     assert answers(index, scene.shown)["near"][1]
     index.use("other", 64)
+    scene.fill(more, seed=9)
     assert answers(index, scene.shown)["near"] == {1: {}, 2: {}}
     index.close()
-    assert answers(an_index(scene.folder, model="other"), scene.shown)["near"] == {
-        1: {},
-        2: {},
-    }
-
-
-@pytest.mark.parametrize("more", [0, 5, 100])
-def test_a_model_that_comes_back_has_all_its_vectors(scene: Scene, more: int) -> None:
-    scene.fill(100)
-    index = an_index(scene.folder)
-    index.refresh(scene.shown)
-    index.use("other", 16)
-    scene.fill(more, seed=9)
-    index.refresh(scene.shown)
-    index.close()
+    other = answers(an_index(scene.folder, model="other"), scene.shown)
+    assert other["near"] == {1: {}, 2: {}}
     assert scene.agrees(an_index(scene.folder))
     index.use("0123456789ab", 64)
     assert scene.agrees(index)
 
 
-def test_a_view_of_very_much_says_what_it_lacks(scene: Scene) -> None:
+def test_a_view_of_very_much_says_what_it_lacks_or_a_reader_waits(scene: Scene) -> None:
     scene.shown.put(*(an_item(n, "aa") for n in range(1, 31)))
     index = an_index(scene.folder)
     with index.view(scene.shown) as view:
         assert not view.is_complete
         assert set(found(view, "aa")) == {4 * n for n in range(1, 9)}
     index.refresh(scene.shown)
-    with index.view(scene.shown) as view:
-        assert view.is_complete
-        assert len(found(view, "aa")) == 30
+    for one in (index, an_index()):
+        with one.view(scene.shown) as view:
+            assert view.is_complete
+            assert len(found(view, "aa")) == 30
 
 
-def test_who_only_reads_waits_for_all_of_it(scene: Scene) -> None:
-    scene.shown.put(*(an_item(n, "aa") for n in range(1, 31)))
+def test_what_has_a_vector_of_the_model_is_counted_and_a_record_needs_none(scene: Scene) -> None:
     with an_index().view(scene.shown) as view:
-        assert view.is_complete
-        assert len(found(view, "aa")) == 30
-
-
-def test_what_has_a_vector_of_the_model_is_counted(scene: Scene) -> None:
-    scene.shown.put(*(an_item(n) for n in range(1, 6)))
+        assert view.embedded == 1, "of no items all have one"
+    scene.shown.put(*(an_item(n) for n in range(1, 6)), an_item(9, kind="record"))
     scene.shown.put(*(an_item(n) for n in range(3, 9)), vector=a_vector(1))
     scene.shown.delete(4 * 8)
     index = an_index(scene.folder)
@@ -416,15 +383,6 @@ def test_what_has_a_vector_of_the_model_is_counted(scene: Scene) -> None:
         assert view.embedded == 5 / 7
     index.use("other", 64)
     assert index.embedded() == 0
-
-
-def test_a_record_needs_no_vector(scene: Scene) -> None:
-    with an_index().view(scene.shown) as view:
-        assert view.embedded == 1, "of no items all have one"
-    scene.shown.put(an_item(1, kind="record"))
-    scene.shown.put(an_item(2), vector=a_vector(1))
-    with an_index().view(scene.shown) as view:
-        assert view.embedded == 1
 
 
 def test_a_view_stays_as_it_is_while_others_take_up_what_is_new(scene: Scene) -> None:
@@ -525,14 +483,6 @@ def test_what_is_settled_need_not_be_in_memory(scene: Scene) -> None:
     index.close()
     assert all(not each.ids.flags.writeable for each in index._segments)
     assert scene.agrees(index)
-
-
-def test_what_rests_is_read_again_when_somebody_asks(scene: Scene) -> None:
-    index = an_index(scene.folder)
-    scene.fill(80)
-    index.refresh(scene.shown)
-    index.close()
-    assert scene.agrees(index)
     index.rest()
     at_files = Path("/proc/self/smaps").read_text(errors="replace").split(str(scene.folder))[1:]
     assert at_files
@@ -554,17 +504,6 @@ def test_what_cannot_be_mapped_again_stays_in_memory(
     assert scene.agrees(index)
 
 
-def test_what_is_new_is_not_merged_into_what_is_large(scene: Scene) -> None:
-    index = an_index()
-    scene.fill(20)
-    index.refresh(scene.shown)
-    large = index._segments[0]
-    for seed in range(4):
-        scene.fill(1, seed=seed)
-        index.refresh(scene.shown)
-        assert index._segments[0] is large
-
-
 @pytest.fixture
 def prepared(scene: Scene) -> tuple[Index, Callable[..., Callable[[], None]]]:
     """Return an index of two items, and how it prepares what a change of them brings."""
@@ -580,17 +519,22 @@ def prepared(scene: Scene) -> tuple[Index, Callable[..., Callable[[], None]]]:
     return index, prepare
 
 
-def test_nobody_waits_for_what_was_prepared(prepared: Any, shown: Shown) -> None:
+@pytest.mark.parametrize("is_taken_up_before", [False, True])
+def test_nobody_waits_for_what_was_prepared_and_it_is_taken_up_once(
+    scene: Scene, prepared: Any, *, is_taken_up_before: bool
+) -> None:
     index, prepare = prepared
     pauses: list[None] = []
     take_up = prepare(pause=lambda: pauses.append(None))
-    take_up()
-    shown.asked_after.clear()
-    with index.view(shown) as view:
-        assert set(found(view, "aa")) == {12}
-        assert set(found(view, "bb")) == {4, 8}
-    assert shown.asked_after == []
     assert len(pauses) == 2
+    if is_taken_up_before:
+        index.refresh(scene.shown)
+    take_up()
+    scene.shown.asked_after.clear()
+    with index.view(scene.shown) as view:
+        assert (view.size, set(found(view, "aa")), set(found(view, "bb"))) == (4, {12}, {4, 8})
+    assert scene.shown.asked_after == []
+    assert scene.agrees(index)
 
 
 def test_what_was_prepared_and_not_committed_leaves_no_trace(prepared: Any, shown: Shown) -> None:
@@ -599,18 +543,6 @@ def test_what_was_prepared_and_not_committed_leaves_no_trace(prepared: Any, show
     prepare()
     with index.view(before) as view:
         assert set(found(view, "aa")) == {4}
-
-
-def test_what_somebody_took_up_meanwhile_is_not_taken_up_twice(scene: Scene, prepared: Any) -> None:
-    index, prepare = prepared
-    take_up = prepare()
-    with index.view(scene.shown) as view:
-        size = view.size
-    take_up()
-    with index.view(scene.shown) as view:
-        assert view.size == size
-        assert set(found(view, "aa")) == {12}
-    assert scene.agrees(index)
 
 
 @pytest.mark.parametrize("how", ["nothing new", "very much new", "begun anew", "not begun"])

@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +33,8 @@ from observer.index.segment import (
 )
 from observer.index.view import LEAST_RARITY
 
-from .conftest import a_vector, a_view, an_item, codes, found, near, query
+from .conftest import DIMENSIONS, MODEL, WORDS, a_vector, a_view, an_item, codes, found, near, query
 
-Make = Callable[..., Any]
-MODEL, DIMENSIONS = "0123456789ab", 64
-WORDS = ("aa", "bb", "cc", "dd", "ee")
 FIELDS = ("title", "subtitle", "narrative", "facts", "concepts", "files_modified")
 STEP = 1 / 255
 """What an impact may be off by, and half as much again."""
@@ -51,7 +48,7 @@ def made(changes: Sequence[ItemChange], codes: Codes, **given: Any) -> Segment:
     return segment(changes, codes, **fields)
 
 
-def item_of(an_item: Make, seq: int, columns: Sequence[str]) -> Item:
+def item_of(seq: int, columns: Sequence[str]) -> Item:
     listed = {
         name: (text,) if name in FIELDS[3:] else text
         for name, text in zip(FIELDS, columns, strict=True)
@@ -79,9 +76,9 @@ def bm25(rows: Mapping[int, Sequence[str]], words: Sequence[str]) -> dict[int, f
     return scores
 
 
-def changes_of(an_item: Make, rows: Sequence[Sequence[str]]) -> list[ItemChange]:
+def changes_of(rows: Sequence[Sequence[str]]) -> list[ItemChange]:
     return [
-        ItemChange(change=seq, id=4 * seq, item=item_of(an_item, seq, columns))
+        ItemChange(change=seq, id=4 * seq, item=item_of(seq, columns))
         for seq, columns in enumerate(rows, start=1)
     ]
 
@@ -91,7 +88,7 @@ def changes_of(an_item: Make, rows: Sequence[Sequence[str]]) -> list[ItemChange]
     st.lists(COLUMNS, min_size=1, max_size=8), st.sets(st.sampled_from((*WORDS, "zz")), min_size=1)
 )
 def test_relevance_is_bm25(rows: list[tuple[str, ...]], words: set[str]) -> None:
-    view = a_view(codes, made(changes_of(an_item, rows), codes))
+    view = a_view(codes, made(changes_of(rows), codes))
     expected = bm25({4 * seq: columns for seq, columns in enumerate(rows, start=1)}, sorted(words))
     asked = query(view, *sorted(words))
     places = np.arange(len(rows), dtype=np.int64)
@@ -107,7 +104,7 @@ def test_relevance_is_bm25(rows: list[tuple[str, ...]], words: set[str]) -> None
 
 @given(st.lists(COLUMNS, min_size=2, max_size=9), st.integers(1, 8))
 def test_several_segments_are_as_good_as_one(rows: list[tuple[str, ...]], cut: int) -> None:
-    changes = changes_of(an_item, rows)
+    changes = changes_of(rows)
     cut = min(cut, len(changes) - 1)
     parts = [made(changes[:cut], codes), made(changes[cut:], codes)]
     whole = a_view(codes, made(changes, codes))
@@ -131,12 +128,12 @@ STEPS = st.lists(
 )
 
 
-def history(an_item: Make, a_vector: Make, steps: Sequence[Any]) -> list[ItemChange]:
+def history(steps: Sequence[Any]) -> list[ItemChange]:
     return [
         ItemChange(
             change=number,
             id=4 * seq,
-            item=item_of(an_item, seq, columns) if columns else None,
+            item=item_of(seq, columns) if columns else None,
             vector=a_vector(number) if columns and has_vector else None,
         )
         for number, (seq, columns, has_vector) in enumerate(steps, start=1)
@@ -155,7 +152,7 @@ def parted(changes: Sequence[ItemChange], codes: Codes, size: int) -> list[Segme
 
 @given(STEPS, st.integers(1, 5))
 def test_merged_is_the_same_as_made_at_once(steps: list[Any], size: int) -> None:
-    changes = history(an_item, a_vector, steps)
+    changes = history(steps)
     parts = parted(changes, codes, size)
     one = merged(parts, mean_length=5.0)
     whole = made(changes, codes, mean_length=5.0)
@@ -183,21 +180,18 @@ def test_a_vector_that_is_none_is_not_found(vector: bytes) -> None:
     assert near(a_view(codes, made([change], codes)), a_vector(1)) == {}
 
 
-def test_of_equal_rows_the_newest_come_first() -> None:
+def test_of_equal_rows_the_newest_come_first_and_none_answer_nothing() -> None:
     changes = [ItemChange(change=n, id=4 * n, item=an_item(n, "aa")) for n in range(1, 9)]
     changes += [ItemChange(change=n, id=4 * n, item=an_item(n, "bb")) for n in range(9, 40)]
     parts = a_view(codes, made(changes[:5], codes), made(changes[5:], codes))
     assert list(found(parts, "aa"))[:3] == [32, 28, 24]
-
-
-def test_an_index_without_rows_answers_nothing() -> None:
     empty = a_view(codes)
     assert (found(empty, "aa"), near(empty, b"\x01" * DIMENSIONS), empty.size) == ({}, {}, 0)
 
 
 @given(st.lists(COLUMNS, min_size=1, max_size=30), st.integers(1, 5))
 def test_a_limit_cuts_the_worst(rows: list[tuple[str, ...]], limit: int) -> None:
-    changes = changes_of(an_item, rows)
+    changes = changes_of(rows)
     view = a_view(codes, *parted(changes, codes, 7))
     every, best = (list(found(view, *WORDS, limit=n).values()) for n in (999, limit))
     # Words that most items hold, worth a millionth, count only where they fill a list.
@@ -256,6 +250,7 @@ ARRAYS = st.sampled_from(TYPES).flatmap(
 
 @given(st.dictionaries(st.text(max_size=3), ARRAYS, max_size=4))
 def test_what_is_saved_is_loaded(tmp_path: Path, arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+    arrays = arrays | {"not in one piece": np.arange(12, dtype=np.int64).reshape(3, 4).T[::2]}
     save(tmp_path / "a", FACTS, arrays)
     saved = load(tmp_path / "a")
     assert saved.facts == b'{"name":"\xc3\xa9","number":7}'
@@ -267,87 +262,54 @@ def test_what_is_saved_is_loaded(tmp_path: Path, arrays: dict[str, np.ndarray[An
         assert not mapped.flags.writeable
 
 
-def test_an_array_that_is_not_in_one_piece_is_saved_as_it_reads(tmp_path: Path) -> None:
-    table = np.arange(12, dtype=np.int64).reshape(3, 4).T[::2]
-    save(tmp_path / "a", FACTS, {"t": table})
-    assert load(tmp_path / "a").arrays["t"].tolist() == table.tolist()
-
-
 @pytest.fixture
 def whole(tmp_path: Path) -> bytes:
     save(tmp_path / "a", FACTS, {"x": np.arange(20, dtype=np.int64), "y": np.zeros(0, np.uint8)})
     return (tmp_path / "a").read_bytes()
 
 
-def test_a_file_cut_anywhere_is_torn(tmp_path: Path, whole: bytes) -> None:
-    for length in range(len(whole)):
-        (tmp_path / "a").write_bytes(whole[:length])
+def test_a_file_cut_anywhere_or_with_more_behind_it_is_torn(tmp_path: Path, whole: bytes) -> None:
+    for torn in (whole + b"\0", *(whole[:length] for length in range(len(whole)))):
+        (tmp_path / "a").write_bytes(torn)
         with pytest.raises(CorruptFile):
             load(tmp_path / "a")
 
 
-def test_a_file_with_more_behind_it_is_torn(tmp_path: Path, whole: bytes) -> None:
-    (tmp_path / "a").write_bytes(whole + b"\0")
-    with pytest.raises(CorruptFile):
-        load(tmp_path / "a")
-
-
-def test_a_header_with_one_wrong_byte_is_torn(tmp_path: Path, whole: bytes) -> None:
+@pytest.mark.parametrize("is_header", [True, False], ids=["header", "array"])
+def test_a_header_or_an_array_with_one_wrong_byte_is_torn(
+    tmp_path: Path, whole: bytes, *, is_header: bool
+) -> None:
     end = whole.index(b"]", whole.index(b"slots")) + len(b',"size_bytes":160}')
-    for place in range(end):
-        changed = bytearray(whole)
-        changed[place] ^= 1
-        (tmp_path / "a").write_bytes(changed)
-        with pytest.raises(CorruptFile):
-            load(tmp_path / "a")
-
-
-def test_an_array_with_one_wrong_byte_is_torn(tmp_path: Path, whole: bytes) -> None:
     begin = whole.index(np.arange(20, dtype=np.int64).tobytes())
-    for place in range(begin, begin + 160):
+    for place in range(end) if is_header else range(begin, begin + 160):
         changed = bytearray(whole)
         changed[place] ^= 1
         (tmp_path / "a").write_bytes(changed)
-        with pytest.raises(CorruptFile, match="x is damaged"):
+        with pytest.raises(CorruptFile, match="." if is_header else "x is damaged"):
             load(tmp_path / "a")
 
 
-@pytest.mark.parametrize("content", [b"", b"something else", MARK, MARK + b"\xff" * 8, b"\0" * 999])
-def test_a_foreign_file_is_torn(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "a").write_bytes(content)
-    with pytest.raises(CorruptFile):
-        load(tmp_path / "a")
-
-
-def test_a_missing_file_and_a_folder_are_torn(tmp_path: Path) -> None:
-    for path in (tmp_path / "missing", tmp_path):
+def test_what_is_foreign_missing_or_a_folder_is_torn(tmp_path: Path) -> None:
+    for number, content in enumerate((b"", b"else", MARK, MARK + b"\xff" * 8, b"\0" * 999)):
+        (tmp_path / str(number)).write_bytes(content)
+    for path in (*tmp_path.iterdir(), tmp_path / "missing", tmp_path):
         with pytest.raises(CorruptFile):
             load(path)
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_full_disk_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+def test_a_full_disk_leaves_what_was_there_which_is_its_owners_only(
+    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os if step == "fsync" else Path, step, full)
-    with pytest.raises(OSError, match="No space"):
-        save(tmp_path / "a", FACTS, {"x": np.arange(9)})
-    assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == []
-
-
-def test_what_was_there_stays_when_a_save_fails(
-    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
-        save(tmp_path / "a", FACTS, {})
+    for name in ("a", "b"):
+        with pytest.raises(OSError, match="No space"):
+            save(tmp_path / name, FACTS, {"x": np.arange(9)})
+    assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == ["a"]
     assert (tmp_path / "a").read_bytes() == whole
-
-
-def test_a_file_is_its_owners_only(tmp_path: Path, whole: bytes) -> None:
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +26,6 @@ from observer.store.connection import stemmer
 
 from .conftest import an_item, codes
 
-Make = Callable[..., Item]
 STEM = stemmer()
 
 
@@ -82,20 +80,15 @@ def test_text_becomes_codes(text: str, stems: list[str]) -> None:
     assert columns(codes, an_item(1, text))[0] == coded(*stems)
 
 
-def test_each_field_has_its_column() -> None:
+def test_each_field_has_its_column_and_a_whole_word_comes_without_its_parts() -> None:
     item = an_item(
         1, "a", subtitle="b", narrative="c", facts=("d", "e"), concepts=("f", "g"),
         files_modified=("h", "i"), files_read=("h", "j"),
     )  # fmt: skip
     expected = [coded(*stems) for stems in ("a", "b", "c", "de", "fg", "hij")]
     assert columns(codes, item) == expected
-
-
-def test_a_long_name_with_humps_keeps_the_parts_of_its_beginning() -> None:
-    assert columns(codes, an_item(1, "ab" + "CdefG" * 100))[0][:2] == coded("ab", "cdef")
-
-
-def test_a_whole_word_comes_without_its_parts() -> None:
+    long = columns(codes, an_item(1, "ab" + "CdefG" * 100))[0]
+    assert long[:2] == coded("ab", "cdef"), "the parts of its beginning"
     assert list(codes.whole("HTTPServer")) == coded("httpserver")
     assert codes.whole("x" * (WORD_CHARS + 1)) == ()
 
@@ -138,7 +131,7 @@ def test_many_words_have_the_codes_of_each(words: list[str]) -> None:
     assert codes.whole_each(words) == [codes.whole(word) for word in words]
 
 
-def test_plain_words_are_stemmed_in_one_call() -> None:
+def test_plain_words_are_stemmed_in_one_call_and_a_letter_that_parts_a_word_keeps_both() -> None:
     asked: list[str] = []
 
     def stem(word: str) -> tuple[str, ...]:
@@ -147,10 +140,7 @@ def test_plain_words_are_stemmed_in_one_call() -> None:
 
     Codes(stem).whole_each(["tests", "text"])
     assert asked == ["tests text"]
-
-
-def test_a_word_that_a_letter_parts_keeps_the_codes_of_both_parts() -> None:
-    """The engine takes this letter of New Tai Lue for a separator."""
+    # The engine takes this letter of New Tai Lue for a separator.
     assert codes.whole_each(["ab\u19b0cd", "x"]) == [(code("ab"), code("cd")), (code("x"),)]
 
 
@@ -215,16 +205,10 @@ def test_a_word_weighs_by_the_columns_it_stands_in(rows: list[Row], query: list[
     assert found.tolist() == expected
 
 
-@pytest.mark.parametrize("rows", [[], [[[1]] * COLUMNS]])
-def test_no_codes_are_a_sequence_that_nothing_holds(rows: list[Any]) -> None:
-    assert not occurrences(rows, [1]).hold([]).any()
-
-
-def test_a_sequence_longer_than_everything_is_not_held() -> None:
-    assert occurrences([[[1]] * COLUMNS], [1]).hold([1] * 99).tolist() == [False]
-
-
-def test_sixty_four_words_stand_together() -> None:
+def test_nothing_holds_no_codes_or_too_many_and_sixty_four_stand_together() -> None:
+    one = [[1]] * COLUMNS
+    for rows, sequence in (([], []), ([one], []), ([one], [1] * 99)):
+        assert not occurrences(rows, [1]).hold(sequence).any()
     query = list(range(1, 65))
     row = [query, *([[]] * (COLUMNS - 1))]
     assert occurrences([row], query).together(64).tolist() == [64]

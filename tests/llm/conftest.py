@@ -118,18 +118,6 @@ def model() -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def answered() -> type[Answered]:
-    """What the stand-in can be scripted with beside a body."""
-    return Answered
-
-
-@pytest.fixture
-def complete() -> Callable[..., bytes]:
-    """Make a chat completion."""
-    return completion
-
-
-@pytest.fixture
 def with_client(model: StandIn) -> Callable[..., Any]:
     """Run a coroutine function with a client of the stand-in."""
 

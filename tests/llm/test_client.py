@@ -26,6 +26,8 @@ from observer.llm.prompt import LlmPrompt
 from observer.llm.reply import AskFailed, LlmReply, enriched
 from observer.local import client
 
+from .conftest import Answered, completion
+
 QUESTION = LlmPrompt(instructions="Answer.", quoted="<data>\nx\n</data>")
 KEY = "sk-" + "t3stk3y" * 4
 
@@ -72,22 +74,16 @@ def test_a_question_is_posted_and_its_answer_comes_with_its_tokens(ask: Ask, mod
     ],
 )
 def test_where_no_tokens_of_use_are_shown_they_are_estimated(
-    ask: Ask, model: Any, complete: Any, usage: Any, tokens: int
+    ask: Ask, model: Any, usage: Any, tokens: int
 ) -> None:
-    model.script(complete("x" * 300, usage=usage))
+    model.script(completion("x" * 300, usage=usage), completion(None))
     assert ask().tokens == tokens
+    assert ask().text == "", "an answer without text"
 
 
-def test_an_answer_without_text_is_empty(ask: Ask, model: Any, complete: Any) -> None:
-    model.script(complete(None))
-    assert ask().text == ""
-
-
-def test_what_an_endpoint_refuses_is_left_out_from_then_on(
-    with_client: Any, model: Any, complete: Any, answered: Any
-) -> None:
+def test_what_an_endpoint_refuses_is_left_out_from_then_on(with_client: Any, model: Any) -> None:
     refusal = b'{"error": {"message": "max_tokens and response_format are not supported"}}'
-    model.script(answered(refusal, status=400), complete())
+    model.script(Answered(refusal, status=400), completion())
 
     async def twice(client: LlmClient) -> None:
         await client.ask(QUESTION)
@@ -96,28 +92,26 @@ def test_what_an_endpoint_refuses_is_left_out_from_then_on(
     with_client(twice)
     first, second, third = model.asked
     assert {"max_tokens", "response_format"} <= first.keys()
-    assert (
-        second.keys()
-        == third.keys()
-        == {"model", "messages", "temperature", "max_completion_tokens"}
-    )
+    kept = {"model", "messages", "temperature", "max_completion_tokens"}
+    assert second.keys() == third.keys() == kept
 
 
-def test_a_refusal_that_stays_is_shown(failure: Any, model: Any, answered: Any) -> None:
-    model.script(answered(b'{"error": {"message": "no temperature, please"}}', status=400))
+def test_a_refusal_is_shown_without_the_key(failure: Any, model: Any) -> None:
+    model.script(Answered(b'{"error": {"message": "no temperature, please"}}', status=400))
     assert "no temperature, please" in failure().message
     assert len(model.asked) == 2
+    body = f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode()
+    model.script(Answered(body, status=401))
+    found = failure(key=KEY)
+    assert "the key is refused" in found.message
+    assert KEY not in str(found)
 
 
 @pytest.mark.parametrize(
     ("status", "body", "said", "asked_wrong"),
     [
-        pytest.param(
-            401, b'{"error": {"message": "no key"}}', "the key is missing", False, id="401"
-        ),
-        pytest.param(
-            404, b'{"error": "model tiny not found"}', "model tiny not found", False, id="404"
-        ),
+        pytest.param(401, b'{"error": {"message": "no"}}', "the key is missing", False, id="401"),
+        pytest.param(404, b'{"error": "no model tiny"}', "no model tiny", False, id="404"),
         pytest.param(413, b"too long", "too long", True, id="413"),
         pytest.param(500, b"<h1>Oops</h1>", "answered 500", False, id="500"),
         pytest.param(503, b"", "answered 503", False, id="503"),
@@ -126,20 +120,12 @@ def test_a_refusal_that_stays_is_shown(failure: Any, model: Any, answered: Any) 
     ],
 )
 def test_a_status_other_than_200_is_shown(
-    failure: Any, model: Any, answered: Any, status: int, body: bytes, said: str, asked_wrong: bool
+    failure: Any, model: Any, status: int, body: bytes, said: str, asked_wrong: bool
 ) -> None:
-    model.script(answered(body, status=status))
+    model.script(Answered(body, status=status))
     found = failure()
     assert said in found.message
     assert (found.tokens, found.is_asked_wrong) == (0, asked_wrong)
-
-
-def test_a_refused_key_is_not_repeated(failure: Any, model: Any, answered: Any) -> None:
-    body = f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode()
-    model.script(answered(body, status=401))
-    found = failure(key=KEY)
-    assert "the key is refused" in found.message
-    assert KEY not in str(found)
 
 
 @pytest.mark.parametrize(
@@ -155,15 +141,15 @@ def test_a_refused_key_is_not_repeated(failure: Any, model: Any, answered: Any) 
     ],
 )
 def test_who_asks_to_be_left_alone_says_how_long(
-    failure: Any, model: Any, answered: Any, after: str, least_s: float, most_s: float
+    failure: Any, model: Any, after: str, least_s: float, most_s: float
 ) -> None:
-    model.script(answered(b"busy", status=429, headers=(("Retry-After", after),)))
+    model.script(Answered(b"busy", status=429, headers=(("Retry-After", after),)))
     assert least_s <= failure().wait_s <= most_s
 
 
-def test_a_redirect_is_not_followed(failure: Any, model: Any, answered: Any) -> None:
+def test_a_redirect_is_not_followed(failure: Any, model: Any) -> None:
     to = (("Location", "http://127.0.0.1:1/v1/chat/completions"),)
-    model.script(answered(b"", status=307, headers=to))
+    model.script(Answered(b"", status=307, headers=to))
     assert "a redirect" in failure(key=KEY).message
     assert len(model.asked) == 1
 
@@ -182,9 +168,9 @@ def test_a_redirect_is_not_followed(failure: Any, model: Any, answered: Any) -> 
     ],
 )
 def test_what_is_no_completion_is_shown_with_its_type(
-    failure: Any, model: Any, answered: Any, body: bytes, kind: str
+    failure: Any, model: Any, body: bytes, kind: str
 ) -> None:
-    model.script(answered(body, headers=(("Content-Type", kind),)))
+    model.script(Answered(body, headers=(("Content-Type", kind),)))
     found = failure()
     assert f"not a chat completion ({kind})" in found.message
     assert (found.tokens, found.is_asked_wrong) == (QUESTION.tokens, True)
@@ -193,32 +179,17 @@ def test_what_is_no_completion_is_shown_with_its_type(
 @pytest.mark.parametrize(
     ("script", "said", "tokens"),
     [
-        pytest.param(
-            lambda complete, _: complete('{"narr', finish_reason="length"),
-            "was not done",
-            1000,
-            id="not done",
-        ),
-        pytest.param(lambda *_: b" " * (64 << 20), "more than 1,048,576 bytes", None, id="huge"),
-        pytest.param(lambda _, answered: answered(b"", cut=True), "broke off", None, id="cut"),
-        pytest.param(
-            lambda _, answered: answered(b"", gate=threading.Event()),
-            "within 0.5 s",
-            None,
-            id="silent",
-        ),
+        (completion('{"narr', finish_reason="length"), "was not done", 1000),
+        (b" " * (64 << 20), "more than 1,048,576 bytes", None),
+        (Answered(b"", cut=True), "broke off", None),
+        (Answered(b"", gate=threading.Event()), "within 0.5 s", None),
     ],
+    ids=["not done", "huge", "cut", "silent"],
 )
 def test_an_answer_that_does_not_come_whole_is_shown_in_time_with_its_cost(
-    failure: Any,
-    model: Any,
-    complete: Any,
-    answered: Any,
-    script: Callable[..., Any],
-    said: str,
-    tokens: int | None,
+    failure: Any, model: Any, script: Answered | bytes, said: str, tokens: int | None
 ) -> None:
-    model.script(script(complete, answered))
+    model.script(script)
     found = failure(wait_s=0.5) if "within" in said else failure()
     assert said in found.message
     assert found.tokens == tokens
@@ -261,8 +232,7 @@ def _ask_at(url: str, *, wait_s: float) -> AskFailed:
 
 
 def test_a_server_that_drips_is_left_in_time(dripping: int) -> None:
-    found = _ask_at(f"http://127.0.0.1:{dripping}/", wait_s=0.4)
-    assert "within 0.4 s" in found.message
+    assert "within 0.4 s" in _ask_at(f"http://127.0.0.1:{dripping}/", wait_s=0.4).message
 
 
 def test_where_nothing_listens_that_is_shown_and_costs_nothing() -> None:
@@ -393,16 +363,15 @@ def test_what_is_no_address_is_refused(home: Home, url: str, complaint: str) -> 
         endpoint(settings(url), home, {})
 
 
-def test_a_model_must_be_named(home: Home) -> None:
-    with pytest.raises(ConfigInvalid, match="llm_model is not"):
-        endpoint(settings(llm_model=""), home, {})
-
-
 def test_the_key_is_in_the_variable_that_is_named_or_in_a_file_of_the_home(home: Home) -> None:
     assert endpoint(settings(), home, {"OPENAI_API_KEY": KEY}).key == ""
     write_key(home, "of the file\n")
     assert endpoint(settings(llm_key_env="MY_KEY"), home, {"MY_KEY": KEY}).key == KEY
     assert endpoint(settings(llm_key_env="MY_KEY"), home, {}).key == "of the file"
+    for key in ("a\nb", "schlüssel", "a\x00b"):  # what no header can hold
+        with pytest.raises(ConfigInvalid) as raised:
+            endpoint(settings(llm_key_env="K"), home, {"K": key})
+        assert key not in str(raised.value)
 
 
 def test_a_file_that_others_can_read_or_we_cannot_is_refused(home: Home) -> None:
@@ -413,13 +382,8 @@ def test_a_file_that_others_can_read_or_we_cannot_is_refused(home: Home) -> None
     home.llm_key.mkdir()
     with pytest.raises(ConfigInvalid, match="cannot be read"):
         endpoint(settings(), home, {})
-
-
-@pytest.mark.parametrize("key", ["a\nb", "schlüssel", "a\x00b"])
-def test_what_no_header_can_hold_is_refused_unseen(home: Home, key: str) -> None:
-    with pytest.raises(ConfigInvalid) as raised:
-        endpoint(settings(llm_key_env="K"), home, {"K": key})
-    assert key not in str(raised.value)
+    with pytest.raises(ConfigInvalid, match="llm_model is not"):
+        endpoint(settings(llm_model=""), home, {})
 
 
 def test_neither_key_nor_query_is_shown() -> None:
@@ -427,27 +391,25 @@ def test_neither_key_nor_query_is_shown() -> None:
     assert repr(made) == "Endpoint('https://h/v1', 'tiny')"
 
 
-@pytest.mark.parametrize("where", ["file", "environment"])
-def test_a_daemon_inherits_the_key_and_no_other(
-    home: Home, monkeypatch: pytest.MonkeyPatch, where: str
+@pytest.mark.parametrize(
+    ("where", "text", "is_kept"),
+    [
+        ("file", 'llm_key_env = "MY_KEY"\n', True),
+        ("environment", "", True),
+        ("file", "not toml", False),
+        ("file", "", False),
+        ("file", "llm_key_env = 7", False),
+    ],
+)
+def test_a_daemon_inherits_the_key_that_is_named_and_no_other(
+    home: Home, monkeypatch: pytest.MonkeyPatch, where: str, text: str, *, is_kept: bool
 ) -> None:
-    if where == "file":
-        home.root.mkdir(parents=True)
-        home.config.write_text('llm_key_env = "MY_KEY"\n')
-    else:
+    home.root.mkdir(parents=True)
+    home.config.write_text(text)
+    if where == "environment":
         monkeypatch.setenv("OBSERVER_LLM_KEY_ENV", "MY_KEY")
     monkeypatch.setenv("MY_KEY", KEY)
     monkeypatch.setenv("OTHER_KEY", KEY)
     kept = client._environment(home)
-    assert kept["MY_KEY"] == KEY
+    assert kept.get("MY_KEY") == (KEY if is_kept else None)
     assert "OTHER_KEY" not in kept
-
-
-@pytest.mark.parametrize("text", ["not toml", "", "llm_key_env = 7"])
-def test_a_daemon_inherits_none_that_is_not_named(
-    home: Home, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    home.root.mkdir(parents=True)
-    home.config.write_text(text)
-    monkeypatch.setenv("MY_KEY", KEY)
-    assert "MY_KEY" not in client._environment(home)

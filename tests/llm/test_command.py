@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,6 +20,8 @@ from observer.core.paths import Home
 from observer.local import client
 from observer.tools import render, rows
 from tests.support import Until
+
+from .conftest import Answered, completion
 
 Observer = Callable[..., Any]
 
@@ -54,9 +57,21 @@ def test_on_without_a_daemon_it_tells_what_the_store_knows(
     assert (shown["status"]["url"], shown["status"]["model"]) == (model.url, "tiny")
 
 
-def test_settings_that_cannot_be_used_are_shown(
-    within: Observer, configured: Home, monkeypatch: pytest.MonkeyPatch
+def test_try_says_what_is_wrong_and_what_a_model_cannot_do(
+    within: Observer,
+    configured: Home,
+    model: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    model.script(Answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
+    ran = within("config", "llm", "--try")
+    assert ran.returncode == 1
+    assert 'answered 404: model "tiny" not found' in ran.stderr
+    assert "check llm_model (tiny)" in ran.stderr
+    model.script(completion("Hello! How can I help?"))
+    ran = within("config", "llm", "--try")
+    assert ran.returncode == 2
+    assert "not what was asked for" in ran.stderr
     monkeypatch.setenv("OBSERVER_LLM_MODEL", "")
     assert "problem  llm_url is set and llm_model is not" in within("config", "llm").stdout
 
@@ -71,63 +86,33 @@ def test_try_shows_the_answer(within: Observer, configured: Home, model: Any) ->
     assert shown["answer"]["concepts"] == ["locking", "double booking"]
 
 
-def test_try_says_what_is_wrong(
-    within: Observer, configured: Home, model: Any, answered: Any
-) -> None:
-    model.script(answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
-    ran = within("config", "llm", "--try")
-    assert ran.returncode == 1
-    assert 'answered 404: model "tiny" not found' in ran.stderr
-    assert "check llm_model (tiny)" in ran.stderr
-
-
-def test_try_says_what_a_model_cannot_do(
-    within: Observer, configured: Home, model: Any, complete: Any
-) -> None:
-    model.script(complete("Hello! How can I help?"))
-    ran = within("config", "llm", "--try")
-    assert ran.returncode == 2
-    assert "not what was asked for" in ran.stderr
-
-
 @pytest.mark.slow
-class TestWithADaemon:
-    """A real daemon, the real command, a real HTTP server."""
-
-    @pytest.fixture(autouse=True)
-    def _worked(self, configured: Home, within: Observer, tmp_path: Any) -> None:
-        del configured  # in force before the daemon starts
-        """A session that is over."""
-        folder = tmp_path / "shop"
-        folder.mkdir()
-        (folder / "pyproject.toml").touch()
-        here = {"session": "s1", "cwd": str(folder)}
-        for kind, *fields in (("prompt", "text=fix the cart of the shop"), ("session-end",)):
-            shown = [f"{name}={value}" for name, value in here.items()]
-            assert within("post", kind, *fields, *shown, "--wait").returncode == 0
-
-    def test_what_the_model_wrote_is_found_shown_and_survives_a_rebuild(
-        self, home: Home, within: Observer, until: Until, model: Any
-    ) -> None:
-        until(lambda: _llm(home)["tokens_today"] == 1000)
-        for _ in range(2):
-            found = within("search", "booked")
-            assert "fix the cart of the shop" in found.stdout
-            number = found.stdout.partition("#")[2].partition(" ")[0]
-            assert "narrative (by tiny): The cart lost" in within("show", number).stdout
-            assert within("doctor", "--rebuild").returncode == 0
-        assert len(model.asked) == 1
-
-    def test_status_tells_what_it_costs(self, home: Home, within: Observer, until: Until) -> None:
-        until(lambda: _llm(home)["tokens_today"] == 1000)
-        assert "tiny: 1,000 of 200,000 tokens, 1 request" in within("status").stdout
+@pytest.mark.usefixtures("configured")
+def test_what_the_model_wrote_is_found_shown_paid_for_and_survives_a_rebuild(
+    home: Home, within: Observer, until: Until, model: Any, tmp_path: Path
+) -> None:
+    """A real daemon, the real command, a real HTTP server, and a session that is over."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    for words in (("prompt", "text=fix the cart of the shop"), ("session-end",)):
+        assert within("post", *words, "session=s1", f"cwd={folder}", "--wait").returncode == 0
+    until(lambda: _llm(home)["tokens_today"] == 1000)
+    assert "tiny: 1,000 of 200,000 tokens, 1 request" in within("status").stdout
+    for _ in range(2):
+        found = within("search", "booked")
+        assert "fix the cart of the shop" in found.stdout
+        number = found.stdout.partition("#")[2].partition(" ")[0]
+        assert "narrative (by tiny): The cart lost" in within("show", number).stdout
+        assert within("doctor", "--rebuild").returncode == 0
+    assert len(model.asked) == 1
 
 
 @pytest.fixture
-def held(model: Any, answered: Any, complete: Any) -> threading.Event:
+def held(model: Any) -> threading.Event:
     """A model that thinks until it is let go, and then answers."""
     gate = threading.Event()
-    model.script(answered(complete(), gate=gate))
+    model.script(Answered(completion(), gate=gate))
     return gate
 
 
@@ -157,24 +142,14 @@ def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("configured", "held")
-def test_a_daemon_amid_a_request_goes_down_at_once(
-    within: Observer, until: Until, model: Any
-) -> None:
-    within("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
-    within("post", "session-end", "session=s1", "--wait")
-    until(lambda: len(model.asked) == 1)
-    assert within("down").returncode == 0
-    assert len(model.asked) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("configured", "held")
-def test_events_are_stored_while_a_model_thinks(within: Observer, until: Until, model: Any) -> None:
+def test_a_daemon_amid_a_request_is_not_held_up(within: Observer, until: Until, model: Any) -> None:
     within("post", "prompt", "text=fix the cart of the shop", "session=s1", "--wait")
     within("post", "session-end", "session=s1", "--wait")
     until(lambda: len(model.asked) == 1)
     within("post", "custom", "name=deploy", "--wait")
     assert "deploy" in within("search", "deploy").stdout
+    assert within("down").returncode == 0
+    assert len(model.asked) == 1
 
 
 def _llm(home: Home) -> Any:
@@ -232,16 +207,10 @@ def test_the_whole_item_has_both_and_marks_what_a_model_wrote() -> None:
     ]
 
 
-@pytest.mark.parametrize(("item", "is_outdated"), [(ITEM, False), (CHANGED, True)])
-def test_a_tool_has_it_in_a_field_of_its_own(item: Item, *, is_outdated: bool) -> None:
-    written = msgspec.json.decode(msgspec.json.encode(rows.observation(item, nameless)))["written"]
-    assert (written["by"], written["is_outdated"], written["next_steps"]) == (
-        "tiny",
-        is_outdated,
-        None,
-    )
-
-
-def test_without_a_model_nothing_is_different() -> None:
+def test_a_tool_has_it_in_a_field_of_its_own_and_without_a_model_nothing_is_different() -> None:
+    for item, is_outdated in ((ITEM, False), (CHANGED, True)):
+        shown = msgspec.json.decode(msgspec.json.encode(rows.observation(item, nameless)))
+        written = [shown["written"][name] for name in ("by", "is_outdated", "next_steps")]
+        assert written == ["tiny", is_outdated, None]
     assert b"written" not in msgspec.json.encode(rows.observation(PLAIN, nameless))
     assert "(by" not in render.detail(PLAIN, nameless) + render.pack_summary(PLAIN)

@@ -99,25 +99,17 @@ def test_the_agent_plugin_keeps_to_the_specification() -> None:
     assert f"plugins/agent-plugin/{server['command'].removeprefix('./')}" in FILES
 
 
-def test_the_cursor_plugin_keeps_to_its_schema() -> None:
-    """Source: cursor/plugins, schemas/plugin.schema.json; the manifest is closed."""
-    manifest = loaded("plugins/cursor/.cursor-plugin/plugin.json")
-    assert set(manifest) <= CURSOR_FIELDS
-    assert set(manifest["author"]) <= {"name", "email"}
-
-
-def test_the_bundle_for_claude_desktop_starts_what_it_carries() -> None:
-    """Source: MCPB manifest 0.3."""
-    manifest = loaded("plugins/mcpb/manifest.json")
-    assert {"manifest_version", "name", "version", "description", "author", "server"} <= set(
-        manifest
-    )
-    server = manifest["server"]
-    assert f"plugins/mcpb/{server['entry_point']}" in FILES
-    assert f"${{__dirname}}/{server['entry_point']}" in server["mcp_config"]["args"]
-
-
-def test_the_power_has_what_kiro_shows_of_it() -> None:
+def test_the_plugins_of_cursor_claude_desktop_and_kiro_have_what_these_read() -> None:
+    """Sources: cursor/plugins, schemas/plugin.schema.json, which is closed; MCPB manifest 0.3."""
+    cursor = loaded("plugins/cursor/.cursor-plugin/plugin.json")
+    assert set(cursor) <= CURSOR_FIELDS
+    assert set(cursor["author"]) <= {"name", "email"}
+    bundle = loaded("plugins/mcpb/manifest.json")
+    wanted = {"manifest_version", "name", "version", "description", "author", "server"}
+    assert wanted <= set(bundle)
+    entry = bundle["server"]["entry_point"]
+    assert f"plugins/mcpb/{entry}" in FILES
+    assert f"${{__dirname}}/{entry}" in bundle["server"]["mcp_config"]["args"]
     head = FILES["plugins/kiro/POWER.md"].split("---\n")[1]
     named = dict(line.split(": ", 1) for line in head.splitlines())
     assert {"name", "displayName", "description", "keywords", "author"} == set(named)

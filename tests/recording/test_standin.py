@@ -60,16 +60,12 @@ def test_a_client_with_a_shell_alone_is_led_through_its_steps(
     path: str, body: Body, tmp_path: Path
 ) -> None:
     with standin.serving(scenario.steps(tmp_path)) as model:
+        aside = ask(f"{model.url}/v1/messages", {"messages": []})
         said = [ask(model.url + path, body(number > 0)) for number in range(5)]
     assert [scenario.TEST in each for each in said] == [True, True, True, False, False]
     assert "git commit" in said[3]
     assert scenario.CLOSING in said[4]
-    assert len(model.requests) == 5
-
-
-def test_a_request_without_tools_is_answered_aside(tmp_path: Path) -> None:
-    with standin.serving(scenario.steps(tmp_path)) as model:
-        assert standin.ASIDE in ask(f"{model.url}/v1/messages", {"messages": []})
+    assert (standin.ASIDE in aside, len(model.requests)) == (True, 6)
 
 
 EDIT = {"path": "/p/till.py", "old": "sum(prices) - 1", "new": "sum(prices)"}

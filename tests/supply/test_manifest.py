@@ -8,7 +8,6 @@ import tomllib
 from pathlib import Path
 
 import click
-import pytest
 
 from observer import __version__
 from observer.cli.app import observer
@@ -20,14 +19,11 @@ PACKAGE = MANIFEST["packages"][0]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def test_name_description_and_versions_are_the_packages() -> None:
+def test_name_description_and_versions_are_the_packages_as_the_readme_proves() -> None:
+    """The registry looks for a line in the description that the package index shows."""
     assert PACKAGE["identifier"] == PROJECT["name"]
     assert MANIFEST["version"] == PACKAGE["version"] == __version__
     assert MANIFEST["description"] == PROJECT["description"]
-
-
-def test_the_readme_proves_to_a_registry_whose_package_it_is() -> None:
-    """The registry looks for this line in the description that the package index shows."""
     assert PROJECT["readme"] == "README.md"
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"<!-- mcp-name: (\S+) -->", readme) == [MANIFEST["name"]]
@@ -42,15 +38,9 @@ def test_the_command_that_a_client_would_run_exists() -> None:
     assert [each["name"] for each in PACKAGE["environmentVariables"]] == [ENV_HOME]
 
 
-@pytest.mark.parametrize(
-    ("value", "pattern"),
-    [
-        pytest.param(MANIFEST["name"], r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", id="name"),
-        pytest.param(MANIFEST["description"], r".{1,100}", id="description"),
-        pytest.param(MANIFEST["title"], r".{1,100}", id="title"),
-        pytest.param(PACKAGE["version"], r"\d+\.\d+\.\d+", id="version"),
-    ],
-)
-def test_the_registrys_limits_are_kept(value: str, pattern: str) -> None:
+def test_the_registrys_limits_are_kept() -> None:
     """Source: server.schema.json of 2025-12-11, and the requirements of the official registry."""
-    assert re.fullmatch(pattern, value)
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", MANIFEST["name"])
+    assert re.fullmatch(r".{1,100}", MANIFEST["description"])
+    assert re.fullmatch(r".{1,100}", MANIFEST["title"])
+    assert re.fullmatch(r"\d+\.\d+\.\d+", PACKAGE["version"])

@@ -95,28 +95,18 @@ def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Rec
     return recorded
 
 
-def hosts(recorded: Recorded) -> set[str]:
-    """Return the hosts that were named, looked up or connected to, loopback names included."""
+def hosts(recorded: Recorded, *, bound: bool = False) -> set[str]:
+    """Return the hosts that were named, looked up or connected to, or those that were bound."""
     shown = (
         text
         for event, texts, _ in recorded
-        if texts != "unix" and event != "socket.bind"
+        if texts != "unix" and (event == "socket.bind") == bound
         for text in texts
     )
     return {match[1] or match[2] for match in map(_HOST.match, shown) if match}
 
 
 _HOST = re.compile(r"\('([^']*)'|([^(].*)")
-
-
-def bound(recorded: Recorded) -> set[str]:
-    return {
-        match[1] or match[2]
-        for event, texts, _ in recorded
-        if event == "socket.bind" and texts != "unix"
-        for match in map(_HOST.match, texts)
-        if match
-    }
 
 
 def is_loopback(host: str) -> bool:
@@ -127,11 +117,6 @@ def lived(command: list[str | Path]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def test_the_guard_sees_who_leaves(guarded: Callable[[], Recorded]) -> None:
-    subprocess.run([sys.executable, "-c", CONNECT], check=True)
-    assert OUTSIDE in hosts(guarded())
 
 
 def namespaced(*command: str | Path) -> list[str | Path]:
@@ -149,9 +134,6 @@ def can_namespace() -> bool:
 
 
 HAS_NAMESPACES = can_namespace()
-needs_namespaces = pytest.mark.skipif(
-    not HAS_NAMESPACES, reason="user namespaces are not allowed here"
-)
 
 
 def without_route(counters: str) -> tuple[int, int]:
@@ -174,13 +156,16 @@ def test_a_whole_session_uses_unix_sockets_and_the_loopback_listener_only(
     programs = {" ".join(arguments[1:3]) for _, _, arguments in recorded}
     assert any(texts == "unix" for _, texts, _ in recorded), "the guard recorded nothing"
     assert any("daemon" in program for program in programs), programs
-    assert {host for host in hosts(recorded) | bound(recorded) if not is_loopback(host)} == set()
-    assert {"127.0.0.1"} <= bound(recorded) <= {"127.0.0.1", "::1"}
+    bound = hosts(recorded, bound=True)
+    assert {host for host in hosts(recorded) | bound if not is_loopback(host)} == set()
+    assert {"127.0.0.1"} <= bound <= {"127.0.0.1", "::1"}
 
 
-@needs_namespaces
-def test_the_kernel_counts_who_leaves() -> None:
-    assert min(without_route(lived(namespaced(sys.executable, "-c", CONNECT)))) > 0
+def test_the_guard_and_the_kernel_see_who_leaves(guarded: Callable[[], Recorded]) -> None:
+    command = [sys.executable, "-c", CONNECT]
+    out = lived(namespaced(*command) if HAS_NAMESPACES else command)
+    assert OUTSIDE in hosts(guarded())
+    assert not HAS_NAMESPACES or min(without_route(out)) > 0
 
 
 class Server(SimpleHTTPRequestHandler):

@@ -7,14 +7,15 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, LiteralString, NamedTuple, Protocol, cast
 from uuid import uuid4
 
 import psycopg
 import pytest
+from psycopg import errors
 
 from observer.sync import carriers, postgres
 from observer.sync.postgres import PostgresCarrier
@@ -253,11 +254,6 @@ def machine(share: Share) -> Iterator[Callable[[str], Carrier]]:
         one.close()
 
 
-@pytest.fixture
-def chain() -> Callable[..., list[Record]]:
-    return a_chain
-
-
 def a_chain(origin: str, length: int, *, body: str = '{"title": "a note"}') -> list[Record]:
     found: list[Record] = []
     for sequence in range(1, length + 1):
@@ -274,4 +270,21 @@ def a_chain(origin: str, length: int, *, body: str = '{"title": "a note"}') -> l
             body=body,
         )
         found.append(record)
+    return found
+
+
+def ask(connection: psycopg.Connection[tuple[Any, ...]], sql: str) -> list[tuple[Any, ...]]:
+    cursor = connection.execute(cast("LiteralString", sql))
+    return cursor.fetchall() if cursor.description else []
+
+
+def allowed(
+    connection: psycopg.Connection[tuple[Any, ...]], statements: Sequence[str]
+) -> list[str]:
+    """Return the statements that are not refused to a login."""
+    found = []
+    for sql in statements:
+        with suppress(errors.InsufficientPrivilege, errors.FeatureNotSupported):
+            ask(connection, sql)
+            found.append(sql)
     return found

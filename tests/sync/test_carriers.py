@@ -15,9 +15,9 @@ from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync import carriers
 from observer.sync.folder import FolderCarrier
 from observer.sync.record import Carrier, Record, chained, withheld
+from tests.sync.conftest import a_chain
 
 Machine = Callable[[str], Carrier]
-Chain = Callable[..., list[Record]]
 
 
 def all_of(carrier: Carrier, *, limit: int = 1000) -> dict[str, list[Record]]:
@@ -36,86 +36,68 @@ def all_of(carrier: Carrier, *, limit: int = 1000) -> dict[str, list[Record]]:
             found.setdefault(record.origin, []).append(record)
 
 
-def test_pushing_nothing_changes_nothing(machine: Machine) -> None:
-    machine("laptop").push([])
+def test_a_chain_is_taken_and_pulled_once_without_a_gap(machine: Machine) -> None:
+    one, two, three, _ = records = a_chain("a", 4)
+    laptop = machine("laptop")
+    laptop.push([])
     assert all_of(machine("desktop")) == {}
-
-
-def test_what_was_pushed_before_is_passed_over(machine: Machine, chain: Chain) -> None:
-    records = chain("a", 5)
-    carrier = machine("laptop")
-    carrier.push(records[:3])
-    carrier.push(records[:3])
-    carrier.push(records[1:])
-    assert all_of(machine("desktop")) == {"a": records}
-
-
-def test_a_machine_that_starts_again_goes_on_where_it_was(machine: Machine, chain: Chain) -> None:
-    records = chain("a", 4)
-    machine("laptop").push(records[:2])
-    machine("laptop").push(records)
-    assert all_of(machine("desktop")) == {"a": records}
-
-
-def test_records_that_leave_a_gap_are_not_taken(machine: Machine, chain: Chain) -> None:
-    one, _, three = chain("a", 3)
-    carrier = machine("laptop")
-    carrier.push([one])
+    laptop.push([one])
     with pytest.raises(BadInput, match="3 does not follow 1"):
-        carrier.push([three])
-    assert all_of(carrier) == {"a": [one]}
-
-
-def test_what_is_known_is_not_pulled_again(machine: Machine, chain: Chain) -> None:
-    records = chain("a", 4)
-    machine("laptop").push(records)
+        laptop.push([three])
+    assert all_of(laptop) == {"a": [one]}
+    laptop.push([one])
+    laptop.push([one, two])
+    laptop.push([two, three])
+    machine("laptop").push(records)  # which starts again
+    assert all_of(machine("desktop")) == {"a": records}
     assert machine("desktop").pull({"a": 2}, limit=10).records == records[2:]
     assert machine("desktop").pull({"a": 4}, limit=10).records == []
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 7])
-def test_a_pull_is_bounded(machine: Machine, chain: Chain, limit: int) -> None:
-    machine("laptop").push(chain("a", 5))
-    machine("desktop").push(chain("b", 6))
+def test_a_pull_is_bounded(machine: Machine, limit: int) -> None:
+    machine("laptop").push(a_chain("a", 5))
+    machine("desktop").push(a_chain("b", 6))
     found = all_of(machine("third"), limit=limit)
-    assert found == {"a": chain("a", 5), "b": chain("b", 6)}
+    assert found == {"a": a_chain("a", 5), "b": a_chain("b", 6)}
 
 
-def test_machines_see_each_other(machine: Machine, chain: Chain) -> None:
+def test_machines_see_each_others_texts_unchanged(machine: Machine) -> None:
     laptop, desktop = machine("laptop"), machine("desktop")
-    laptop.push(chain("a", 2))
-    desktop.push(chain("b", 3))
-    laptop.push(chain("a", 4))
-    assert all_of(laptop) == all_of(desktop) == {"a": chain("a", 4), "b": chain("b", 3)}
+    records = a_chain("a", 4, body='{"text": "größer 🦉 \\u0001 \\n' + "x" * 300_000 + '"}')
+    laptop.push(records[:2])
+    desktop.push(a_chain("b", 3))
+    laptop.push(records)
+    assert all_of(laptop) == all_of(desktop) == {"a": records, "b": a_chain("b", 3)}
 
 
-def test_text_of_any_language_and_length_travels_unchanged(machine: Machine, chain: Chain) -> None:
-    records = chain("a", 2, body='{"text": "größer 🦉 \\u0001 \\n' + "x" * 300_000 + '"}')
-    machine("laptop").push(records)
-    assert all_of(machine("desktop")) == {"a": records}
-
-
-def test_the_origin_of_another_machine_is_not_taken_over(machine: Machine, chain: Chain) -> None:
-    laptop, desktop = machine("laptop"), machine("desktop")
-    laptop.push(chain("a", 2))
+def test_who_writes_as_another_is_named_as_who_he_is(machine: Machine) -> None:
+    ana, ben = machine("Ana"), machine("Ben")
+    ana.push(a_chain("a", 2))
     with pytest.raises(BadInput, match="not the origin of this machine"):
-        desktop.push(chain("a", 3))
-    assert all_of(laptop) == {"a": chain("a", 2)}
+        ben.push(a_chain("a", 3))
+    ben.push(a_chain("b", 1))
+    assert {one.author for one in a_chain("b", 1)} == {"Ana"}
+    pulled = ana.pull({}, limit=9)
+    assert (pulled.me, pulled.people) == ("Ana", {"a": "Ana", "b": "Ben"})
+    assert all_of(ana) == {"a": a_chain("a", 2), "b": a_chain("b", 1)}
 
 
 @pytest.mark.slow
-def test_three_machines_write_at_once(machine: Machine, chain: Chain) -> None:
+def test_three_machines_write_at_once(machine: Machine) -> None:
     writers = {name: machine(name) for name in "abc"}
-    at_once([lambda n=name, c=one: push_in_parts(c, chain(n, 9)) for name, one in writers.items()])
-    assert all_of(machine("reader")) == {name: chain(name, 9) for name in "abc"}
+    at_once(
+        [lambda n=name, c=one: push_in_parts(c, a_chain(n, 9)) for name, one in writers.items()]
+    )
+    assert all_of(machine("reader")) == {name: a_chain(name, 9) for name in "abc"}
 
 
 @pytest.mark.slow
-def test_two_programs_of_one_machine_push_the_same_at_once(machine: Machine, chain: Chain) -> None:
+def test_two_programs_of_one_machine_push_the_same_at_once(machine: Machine) -> None:
     machine("laptop").push([])
     programs = [machine("laptop"), machine("laptop")]
-    at_once([lambda one=one: push_in_parts(one, chain("a", 9)) for one in programs])
-    assert all_of(machine("reader")) == {"a": chain("a", 9)}
+    at_once([lambda one=one: push_in_parts(one, a_chain("a", 9)) for one in programs])
+    assert all_of(machine("reader")) == {"a": a_chain("a", 9)}
 
 
 def at_once(works: Sequence[Callable[[], None]]) -> None:
@@ -127,11 +109,9 @@ def at_once(works: Sequence[Callable[[], None]]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after_ms", [5, 15, 40, 80, 160])
-def test_a_writer_that_is_killed_leaves_a_whole_chain(
-    machine: Machine, chain: Chain, after_ms: int
-) -> None:
+def test_a_writer_that_is_killed_leaves_a_whole_chain(machine: Machine, after_ms: int) -> None:
     machine("laptop").close()
-    records = chain("a", 60)
+    records = a_chain("a", 60)
     killed_while(lambda: push_in_parts(machine("laptop"), records), after_ms)
     arrived = all_of(machine("desktop")).get("a", [])
     assert arrived == records[: len(arrived)]
@@ -158,8 +138,8 @@ def killed_while(work: Callable[[], None], after_ms: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_full_disk_loses_and_doubles_nothing(machine: Machine, share: Any, chain: Chain) -> None:
-    records = chain("a", 40, body=f'"{secrets.token_hex(50_000)}"')
+def test_a_full_disk_loses_and_doubles_nothing(machine: Machine, share: Any) -> None:
+    records = a_chain("a", 40, body=f'"{secrets.token_hex(50_000)}"')
     laptop, desktop = machine("laptop"), machine("desktop")
     laptop.push(records[:1])
     assert all_of(desktop) == {"a": records[:1]}
@@ -173,62 +153,41 @@ def test_a_full_disk_loses_and_doubles_nothing(machine: Machine, share: Any, cha
 
 @pytest.mark.parametrize("share", ["folder", "git"], indirect=True)
 @pytest.mark.parametrize("keep", [0, 10, 100, -1])
-def test_a_torn_segment_stops_nobody_else(
-    machine: Machine, share: Any, chain: Chain, keep: int
-) -> None:
+def test_a_torn_segment_stops_nobody_else(machine: Machine, share: Any, keep: int) -> None:
     laptop = machine("laptop")
-    laptop.push(chain("a", 2))
+    laptop.push(a_chain("a", 2))
     desktop = cast("FolderCarrier", machine("desktop"))
     (torn,) = desktop.folder.glob("segments/*.segment")
     whole = torn.read_bytes()
     torn.write_bytes(whole[:keep])
-    desktop.push(chain("b", 2))
+    desktop.push(a_chain("b", 2))
     if not carriers.is_git(share.url):  # which has it whole itself
         pulled = desktop.pull({}, limit=10)
-        assert pulled.records == chain("b", 2)
+        assert pulled.records == a_chain("b", 2)
         assert "torn" in pulled.refused[0].why
         torn.write_bytes(whole)
-    assert all_of(desktop) == {"a": chain("a", 2), "b": chain("b", 2)}
+    assert all_of(desktop) == {"a": a_chain("a", 2), "b": a_chain("b", 2)}
     assert all_of(machine("third")) == all_of(laptop) == all_of(desktop)
 
 
-def test_what_is_withheld_is_gone_and_the_chain_goes_on(machine: Machine, chain: Chain) -> None:
-    records = chain("a", 3)
+def test_who_sent_it_withholds_it_and_the_chain_goes_on(machine: Machine) -> None:
+    records = a_chain("a", 3)
     laptop = machine("laptop")
     laptop.push(records)
-    laptop.withhold([records[1].uuid])
-    assert all_of(machine("late")) == {"a": [records[0], withheld(records[1]), records[2]]}
-    laptop.push(chain("a", 4))
-    assert all_of(machine("desktop"))["a"][3:] == chain("a", 4)[3:]
-
-
-def test_who_writes_as_another_is_named_as_who_he_is(machine: Machine, chain: Chain) -> None:
-    ana, ben = machine("Ana"), machine("Ben")
-    ana.push(chain("a", 1))
-    ben.push(chain("b", 1))
-    assert {one.author for one in chain("b", 1)} == {"Ana"}
-    pulled = ana.pull({}, limit=9)
-    assert (pulled.me, pulled.people) == ("Ana", {"a": "Ana", "b": "Ben"})
-
-
-def test_what_others_sent_is_not_withheld(machine: Machine, chain: Chain) -> None:
-    records = chain("a", 2)
-    machine("laptop").push(records)
     machine("desktop").withhold([one.uuid for one in records])
     assert all_of(machine("late")) == {"a": records}
+    laptop.withhold([records[1].uuid])
+    assert all_of(machine("later")) == {"a": [records[0], withheld(records[1]), records[2]]}
+    laptop.push(a_chain("a", 4))
+    assert all_of(machine("desktop"))["a"][3:] == a_chain("a", 4)[3:]
 
 
-def test_a_push_is_heard_by_who_waits(machine: Machine, chain: Chain) -> None:
+def test_who_waits_hears_of_a_push_and_of_nothing_else(machine: Machine) -> None:
     laptop, desktop = machine("laptop"), machine("desktop")
     all_of(desktop)
-    laptop.push(chain("a", 1))
+    assert not desktop.wake(0.01)
+    laptop.push(a_chain("a", 1))
     assert desktop.wake(20)
-
-
-def test_who_waits_in_vain_says_so(machine: Machine) -> None:
-    carrier = machine("laptop")
-    all_of(carrier)
-    assert not carrier.wake(0.01)
 
 
 def test_a_share_out_of_reach_is_said_to_be(machine: Machine, share: Any) -> None:

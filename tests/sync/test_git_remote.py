@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,7 @@ import pytest
 from observer.core.errors import BadInput, ShareUnavailable
 from observer.sync import carriers
 from observer.sync.folder import FolderCarrier
-from observer.sync.record import Record
-
-Chain = Callable[..., list[Record]]
+from tests.sync.conftest import a_chain
 
 
 def git(folder: Path, *words: str) -> str:
@@ -33,51 +30,38 @@ def ana(bare: Path, tmp_path: Path) -> FolderCarrier:
     return carriers.create_share(str(bare), tmp_path / "ana", person="Ana")
 
 
-def code_in(bare: Path, tmp_path: Path) -> None:
+def test_a_repository_of_code_is_made_no_share(bare: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--initial-branch=main", "code")
     git(tmp_path / "code", "commit", "--quiet", "--allow-empty", "-m", "Begin")
     git(tmp_path / "code", "push", "--quiet", str(bare), "main")
-
-
-def test_a_repository_of_code_is_made_no_share(bare: Path, tmp_path: Path) -> None:
-    code_in(bare, tmp_path)
     with pytest.raises(BadInput, match="not empty: it holds refs/heads/main"):
         carriers.create_share(str(bare), tmp_path / "ana", person="Ana")
 
 
-def test_a_repository_out_of_reach_is_named(tmp_path: Path) -> None:
+def test_a_repository_out_of_reach_is_named_and_starts_no_program(tmp_path: Path) -> None:
     with pytest.raises(ShareUnavailable, match=r"nowhere.git.*git ls-remote"):
         carriers.open_carrier(str(tmp_path / "nowhere.git"), tmp_path / "ana")
-
-
-def test_an_address_that_starts_a_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ShareUnavailable, match="not allowed"):
         carriers.open_carrier(f"ext::sh -c touch% {tmp_path}/ran .git", tmp_path / "ana")
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_was_pushed_stays_in_the_history(
-    ana: FolderCarrier, bare: Path, tmp_path: Path, chain: Chain
-) -> None:
+def test_what_is_pushed_stays(ana: FolderCarrier, bare: Path, tmp_path: Path) -> None:
     first = git(bare, "rev-parse", "observer")
-    ben = carriers.join_share(str(bare), tmp_path / "ben", ana.invite("Ben"))
-    ana.push(chain("a", 2))
-    ben.push(chain("b", 2))
-    git(bare, "merge-base", "--is-ancestor", first, "observer")
-    changes = git(bare, "log", "--format=", "--name-status", "observer", "--", "segments")
-    assert {line[0] for line in changes.splitlines()} == {"A"}
-
-
-def test_what_was_written_while_the_remote_was_away_goes_later(
-    ana: FolderCarrier, bare: Path, tmp_path: Path, chain: Chain
-) -> None:
     ben = carriers.join_share(str(bare), tmp_path / "ben", ana.invite("Ben"))
     bare.rename(tmp_path / "away")
     with pytest.raises(ShareUnavailable):
-        ana.push(chain("a", 2))
+        ana.push(a_chain("a", 2))
     (tmp_path / "away").rename(bare)
-    ana.push(chain("a", 2))
-    assert ben.pull({}, limit=10)[:2] == (chain("a", 2), [])
+    ana.push(a_chain("a", 2))
+    assert ben.pull({}, limit=10)[:2] == (a_chain("a", 2), [])
+    ben.push(a_chain("b", 2))
+    git(bare, "merge-base", "--is-ancestor", first, "observer")
+    changes = git(bare, "log", "--format=", "--name-status", "observer", "--", "segments")
+    assert {line[0] for line in changes.splitlines()} == {"A"}
+    ben.leave()
+    assert not list((tmp_path / "ben").rglob("*.clone"))
+    assert [person for _, person in ana.members()] == ["Ana"]
 
 
 @pytest.mark.parametrize(
@@ -93,10 +77,3 @@ def test_what_was_written_while_the_remote_was_away_goes_later(
 )
 def test_an_address_says_whether_git_carries_it(url: str, *, is_git: bool) -> None:
     assert carriers.is_git(url) == is_git
-
-
-def test_who_leaves_keeps_no_clone(ana: FolderCarrier, bare: Path, tmp_path: Path) -> None:
-    ben = carriers.join_share(str(bare), tmp_path / "ben", ana.invite("Ben"))
-    ben.leave()
-    assert not list((tmp_path / "ben").rglob("*.clone"))
-    assert [person for _, person in ana.members()] == ["Ana"]

@@ -22,7 +22,6 @@ from onnx import TensorProto, helper, numpy_helper
 from observer.core.errors import ConfigInvalid, NotFound
 from observer.core.model import ASKED, Enrichment, Item, ItemKind
 from observer.index.embed import model, registry
-from observer.index.embed import model as tokens
 from observer.index.embed.lazy_model import FEW, TEXT_CHARS, LazyModel, packed, text_of
 from observer.index.embed.model import FEW_WORDS, LEAST, LITTLE_DOUBT, MOST, Joined, Model
 from observer.index.embed.registry import BUILT_IN, find, load
@@ -41,24 +40,18 @@ LOADED = {name: registry.load(registry.find(name, NONE)) for name in registry.BU
 every_model = pytest.mark.parametrize("model", LOADED.values(), ids=LOADED)
 
 
+@pytest.mark.measured
 @every_model
-def test_there_is_a_unit_vector_for_every_text_with_words(model: Model) -> None:
+def test_a_text_with_words_has_a_unit_vector_of_its_meaning_alone(model: Model) -> None:
     vectors = model.embed(TEXTS)
     assert vectors.shape == (len(TEXTS), model.dimensions)
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors[:4], axis=1) == pytest.approx(1, abs=1e-5)
-
-
-@every_model
-def test_texts_that_mean_the_same_are_nearer_than_others(model: Model) -> None:
-    login, session, histogram = model.embed(TEXTS[:3])
+    login, session, histogram = vectors[:3]
     assert login @ session > login @ histogram + 0.2
-
-
-@every_model
-def test_a_vector_does_not_depend_on_its_neighbours(model: Model) -> None:
     alone = np.concatenate([model.embed([text]) for text in TEXTS])
     assert model.embed(TEXTS * 9)[-len(TEXTS) :] == pytest.approx(alone, abs=1e-5)
+    assert np.isfinite(model.embed(["cookie " * 10**6, "x" * 10**6, "cookie"])).all()
 
 
 @every_model
@@ -72,12 +65,6 @@ def test_many_threads_may_share_one(model: Model) -> None:
         thread.join()
     assert len(made) == 8
     assert all(np.allclose(expected, vectors, atol=1e-5) for vectors in made)
-
-
-@every_model
-def test_a_huge_text_is_cut(model: Model) -> None:
-    vectors = model.embed(["cookie " * 10**6, "x" * 10**6, "cookie"])
-    assert np.isfinite(vectors).all()
 
 
 @every_model
@@ -101,38 +88,17 @@ def test_an_identifier_is_its_words(name: str, parts: str) -> None:
     assert made @ expected > 0.99
 
 
-def test_different_models_make_vectors_of_different_names() -> None:
-    assert LOADED["instant"].id != LOADED["deep"].id
-
-
-def test_the_id_of_a_model_is_the_one_the_catalogue_tells() -> None:
+def test_the_id_of_a_model_is_its_own_and_the_one_the_catalogue_tells() -> None:
+    instant, deep = LOADED["instant"].id, LOADED["deep"].id
+    assert instant != deep
     shown = {info.name: info.id for info in registry.known(NONE)}
-    assert shown == {
-        "instant+deep": f"{LOADED['instant'].id}+{LOADED['deep'].id}",
-        **{name: model.id for name, model in LOADED.items()},
-    }
+    assert shown == {"instant+deep": f"{instant}+{deep}", "instant": instant, "deep": deep}
 
 
-def test_importing_the_package_loads_no_native_library() -> None:
-    heavy = "'onnxruntime' in sys.modules or 'tokenizers' in sys.modules"
-    code = f"import sys\nfrom observer.index.embed import lazy_model, registry\nsys.exit({heavy})"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_words_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "_REMEMBERED", 8)
-    folder = registry.BUILT_IN / "instant"
-    made = tokens.Tokens(folder, model.read(folder))
-    texts = [f"number{chr(97 + n)} {'y' * 40}" for n in range(26)]
-    assert [made.ids(text).tolist() for text in texts] == [
-        made.ids(text).tolist() for text in texts
-    ]
-    assert len(made._known) <= 8
-
-
-def test_loading_a_model_writes_nothing_into_the_users_home(tmp_path: Path) -> None:
+def test_an_import_loads_no_native_library_and_a_model_writes_nothing(tmp_path: Path) -> None:
     load = (
-        "from pathlib import Path; from observer.index.embed import registry;"
+        "import sys; from pathlib import Path; from observer.index.embed import registry;"
+        "assert not {'onnxruntime', 'tokenizers'} & set(sys.modules);"
         " registry.load(registry.find('instant', Path('/nonexistent'))).embed(['a text'])"
     )
     user = tmp_path / "user"
@@ -140,6 +106,17 @@ def test_loading_a_model_writes_nothing_into_the_users_home(tmp_path: Path) -> N
     kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[3])}
     subprocess.run([sys.executable, "-P", "-c", load], env={**kept, "HOME": str(user)}, check=True)
     assert list(user.iterdir()) == []
+
+
+def test_words_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "_REMEMBERED", 8)
+    folder = registry.BUILT_IN / "instant"
+    made = model.Tokens(folder, model.read(folder))
+    texts = [f"number{chr(97 + n)} {'y' * 40}" for n in range(26)]
+    assert [made.ids(text).tolist() for text in texts] == [
+        made.ids(text).tolist() for text in texts
+    ]
+    assert len(made._known) <= 8
 
 
 Folder = Callable[..., Path]
@@ -185,10 +162,15 @@ def test_items_get_the_packed_vectors_of_their_texts(late: LazyModel, more: int)
     assert late.id == model.id
 
 
-def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
-    late = LazyModel(find("deep", tmp_path))
-    assert late.begin([an_item(4)])() == {}
-    assert list(late.made([an_item(4)])) == [4]
+def test_a_slow_model_is_not_waited_for_alone_or_joined(tmp_path: Path) -> None:
+    late, quick, slow = (
+        LazyModel(find(name, tmp_path)) for name in ("instant+deep", "instant", "deep")
+    )
+    items = [an_item(4), an_item(8, "another thing")]
+    assert slow.begin(items)() == {}
+    assert list(slow.made(items)) == [4, 8]
+    assert late.begin(items)() == quick.begin(items)()
+    assert {len(vector) for vector in late.made(items).values()} == {late.dimensions}
 
 
 @pytest.mark.parametrize("name", ["deep", "instant+deep"])
@@ -199,62 +181,41 @@ def test_a_few_notes_are_embedded_wholly_at_once(tmp_path: Path, name: str) -> N
     assert late.begin([*notes, an_item(40)])() != late.made([*notes, an_item(40)])
 
 
-def test_of_joined_models_the_quick_one_makes_the_beginning_of_vectors(tmp_path: Path) -> None:
-    late, quick = (LazyModel(find(name, tmp_path)) for name in ("instant+deep", "instant"))
-    items = [an_item(4), an_item(8, "another thing")]
-    assert late.begin(items)() == quick.begin(items)()
-    assert {len(vector) for vector in late.made(items).values()} == {late.dimensions}
-
-
-def test_what_keeps_a_model_from_being_loaded_is_shown(
-    late: LazyModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_keeps_a_model_away_is_shown(late: LazyModel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert (late.made([]), late.begin([])()) == ({}, {})
+    assert late.problem == ""
     assert late.encode_patiently("login") is None
     assert late.problem.startswith("model 'instant' cannot be used: import of onnxruntime")
 
 
-def test_a_model_with_a_problem_is_never_there(copied: Folder, tmp_path: Path) -> None:
+def test_a_model_with_a_problem_is_never_there_and_says_what_it_has(copied: Folder) -> None:
     folder = copied(card="dimensions = 'many'")
-    late = LazyModel(find("mine", folder.parent))
-    assert late.problem
-    assert late.encode_patiently("login") is None
-    assert (late.made([an_item(4)]), late.begin([an_item(4)])()) == ({}, {})
-
-
-def test_a_model_that_turns_out_to_be_damaged_says_so(copied: Folder) -> None:
-    folder = copied()
-    late = LazyModel(find("mine", folder.parent))
+    wrong = LazyModel(find("mine", folder.parent))
+    assert wrong.problem
+    assert wrong.encode_patiently("login") is None
+    assert (wrong.made([an_item(4)]), wrong.begin([an_item(4)])()) == ({}, {})
+    folder = copied("damaged")
+    late = LazyModel(find("damaged", folder.parent))
     (folder / "model.onnx").write_bytes(b"no graph")
     assert late.problem == ""
     assert late.encode_patiently("login") is None
     assert "cannot be used" in late.problem
 
 
-def test_what_nobody_used_for_a_while_is_let_go_and_comes_back(late: LazyModel) -> None:
+def test_what_nobody_used_for_a_while_is_freed_and_comes_back(late: LazyModel) -> None:
+    earlier = set(map(id, models()))
     late.encode_patiently("login")
+    (freed,) = (weakref.ref(one) for one in models() if id(one) not in earlier)
     assert not late.let_go(unused_s=60)
     assert late.let_go(unused_s=0)
+    assert freed() is None
     assert not late.let_go(unused_s=0)
     assert late.encode("login") is not None
 
 
-def test_a_model_that_was_let_go_is_freed(late: LazyModel) -> None:
-    earlier = set(map(id, models()))
-    late.encode_patiently("login")
-    (freed,) = (weakref.ref(one) for one in models() if id(one) not in earlier)
-    late.let_go(unused_s=0)
-    assert freed() is None
-
-
 def models() -> list[Model]:
     return [each for each in gc.get_objects() if type(each) is Model]
-
-
-def test_of_nothing_no_model_is_loaded(late: LazyModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    assert (late.made([]), late.begin([])()) == ({}, {})
-    assert late.problem == ""
 
 
 words = st.lists(st.text(max_size=400), max_size=30).map(tuple)
@@ -279,9 +240,17 @@ def test_every_part_that_matters_is_read_title_first() -> None:
     assert text_of(made) == expected
 
 
-def test_a_long_narrative_does_not_push_out_the_changed_names() -> None:
-    made = item("Title", narrative="word " * 2000, facts=("Added def resume",))
-    assert text_of(made).endswith("Added def resume")
+def test_nothing_long_pushes_out_the_rest_and_lists_are_cut_between_their_entries() -> None:
+    long = item("Title", narrative="word " * 2000, facts=("Added def resume",))
+    assert text_of(long).endswith("Added def resume")
+    many = item("Title", narrative="the reason", facts=tuple(f"Added def f{n}" for n in range(999)))
+    assert "the reason" in text_of(many)
+    listed = item(concepts=tuple(f"concept{n}" for n in range(99)))
+    assert set(text_of(listed).split()) < set(listed.concepts)
+    assert 0 < len(text_of(item(facts=("x" * 9999,)))) < TEXT_CHARS
+    read_and_changed = item(files_modified=("a/b.py",), files_read=("c/b.py", "a/b.py"))
+    assert text_of(read_and_changed) == "b.py"
+    assert text_of(item()) == ""
 
 
 def test_of_a_turn_is_read_what_was_asked_and_answered_and_not_what_was_counted() -> None:
@@ -292,25 +261,6 @@ def test_of_a_turn_is_read_what_was_asked_and_answered_and_not_what_was_counted(
     assert abs(text.count("Round totals.") - text.count("They round up.")) < 4
     assert len(text) <= TEXT_CHARS
     assert "lint" not in text
-
-
-def test_a_long_list_does_not_push_out_the_narrative() -> None:
-    made = item("Title", narrative="the reason", facts=tuple(f"Added def f{n}" for n in range(999)))
-    assert "the reason" in text_of(made)
-
-
-def test_lists_are_cut_between_their_entries() -> None:
-    made = item(concepts=tuple(f"concept{n}" for n in range(99)))
-    assert set(text_of(made).split()) < set(made.concepts)
-
-
-def test_a_single_entry_that_is_too_long_is_cut() -> None:
-    assert 0 < len(text_of(item(facts=("x" * 9999,)))) < TEXT_CHARS
-
-
-def test_a_file_that_was_read_and_changed_is_named_once() -> None:
-    made = item(files_modified=("a/b.py",), files_read=("c/b.py", "a/b.py"))
-    assert text_of(made) == "b.py"
 
 
 def test_what_a_language_model_wrote_is_read_and_pushes_out_nothing_else() -> None:
@@ -332,10 +282,6 @@ def test_what_a_language_model_wrote_is_read_and_pushes_out_nothing_else() -> No
 )
 def test_a_title_that_begins_the_text_is_read_once(title: str, narrative: str) -> None:
     assert text_of(item(title, narrative=narrative)) == narrative
-
-
-def test_an_item_of_nothing_gives_nothing() -> None:
-    assert text_of(item()) == ""
 
 
 @given(st.text(max_size=9000), st.text(max_size=9000), st.text(max_size=9000), words, words, words)
@@ -419,22 +365,20 @@ def test_vectors_are_made_unit_vectors_where_the_graph_does_not(build: Build) ->
 
 
 @pytest.mark.parametrize(
-    ("inputs", "shown"),
+    ("inputs", "kind", "shown"),
     [
-        pytest.param((), "inputs are none", id="none"),
-        pytest.param(("pixels",), "inputs are pixels", id="another"),
-        pytest.param(("attention_mask",), "inputs are attention_mask", id="mask-alone"),
-        pytest.param(("ids", "input_ids"), "inputs are ids, input_ids", id="both"),
+        pytest.param((), TensorProto.INT64, "inputs are none", id="none"),
+        pytest.param(("pixels",), TensorProto.INT64, "inputs are pixels", id="another"),
+        pytest.param(("attention_mask",), TensorProto.INT64, "are attention_mask", id="mask"),
+        pytest.param(("ids", "input_ids"), TensorProto.INT64, "are ids, input_ids", id="both"),
+        pytest.param(("input_ids",), TensorProto.FLOAT, r"tensor\(float\)", id="no ids"),
     ],
 )
-def test_other_inputs_are_refused(build: Build, inputs: tuple[str, ...], shown: str) -> None:
+def test_other_inputs_are_refused(
+    build: Build, inputs: tuple[str, ...], kind: int, shown: str
+) -> None:
     with pytest.raises(ConfigInvalid, match=shown):
-        build(*inputs)
-
-
-def test_inputs_that_are_no_ids_are_refused(build: Build) -> None:
-    with pytest.raises(ConfigInvalid, match=r"input_ids is tensor\(float\)"):
-        build("input_ids", kind=TensorProto.FLOAT)
+        build(*inputs, kind=kind)
 
 
 @pytest.mark.parametrize(
@@ -495,7 +439,11 @@ def test_a_few_words_that_are_found_are_not_asked_of_the_second_model(
     assert joined.ask(f"{few} refund", LITTLE_DOUBT)[parts[0].dimensions :].any()
 
 
-def test_what_has_no_token_means_nothing(joined: Joined) -> None:
+def test_it_is_as_quick_as_its_first_model(joined: Joined, parts: list[Model]) -> None:
+    first, second = parts
+    assert joined.quick is not None
+    assert joined.quick.id == first.id
+    assert Joined(second, first, name="x").quick is None
     assert not joined.embed(GIVEN)[2].any()
     assert not joined.ask("").any()
 
@@ -511,22 +459,10 @@ def test_asked_again_a_query_means_the_same_and_nobody_can_change_it(
     assert joined.ask(text).tobytes() == joined.ask(text).tobytes()
 
 
-def test_it_is_as_quick_as_its_first_model_where_it_must_be(
-    joined: Joined, parts: list[Model]
-) -> None:
-    first, second = parts
-    assert joined.quick is not None
-    assert joined.quick.id == first.id
-    assert Joined(second, first, name="x").quick is None
-
-
-@pytest.mark.parametrize("name", ["instant+none", "none+deep", "instant+", "instant+deep+deep"])
-def test_what_is_joined_must_be_there(name: str) -> None:
-    with pytest.raises(NotFound, match="no model"):
-        registry.find(name, NONE)
-
-
-def test_a_joined_model_has_the_problem_of_its_parts(tmp_path: Path) -> None:
+def test_what_is_joined_must_be_there_and_has_the_problem_of_its_parts(tmp_path: Path) -> None:
+    for name in ("instant+none", "none+deep", "instant+", "instant+deep+deep"):
+        with pytest.raises(NotFound, match="no model"):
+            registry.find(name, NONE)
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "model.toml").touch()
     assert "no model.onnx" in registry.find("instant+broken", tmp_path).problem

@@ -33,21 +33,20 @@ def test_what_ships_says_what_it_is_and_under_which_licence(name: str) -> None:
     assert (info.folder / "README.md").read_text().startswith("# ")
 
 
-def test_the_built_in_models_come_first(copied: Folder) -> None:
+def test_the_built_in_models_come_first_and_other_folders_not_at_all(copied: Folder) -> None:
     folder = copied("a-model").parent
+    (folder / "notes").mkdir()
+    copied("instant")
     names = [info.name for info in registry.known(folder)]
     assert names == ["instant+deep", *registry.BUILT_IN_NAMES, "a-model"]
 
 
+@pytest.mark.measured
 def test_a_model_of_ones_own_is_used_like_a_built_in_one(copied: Folder) -> None:
     folder = copied("mine", of="deep")
     model = registry.load(registry.find("mine", folder.parent))
     assert model.embed(["hello"]).shape == (1, 384)
-
-
-def test_a_folder_anywhere_is_a_model_by_its_path(copied: Folder) -> None:
-    folder = copied("elsewhere")
-    assert registry.find(str(folder), NONE).id == registry.find("instant", NONE).id
+    assert registry.find(str(folder), NONE).id == registry.find("deep", NONE).id
 
 
 def test_a_card_without_digests_gives_the_id_of_its_files(copied: Folder) -> None:
@@ -58,28 +57,14 @@ def test_a_card_without_digests_gives_the_id_of_its_files(copied: Folder) -> Non
     assert ids[0] == ids[1] != registry.find("two", second.parent).id
 
 
-def test_an_unknown_name_is_shown_the_known_ones(copied: Folder) -> None:
+def test_a_model_that_is_not_there_is_said_to_be_none(copied: Folder, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="instant, deep, mine"):
         registry.find("other", copied("mine").parent)
-
-
-def test_a_path_without_a_model_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no model in"):
         registry.find(str(tmp_path), NONE)
-
-
-@pytest.mark.parametrize("name", ["gone", "gone/away"])
-def test_a_chosen_model_that_is_gone_is_one_with_a_problem(name: str) -> None:
-    assert registry.chosen(name, NONE).problem.startswith("no model")
+    for name in ("gone", "gone/away"):
+        assert registry.chosen(name, NONE).problem.startswith("no model")
     assert not registry.chosen("instant", NONE).problem
-
-
-def test_folders_that_are_no_models_are_passed_over(copied: Folder) -> None:
-    folder = copied("mine").parent
-    (folder / "notes").mkdir()
-    copied("instant")
-    names = [info.name for info in registry.known(folder)]
-    assert names == ["instant+deep", "instant", "deep", "mine"]
 
 
 @pytest.mark.parametrize(
@@ -100,14 +85,10 @@ def test_a_wrong_card_is_listed_with_its_problem(copied: Folder, text: str, show
         registry.load(info)
 
 
-def test_a_missing_file_is_named(copied: Folder) -> None:
+def test_a_missing_file_is_named_and_a_bad_card_stops_no_other(copied: Folder) -> None:
     folder = copied("mine")
     (folder / "tokenizer.json").unlink()
     assert "no tokenizer.json" in registry.known(folder.parent)[-1].problem
-
-
-def test_a_card_that_cannot_be_read_stops_no_other(copied: Folder) -> None:
-    folder = copied("mine")
     (folder / "model.toml").unlink()
     (folder / "model.toml").mkdir()
     assert [bool(i.problem) for i in registry.known(folder.parent)] == [*3 * [False], True]
@@ -123,22 +104,19 @@ def test_damage_is_found_before_the_model_is_used(copied: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("name", "dimensions", "shown"),
     [
-        pytest.param("model.onnx", "model.onnx is not an ONNX graph", id="graph"),
-        pytest.param("tokenizer.json", "tokenizer.json is not a tokenizer", id="tokenizer"),
+        pytest.param("model.onnx", 256, "model.onnx is not an ONNX graph", id="graph"),
+        pytest.param("tokenizer.json", 256, "tokenizer.json is not a tokenizer", id="tokenizer"),
+        pytest.param("README.md", 7, r"not float32 \(1, 7\)", id="dimensions of another graph"),
     ],
 )
-def test_a_file_of_another_kind_is_refused(copied: Folder, name: str, shown: str) -> None:
-    folder = copied("mine", card=card())
+def test_a_file_of_another_kind_is_refused(
+    copied: Folder, name: str, dimensions: int, shown: str
+) -> None:
+    folder = copied("mine", card=card(dimensions=dimensions))
     (folder / name).write_bytes(b"not what it should be")
     with pytest.raises(ConfigInvalid, match=shown):
-        registry.load(registry.find("mine", folder.parent))
-
-
-def test_the_dimensions_of_the_card_must_be_those_of_the_graph(copied: Folder) -> None:
-    folder = copied("mine", card=card(dimensions=7))
-    with pytest.raises(ConfigInvalid, match=r"not float32 \(1, 7\)"):
         registry.load(registry.find("mine", folder.parent))
 
 
@@ -165,21 +143,16 @@ def pin(folder: Path) -> str:
     return hashlib.sha256((folder / "model.toml").read_bytes()).hexdigest()
 
 
-def test_a_pinned_model_is_downloaded_and_can_be_used(
-    served: str, copied: Folder, tmp_path: Path
-) -> None:
-    info = pull("mine", served + "/", sha256=pin(copied("mine")).upper(), folder=tmp_path / "own")
-    assert info.folder == tmp_path / "own" / "mine"
-    assert [p.name for p in (tmp_path / "own").iterdir()] == ["mine"]
+@pytest.mark.measured
+def test_a_pinned_model_replaces_an_older_one(served: str, copied: Folder, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    (own / "mine").mkdir(parents=True)
+    (own / "mine" / "old").touch()
+    info = pull("mine", served + "/", sha256=pin(copied("mine")).upper(), folder=own)
+    assert info.folder == own / "mine"
+    assert [path.name for path in own.iterdir()] == ["mine"]
+    assert not (own / "mine" / "old").exists()
     assert not info.problem
-
-
-def test_an_older_download_is_replaced(served: str, copied: Folder, tmp_path: Path) -> None:
-    digest = pin(copied("mine"))
-    (tmp_path / "own" / "mine").mkdir(parents=True)
-    (tmp_path / "own" / "mine" / "old").touch()
-    pull("mine", served, sha256=digest, folder=tmp_path / "own")
-    assert not (tmp_path / "own" / "mine" / "old").exists()
 
 
 @pytest.mark.parametrize("name", ["model.toml", "model.onnx", "tokenizer.json"])
@@ -195,26 +168,19 @@ def test_another_file_than_the_pinned_one_changes_nothing(
     assert list((tmp_path / "own").iterdir()) == []
 
 
-def test_a_card_must_pin_the_other_files(served: str, copied: Folder, tmp_path: Path) -> None:
-    folder = copied("mine", card="dimensions = 256\n")
-    with pytest.raises(ConfigInvalid, match=r"pins no model\.onnx"):
-        pull("mine", served, sha256=pin(folder), folder=tmp_path / "own")
-
-
-def test_what_is_no_model_is_not_kept(served: str, copied: Folder, tmp_path: Path) -> None:
-    card = (copied("good") / "model.toml").read_text().replace("dimensions = ", "dimensions = 1")
-    folder = copied("mine", card=card)
-    with pytest.raises(ConfigInvalid, match="cannot be used"):
-        pull("mine", served, sha256=pin(folder), folder=tmp_path / "own")
-    assert list((tmp_path / "own").iterdir()) == []
-
-
-def test_a_file_larger_than_the_limit_is_not_taken(
-    served: str, copied: Folder, tmp_path: Path
-) -> None:
-    folder = copied("mine", card="#" * (1 << 17))
-    with pytest.raises(BadInput, match="larger than 65536 bytes"):
-        pull("mine", served, sha256=pin(folder), folder=tmp_path / "own")
+@pytest.mark.measured
+def test_what_is_no_pinned_model_is_not_kept(served: str, copied: Folder, tmp_path: Path) -> None:
+    good = (copied("good") / "model.toml").read_text()
+    for name, text, said in (
+        ("bare", "dimensions = 256\n", r"pins no model\.onnx"),
+        ("wrong", good.replace("dimensions = ", "dimensions = 1"), "cannot be used"),
+        ("large", "#" * (1 << 17), "larger than 65536 bytes"),
+    ):
+        folder = copied(name, card=text)
+        with pytest.raises((ConfigInvalid, BadInput), match=said):
+            pull(name, served, sha256=pin(folder), folder=tmp_path / "own")
+        assert list((tmp_path / "own").iterdir()) == []
+    assert set(download.MOST_BYTES) == {"model.toml", "model.onnx", "tokenizer.json"}
 
 
 @pytest.mark.parametrize(
@@ -247,7 +213,3 @@ def test_wrong_arguments_reach_no_server(
     with pytest.raises(BadInput, match=shown):
         pull(name, url, sha256=sha256, folder=tmp_path / "own")
     assert not (tmp_path / "own").exists()
-
-
-def test_every_file_of_a_model_has_a_limit() -> None:
-    assert set(download.MOST_BYTES) == {"model.toml", "model.onnx", "tokenizer.json"}

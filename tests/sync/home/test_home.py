@@ -24,53 +24,29 @@ Sync = Callable[..., list[Round]]
 Machines = Callable[..., Machine]
 
 
-def test_a_note_arrives_with_its_uuid_and_its_author(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
+def test_a_note_arrives_once(ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier) -> None:
     ana.note("The cart needs a lock.", type="decision", tags=("cart",))
-    sync(ana, bob)
+    sent, taken, *later = sync(ana, bob, ana, bob)
+    assert ((sent, taken), later) == ((Round(sent=1), Round(taken=1)), [Round(), Round()])
     there, here = bob.only(), ana.only()
     assert (there.uuid, there.person, there.tags) == (here.uuid, "ana", ("cart",))
     assert there.created_ms == here.created_ms
-
-
-def test_what_came_from_ones_own_machine_names_it(
-    ana: Machine, machine: Machines, carrier: LinesCarrier
-) -> None:
-    laptop = machine("laptop")
-    ana.note("one")
-    carrier.me = "ana"
-    for one in (ana, laptop):
-        sync_once(one.home, NAME, carrier)
-    assert laptop.only().person == OWN
-
-
-def test_nobody_is_believed_who_he_is_by_what_he_writes(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    bob.home = bob.home._replace(person="ana")
-    bob.note("one")
-    carrier.me = "ana"
-    sync(bob, ana)
-    assert ana.only().person == "bob"
-
-
-@pytest.mark.parametrize("name", ["", OWN, f" {OWN}\n", "\n"])
-def test_no_name_passes_for_the_owners(name: str) -> None:
-    assert Pulled((), people={"o": name}, me="ana").whose("o") == "somebody"
-
-
-def test_what_came_does_not_leave_again(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    ana.note("one")
-    sync(ana, bob, ana, bob)
     assert [one.origin for one in carrier.records()] == ["o-ana"]
+    with bob.store.read() as reader:
+        (shown,) = versions(reader.history(there.id))
+    assert "shared by ana" in note_api.version(shown)
 
 
-def test_nothing_is_sent_twice(ana: Machine, sync: Sync) -> None:
-    ana.note("one")
-    assert sync(ana, ana) == [Round(sent=1), Round()]
+def test_what_came_is_named_by_whose_machine_sent_it_and_not_by_what_it_says(
+    ana: Machine, bob: Machine, machine: Machines, sync: Sync, carrier: LinesCarrier
+) -> None:
+    bob.home, carrier.me = bob.home._replace(person="ana"), "ana"
+    ana.note("of ana"), bob.note("of bob")
+    laptop = machine("laptop")
+    sync(ana, bob, laptop)
+    assert {one.narrative: one.person for one in laptop.items()} == {"of ana": OWN, "of bob": "bob"}
+    for name in ("", OWN, f" {OWN}\n", "\n"):  # which passes for the owner's
+        assert Pulled((), people={"o": name}, me="ana").whose("o") == "somebody"
 
 
 def test_the_first_records_are_sent_before_the_last_are_made(
@@ -92,71 +68,42 @@ def test_the_first_records_are_sent_before_the_last_are_made(
     assert (made, len(carrier.records())) == ([2, 4, 5], 5)
 
 
-def test_personal_notes_and_rules_that_wait_stay(ana: Machine, sync: Sync) -> None:
-    ana.note("mine", scope="personal", owner="ana")
-    ana.report(Remember(content="Always push.", type="rule"))
-    assert sync(ana) == [Round()]
-
-
 def test_a_personal_note_leaves_once_it_is_promoted(ana: Machine, bob: Machine, sync: Sync) -> None:
     item = ana.note("mine", scope="personal", owner="ana")
-    sync(ana)
+    ana.report(Remember(content="Always push.", type="rule"))
+    assert sync(ana) == [Round()]
     ana.report(Revise(item=item, scope="team"), author="person")
     sync(ana, bob)
     assert (bob.only().narrative, bob.only().scope, bob.only().owner) == ("mine", "team", "")
 
 
-def test_of_a_session_its_summary_leaves_once_it_is_over(
-    ana: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    ana.report(Command(command="make", exit_code=1), session="s1")
-    assert sync(ana) == [Round()]
-    ana.report(SessionEnd(), session="s1")
-    sync(ana)
-    (record,) = carrier.records()
-    assert '"kind":"summary"' in record.body
-
-
-def test_turns_leave_only_if_asked(machine: Machines, carrier: LinesCarrier) -> None:
+def test_of_a_session_turns_leave_only_if_asked(machine: Machines, carrier: LinesCarrier) -> None:
+    said = (Prompt(text="Why is the cart slow?"), Reply(text="It took the lock twice."))
     sent = {}
     for name, turns in (("plain", False), ("open", True)):
         one = machine(name, turns=turns)
-        one.report(
-            Prompt(text="Why is the cart slow?"),
-            Reply(text="It took the lock twice."),
-            SessionEnd(),
-            session="s1",
-        )
+        one.report(*said, Command(command="make", exit_code=1), session="s1")
+        assert sync_once(one.home, NAME, carrier).sent == turns  # its summary is not yet
+        one.report(SessionEnd(), session="s1")
         sync_once(one.home, NAME, carrier)
-        sent[name] = {r.body for r in carrier.records() if r.origin == f"o-{name}"}
+        sent[name] = [r.body for r in carrier.records() if r.origin == f"o-{name}"]
+    assert ['"kind":"summary"' in body for body in sent["plain"]] == [True]
     assert not any("took the lock" in body and '"turn"' in body for body in sent["plain"])
     assert any('"turn"' in body for body in sent["open"])
 
 
-def test_a_project_that_is_kept_to_itself_sends_nothing(ana: Machine, sync: Sync) -> None:
-    (ana.shop / ".observer.toml").write_text('sharing = "none"\n')
-    ana.note("one")
-    assert sync(ana) == [Round()]
-
-
-def test_what_a_policy_kept_leaves_when_it_goes(ana: Machine, bob: Machine, sync: Sync) -> None:
-    policy = ana.shop / ".observer.toml"
+def test_what_a_policy_keeps_leaves_when_it_goes(ana: Machine, bob: Machine, sync: Sync) -> None:
+    policy, away = ana.shop / ".observer.toml", ana.shop.with_name("away")
     policy.write_text('sharing = "none"\n')
     ana.note("one")
-    sync(ana)
+    assert sync(ana) == [Round()]
+    ana.shop.rename(away)
+    assert sync(ana) == [Round()]
+    away.rename(ana.shop)
+    assert sync(ana) == [Round()]
     policy.unlink()
     sync(ana, bob)
     assert bob.only().narrative == "one"
-
-
-def test_what_a_policy_kept_stays_while_its_folder_is_away(ana: Machine, sync: Sync) -> None:
-    (ana.shop / ".observer.toml").write_text('sharing = "none"\n')
-    ana.note("one")
-    sync(ana)
-    ana.shop.rename(ana.shop.with_name("away"))
-    assert sync(ana) == [Round()]
-    ana.shop.with_name("away").rename(ana.shop)
-    assert sync(ana) == [Round()]
 
 
 def test_a_share_of_other_projects_takes_nothing_of_this_one(
@@ -177,8 +124,8 @@ def test_folders_of_a_machine_do_not_leave(
     assert str(ana.shop) not in carrier.records()[0].body
 
 
-def test_todays_rules_redact_what_was_stored_before(
-    ana: Machine, sync: Sync, carrier: LinesCarrier
+def test_what_was_stored_or_sent_before_a_rule_was_known_is_redacted_today(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
 ) -> None:
     token = "ghp_" + "a1B2" * 9
     item = ana.note("plain")
@@ -186,18 +133,10 @@ def test_todays_rules_redact_what_was_stored_before(
         (note,) = writer.items([item])
         writer.put_items([replace(note, narrative=f"Use {token}")])
     sync(ana)
-    assert token not in carrier.records()[0].body
-
-
-def test_what_another_sends_is_redacted_on_arrival(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    token = "ghp_" + "a1B2" * 9
-    ana.note("plain")
-    sync(ana)
     (record,) = carrier.records()
+    assert token not in record.body
     carrier._file.unlink()
-    carrier.push([replace(record, body=record.body.replace("plain", f"Use {token}"))])
+    carrier.push([replace(record, body=record.body.replace("Use ", f"Use {token} "))])
     sync(bob)
     assert token not in bob.only().narrative
 
@@ -215,6 +154,21 @@ def test_a_record_that_is_no_item_is_refused_and_named(
     with bob.store.read() as reader:
         (refusal,) = reader.refusals(NAME)
     assert (refusal.origin, refusal.sequence, bob.items()) == ("o-ana", 1, [])
+
+
+def test_a_refusal_is_named_until_what_was_refused_has_come(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+) -> None:
+    ana.note("one"), ana.note("two")
+    sync(ana)
+    first, second = carrier.records()
+    for there, named in (([second], 1), ([first, second], 0)):
+        carrier._file.unlink()
+        carrier.push(there)
+        sync(bob)
+        bob.now_ms += 1000
+        with bob.store.read() as reader:
+            assert len(reader.refusals(NAME)) == named
 
 
 def test_a_broken_chain_stops_nobody_else(
@@ -258,40 +212,6 @@ def test_a_deletion_by_another_is_for_good(ana: Machine, bob: Machine, sync: Syn
     assert ana.items() == []
 
 
-def test_notes_changed_apart_keep_both_versions(ana: Machine, bob: Machine, sync: Sync) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    bob.revise(bob.only().id, "bob's")
-    ana.now_ms += 60_000
-    ana.revise(item, "ana's")
-    sync(bob, ana, bob)
-    assert (ana.only().narrative, bob.only().narrative) == ("ana's", "ana's")
-    ana.undo(item)
-    assert ana.only().narrative == "bob's"
-
-
-def test_a_version_that_loses_arrives_all_the_same(ana: Machine, bob: Machine, sync: Sync) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    bob.revise(bob.only().id, "bob's")
-    ana.now_ms += 60_000
-    ana.revise(item, "ana's")
-    sync(ana, bob, ana)
-    for one in (ana, bob):
-        with one.store.read() as reader:
-            shown = versions(reader.history(one.only().id))
-        assert {each.item.narrative for each in shown} == {"one", "bob's", "ana's"}
-        assert one.only().narrative == "ana's"
-
-
-def test_a_history_names_who_shared_a_version(ana: Machine, bob: Machine, sync: Sync) -> None:
-    ana.note("one")
-    sync(ana, bob)
-    with bob.store.read() as reader:
-        (shown,) = versions(reader.history(bob.only().id))
-    assert "shared by ana" in note_api.version(shown)
-
-
 def test_what_has_changed_waits_while_the_share_is_away(ana: Machine, sync: Sync) -> None:
     ana.note("one")
     failed(ana.home, NAME, ShareUnavailable("the disk is away"))
@@ -299,24 +219,13 @@ def test_what_has_changed_waits_while_the_share_is_away(ana: Machine, sync: Sync
         with ana.store.read() as reader:
             assert (len(reader.waiting(NAME)), reader.shares()[0].fault) == (waiting, fault)
         sync(ana)
+    with ana.store.write() as writer:
+        writer.drop_share(NAME)
+    with pytest.raises(NotFound, match="no share"):
+        sync(ana)
 
 
-def test_a_refusal_is_named_until_what_was_refused_has_come(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    ana.note("one"), ana.note("two")
-    sync(ana)
-    first, second = carrier.records()
-    for there, named in (([second], 1), ([first, second], 0)):
-        carrier._file.unlink()
-        carrier.push(there)
-        sync(bob)
-        bob.now_ms += 1000
-        with bob.store.read() as reader:
-            assert len(reader.refusals(NAME)) == named
-
-
-def test_taking_a_change_back_reaches_all(ana: Machine, bob: Machine, sync: Sync) -> None:
+def test_what_is_taken_back_is_so_everywhere(ana: Machine, bob: Machine, sync: Sync) -> None:
     item = ana.note("one")
     sync(ana, bob)
     bob.revise(bob.only().id, "two")
@@ -324,13 +233,6 @@ def test_taking_a_change_back_reaches_all(ana: Machine, bob: Machine, sync: Sync
     ana.undo(item)
     sync(ana, bob)
     assert bob.only().narrative == "one"
-
-
-def test_a_deletion_that_is_taken_back_is_so_everywhere(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
     ana.forget(item)
     sync(ana, bob)
     ana.undo(item)
@@ -382,63 +284,45 @@ def test_a_version_from_before_a_deletion_that_was_taken_back_is_none(
     assert ana.texts() == bob.texts()
 
 
-def test_a_version_that_is_shown_all_the_same_is_sent_once(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    bob.revise(bob.only().id, "bob's")
-    ana.now_ms += 60_000
-    ana.revise(item, "ana's")
-    sync(bob, ana, bob, ana)
-    assert len(carrier.records()) == 3
-
-
 def named_apart(machine: Machine) -> list[int]:
     with machine.store.read() as reader:
         return [one.id for one in changed_apart(reader, NAME)]
 
 
 @pytest.mark.parametrize("is_earlier_first", [False, True])
-def test_a_note_that_was_changed_apart_is_named_on_both_machines(
-    ana: Machine, bob: Machine, sync: Sync, *, is_earlier_first: bool
+def test_a_note_changed_apart_keeps_both_versions_and_is_named_on_both_machines(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier, *, is_earlier_first: bool
 ) -> None:
     item = ana.note("one")
     sync(ana, bob)
     bob.revise(bob.only().id, "bob's")
     ana.now_ms += 60_000
     ana.revise(item, "ana's")
-    sync(*(bob, ana, bob) if is_earlier_first else (ana, bob, ana))
+    sync(*(bob, ana, bob, ana) if is_earlier_first else (ana, bob, ana))
     assert (named_apart(ana), named_apart(bob)) == ([item], [bob.only().id])
+    for one in (ana, bob):
+        assert one.only().narrative == "ana's"
+        with one.store.read() as reader:
+            shown = versions(reader.history(one.only().id))
+        assert {each.item.narrative for each in shown} == {"one", "bob's", "ana's"}
+    assert len(carrier.records()) == 3
+    ana.undo(item)
+    assert ana.only().narrative == "bob's"
     ana.revise(item, "both")
     sync(ana, bob)
-    assert (named_apart(ana), named_apart(bob)) == ([], [])
-
-
-def test_a_note_that_one_changed_after_the_other_is_not_named(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    bob.revise(bob.only().id, "bob's")
+    bob.revise(bob.only().id, "both, said bob")  # after it, not apart from it
     sync(bob, ana)
-    ana.revise(item, "ana's")
-    sync(ana, bob)
     assert (named_apart(ana), named_apart(bob)) == ([], [])
 
 
-def test_a_commit_that_both_know_is_one(ana: Machine, bob: Machine, sync: Sync) -> None:
-    ana.commit("a")
-    bob.commit("a")
-    sync(ana, bob, ana)
-    assert (ana.only().commit, bob.only().commit) == ("a" * 40, "a" * 40)
-
-
-def test_links_lead_to_the_items_here(ana: Machine, bob: Machine, sync: Sync) -> None:
+def test_commits_and_links_are_those_of_the_home(ana: Machine, bob: Machine, sync: Sync) -> None:
+    ana.commit("a"), bob.commit("a")
     old = ana.note("old")
     ana.note("new", links=(Reference(kind="supersedes", item=old),))
     bob.note("shifts the ids")
-    sync(ana, bob)
+    sync(ana, bob, ana)
+    for one in (ana, bob):
+        assert [item.commit for item in one.items() if item.commit] == ["a" * 40]
     ids = {one.narrative: one for one in bob.items()}
     assert [link.target for link in ids["new"].links] == [ids["old"].id]
 
@@ -449,52 +333,31 @@ def purge(machine: Machine, *seqs: int) -> None:
     clean(machine.store, Removal(machine.tombstones))
 
 
-def test_what_was_purged_of_another_stays_away_when_it_changes(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
-    item = ana.note("one")
-    sync(ana, bob)
-    purge(bob, 1)
-    ana.revise(item, "two")
-    sync(ana, bob)
-    assert (bob.items(), ana.only().narrative) == ([], "two")
-
-
-def test_a_purge_wins_over_a_machine_that_comes_back_late(
-    ana: Machine, bob: Machine, sync: Sync
-) -> None:
+def test_a_purge_wins_over_whoever_changes_it_later(ana: Machine, bob: Machine, sync: Sync) -> None:
     ana.note("one")
-    sync(ana, bob)
+    theirs = bob.note("theirs")
+    sync(ana, bob, ana)
+    purge(ana, 1, 2)
+    bob.revise(theirs, "two")
     bob.now_ms += 90 * 86_400_000
-    bob.revise(bob.only().id, "one, and later")
-    purge(ana, 1)
+    bob.revise(next(one.id for one in bob.items() if one.person), "one, and later")
     sync(ana, bob, ana, bob)
-    assert (ana.items(), bob.items()) == ([], [])
+    assert (ana.items(), bob.only().narrative) == ([], "two")
 
 
-def test_what_was_purged_is_in_no_record(
+def test_what_was_purged_is_in_no_record_though_it_was_forgotten_before(
     ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
 ) -> None:
-    ana.note("one")
-    ana.note("two")
-    sync(ana)
-    purge(ana, 1)
-    sync(ana, bob)
-    assert not any("one" in record.body for record in carrier.records())
-    assert [one.narrative for one in bob.items()] == ["two"]
-
-
-def test_what_was_forgotten_and_then_purged_is_in_no_record(
-    ana: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
     item = ana.note("one")
+    ana.note("two")
     sync(ana)
     ana.forget(item)
     sync(ana)
     assert any("one" in record.body for record in carrier.records())
-    purge(ana, 1, 2)
-    sync(ana)
+    purge(ana, 1, 3)
+    sync(ana, bob)
     assert not any("one" in record.body for record in carrier.records())
+    assert [one.narrative for one in bob.items()] == ["two"]
 
 
 def test_a_rebuild_keeps_what_came(ana: Machine, bob: Machine, sync: Sync) -> None:
@@ -511,35 +374,22 @@ def test_a_rebuild_keeps_what_came(ana: Machine, bob: Machine, sync: Sync) -> No
     assert sync(ana, bob) == [Round(), Round()]
 
 
-def test_a_restored_home_goes_on_where_it_was(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
+@pytest.mark.parametrize("is_restored", [True, False], ids=["restored", "others send in its name"])
+def test_a_home_goes_on_where_it_was_or_under_another_name_if_others_send_in_it(
+    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier, *, is_restored: bool
 ) -> None:
     ana.note("one")
     sync(ana)
-    bob.add(ShareState(name=NAME, url="x", key="k2", origin="o-ana"))  # and its note is lost
+    at = {} if is_restored else {"sequence": 0, "hash": "f"}  # and its note is lost
+    bob.add(ShareState(name=NAME, url="x", key="k2", origin="o-ana", **at))
     bob.note("two")
     sync(bob, ana)
     assert sorted(one.narrative for one in bob.items()) == ["one", "two"]
-    assert [(one.origin, one.sequence) for one in carrier.records()] == [("o-ana", 1), ("o-ana", 2)]
-
-
-def test_a_home_in_whose_name_others_send_goes_on_under_another(
-    ana: Machine, bob: Machine, sync: Sync, carrier: LinesCarrier
-) -> None:
-    ana.note("one")
-    sync(ana)
-    bob.note("two")
-    bob.add(ShareState(name=NAME, url="x", key="k2", origin="o-ana", sequence=0, hash="f"))
-    sync(bob)
-    assert sorted(one.narrative for one in bob.items()) == ["one", "two"]
-    assert len({one.origin for one in carrier.records()}) == 2
-
-
-def test_a_removed_share_is_named(ana: Machine, carrier: LinesCarrier) -> None:
-    with ana.store.write() as writer:
-        writer.drop_share(NAME)
-    with pytest.raises(NotFound, match="no share"):
-        sync_once(ana.home, NAME, carrier)
+    origins = [(one.origin, one.sequence) for one in carrier.records()]
+    if is_restored:
+        assert origins == [("o-ana", 1), ("o-ana", 2)]
+    else:
+        assert len({origin for origin, _ in origins}) == 2
 
 
 class Killed(BaseException):

@@ -69,82 +69,54 @@ def test_a_memory_is_there_on_the_other_machine(
     assert (found.memory, found.user_id, found.metadata) == (TEA, "alice", None)
 
 
-def test_names_that_differ_in_case_are_two_users(here: Ask) -> None:
-    add(here, TEA, user_id="alice")
+def test_the_same_words_are_known_and_names_that_differ_in_case_are_two(here: Ask) -> None:
+    first = add(here, TEA, user_id="alice")
+    assert here("add_memory", messages=[], plan=[], user_id="alice").results == []
+    assert add(here, TEA, user_id="alice") == first
     add(here, TEA, user_id="Alice")
     here("delete_all_memories", user_id="alice")
     assert (all_of(here, user_id="alice"), all_of(here, user_id="Alice")) == ([], [TEA])
 
 
-def test_the_same_words_again_are_known(here: Ask) -> None:
-    first = add(here, TEA, user_id="alice")
-    again = here("add_memory", messages=[], plan=[], user_id="alice")
-    assert again.results == []
-    assert add(here, TEA, user_id="alice") == first
-
-
-def test_an_update_reaches_the_other_machine(
-    ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any
-) -> None:
+def test_changes_reach_others(ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any) -> None:
     memory = add(here, TEA, user_id="alice")
+    add(here, "I run", user_id="alice")
+    add(here, "I eat bread", user_id="bert")
     sync(ana, bob)
     there("update_memory", memory_id=memory, data="I drink coffee")
     sync(bob, ana)
-    assert all_of(here, user_id="alice") == ["I drink coffee"]
-
-
-def test_deletions_reach_the_other_machine_and_nobody_else(
-    ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any
-) -> None:
-    add(here, TEA, user_id="alice")
-    add(here, "I eat bread", user_id="bert")
-    sync(ana, bob)
+    assert all_of(here, user_id="alice") == ["I drink coffee", "I run"]
+    there("delete_memory", memory_id=memory)
+    sync(bob, ana)
+    with pytest.raises(NotFound, match="Memory not found"):
+        here("get_memory", memory_id=memory)
+    assert all_of(here, user_id="alice") == ["I run"]
     there("delete_all_memories", user_id="alice")
     sync(bob, ana)
     assert (all_of(here, user_id="alice"), all_of(here, user_id="bert")) == ([], ["I eat bread"])
 
 
-def test_a_deleted_memory_is_gone_on_the_other_machine(
-    ana: Machine, bob: Machine, here: Ask, there: Ask, sync: Any
-) -> None:
-    memory = add(here, TEA, user_id="alice")
-    sync(ana, bob)
-    there("delete_memory", memory_id=memory)
-    sync(bob, ana)
-    with pytest.raises(NotFound, match="Memory not found"):
-        here("get_memory", memory_id=memory)
-
-
-def test_what_an_agent_stored_for_a_user_is_of_both(here: Ask) -> None:
-    add(here, TEA, user_id="alice", agent_id="Cook")
-    add(here, "I eat bread", user_id="alice")
-    one = all_of(here, agent_id="Cook")
-    assert (one, all_of(here, user_id="alice", agent_id="Cook")) == ([TEA], [TEA])
-
-
-def test_a_memory_of_an_agent_is_shown_as_its(here: Ask) -> None:
+def test_what_an_agent_stored_is_its_and_of_the_user_it_was_for(here: Ask) -> None:
     memory = add(here, TEA, agent_id="Cook")
     found = here("get_memory", memory_id=memory)
     assert (found.user_id, found.agent_id) == (None, "Cook")
+    add(here, "I eat bread", user_id="alice", agent_id="Cook")
+    add(here, "I run", user_id="alice")
+    assert all_of(here, agent_id="Cook") == [TEA, "I eat bread"]
+    assert all_of(here, user_id="alice", agent_id="Cook") == ["I eat bread"]
 
 
-def test_anothers_memory_is_not_changed_by_a_plan(here: Ask) -> None:
-    memory = add(here, TEA, user_id="alice")
-    with pytest.raises(NotFound, match="Memory not found"):
-        here("add_memory", messages=[], user_id="bert", plan=[PlanStep("DELETE", id=memory)])
-
-
-def test_whoever_is_named_has_to_own_the_memory(here: Ask) -> None:
-    memory = add(here, TEA, user_id="alice")
-    with pytest.raises(NotFound, match="Memory not found"):
-        here("get_memory", memory_id=memory, user_id="bert")
-
-
-def test_a_note_of_the_team_is_no_memory(ana: Machine, here: Ask) -> None:
+def test_anothers_memory_or_a_note_is_neither_shown_nor_changed(ana: Machine, here: Ask) -> None:
     ana.note("We ship on Fridays", scope="team")
-    uuid = ana.only().uuid
-    with pytest.raises(NotFound, match="Memory not found"):
-        here("get_memory", memory_id=uuid)
+    note, memory = ana.only().uuid, add(here, TEA, user_id="alice")
+    plan = {"messages": [], "plan": [PlanStep("DELETE", id=memory)]}
+    for name, asked in (
+        ("add_memory", plan | {"user_id": "bert"}),
+        ("get_memory", {"memory_id": memory, "user_id": "bert"}),
+        ("get_memory", {"memory_id": note}),
+    ):
+        with pytest.raises(NotFound, match="Memory not found"):
+            here(name, **asked)
 
 
 def test_until_a_person_chooses_memories_are_personal_and_stay(ana: Machine, sync: Any) -> None:

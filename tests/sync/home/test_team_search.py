@@ -27,6 +27,7 @@ from observer.sync.postgres import ServerTeam
 from observer.sync.postgres_search import SearchAsked, SearchEntry
 from observer.sync.team_search import NO_OPERATORS, NO_SERVER, TOO_LATE, ItemModel, TeamSearch, fill
 from observer.tools.core import Core
+from tests.sync.conftest import a_chain, allowed
 from tests.sync.home.machines import NAME, Machine
 
 MODEL = find("instant", Path("/nowhere"))
@@ -137,25 +138,24 @@ def rows(share: Any, sql: str = "SELECT count(*) FROM observer.entry") -> list[t
         return cursor.fetchall() if cursor.description else []
 
 
-def test_what_only_the_server_has_is_found_by_a_word(bob: Member) -> None:
+def test_what_only_the_server_has_is_found_by_words_and_meaning(bob: Member) -> None:
     found = bob.asks("ledger")
     assert found.degraded == ""
     (hit,) = found.hits
     assert (hit.item.narrative, hit.item.person, hit.item.id) == (NOTE, "ana", 0)
-
-
-def test_what_only_the_server_has_is_found_by_its_meaning(bob: Member) -> None:
     (hit,) = bob.asks("invoice payment accounting").hits
     assert hit.signals.semantic > 0
-
-
-def test_a_search_of_the_home_alone_asks_no_server(bob: Member) -> None:
     assert bob.memory.search("ledger").hits == ()
 
 
-def test_what_is_in_both_is_found_once_with_its_id_here(ana: Member) -> None:
+def test_a_home_finds_once_what_is_in_both_and_says_why_it_searched_alone(ana: Member) -> None:
     (hit,) = ana.asks("ledger").hits
     assert hit.item.id == ana.machine.only().id
+    found = ana.asks("ledger NOT bank")
+    assert (found.hits, found.degraded) == ((), NO_OPERATORS)
+    ana.machine.add(replace(ana.state, url="/a/folder"))
+    found = ana.asks("ledger")
+    assert (len(found.hits), found.degraded) == (1, NO_SERVER)
 
 
 def test_a_hit_of_the_server_is_shown_by_its_uuid_and_fetched_by_it(
@@ -166,76 +166,51 @@ def test_a_hit_of_the_server_is_shown_by_its_uuid_and_fetched_by_it(
     assert found.text.startswith(f"{uuid} fact")
     assert "by ana" in found.text
     assert NOTE in core.get_observations([uuid[:8]]).text
+    assert core.get_observations(["0123abcd"]).result.missing_ids == ["0123abcd"]
 
 
-def test_what_no_server_has_is_missing(bob: Member) -> None:
-    fetched = Core(bob.memory, lambda: "").get_observations(["0123abcd"])
-    assert fetched.result.missing_ids == ["0123abcd"]
-
-
-def test_a_search_of_a_project_that_only_others_have_finds_that_one(bob: Member) -> None:
+def test_projects_and_models_of_others_are_told_apart(bob: Member, postgres_share: Any) -> None:
     assert len(bob.titles("ledger", project="shop")) == 1
     assert bob.titles("ledger", project="bakery") == []
+    rows(postgres_share, "UPDATE observer.entry SET model = 'another'")
+    (hit,) = bob.asks("ledger").hits
+    assert hit.signals.semantic == 0
 
 
-def test_operators_are_for_the_home_alone(ana: Member) -> None:
-    found = ana.asks("ledger NOT bank")
-    assert (found.hits, found.degraded) == ((), NO_OPERATORS)
-
-
-def test_a_home_without_a_share_on_a_server_says_that_it_searched_alone(ana: Member) -> None:
-    ana.machine.add(replace(ana.state, url="/a/folder"))
-    found = ana.asks("ledger")
-    assert (len(found.hits), found.degraded) == (1, NO_SERVER)
-
-
-def test_without_the_server_the_home_answers_and_says_so(ana: Member, postgres_share: Any) -> None:
+def test_a_server_that_is_late_or_away_is_not_waited_for(ana: Member, postgres_share: Any) -> None:
+    ana.wait(0.01)
+    with psycopg.connect(postgres_share.owner) as owner:
+        owner.execute("LOCK TABLE observer.entry IN ACCESS EXCLUSIVE MODE")
+        found = ana.asks("ledger")
+    assert (len(found.hits), found.degraded) == (1, TOO_LATE)
+    ana.wait(LONG_S)
     postgres_share.vanish()
     found = ana.asks("ledger")
     assert len(found.hits) == 1
     assert found.degraded.startswith("searched here alone: the server cannot be used")
 
 
-def test_a_server_that_is_late_is_not_waited_for(ana: Member, postgres_share: Any) -> None:
-    ana.wait(0.01)
-    with psycopg.connect(postgres_share.owner) as owner:
-        owner.execute("LOCK TABLE observer.entry IN ACCESS EXCLUSIVE MODE")
-        found = ana.asks("ledger")
-    assert (len(found.hits), found.degraded) == (1, TOO_LATE)
-
-
-def test_what_is_forgotten_is_gone_from_the_search_of_the_server(
-    ana: Member, bob: Member, postgres_share: Any
-) -> None:
+def test_what_is_forgotten_is_gone_for_good(ana: Member, bob: Member, postgres_share: Any) -> None:
+    uuid = ana.machine.only().uuid
     ana.machine.forget(ana.machine.only().id)
     ana.sync()
     assert rows(postgres_share) == [(0,)]
     assert bob.titles("ledger") == []
-
-
-def test_what_is_purged_is_gone_from_the_search_of_the_server(
-    ana: Member, postgres_share: Any
-) -> None:
-    carrier = carriers.open_carrier(ana.url, Path("/nowhere"))
-    (record,) = carrier.pull({}, limit=9).records
-    gone = replace(record, sequence=2, previous=record.hash(), kind="tombstone", body="")
-    carrier.push([gone])
-    carrier.close()
-    assert rows(postgres_share) == [(0,)]
-
-
-def test_what_is_deleted_there_does_not_come_back(ana: Member, postgres_share: Any) -> None:
-    uuid = ana.machine.only().uuid
-    ana.machine.forget(ana.machine.only().id)
-    ana.sync()
     late = SearchEntry(uuid, "shop", "note", "note", 1, [[1], [], [], [], [], []])
     with closing(open_search(ana.url)) as server:
         server.put(ana.state.origin, [late])
     assert rows(postgres_share) == [(0,)]
 
 
-def test_what_an_expelled_member_sent_is_not_found(ana: Member, postgres_share: Any) -> None:
-    ServerTeam(postgres_share.owner).remove(ana.url.partition("//")[2].partition(":")[0])
+@pytest.mark.parametrize("is_purged", [True, False], ids=["purged", "of an expelled member"])
+def test_what_is_purged_is_gone(ana: Member, postgres_share: Any, *, is_purged: bool) -> None:
+    if is_purged:
+        with closing(carriers.open_carrier(ana.url, Path("/nowhere"))) as carrier:
+            (record,) = carrier.pull({}, limit=9).records
+            sent = {"sequence": 2, "previous": record.hash(), "kind": "tombstone", "body": ""}
+            carrier.push([replace(record, **sent)])
+    else:
+        ServerTeam(postgres_share.owner).remove(ana.url.partition("//")[2].partition(":")[0])
     assert rows(postgres_share) == [(0,)]
 
 
@@ -246,15 +221,12 @@ def test_an_edit_is_found_by_its_new_words(ana: Member, bob: Member) -> None:
     assert held == [(), ("receipts",)]
 
 
-def test_rows_of_another_model_are_not_compared(bob: Member, postgres_share: Any) -> None:
-    rows(postgres_share, "UPDATE observer.entry SET model = 'another'")
-    (hit,) = bob.asks("ledger").hits
-    assert hit.signals.semantic == 0
-
-
-def test_a_round_without_changes_tells_the_server_nothing(ana: Member) -> None:
+def test_a_round_without_changes_tells_nothing_and_scans_are_iterative(ana: Member) -> None:
     with closing(open_search(ana.url)) as server:
         assert fill(ana.machine.home, NAME, server, items_by(MODEL)) == 0
+        with server._asking(100) as connection:
+            row = connection.execute("SHOW hnsw.iterative_scan").fetchone()
+    assert row == ("strict_order",)
 
 
 @pytest.fixture
@@ -300,80 +272,58 @@ def test_only_an_iterative_scan_finds_enough_of_what_the_policies_leave(
     assert least <= len(found) <= most
 
 
-def test_each_search_sets_an_iterative_scan(ana: Member, postgres_share: Any) -> None:
-    del postgres_share
-    server = open_search(ana.url)
-    with closing(server), server._asking(100) as connection:
-        row = connection.execute("SHOW hnsw.iterative_scan").fetchone()
-    assert row == ("strict_order",)
-
-
 ENTRY = (
     "INSERT INTO observer.entry (origin, uuid, project, kind, type, created_ms, words, model,"
     " dimensions) VALUES ('{origin}', 'u', 'shop', 'note', 'note', 1, '', '', 0)"
 )
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        pytest.param(ENTRY.format(origin="o-ana"), id="in another's name"),
-        pytest.param("TRUNCATE observer.entry", id="truncate"),
-        pytest.param("UPDATE observer.entry SET role = current_user", id="take over"),
-        pytest.param("UPDATE observer.entry SET origin = 'x'", id="move"),
-        pytest.param("ALTER TABLE observer.entry DISABLE ROW LEVEL SECURITY", id="no policies"),
-        pytest.param("DROP INDEX observer.entry_words", id="no index"),
-        pytest.param("INSERT INTO observer.part VALUES ('x', 1)", id="part"),
-        pytest.param("SELECT observer.gone()", id="call the trigger"),
-        pytest.param("SELECT observer.expelled()", id="call the other"),
-    ],
+FORBIDDEN = (
+    ENTRY.format(origin="o-ana"),  # in another's name
+    "TRUNCATE observer.entry",
+    "UPDATE observer.entry SET role = current_user",
+    "UPDATE observer.entry SET origin = 'x'",
+    "ALTER TABLE observer.entry DISABLE ROW LEVEL SECURITY",
+    "DROP INDEX observer.entry_words",
+    "INSERT INTO observer.part VALUES ('x', 1)",
+    "SELECT observer.gone()",  # the triggers
+    "SELECT observer.expelled()",
 )
-def test_a_member_does_not(bob: Member, sql: str) -> None:
-    with (
-        psycopg.connect(bob.url, autocommit=True) as login,
-        pytest.raises((errors.InsufficientPrivilege, errors.FeatureNotSupported)),
-    ):
-        login.execute(cast("LiteralString", sql))
 
 
-@pytest.mark.parametrize(
-    "sql", ["DELETE FROM observer.entry", "UPDATE observer.entry SET kind = ''"]
-)
-def test_a_member_reaches_but_his_own_rows(bob: Member, postgres_share: Any, sql: str) -> None:
+def test_a_member_reaches_but_his_own_rows(bob: Member, postgres_share: Any) -> None:
     with psycopg.connect(bob.url, autocommit=True) as login:
-        login.execute(cast("LiteralString", sql))
+        assert allowed(login, FORBIDDEN) == []
+        for sql in ("DELETE FROM observer.entry", "UPDATE observer.entry SET kind = ''"):
+            login.execute(cast("LiteralString", sql))
     assert rows(postgres_share, "SELECT kind FROM observer.entry") == [("note",)]
 
 
-def test_an_older_share_says_who_brings_it_up_to_date(ana: Member, postgres_share: Any) -> None:
+FIRST_SCHEMA = (
+    "DROP FUNCTION observer.withhold",
+    "DROP FUNCTION observer.forgotten() CASCADE",
+    "DROP FUNCTION observer.empty",
+    "DROP FUNCTION observer.hash",
+    "DROP POLICY owner_withhold ON observer.record",
+    "DROP POLICY owner_read ON observer.record",
+)
+
+
+@pytest.mark.parametrize("further", [(), FIRST_SCHEMA], ids=["last schema", "first schema"])
+def test_an_older_share_says_who_brings_it_up_to_date_and_he_does(
+    ana: Member, postgres_share: Any, further: tuple[str, ...]
+) -> None:
     undo_search(postgres_share)
+    for sql in further:
+        rows(postgres_share, sql)
     with pytest.raises(ShareUnavailable, match=r"as a whole yet.*sync add URL --create"):
         open_search(ana.url)
-
-
-def test_the_owner_brings_an_older_share_up_to_date(ana: Member, postgres_share: Any) -> None:
-    undo_search(postgres_share)
     postgres.create(postgres_share.owner)
     with closing(open_search(ana.url)), pytest.raises(BadInput, match="up to date"):
         postgres.create(postgres_share.owner)
-
-
-def test_the_owner_brings_a_share_of_the_first_schema_up_to_date(
-    ana: Member, postgres_share: Any
-) -> None:
-    undo_search(postgres_share)
-    rows(postgres_share, "DROP FUNCTION observer.withhold")
-    rows(postgres_share, "DROP FUNCTION observer.forgotten() CASCADE")
-    rows(postgres_share, "DROP FUNCTION observer.empty")
-    rows(postgres_share, "DROP FUNCTION observer.hash")
-    rows(postgres_share, "DROP POLICY owner_withhold ON observer.record")
-    rows(postgres_share, "DROP POLICY owner_read ON observer.record")
-    postgres.create(postgres_share.owner)
     with closing(carriers.open_carrier(ana.url, Path("/nowhere"))) as carrier:
         carrier.withhold([ana.machine.only().uuid])
         assert [one.kind for one in carrier.pull({}, limit=9).records] == ["withheld"]
-    with pytest.raises(BadInput, match="up to date"):
-        postgres.create(postgres_share.owner)
 
 
 def undo_search(share: Any) -> None:
@@ -384,19 +334,12 @@ def undo_search(share: Any) -> None:
     rows(share, "DROP POLICY owner_reads_tombstones ON observer.record")
 
 
-def test_a_share_of_a_later_search_is_left_alone(ana: Member, postgres_share: Any) -> None:
-    rows(postgres_share, "UPDATE observer.part SET version = 9")
-    with pytest.raises(ShareUnavailable, match=r"version 9.*update observer"):
-        open_search(ana.url)
-
-
 @pytest.mark.parametrize(("sql", "said"), [
+    ("UPDATE observer.part SET version = 9", r"version 9.*update observer"),
     ("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'", "pgvector 0.7.4"),
     ("DROP EXTENSION vector CASCADE", "no pgvector"),
 ])  # fmt: skip
-def test_a_server_without_a_fit_pgvector_is_said_to_be_one(
-    ana: Member, postgres_share: Any, sql: str, said: str
-) -> None:
+def test_an_unfit_server_is_said(ana: Member, postgres_share: Any, sql: str, said: str) -> None:
     rows(postgres_share, sql)
     with pytest.raises(ShareUnavailable, match=said):
         open_search(ana.url)
@@ -427,7 +370,7 @@ def managed(server: Any) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
 
 
 def test_a_managed_database_shares_searches_and_keeps_its_own_logins_out(
-    managed: psycopg.Connection[tuple[Any, ...]], server: Any, chain: Any
+    managed: psycopg.Connection[tuple[Any, ...]], server: Any
 ) -> None:
     with pytest.raises(ShareUnavailable, match="bound by no policy"):
         carriers.open_carrier(server.url("managed", "boss"), Path("/nowhere"))
@@ -437,7 +380,7 @@ def test_a_managed_database_shares_searches_and_keeps_its_own_logins_out(
             pytest.raises(errors.InsufficientPrivilege),
         ):
             login.execute(f"SELECT count(*) FROM observer.{table}")  # type: ignore[arg-type]
-    first, second = chain("a", 2)
+    first, second = a_chain("a", 2)
     columns = [[1], [], [], [], [], []]
     entry = SearchEntry(first.uuid, "shop", "note", "fact", 1, columns, "m", bytes(640))
     url = ServerTeam(server.url("managed", "boss")).invite("ana")
