@@ -230,9 +230,9 @@ def _shown(
     return "\n\n".join([*texts, *(of_session(each, name) for each in sessions)])
 
 
-def _item_row(item: Item, name: ProjectName) -> dict[str, Any]:
+def _item_row(item: Item, name: ProjectName) -> Row:
     """Return an item as tools name its fields, a note with those of notes."""
-    fields: dict[str, Any] = msgspec.to_builtins(rows.observation(item, name))
+    fields = rows.observation(item, name)
     fields["session"] = f"s{item.session_id}" if item.session_id else None
     if item.kind == "note":
         fields |= msgspec.to_builtins(note_api.row(item, name))
@@ -264,7 +264,20 @@ def _account(
     since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
     account, name = memory.accounts.since(since_ms, project=project), memory.project_names()
     if asked.is_json:
-        return _as_json(since_rows(account, name))
+        projects = [
+            {
+                "project": name(share.project_id),
+                "sessions": [_session_row(ran, name) for ran in share.sessions],
+                "commits": [_item_row(item, name) for item in share.commits],
+                "fixes": [_item_row(item, name) for item in share.fixes],
+                "noted": [_item_row(item, name) for item in share.noted],
+                "failed": share.failed,
+                "files": share.files,
+            }
+            for share in account.shares
+        ]
+        about = {"since": iso(account.since_ms), "is_partial": account.is_partial}
+        return _as_json(about | {"projects": projects})
     if not account.shares:
         why = f"nothing is recorded since {moment.minute(since_ms)}"
         return CommandReply(nothing(why, "look back with: --days 7", everywhere=not project))
@@ -300,26 +313,6 @@ def since(account: Account, name: ProjectName) -> str:
     for share in account.shares:
         lines += ["", *_share(share, name)]
     return "\n".join(lines)
-
-
-def since_rows(account: Account, name: ProjectName) -> Row:
-    """Return an account as JSON."""
-    return {
-        "since": iso(account.since_ms),
-        "is_partial": account.is_partial,
-        "projects": [
-            {
-                "project": name(share.project_id),
-                "sessions": [_session_row(ran, name) for ran in share.sessions],
-                "commits": [_item_row(item, name) for item in share.commits],
-                "fixes": [_item_row(item, name) for item in share.fixes],
-                "noted": [_item_row(item, name) for item in share.noted],
-                "failed": share.failed,
-                "files": share.files,
-            }
-            for share in account.shares
-        ],
-    }
 
 
 def of_session(timeline: SessionTimeline, name: ProjectName) -> str:

@@ -163,33 +163,6 @@ _SHELL = len('{"id":0,"type":"","title":"","content":"","created_at":""}') + len
 """Characters of an entry without its texts."""
 
 
-class Observation(ResultRow, kw_only=True):
-    """An item in full; `answers` is what the summary of a session says, by its fields."""
-
-    id: int
-    type: str
-    title: str
-    subtitle: str | UnsetType = UNSET
-    text: str | UnsetType = UNSET
-    narrative: str | UnsetType = UNSET
-    facts: str | UnsetType = UNSET
-    concepts: str | UnsetType = UNSET
-    files_read: str | UnsetType = UNSET
-    files_modified: str | UnsetType = UNSET
-    project: str
-    created_at: str
-    created_at_epoch: int
-    is_stale: int
-    discovery_tokens: int
-    commit: str | UnsetType = UNSET
-    branch: str | UnsetType = UNSET
-    key: str | UnsetType = UNSET
-    category: str | UnsetType = UNSET
-    answers: dict[str, str] | UnsetType = UNSET
-    validity: list[str] | UnsetType = UNSET
-    written: Row | UnsetType = UNSET
-
-
 class HitReasons(ResultRow):
     """Why an item was found: its score and signals (0 to 1), its rank in each retriever, its terms.
 
@@ -217,14 +190,17 @@ class HitReasons(ResultRow):
 class ObservationsResult(ResultRow):
     """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
 
-    observations: list[Observation]
+    observations: list[Row]
     missing_ids: list[int | str] | UnsetType = UNSET
 
 
-def observation(item: Item, name: ProjectName) -> Observation:
-    """Return an item as a row; the text of a note is in `text`, of any other in `narrative`."""
+def observation(item: Item, name: ProjectName) -> Row:
+    """Return an item in full; the text of a note is in `text`, of any other in `narrative`.
+
+    `answers` is what the summary of a session says, by its fields.
+    """
     is_note = item.kind == "note"
-    return Observation(
+    return row(
         id=item.id,
         type=item.type,
         title=item.title,
@@ -250,19 +226,17 @@ def observation(item: Item, name: ProjectName) -> Observation:
     )
 
 
+_FIGURES = ("semantic", "fts5", "close", "phrase", "exact", "recency")
+
+
 def why(hit: Hit) -> HitReasons:
     """Return why a hit was found; figures to four digits."""
     signals = hit.signals
+    figures = {name: getattr(signals, name) for name in _FIGURES} | {"score": hit.score}
     factors = (("lasting", hit.lasting), ("type_weight", signals.type_weight))
     return HitReasons(
         id=hit.item.id,
-        score=round(hit.score, 4),
-        semantic=round(signals.semantic, 4),
-        fts5=round(signals.fts5, 4),
-        close=round(signals.close, 4),
-        phrase=round(signals.phrase, 4),
-        exact=round(signals.exact, 4),
-        recency=round(signals.recency, 4),
+        **{name: round(figure, 4) for name, figure in figures.items()},
         terms=list(signals.terms),
         words_rank=signals.words_rank or UNSET,
         meaning_rank=signals.meaning_rank or UNSET,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -210,7 +211,7 @@ def run(memory: Memory) -> Run:
 
 def put_in(run: Run, *contents: str, **whose: Any) -> list[str]:
     messages = [{"role": "user", "content": content} for content in contents]
-    return [each.id for each in run("add_memory", messages=messages, **whose).results]
+    return [each["id"] for each in run("add_memory", messages=messages, **whose).results]
 
 
 def texts(run: Run, **whose: Any) -> list[str]:
@@ -293,7 +294,7 @@ def test_the_same_words_are_stored_once_for_each_owner(run: Run, memory: Memory)
     (before,) = notes.list(limit=1)
     shown = run("add_memory", messages=[{"role": "user", "content": "tea"}], user_id="bob")
     assert shown.message == "Added 0 memories for user bob, 1 known already"
-    assert [(one.id, one.event) for one in shown.results] == [(first[0], "NOOP")]
+    assert [(one["id"], one["event"]) for one in shown.results] == [(first[0], "NOOP")]
     assert (notes.get(before.id), len(notes.history(before.id))) == (before, 1)
     assert first != put_in(run, "tea", user_id="eve")
 
@@ -361,7 +362,8 @@ def test_no_calls_by_one_owner_change_anothers_memories(
             found = run(name, **arguments, **naming(eve))
         except ObserverError:
             continue
-        assert known.isdisjoint(each.id for each in getattr(found, "results", []))
+        given = msgspec.to_builtins(getattr(found, "results", []))
+        assert known.isdisjoint(each["id"] for each in given)
     assert of(memory, bob) == before
 
 
@@ -408,7 +410,7 @@ def planned(run: Run, *steps: dict[str, str]) -> Any:
 def tea(run: Run) -> str:
     """The id of a memory of bob."""
     added = planned(run, {"event": "ADD", "text": "Bob likes tea"})
-    return str(added.results[0].id)
+    return str(added.results[0]["id"])
 
 
 USER, AGENT = Message(role="user", content=" I like tea "), Message(role="assistant", content="Ok")
@@ -441,7 +443,7 @@ def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> No
         {"event": "NOOP", "id": tea},
     )
     assert shown.message == "Added 1 memories for user bob, 1 updated"
-    assert [(each.event, each.memory) for each in shown.results] == [
+    assert [(each["event"], each["memory"]) for each in shown.results] == [
         ("UPDATE", "Bob likes green tea"),
         ("ADD", "Bob lives in Oslo"),
     ]
@@ -490,7 +492,7 @@ def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
     messages = [{"role": "user", "content": "I moved"}, {"role": "assistant", "content": "Where?"}]
     shown = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
     assert heard == [["user: I moved", "assistant: Where?"]]
-    assert [each.memory for each in shown.results] == ["The user lives in Oslo."]
+    assert [each["memory"] for each in shown.results] == ["The user lives in Oslo."]
     (item,) = memory.of("bob").notes.list(narrow=SearchOptions(scope="personal"))
     assert item.metadata == '{"inferred_by":"tiny"}'
 

@@ -24,7 +24,7 @@ from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.store.database import SqliteStore
 from observer.tools import registry
-from observer.tools.core import CACHED, LONGEST, GitAnswers, ResponseCache
+from observer.tools.core import CACHED, LONGEST, Asking, ResponseCache
 from observer.tools.registry import BUILT_IN, Toolset, chosen, tools_of, toolsets
 from observer.tools.tool import Tool, ToolResult
 
@@ -162,7 +162,7 @@ def test_whatever_is_written_drops_it(kept: ResponseCache, store: SqliteStore) -
 def test_what_is_written_while_it_is_made_drops_it_too(
     kept: ResponseCache, store: SqliteStore
 ) -> None:
-    def make(_: GitAnswers) -> ToolResult[msgspec.Struct]:
+    def make(_: Asking) -> ToolResult[msgspec.Struct]:
         with store.write() as writer:
             writer.put_session(replace(SESSION, branch=f"{next(_numbers)}"))
         return ToolResult("one", msgspec.Struct())
@@ -180,9 +180,8 @@ def test_it_is_dropped_after_a_minute(memory: Memory) -> None:
 def test_it_is_dropped_once_git_says_otherwise(kept: ResponseCache) -> None:
     shown = iter((frozenset("a"), frozenset("a"), None))
 
-    def make(git: GitAnswers) -> ToolResult[msgspec.Struct]:
-        ask = git.recording(lambda _: next(shown))
-        assert ask
+    def make(heard: Asking) -> ToolResult[msgspec.Struct]:
+        ask = heard(lambda _: next(shown))
         return ToolResult(str(ask(["a", "b"])), msgspec.Struct())
 
     assert kept.answer("x", make).text == kept.answer("x", made()).text

@@ -1,12 +1,9 @@
-"""The toolset `basic-memory`: its guide and its tools.
-
-Beside it the tools that search notes, and those for note folders and about this product.
-"""
+"""The toolset `basic-memory`, and its tools for searches, note folders and the product."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,6 +33,7 @@ from observer.tools.basic_memory.vault import (
     constraint,
     table,
 )
+from observer.tools.chatgpt import FetchResult
 from observer.tools.tool import ResultRow, Row, ToolResult, offered
 
 OTHERWISE = "no note holds every word; found by words and meaning, as search_type=hybrid does"
@@ -103,7 +101,11 @@ class FindTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[FoundRows]:
         """Search the notes of a note folder; without a query, by filters alone, newest first."""
-        selection.check_types(entity_types)
+        if wrong := [each for each in entity_types if each not in selection.RESULTS]:
+            raise BadInput(
+                f"'{wrong[0][:40]}' is not a valid result type",
+                hint="use entity, observation or relation",
+            )
         metadata = dict(metadata_filters)
         if named := selection.tags_of(tags):
             metadata.setdefault("tags", list(named))
@@ -113,19 +115,15 @@ class FindTools(VaultTools):
             query=query.strip(),
             search_type=search_type,
             types=types,
-            entity_types=entity_types,  # type: ignore[arg-type]  # checked above
+            entity_types=entity_types,
             categories=categories,
             after_ms=moment_or_since_ms(after_date, now_ms=now_ms()),
             metadata=metadata,
             min_similarity=min_similarity,
         )
         is_wide = search_all_projects and not project
-        return _found(
-            lambda: self._shared() if is_wide else [self._named(project)],
-            wanted,
-            (page, page_size),
-            output_format,
-        )
+        vaults = self._shared() if is_wide else [self._named(project)]
+        return _found(vaults, wanted, (page - 1) * page_size, page_size, output_format)
 
     @offered("Search by frontmatter")
     def search_by_metadata(
@@ -141,31 +139,31 @@ class FindTools(VaultTools):
         vault = self._named(project)
         if not filters:
             raise BadInput("no filters", hint='name a field: {"status": "done"}')
-        found = selection.found(vault, Wanted(metadata=filters), at_most=offset + limit)
-        result = _page(*found, first=offset, size=limit, number=offset // limit + 1)
-        return as_answer(_shown(result, "", vault.name, output_format), result, output_format)
+        return _found([vault], Wanted(metadata=filters), offset, limit, output_format)
 
 
 def _found(
-    vaults: Callable[[], list[Vault]],
-    wanted: Wanted,
-    paged: tuple[int, int],
-    output_format: Format,
+    vaults: Sequence[Vault], wanted: Wanted, first: int, size: int, output_format: Format
 ) -> ToolResult[FoundRows]:
+    """Return hits from the first-th on; of words that no note holds what is near them."""
     if wanted.is_empty:
         raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
-    number, size = paged
-    at_most, asked = number * size, vaults()
-    hits, total = _of_all(asked, wanted, at_most)
+    hits, total = _of_all(vaults, wanted, first + size)
     notice: str | UnsetType = UNSET
     if not total and wanted.query and wanted.search_type == "text":
-        hits, total = _of_all(asked, wanted._replace(search_type="hybrid"), at_most)
+        hits, total = _of_all(vaults, wanted._replace(search_type="hybrid"), first + size)
         notice = OTHERWISE if total else UNSET
-    name = ", ".join(vault.name for vault in asked)
-    result = _page(hits, total, first=at_most - size, size=size, number=number)
-    result = replace(result, notice=notice)
-    text = _shown(result, wanted.query, name, output_format)
-    return as_answer(text, result, output_format)
+    result = FoundRows(
+        results=hits[first : first + size],
+        current_page=first // size + 1,
+        page_size=size,
+        total=total,
+        total_is_exact=total < selection.MOST,
+        has_more=first + size < total,
+        notice=notice,
+    )
+    name = ", ".join(vault.name for vault in vaults)
+    return as_answer(_shown(result, wanted.query, name, output_format), result, output_format)
 
 
 def _of_all(vaults: Sequence[Vault], wanted: Wanted, at_most: int) -> tuple[list[Row], int]:
@@ -175,17 +173,6 @@ def _of_all(vaults: Sequence[Vault], wanted: Wanted, at_most: int) -> tuple[list
     if len(vaults) > 1:
         hits.sort(key=lambda hit: -float(hit["score"]))
     return hits, sum(count for _, count in of_each)
-
-
-def _page(hits: list[Row], total: int, *, first: int, size: int, number: int) -> FoundRows:
-    return FoundRows(
-        results=hits[first : first + size],
-        current_page=number,
-        page_size=size,
-        total=total,
-        total_is_exact=total < selection.MOST,
-        has_more=first + size < total,
-    )
 
 
 def _shown(result: FoundRows, query: str, project: str, output_format: Format) -> str:
@@ -264,7 +251,7 @@ class ProjectTools(VaultTools):
         """List the note folders: path, notes, last sync, and which is the default."""
         default = self._default()
         found: list[Row] = []
-        for vault in self._all():
+        for vault in map(self._opened, self._reachable()):
             files = vault.notes()
             newest = max((file.updated_ms for file in files), default=None)
             about = {
@@ -359,10 +346,10 @@ def _made(path: str) -> str:
 class CloudInfo(ResultRow):
     """Result of `cloud_info`: there is none, whatever is asked."""
 
-    connected: bool
-    authentication: str
-    subscription: str | None
-    tenant: str | None
+    connected: bool = False
+    authentication: str = "not authenticated"
+    subscription: str | None = None
+    tenant: str | None = None
 
 
 class ReleaseNotes(ResultRow):
@@ -379,10 +366,7 @@ class ProductTools(VaultTools):
     @offered("About the cloud")
     def cloud_info(self) -> ToolResult[CloudInfo]:
         """Return connection, authentication, subscription and tenant: there is no cloud."""
-        result = CloudInfo(
-            connected=False, authentication="not authenticated", subscription=None, tenant=None
-        )
-        return ToolResult(CLOUD, result)
+        return ToolResult(CLOUD, CloudInfo())
 
     @offered("About releases")
     def release_notes(self) -> ToolResult[ReleaseNotes]:
@@ -409,16 +393,6 @@ class ChatHits(ResultRow):
     query: str
 
 
-class ChatDocument(ResultRow):
-    """Result of `fetch`."""
-
-    id: str
-    title: str
-    text: str
-    url: str
-    metadata: dict[str, str]
-
-
 class ChatTools(VaultTools):
     """The two tools that ChatGPT's connectors call."""
 
@@ -428,7 +402,7 @@ class ChatTools(VaultTools):
     ) -> ToolResult[ChatHits]:
         """Search the notes, for clients that know only search and fetch."""
         wanted = Wanted(query=query.strip())
-        found = _found(lambda: [self._named("")], wanted, (1, SHOWN), "text").result
+        found = _found([self._named("")], wanted, 0, SHOWN, "text").result
         hits: list[Row] = [
             {"id": hit["permalink"], "title": hit["title"], "url": hit["permalink"]}
             for hit in found.results
@@ -440,13 +414,13 @@ class ChatTools(VaultTools):
     def fetch(
         self,
         id: Annotated[str, Meta(description="Id of a result, or the title of a note.")],  # noqa: A002 - the documented name
-    ) -> ToolResult[ChatDocument]:
+    ) -> ToolResult[FetchResult]:
         """Return the whole text of a note, for clients that know only search and fetch."""
         vault = self._named("", id)
         file = vault.find(id)
         if file is None:
             raise NotFound(f"no note {id[:200]!r}", hint="search for it first")
-        result = ChatDocument(
+        result = FetchResult(
             id=id,
             title=file.title,
             text=vault.read(file).text,

@@ -14,15 +14,14 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from fnmatch import translate
 from functools import cached_property, wraps
-from heapq import nlargest
 from operator import attrgetter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
-from msgspec import Meta, to_builtins
+from msgspec import Meta
 
 from observer.core.client_variables import client_variable
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
@@ -39,23 +38,24 @@ from observer.projects.policy import Policies
 from observer.search.rank import Hit
 from observer.store.note_files import target_key
 from observer.tools.note_api import stands
-from observer.tools.tool import Result, Tool, ToolResult, Tools
+from observer.tools.tool import Result, Tool, ToolResult, Tools, as_json
 
 SCHEME = "memory://"
 MAX_CHARS = 2_028
 _FORBIDDEN = re.compile(r'[<>"|?\x00-\x1f]')
 
 
-def named_by(text: str) -> str:
+def named_by(text: str, *, is_url: bool = False) -> str:
     """Return what a URL or a plain identifier names, without the scheme and outer slashes.
 
-    A plain identifier may be a title, which has whatever characters it likes.
+    A plain identifier may be a title, which has whatever characters it likes; with `is_url` it is
+    a URL without its scheme.
 
     >>> [named_by(text) for text in ("memory://specs/search/", "Who pays?")]
     ['specs/search', 'Who pays?']
 
     Raises:
-        BadInput: it is empty, leads out of its folder, or begins like a memory URL but is none.
+        BadInput: it is empty, leads out of its folder, or is meant as a memory URL but is none.
     """
     plain = text.strip()
     if leaves_folder(plain):
@@ -63,37 +63,25 @@ def named_by(text: str) -> str:
             f"{plain[:80]!r} is not allowed: paths must stay within project boundaries",
             hint="name a path inside the note folder",
         )
-    if plain.startswith(SCHEME) or not plain.strip("/ "):
-        return checked(plain)
-    return plain.strip("/ ")
-
-
-def checked(text: str) -> str:
-    """Return what a memory URL names, also where its scheme is left out; otherwise as `named_by`.
-
-    Raises:
-        BadInput: it is not a memory URL, is empty, or leads out of its folder.
-    """
-    path = text.strip().removeprefix(SCHEME)
-    problem = ""
-    if not path.strip("/ "):
-        problem = "it names nothing"
-    elif len(text) > MAX_CHARS:
-        problem = f"it has more than {MAX_CHARS} characters"
-    elif "://" in path:
-        problem = "it is an address of another kind"
-    elif "//" in path:
-        problem = "it has an empty part"
-    elif found := _FORBIDDEN.search(path):
-        problem = f"it contains {found[0]!r}"
-    elif leaves_folder(path):
-        problem = "paths must stay within project boundaries"
-    if problem:
+    path = plain.removeprefix(SCHEME)
+    named = path.strip("/ ")
+    if named and not is_url and path == plain:
+        return named
+    forbidden = _FORBIDDEN.search(path)
+    problems = (
+        ("it names nothing", not named),
+        (f"it has more than {MAX_CHARS} characters", len(text) > MAX_CHARS),
+        ("it is an address of another kind", "://" in path),
+        ("it has an empty part", "//" in path),
+        (f"it contains {forbidden and forbidden[0]!r}", forbidden),
+        ("paths must stay within project boundaries", leaves_folder(path)),
+    )
+    if problem := next((said for said, is_so in problems if is_so), ""):
         raise BadInput(
             f"{text[:80]!r} is not a memory URL: {problem}",
             hint="write memory://FOLDER/NOTE, or memory://FOLDER/* for all of a folder",
         )
-    return path.strip("/ ")
+    return named
 
 
 def leaves_folder(path: str) -> bool:
@@ -144,7 +132,7 @@ ProjectName = Annotated[
 def as_answer(text: str, result: Result, output_format: Format) -> ToolResult[Result]:
     """Return an answer in the format that a client asks for."""
     if output_format == "json":
-        return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
+        return as_json(result)
     return ToolResult(text, result)
 
 
@@ -169,28 +157,6 @@ class _Call:
         self.vaults: dict[NoteFolder, Vault] = {}
         self.notices: list[str] = []
 
-    def opened(self, vault: Vault, *, within_s: float | None = None) -> Vault:
-        """Return a note folder with what has changed in it, as far as there is time."""
-        if known := self.vaults.get(vault.folder):
-            return known
-        self.vaults[vault.folder] = vault
-        try:
-            seen = vault.files.catch_up(
-                vault.folder, within_s=within_s or max(0.0, self.until_s - time.monotonic())
-            )
-        except ObserverError as error:  # what is known answers nevertheless
-            self.notices.append(f"{error}; what was known of its notes may be old")
-            return vault
-        vault.left, vault.synced_ms = seen.left, seen.synced_ms
-        if seen.is_late:
-            read = max(0, seen.files - len(seen.left))
-            many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
-            self.notices.append(
-                f"{many} of the note folder {vault.name} read so far, the rest is being read;"
-                " ask again"
-            )
-        return vault
-
 
 _CALL: ContextVar[_Call] = ContextVar("call")
 
@@ -212,12 +178,27 @@ class VaultTools(Tools):
         return tuple(replace(tool, run=_said(tool.run)) for tool in super().of(memory, here))
 
     def _opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
-        """Return a note folder once what has changed in it is read, or as much as can be."""
-        return _CALL.get().opened(Vault(self._memory, folder), within_s=within_s)
-
-    def _all(self) -> list[Vault]:
-        """Return all, by name."""
-        return [self._opened(folder) for folder in self._reachable()]
+        """Return a note folder once what has changed in it is read, as far as there is time."""
+        call = _CALL.get()
+        if known := call.vaults.get(folder):
+            return known
+        vault = call.vaults[folder] = Vault(self._memory, folder)
+        try:
+            seen = vault.files.catch_up(
+                folder, within_s=within_s or max(0.0, call.until_s - time.monotonic())
+            )
+        except ObserverError as error:  # what is known answers nevertheless
+            call.notices.append(f"{error}; what was known of its notes may be old")
+            return vault
+        vault.left, vault.synced_ms = seen.left, seen.synced_ms
+        if seen.is_late:
+            read = max(0, seen.files - len(seen.left))
+            many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
+            call.notices.append(
+                f"{many} of the note folder {vault.name} read so far, the rest is being read;"
+                " ask again"
+            )
+        return vault
 
     def _reachable(self) -> Sequence[NoteFolder]:
         """Return the note folders that the client may use: one alone, or all of them."""
@@ -301,6 +282,19 @@ def _said(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]
         return replace(answer, notice="\n".join(filter(None, (answer.notice, *call.notices))))
 
     return said
+
+
+class Edge(NamedTuple):
+    """A relation between two notes; without `target` nothing has that name."""
+
+    source: NoteFile
+    relation: Relation
+    target: NoteFile | None
+
+    @property
+    def to(self) -> str:
+        """The title of the target, or what it is called where there is none."""
+        return self.target.title if self.target else self.relation.target
 
 
 class Vault:
@@ -394,15 +388,10 @@ class Vault:
 
         Of a pattern, among those that fit it.
         """
+        fitting = (self.matching(name) if "*" in name else ()) or self.notes()
+        titles = {spelling_key(file.title): file for file in reversed(fitting)}
         key = spelling_key(name.rpartition("/")[2])
-        likeness = SequenceMatcher(b=key, autojunk=False)
-
-        def alike(file: NoteFile) -> float:
-            likeness.set_seq1(spelling_key(file.title))
-            return likeness.ratio()
-
-        fitting = self.matching(name) if "*" in name else ()
-        return nlargest(NEAREST, fitting or self.notes(), key=alike)
+        return [titles[each] for each in get_close_matches(key, titles, NEAREST, cutoff=0)]
 
     def called(self, identifier: str) -> Sequence[NoteFile]:
         """Return the notes of an identifier: by permalink, path, title or alias, nothing near.
@@ -534,12 +523,18 @@ class Vault:
         with self.files.reading() as reader:
             return reader.claims_of(file.item for file in files)
 
-    def relations(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Relation]]:
-        """Return the relations of notes, by id."""
+    def edges(self, files: Collection[NoteFile]) -> Mapping[int, Sequence[Edge]]:
+        """Return the relations of notes, each in its note's order, by the ids of the notes."""
         with self.files.reading() as reader:
-            return reader.relations_of(file.item for file in files)
+            relations = reader.relations_of(file.item for file in files)
+        targets = self._targets([one for of_note in relations.values() for one in of_note])
+        return {
+            file.item: [Edge(file, one, targets.get(one.target)) for one in relations[file.item]]
+            for file in files
+            if file.item in relations
+        }
 
-    def targets(self, relations: Collection[Relation]) -> Mapping[str, NoteFile]:
+    def _targets(self, relations: Collection[Relation]) -> Mapping[str, NoteFile]:
         """Return the notes that relations name, by their targets; unknown ones are left out."""
         if len(relations) <= FEW_TARGETS:
             return self.files.targets(self.folder, relations)
@@ -584,10 +579,11 @@ def observation_permalink(file: NoteFile, claim: Claim) -> str:
     return f"{file.permalink}/observations/{permalink_of(claim.category or 'note')}/{slug}"
 
 
-def relation_permalink(file: NoteFile, relation: Relation, target: NoteFile | None) -> str:
+def relation_permalink(edge: Edge) -> str:
     """Return the permalink of a relation."""
+    source, relation, target = edge
     to = target.permalink if target else permalink_of(relation.target)
-    return f"{file.permalink}/{permalink_of(relation.kind)}/{to}"
+    return f"{source.permalink}/{permalink_of(relation.kind)}/{to}"
 
 
 def _name(identifier: str) -> str:

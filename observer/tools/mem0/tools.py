@@ -25,7 +25,6 @@ from observer.tools.mem0 import rows
 from observer.tools.mem0.rows import (
     Message,
     PlanStep,
-    RelationRow,
     StepOutcome,
     apply_plan,
     memorable,
@@ -34,7 +33,7 @@ from observer.tools.mem0.rows import (
     transcript,
 )
 from observer.tools.note_api import stands
-from observer.tools.tool import ToolResult, Tools, offered
+from observer.tools.tool import Row, ToolResult, Tools, offered
 
 GUIDE = """\
 Memories of users and agents. Store what will matter in later conversations (preferences, facts \
@@ -272,22 +271,24 @@ class Mem0(Tools):
         return [] if final_ms is None else [note_api.final(final_ms, is_now=is_now, how=how)]
 
     def _added(self, done: list[StepOutcome], whose: Owner) -> ToolResult[rows.Added]:
-        events = [each.event for each in done]
-        counts = Counter(event.event for event in events)
+        counts = Counter(each.event for each in done)
         message = f"Added {counts['ADD']} memories for {whose}"
         for name, word in (("UPDATE", "updated"), ("DELETE", "deleted"), ("NOOP", "known already")):
             message += f", {counts[name]} {word}" if counts[name] else ""
+        events: list[Row] = [
+            {"id": rows.memory_id(each.item), "memory": each.item.narrative, "event": each.event}
+            for each in done
+        ]
         stored = [
-            f"{number}. ID: {each.id} - {_line(each.memory)} ({each.event})"
+            f"{number}. ID: {each['id']} - {_line(each['memory'])} ({each['event']})"
             for number, each in enumerate(events, start=1)
         ]
-        new = {event.id for event in events}
-        near_by_id = {rows.memory_id(one.item): one for each in done for one in each.near}
-        near = [one for name, one in near_by_id.items() if name not in new]
-        near = sorted(near, key=lambda one: -one.nearness)[: rows.NEAREST]
+        new = {each.item.id for each in done}
+        by_id = {one.item.id: one for each in done for one in each.near if one.item.id not in new}
+        near = sorted(by_id.values(), key=lambda one: -one.nearness)[: rows.NEAREST]
         lines = [stands(one.item, name=rows.memory_id(one.item)) for one in near]
         final_ms = max((each.final_ms for each in done if each.final_ms), default=None)
-        relations = list(dict.fromkeys(one for each in done for one in each.relations))
+        relations = rows.related(each.item for each in done if each.event != "DELETE")
         text = [message, *stored, *_relations(relations), *lines]
         text += [*([SETTLE] if near else []), *self._final(final_ms)]
         added = rows.Added(
@@ -358,8 +359,8 @@ def _listed(head: str, lines: list[str], remarks: list[str]) -> str:
     return "\n".join([f"{head}:" if numbered else head, *numbered, *remarks])
 
 
-def _relations(found: Sequence[RelationRow]) -> list[str]:
-    said = [f"{one.source} -{one.relationship}-> {one.destination}" for one in found[:MOST_SHOWN]]
+def _relations(found: Sequence[Row]) -> list[str]:
+    said = ["{source} -{relationship}-> {destination}".format(**one) for one in found[:MOST_SHOWN]]
     more = f" and {len(found) - MOST_SHOWN} more" if found[MOST_SHOWN:] else ""
     return [f"Relations: {'; '.join(map(_line, said))}{more}"] if found else []
 
