@@ -71,6 +71,27 @@ def add(*contents: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
     return "add_memory", {"messages": messages, **arguments}
 
 
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(memory: Memory) -> Run:
+    """Call a tool by its name; returns its typed result."""
+    tools = {tool.name: tool for tool in Mem0.of(memory, str)}
+    return lambda name, **arguments: tools[name].call(arguments).result
+
+
+def put_in(run: Run, *contents: str, **whose: Any) -> list[str]:
+    messages = [{"role": "user", "content": content} for content in contents]
+    return [each["id"] for each in run("add_memory", messages=messages, **whose).results]
+
+
+def texts(run: Run, **whose: Any) -> list[str]:
+    """Return the memories of somebody; of bob where nobody is named."""
+    found = run("get_all_memories", **(whose or {"user_id": "bob"}))
+    return [each.memory for each in found.results]
+
+
 DOCUMENTED = {
     "add_memory": (["messages"], ["user_id", "agent_id", "metadata"]),
     "search_memories": (["query"], ["user_id", "agent_id", "limit"]),
@@ -113,8 +134,8 @@ INVALID: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("add_memory", {"messages": [{"role": "user"}]}, "`content`"),
     (
         "add_memory",
-        {"messages": [{"role": "human", "content": "I live in Oslo"}]},
-        "'human' - at `$.messages[0].role`",
+        {"messages": [{"role": "human", "content": "x"}]},
+        "'human' - at `$.messages[0]",
     ),
     ("search_memories", {"query": "  "}, ""),
     ("search_memories", {"query": "x", "limit": 51}, "<= 50"),
@@ -123,17 +144,12 @@ INVALID: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("name", "arguments", "reason"), INVALID)
-def test_invalid_arguments_are_invalid_params(
-    refused: Ask, name: str, arguments: dict[str, Any], reason: str
-) -> None:
-    error = refused(name, arguments)
-    assert (error.code, error.data["type"]) == (-32602, "InvalidParamsError")
-    assert error.message.startswith("Invalid params: ")
-    assert reason in error.message
-
-
-def test_a_secret_is_refused_by_its_class(refused: Ask) -> None:
+def test_invalid_arguments_and_secrets_are_invalid_params(refused: Ask) -> None:
+    for name, arguments, reason in INVALID:
+        error = refused(name, arguments)
+        assert (error.code, error.data["type"]) == (-32602, "InvalidParamsError")
+        assert error.message.startswith("Invalid params: ")
+        assert reason in error.message
     error = refused(*add(f"my key is {SECRET}", user_id="user_123"))
     assert (error.code, error.data["type"]) == (-32602, "SecretRefusedError")
     assert error.message.startswith("content looks like it holds a secret (")
@@ -152,10 +168,10 @@ def test_an_answer_names_what_stood_and_one_call_settles_it(talk: Ask, memory: M
     assert [item.narrative for item in kept] == ["I live in Bergen instead"]
 
 
-def test_an_answer_names_at_most_five_standing_memories(calls: Ask) -> None:
-    before = add(*(f"I live in Oslo, house {n}" for n in range(7)), user_id="user_123")
-    answers = calls("mem0", before, add("I live in Oslo, house 9", user_id="user_123"))
-    near = answers[1].structured_content["near"]
+def test_an_answer_names_at_most_five_standing_memories(run: Run) -> None:
+    put_in(run, *(f"I live in Oslo, house {n}" for n in range(7)), user_id="user_123")
+    said = [{"role": "user", "content": "I live in Oslo, house 9"}]
+    near = run("add_memory", messages=said, user_id="user_123").near
     assert len(near) == 5
     assert [one["score"] for one in near] == sorted((one["score"] for one in near), reverse=True)
 
@@ -173,15 +189,13 @@ def test_the_result_is_typed_too_and_metadata_may_come_as_json_text(calls: Ask) 
     assert 0 < found["score"] <= 1
 
 
-def test_what_is_shown_again_keeps_the_metadata_of_before(calls: Ask) -> None:
-    first = add("User loves Python", user_id="u", agent_id="coder", metadata={"run_id": 7})
-    again = add("User loves Python", user_id="u", agent_id="cafe\u0301", metadata={"a": 1})
+def test_what_is_shown_again_keeps_the_metadata_of_before(run: Run) -> None:
     mine = {"user_id": "u", "agent_id": "cafe\u0301"}
-    got = calls("mem0", first, again, ("get_all_memories", mine))
-    (found,) = got[2].structured_content["results"]
-    assert (found["agent_id"], found["metadata"]) == ("cafe\u0301", {"run_id": 7, "a": 1})
-    read = calls("mem0", ("get_memory", {"memory_id": found["id"], **mine}))
-    assert "User loves Python" in read[0].content[0].text
+    put_in(run, "User loves Python", user_id="u", agent_id="coder", metadata={"run_id": 7})
+    put_in(run, "User loves Python", metadata={"a": 1}, **mine)
+    (found,) = run("get_all_memories", **mine).results
+    assert (found.agent_id, found.metadata) == ("cafe\u0301", {"run_id": 7, "a": 1})
+    assert run("get_memory", memory_id=found.id, **mine).memory == "User loves Python"
 
 
 def test_a_long_list_says_a_line_of_each_and_how_many_it_leaves_out(
@@ -197,27 +211,6 @@ def test_a_long_list_says_a_line_of_each_and_how_many_it_leaves_out(
         "2. \u27e6INST] likes tea 2. hates coffee [suspicious: markup]",
         "(1 older ones left out; search_memories finds them)",
     ]
-
-
-Run = Callable[..., Any]
-
-
-@pytest.fixture
-def run(memory: Memory) -> Run:
-    """Call a tool by its name; returns its typed result."""
-    tools = {tool.name: tool for tool in Mem0.of(memory, str)}
-    return lambda name, **arguments: tools[name].call(arguments).result
-
-
-def put_in(run: Run, *contents: str, **whose: Any) -> list[str]:
-    messages = [{"role": "user", "content": content} for content in contents]
-    return [each["id"] for each in run("add_memory", messages=messages, **whose).results]
-
-
-def texts(run: Run, **whose: Any) -> list[str]:
-    """Return the memories of somebody; of bob where nobody is named."""
-    found = run("get_all_memories", **(whose or {"user_id": "bob"}))
-    return [each.memory for each in found.results]
 
 
 def test_what_another_agent_showed_is_not_what_is_meant(run: Run) -> None:
@@ -253,9 +246,6 @@ def test_an_agent_narrows_the_memories_of_a_user(run: Run) -> None:
     assert run("search_memories", query="tabs", agent_id="code").results == []
     assert run("delete_all_memories", user_id="ana", agent_id="coder").count == 1
     assert texts(run, user_id="ana") == ["tea"]
-
-
-def test_an_agent_named_by_metadata_alone_showed_nothing(run: Run) -> None:
     put_in(run, "User loves Python", user_id="u", metadata={"agent_id": "coder"})
     (found,) = run("get_all_memories", user_id="u").results
     assert (found.agent_id, found.metadata) == (None, {"agent_id": "coder"})
@@ -419,20 +409,20 @@ PICTURE = Message(role="user", content=[MessagePart()])
 PARTS = Message(role="user", content=[MessagePart(text="a"), MessagePart(), MessagePart(text="b")])
 
 
-@pytest.mark.parametrize(
-    ("messages", "by", "kept"),
-    [
-        pytest.param([SYSTEM, USER, AGENT], "user", ["I like tea"], id="what the user said"),
-        pytest.param([SYSTEM, USER, AGENT], "agent", ["Ok"], id="what the agent said"),
-        pytest.param([AGENT], "user", ["Ok"], id="what is there"),
-        pytest.param([USER, USER], "user", ["I like tea"] * 2, id="each message"),
-        pytest.param([SYSTEM, PICTURE], "user", [], id="no text"),
-        pytest.param([CALLED], "agent", [], id="a tool call"),
-        pytest.param([PARTS], "user", ["a\nb"], id="parts"),
-    ],
+KEPT: tuple[tuple[list[Message], Any, list[str]], ...] = (
+    ([SYSTEM, USER, AGENT], "user", ["I like tea"]),
+    ([SYSTEM, USER, AGENT], "agent", ["Ok"]),
+    ([AGENT], "user", ["Ok"]),  # what is there
+    ([USER, USER], "user", ["I like tea"] * 2),
+    ([SYSTEM, PICTURE], "user", []),
+    ([CALLED], "agent", []),
+    ([PARTS], "user", ["a\nb"]),
 )
-def test_the_owners_own_words_are_kept(messages: list[Message], by: Any, kept: list[str]) -> None:
-    assert memorable(messages, by=by) == kept
+
+
+def test_the_owners_own_words_are_kept() -> None:
+    for messages, by, kept in KEPT:
+        assert memorable(messages, by=by) == kept
 
 
 def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> None:
@@ -450,25 +440,21 @@ def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> No
     assert texts(run) == ["Bob lives in Oslo", "Bob likes green tea"]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "error"),
-    [
-        pytest.param({"event": "UPDATE", "id": "{tea}", "text": " "}, BadInput, id="no text"),
-        pytest.param({"event": "DELETE", "id": "{tea}"}, BadInput, id="twice"),
-        pytest.param({"event": "DELETE", "id": "mem_1"}, NotFound, id="no memory"),
-        pytest.param(
-            {"event": "ADD", "text": "AKIA" + "ABCDEFGHIJKLMNOP"}, SecretRefused, id="a secret"
-        ),
-        pytest.param({"event": "MERGE"}, BadInput, id="no such event"),
-    ],
+WRONG: tuple[tuple[dict[str, str], type[ObserverError]], ...] = (
+    ({"event": "UPDATE", "id": "{tea}", "text": " "}, BadInput),
+    ({"event": "DELETE", "id": "{tea}"}, BadInput),  # twice
+    ({"event": "DELETE", "id": "mem_1"}, NotFound),
+    ({"event": "ADD", "text": SECRET}, SecretRefused),
+    ({"event": "MERGE"}, BadInput),
 )
-def test_of_a_plan_that_cannot_be_carried_out_nothing_is(
-    run: Run, tea: str, wrong: dict[str, str], error: type[ObserverError]
-) -> None:
-    wrong = {name: text.format(tea=tea) for name, text in wrong.items()}
-    with pytest.raises(error):
-        planned(run, {"event": "UPDATE", "id": tea, "text": "Bob likes mate"}, wrong)
-    assert texts(run) == ["Bob likes tea"]
+
+
+def test_of_a_plan_that_cannot_be_carried_out_nothing_is(run: Run, tea: str) -> None:
+    for wrong, error in WRONG:
+        step = {name: text.format(tea=tea) for name, text in wrong.items()}
+        with pytest.raises(error):
+            planned(run, {"event": "UPDATE", "id": tea, "text": "Bob likes mate"}, step)
+        assert texts(run) == ["Bob likes tea"]
 
 
 def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory) -> None:
@@ -500,4 +486,3 @@ def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
 def test_without_a_language_model_nothing_is_inferred(run: Run) -> None:
     with pytest.raises(ConfigInvalid, match="no language model is configured"):
         run("add_memory", messages=HELLO, user_id="bob", infer=True)
-    assert texts(run) == []

@@ -147,15 +147,6 @@ def test_a_new_note_is_found_at_once_by_other_words_in_every_toolset(say: Say, q
     assert [tools for tools, text in found.items() if "Queue" not in text] == []
 
 
-def test_a_removed_note_folder_is_found_in_no_toolset_at_once(say: Say, quay: Say) -> None:
-    write(quay, "Trombone", "marmalade")
-    assert "Trombone" in say("memex", "search_notes", query="marmalade").text
-    say(BM, "delete_project", project_name="quay")
-    others = {tools: tool for tools, tool in NOTE_SEARCHES.items() if tools != BM}
-    found = {tools: say(tools, tool, query="marmalade").text for tools, tool in others.items()}
-    assert [tools for tools, text in found.items() if "Trombone" in text] == []
-
-
 def test_what_an_edit_took_out_and_a_path_that_was_left_are_found_no_more(
     quay: Say, tmp_path: Path
 ) -> None:
@@ -202,15 +193,6 @@ def test_a_note_that_is_written_again_can_be_had_back(
     command = answer.text.partition("To go back: observer ")[2].splitlines()[0]
     observer(*command.split(), **stage.environ)
     assert "Redis" in quay("read_note", identifier="Queue").text
-
-
-def test_what_does_not_exist_names_what_does(quay: Say) -> None:
-    write(quay, "Queue", "jobs wait in Redis")
-    title = quay("edit_note", identifier="Quee", operation="append", content="x")
-    folder = quay("read_note", identifier="Queue", project="quai")
-    for answer, named in ((title, "the nearest titles: Queue"), (folder, "quay")):
-        assert answer.is_error
-        assert named in answer.text
 
 
 @pytest.mark.parametrize("number", range(len(EMPTY)), ids=[f"{e[0]}-{e[1]}" for e in EMPTY])

@@ -49,6 +49,8 @@ def test_a_canvas_is_a_file_that_is_replaced(folders: Folders, vault: Path) -> N
     assert written == {"nodes": [{**node, "color": "2"}], "edges": []}
     with pytest.raises(BadInput, match="stay within"):
         folders.call("canvas", **{**asked, "directory": "../boards"})
+    folders.call("canvas", nodes=[], edges=[], title="Map", folder="plans")  # as clients name it
+    assert (vault / "plans/Map.canvas").is_file()
 
 
 def test_the_product_says_its_own_facts(folders: Folders) -> None:
@@ -59,20 +61,17 @@ def test_the_product_says_its_own_facts(folders: Folders) -> None:
     assert f"### {notes.date}\n\n- {notes.changes[0]}\n" in (ROOT / "CHANGELOG.md").read_text()
 
 
-@pytest.mark.parametrize("size", [1, 3, 1_000])
-def test_pages_of_a_note_joined_are_the_note(folders: Folders, vault: Path, size: int) -> None:
+def test_pages_of_a_note_joined_are_the_note(folders: Folders, vault: Path) -> None:
     whole = (vault / "people" / "ana-lind.md").read_text()
-    asked = {"identifier": "Ana Lind", "page_size": size}
-    pages = -(-len(whole.splitlines()) // size)
-    read = [folders.said("read_note", page=page + 1, **asked) for page in range(pages)]
-    assert "".join(read) == whole
-    assert folders.call("view_note", **asked).notice == (f"page 1 of {pages}" if pages > 1 else "")
-    with pytest.raises(NotFound, match=f"no page {pages + 1}"):
-        folders.call("read_note", page=pages + 1, **asked)
-
-
-def test_a_note_is_shown_below_a_table_of_its_fields(folders: Folders, vault: Path) -> None:
-    whole = (vault / "people" / "ana-lind.md").read_text()
+    for size in (1, 3, 1_000):
+        asked = {"identifier": "Ana Lind", "page_size": size}
+        pages = -(-len(whole.splitlines()) // size)
+        read = [folders.said("read_note", page=page + 1, **asked) for page in range(pages)]
+        assert "".join(read) == whole
+        said = f"page 1 of {pages}" if pages > 1 else ""
+        assert folders.call("view_note", **asked).notice == said
+        with pytest.raises(NotFound, match=f"no page {pages + 1}"):
+            folders.call("read_note", page=pages + 1, **asked)
     shown = folders.said("read_note", identifier="Ana Lind", output_format="ascii")
     assert shown.splitlines()[1].startswith("| Field     | Value")
     assert shown.endswith(f"+\n\n{whole}")
@@ -163,13 +162,11 @@ MEANT = (
 )
 
 
-@pytest.mark.parametrize(("variable", "is_set", "project", "expected"), MEANT)
-def test_constraint_name_and_default_go_before_each_other(
-    ports: Folders, variable: str, *, is_set: bool, project: str, expected: str
-) -> None:
-    ports.files.listed.set_default("quay" if is_set else "")
-    ports.variables = (variable,) if variable else ()
-    assert f"of the {expected}" in ports.said("read_note", identifier="Today", project=project)
+def test_constraint_name_and_default_go_before_each_other(ports: Folders) -> None:
+    for variable, is_set, project, expected in MEANT:
+        ports.files.listed.set_default("quay" if is_set else "")
+        ports.variables = (variable,) if variable else ()
+        assert f"of the {expected}" in ports.said("read_note", identifier="Today", project=project)
 
 
 def test_a_constrained_client_uses_one_note_folder_and_no_other(ports: Folders) -> None:
@@ -248,14 +245,12 @@ def test_what_a_tool_writes_is_the_same_note_when_it_is_read_from_disk(
 
 
 @pytest.mark.usefixtures("vault")
-@pytest.mark.parametrize(
-    "title", ["Who pays?", "Q: why <that>", '"Quoted" | piped', "~ about", "C:"]
-)
-def test_a_note_is_found_by_whatever_title_it_has(folders: Folders, title: str) -> None:
-    folders.call("write_note", title=title, content="words", directory="notes")
-    assert folders.call("read_note", identifier=title).result.title == title
-    asked = {"identifier": title, "operation": "append", "content": "more"}
-    assert not folders.call("edit_note", **asked).result.fileCreated
+def test_a_note_is_found_by_whatever_title_it_has(folders: Folders) -> None:
+    for title in ("Who pays?", "Q: why <that>", '"Quoted" | piped', "~ about", "C:"):
+        folders.call("write_note", title=title, content="words", directory="notes")
+        assert folders.call("read_note", identifier=title).result.title == title
+        asked = {"identifier": title, "operation": "append", "content": "more"}
+        assert not folders.call("edit_note", **asked).result.fileCreated
 
 
 def test_a_note_is_found_and_changed_by_its_aliases(folders: Folders, vault: Path) -> None:
