@@ -1,8 +1,4 @@
-"""The chatgpt toolset: `search` and `fetch`, the two tools that ChatGPT's connectors ask for.
-
-Both answer with one JSON object, as text and typed. A result's `url` is what such a client cites;
-it is the address of a resource of this server.
-"""
+"""The chatgpt toolset: `search` and `fetch`, the two tools that ChatGPT's connectors ask for."""
 
 from __future__ import annotations
 

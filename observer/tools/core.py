@@ -1,8 +1,4 @@
-"""The core toolset: tools that read, one that remembers, one that settles what holds.
-
-Names, parameters, limits and result fields are those that users of such tools know; everything
-beyond is additional and optional. The docstrings of the tools are what models read.
-"""
+"""The core toolset; the docstrings of the tools are what models read."""
 
 from __future__ import annotations
 
@@ -49,10 +45,8 @@ Asking = Callable[[Uncommitted], Uncommitted]
 class ResponseCache:
     """The latest answers of one memory; safe to share between threads.
 
-    An agent asks for the context of its project at every start and after every compaction, mostly
-    about a memory that has not changed since. A cached answer equals a new one: any write to the
-    store invalidates it, and git is asked the same questions again. In what changes with time
-    alone, recency and expiry, it is at most a minute old.
+    A cached answer equals a new one: any write to the store invalidates it, and git is asked the
+    same questions again. Recency and expiry are at most a minute old.
     """
 
     def __init__(self, memory: Memory, now_ms: Callable[[], int]) -> None:
@@ -394,11 +388,7 @@ def _context(packed: Pack, project: Project) -> rows.ContextResult:
 
 
 def _costs(project: Project) -> TokenCosts:
-    """Return the token costs of the parts: of the JSON or the text, whichever is longer.
-
-    Of an entry that is always the JSON; its length is an upper bound, since two hundred entries
-    may be tried.
-    """
+    """Return the token costs of the parts: of the JSON or the text, whichever is longer."""
     empty = Pack(
         entries=(),
         summaries=(),

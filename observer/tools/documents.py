@@ -45,12 +45,7 @@ _ITEM = ("observer://item/", "")
 
 
 class Documents:
-    """The documents of one memory.
-
-    Args:
-        memory: what is read.
-        here: returns the folder that the asking client works in, empty if it is not known.
-    """
+    """The documents of one memory; arguments as of `Tools`."""
 
     KINDS = (
         (CONTEXT, "project-context", "What matters in a project: decisions, then recent work."),

@@ -1,8 +1,4 @@
-"""The kiro toolset: four tools with exactly the parameters and rows of Kiro Memory's document.
-
-Every step of the work is an observation here, reads of files too. What is empty is null, and
-nothing is in a row beyond the documented fields.
-"""
+"""The kiro toolset: four tools with exactly the parameters and rows of Kiro Memory's document."""
 
 from __future__ import annotations
 

@@ -126,10 +126,11 @@ class MemoryTool(Tools):
         match action:
             case "remember":
                 known = CONFIDENCE if confidence is UNSET else confidence
-                note = _note(content, confidence=known, scope=scope)
-                note = msgspec.structs.replace(
-                    note, key=key, category=category, type=_type(fact_type or "general"),
-                    tags=tuple(tags), supersedes=tuple(supersedes),
+                _check(content, known, scope)
+                note = Note(
+                    content=content, confidence=known, scope=cast("Scope", scope), key=key,
+                    category=category, type=_type(fact_type or "general"), tags=tuple(tags),
+                    supersedes=tuple(supersedes),
                 )  # fmt: skip
                 there = self._memory.notes.standing(note, folder=self._here()) if key else None
                 if there:
@@ -269,14 +270,13 @@ def _open_pair(pair: Pair) -> Row:
     }
 
 
-def _note(content: str, *, confidence: float, scope: str) -> Note:
+def _check(content: str, confidence: float, scope: str) -> None:
     if not content.strip():
         raise BadInput("Missing content: remember requires content", hint="say what to remember")
     if not 0.0 <= confidence <= 1.0:
         raise BadInput("Invalid confidence: must be 0.0 to 1.0", hint="leave it out for 0.5")
     if scope not in SCOPES:
         raise BadInput(f"Invalid scope: {scope!r}", hint=f"must be {_one_of(SCOPES)}")
-    return Note(content=content, confidence=confidence, scope=cast("Scope", scope))
 
 
 def _type(name: str) -> str:

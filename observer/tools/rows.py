@@ -1,10 +1,7 @@
 """Rows of the core tools: short ones of lists and contexts, and full ones, each by one function.
 
-Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON of
-`search`, `timeline` and `get_context` says no more than the text: empty fields are left out, times
-are to the minute (UTC), long texts are cut as the text cuts them. `get_observations` returns an
-item in full: names and shapes are a contract with clients, facts are one text with a line each,
-concepts and files are one text joined by ``", "``.
+Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON of a list
+says no more than the text. The full rows of `get_observations` are a contract with clients.
 """
 
 from __future__ import annotations
@@ -167,8 +164,7 @@ class HitReasons(ResultRow):
     """Why an item was found: its score and signals (0 to 1), its rank in each retriever, its terms.
 
     `same` are ids of duplicates that were left out. The score was multiplied by `lasting` since
-    the item is partly out of date, and by `type_weight` since items of its type are seldom answers;
-    `use` decides between equal scores.
+    the item is partly out of date, and by `type_weight` since items of its type are seldom answers.
     """
 
     id: int

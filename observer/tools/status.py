@@ -47,8 +47,7 @@ REMEMBERED_MS = 7 * 86_400_000
 class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the language model.
 
-    `is_spent` is true if the day's tokens do not suffice for another request; `problem` is why the
-    last one failed. Either way the next one is sent at `next_at`.
+    Once the day's tokens are spent, or after a `problem`, the next request is sent at `next_at`.
     """
 
     url: str
@@ -248,11 +247,7 @@ def without_store(status: Status, home: Home, error: StoreUnavailable) -> Status
 def with_store(status: Status, home: Home, store: Store, restricted: Iterable[str] = ()) -> Status:
     """Return the status with the store's counts, and with what its policies cannot do or ask for.
 
-    Args:
-        status: the status so far.
-        home: whose settings count.
-        store: read for its counts and the folders of its projects.
-        restricted: further folders that may have a policy.
+    `restricted` are further folders that may have a policy.
 
     Raises:
         StoreUnavailable: the store cannot be read.

@@ -1,10 +1,7 @@
 """Tools: typed functions over the memory, with the metadata that clients need.
 
-Knows JSON and its schemas but no protocol; `serve.mcp` serves the tools. Promises that a tool's
-function only ever gets values of the types and ranges that its signature states. Values that no
-store, file system or index takes alike (NUL, halves of surrogate pairs, numbers beyond what JSON's
-readers agree on, endless nesting) end here, in one sentence that names the argument. What a client
-sent is in the agent's context already: an answer does not send it again.
+A tool's function only ever gets values of the types and ranges that its signature states. Values
+that no store, file system or index takes alike end here, in one sentence that names the argument.
 """
 
 from __future__ import annotations
@@ -189,11 +186,7 @@ class Tool:
 
     @cached_property
     def output_schema(self) -> Schema:
-        """Return the JSON Schema of the result: its fields and the JSON type of each.
-
-        The fields of rows are not described: clients that show a model this schema pay for it with
-        every request, and a row explains itself.
-        """
+        """Return the JSON Schema of the result: the JSON type of each field, but not of rows."""
         (result,) = get_args(get_type_hints(self.run)["return"])
         fields: Schema = {}
         for each in get_args(result) or (result,):
@@ -209,11 +202,9 @@ class Tool:
         """Check the arguments and run the tool.
 
         Models write null for what they leave out, a list or object as JSON text, a list as text
-        separated by commas or as its only element, and an id as a number where text is expected;
-        all of these are accepted.
-
-        A parameter is known in any case, with or without hyphens and underscores. One that the tool
-        does not have is ignored, and the answer or the refusal says so: clients add their own.
+        separated by commas or as its only element, an id as a number, and a name in any spelling:
+        all of these are accepted. A parameter that the tool does not have is ignored, and the
+        answer or the refusal says so: clients add their own.
 
         Raises:
             Incomplete: a required argument is missing.

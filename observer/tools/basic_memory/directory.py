@@ -341,11 +341,7 @@ class DirectoryTools(VaultTools):
 
 
 def _directory(given: str) -> str:
-    """Return the path of a directory, which is not the top.
-
-    Raises:
-        NotFound: it is the top, or not inside the folder.
-    """
+    """Return the path of a directory, which is not the top."""
     path = given.strip().strip("/")
     if not path or leaves_folder(path):
         raise _no_files(given)

@@ -321,11 +321,7 @@ def _item_text(item: Row) -> str:
 
 
 def _entries(vault: Vault, types: Sequence[str], since: int, depth: int) -> Iterator[Entry]:
-    """Yield what is new in a note folder, the newest notes first.
-
-    Raises:
-        BadInput: it has no notes of a type that is asked for.
-    """
+    """Yield what is new in a note folder, the newest notes first."""
     asked = [each.strip().lower() for each in types]
     wanted = [each for each in asked if each in RESULTS] or ["entity"]
     kinds = {plain(each) for each in asked} - set(RESULTS)

@@ -1,10 +1,4 @@
-"""Which notes, lines and relations of a note folder a search returns, and in which order.
-
-A filter is a JSON object of fields, `{"status": "done", "owner.name": {"$in": ["ana", "bo"]}}`; a
-note has to fit all of them. What both sides can be read as a number is compared as one.
-
-Time frames are spans as "7d", "2 weeks", "last month" or "2026-01-05".
-"""
+"""Which notes, lines and relations of a note folder a search returns, and in which order."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
 """The notes of one note folder as the toolset names them: by title, permalink, path or memory URL.
 
-What is on the disk is true: a call reads what has changed in a note folder before it answers.
-A note folder is what Basic Memory calls a project. Its name begins the permalinks of notes that
-are written here, and may begin an identifier.
-
-A memory URL is `memory://` in front of what names a note, or of a pattern of permalinks.
+A note folder is what Basic Memory calls a project: its name begins the permalinks of new notes.
 """
 
 from __future__ import annotations
@@ -12,12 +8,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import translate
 from functools import cached_property, wraps
-from operator import attrgetter
 from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
@@ -36,7 +30,6 @@ from observer.notes.folders.tree import is_note
 from observer.notes.values import MOST_NEAR
 from observer.projects.policy import Policies
 from observer.search.rank import Hit
-from observer.store.note_files import target_key
 from observer.tools.note_api import stands
 from observer.tools.tool import Result, Tool, ToolResult, Tools, as_json
 
@@ -109,8 +102,6 @@ NEAREST = 3
 CONSTRAINT, DEFAULT = "BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT"
 """Variables of the client: the one note folder that it may use, and the one that is meant where
 none is named."""
-FEW_TARGETS = 50
-"""Names that are looked up one by one; of more, all notes are read at once."""
 OBSERVATION_CHARS = 200
 
 _NOT_IN_LINKS = frozenset("[]|#")
@@ -149,18 +140,6 @@ def table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]], output_format
     return "\n".join([rule, line(head, bold, plain), rule, *map(line, cells), rule])
 
 
-class _Call:
-    """A call of a tool: the note folders that it uses, and what it could not read of them."""
-
-    def __init__(self) -> None:
-        self.until_s = time.monotonic() + WITHIN_S
-        self.vaults: dict[NoteFolder, Vault] = {}
-        self.notices: list[str] = []
-
-
-_CALL: ContextVar[_Call] = ContextVar("call")
-
-
 def constraint() -> str:
     """Return the name of the one note folder that the client may use; empty for all."""
     return client_variable(CONSTRAINT)
@@ -172,29 +151,49 @@ class VaultTools(Tools):
     An answer also says what was not read yet of the note folders that it used.
     """
 
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
+        super().__init__(memory, here)
+        self._until_s = time.monotonic() + WITHIN_S
+        self._vaults: dict[NoteFolder, Vault] = {}
+        self._notices: list[str] = []
+
     @classmethod
     def of(cls, memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
-        """Return the tools of a memory, in the order of their document."""
-        return tuple(replace(tool, run=_said(tool.run)) for tool in super().of(memory, here))
+        """Return the tools of a memory, in the order of their document, each call with its own."""
+
+        def anew(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]:
+            @wraps(run)
+            def called(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
+                tools = cls(memory, here)
+                try:
+                    answer = getattr(tools, run.__name__)(**arguments)
+                except ObserverError as error:
+                    error.hint = "; ".join(filter(None, (error.hint, *tools._notices)))
+                    raise
+                notice = "\n".join(filter(None, (answer.notice, *tools._notices)))
+                return replace(answer, notice=notice)
+
+            return called
+
+        return tuple(replace(tool, run=anew(tool.run)) for tool in super().of(memory, here))
 
     def _opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
         """Return a note folder once what has changed in it is read, as far as there is time."""
-        call = _CALL.get()
-        if known := call.vaults.get(folder):
+        if known := self._vaults.get(folder):
             return known
-        vault = call.vaults[folder] = Vault(self._memory, folder)
+        vault = self._vaults[folder] = Vault(self._memory, folder)
         try:
             seen = vault.files.catch_up(
-                folder, within_s=within_s or max(0.0, call.until_s - time.monotonic())
+                folder, within_s=within_s or max(0.0, self._until_s - time.monotonic())
             )
         except ObserverError as error:  # what is known answers nevertheless
-            call.notices.append(f"{error}; what was known of its notes may be old")
+            self._notices.append(f"{error}; what was known of its notes may be old")
             return vault
         vault.left, vault.synced_ms = seen.left, seen.synced_ms
         if seen.is_late:
             read = max(0, seen.files - len(seen.left))
             many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
-            call.notices.append(
+            self._notices.append(
                 f"{many} of the note folder {vault.name} read so far, the rest is being read;"
                 " ask again"
             )
@@ -224,10 +223,6 @@ class VaultTools(Tools):
 
         The constraint of the client goes before the name. An identifier may begin with the name of
         its note folder, which counts where none is named, before the default.
-
-        Raises:
-            NotFound: there is none.
-            Ambiguous: there are several, and the client works in none of their projects.
         """
         if name := constraint() or project.strip():
             return self._opened(self._memory.files.listed.named(name))
@@ -267,21 +262,6 @@ class VaultTools(Tools):
         ]
         chosen = near if len(near) == 1 else known
         return self._opened(chosen[0]) if len(chosen) == 1 else None
-
-
-def _said(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]:
-    @wraps(run)
-    def said(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
-        call = _Call()
-        _CALL.set(call)
-        try:
-            answer = run(**arguments)
-        except ObserverError as error:
-            error.hint = "; ".join(filter(None, (error.hint, *call.notices)))
-            raise
-        return replace(answer, notice="\n".join(filter(None, (answer.notice, *call.notices))))
-
-    return said
 
 
 class Edge(NamedTuple):
@@ -484,15 +464,11 @@ class Vault:
     def standing_near(self, file: NoteFile) -> list[str]:
         """Return a line for each standing note that may be about the same as one just written."""
         item = self.items([file]).get(file.item)
-        near = [one.item for one in self._memory.notes.near(item)[:MOST_NEAR]] if item else []
-        links = [
-            f"[[{one.title}]]" if _NOT_IN_LINKS.isdisjoint(one.title) else f"#{one.id}"
-            for one in near
-        ]
-        return [
-            stands(one, how=f"add the line `- supersedes {link}` to this note")
-            for one, link in zip(near, links, strict=True)
-        ]
+        lines = []
+        for one in [one.item for one in self._memory.notes.near(item)[:MOST_NEAR]] if item else ():
+            link = f"[[{one.title}]]" if _NOT_IN_LINKS.isdisjoint(one.title) else f"#{one.id}"
+            lines.append(stands(one, how=f"add the line `- supersedes {link}` to this note"))
+        return lines
 
     def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
         """Return the notes as they are stored, by id."""
@@ -526,32 +502,14 @@ class Vault:
     def edges(self, files: Collection[NoteFile]) -> Mapping[int, Sequence[Edge]]:
         """Return the relations of notes, each in its note's order, by the ids of the notes."""
         with self.files.reading() as reader:
-            relations = reader.relations_of(file.item for file in files)
-        targets = self._targets([one for of_note in relations.values() for one in of_note])
+            known = reader.relations_of(file.item for file in files)
+        named = [one for of_note in known.values() for one in of_note]
+        targets = self.files.targets(self.folder, named)
         return {
-            file.item: [Edge(file, one, targets.get(one.target)) for one in relations[file.item]]
+            file.item: [Edge(file, one, targets.get(one.target)) for one in known[file.item]]
             for file in files
-            if file.item in relations
+            if file.item in known
         }
-
-    def _targets(self, relations: Collection[Relation]) -> Mapping[str, NoteFile]:
-        """Return the notes that relations name, by their targets; unknown ones are left out."""
-        if len(relations) <= FEW_TARGETS:
-            return self.files.targets(self.folder, relations)
-        known: dict[str, NoteFile] = {}
-        notes = self.notes()
-        with self.files.reading() as reader:
-            aliases = reader.aliases_of(file.item for file in notes)
-        for file in reversed(notes):
-            known |= {target_key(name): file for name in aliases.get(file.item, ())}
-        for name_of in (attrgetter("title"), attrgetter("path"), attrgetter("permalink")):
-            known |= {target_key(name_of(file)): file for file in reversed(notes)}
-        found = {
-            each.target: known.get(target_key(each.target))
-            or known.get(target_key(each.target).rpartition("/")[2])
-            for each in relations
-        }
-        return {target: file for target, file in found.items() if file}
 
     def read(self, file: NoteFile) -> FileText:
         """Return a note, as the file is now; raises as `NoteFiles.read`."""

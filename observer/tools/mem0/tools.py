@@ -1,8 +1,7 @@
 """The mem0 toolset: memories of users and agents, apart from each other, by seven tools.
 
 A memory is a personal note, its owner's name the user's or the agent's, or a note of the team in
-the client's project, if the person has set `mem0_scope` so; names, parameters, texts
-and errors are those that clients of mem0 servers know. The docstrings are what models read.
+the client's project, if the person has set `mem0_scope` so.
 """
 
 from __future__ import annotations
@@ -309,11 +308,7 @@ class Mem0(Tools):
         return ToolResult("\n".join(text), added)
 
     def _kept(self, memory_id: str, user_id: str, agent_id: str) -> tuple[Memory, Item]:
-        """Return our memory as the owner of an item sees it, and the item.
-
-        Raises:
-            NotFound: there is no such item, or it does not belong to the user or agent named.
-        """
+        """Return the memory as the owner of an item sees it, and the item if it is theirs."""
         if self._is_team:
             item = rows.own(self._memory.notes, memory_id, Note(content="", scope="team"))
             whose_tags = self._options(named(user_id, agent_id)).tags if user_id or agent_id else ()

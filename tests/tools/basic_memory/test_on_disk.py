@@ -122,7 +122,7 @@ def test_a_file_that_cannot_be_stored_is_not_doubled(folders: Folders, vault: Pa
 @pytest.fixture
 def late(folders: Folders, vault: Path) -> Path:
     """A folder with more new files than a call has time for: the first 200 are read."""
-    for number in range(250):
+    for number in range(450):
         put(vault, f"old/n{number:03}.md")
     put(vault, "old/zebra-plan.md", "Zebra Plan")
     folders.within_s = 0.0
