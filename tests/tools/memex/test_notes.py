@@ -17,29 +17,10 @@ from tests.tools.conftest import defaults
 
 Call = Callable[..., list[Any]]
 FIELDS = "id title layer category tags project created_at"
-PARAMETERS = {
-    "save_note": {
-        "title": None, "content": None, "layer": None, "folder": "", "tags": [],
-        "source": "claude-code",
-    },
-    "search_notes": {
-        "query": None, "limit": 10, "category": "", "tag": "", "date_from": "", "date_to": "",
-    },
-    "list_notes": {"limit": 20},
-    "list_tags": {},
-    "list_folders": {},
-    "get_note": {"id": None},
-    "update_note": {"id": None, "title": None, "content": None, "tags": None},
-    "delete_note": {"id": None},
-    "get_signals": {"type": "", "status": "new", "limit": 20},
-    "update_signal_status": {"id": None, "status": None},
-    "list_inferences": {"status": ""},
-    "get_inference": {"id": None},
-    "mint_inference": {
-        "title": None, "summary": None, "fromSignalId": None, "evidenceNoteIds": [],
-        "confidence": None, "modelId": "", "confirmed": False,
-    },
-}  # fmt: skip
+TOOLS = (
+    "save_note search_notes list_notes list_tags list_folders get_note update_note delete_note"
+    " get_signals update_signal_status list_inferences get_inference mint_inference"
+)
 READING = {"search_notes", "get_note", "get_signals", "get_inference"}
 
 
@@ -55,13 +36,8 @@ def keep(memory: Memory, content: str, **fields: Any) -> Item:
 
 def test_the_thirteen_tools_are_offered_as_documented(ask: Any) -> None:
     listed = ask("memex", Client.list_tools).tools
-    given = {tool.name: defaults(tool) for tool in listed}
-    without_empty = {
-        tool: {name: default or None for name, default in parameters.items()}
-        for tool, parameters in PARAMETERS.items()
-    }
-    assert given == without_empty
-    assert list(given) == list(PARAMETERS)
+    assert " ".join(tool.name for tool in listed) == TOOLS
+    assert [defaults(tool).get("limit") for tool in listed[1:3]] == [10, 20]
     for tool in listed:
         is_reading = tool.name in READING or tool.name.startswith("list_")
         assert tool.annotations.read_only_hint == is_reading
