@@ -28,7 +28,7 @@ from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.fence import FRAME_CHARACTERS
 from observer.tools.parse_filters import parse_filters
 from observer.tools.render import ProjectName, one_line
-from observer.tools.tool import ResultRow, Row, ToolResult, offered
+from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
 
 CACHED = 32
 LONGEST = 50_000
@@ -201,7 +201,11 @@ class Core(notes.MemoryTool):
         anchor = self._memory.resolve(str(anchor_id))
         around = self._view().timeline(anchor, before=depth_before, after=depth_after)
         name = self._memory.project_names()
-        lines = [rows.timeline_line(entry, name) for entry in around.entries]
+        lines = [
+            rows.item_line(one.item, name, render.excerpt(one.item))
+            | row(position=one.position, depth=one.depth or UNSET, under=one.under or UNSET)
+            for one in around.entries
+        ]
         return ToolResult(render.timeline(around, name), rows.TimelineResult(timeline=lines))
 
     @_read("Full observations by id")
@@ -406,6 +410,6 @@ def _costs(project: Project) -> TokenCosts:
     )
 
 
-def _tokens(row: object, text: str) -> int:
-    json = msgspec.json.encode(row).decode()
+def _tokens(shown: object, text: str) -> int:
+    json = msgspec.json.encode(shown).decode()
     return render.tokens(max(json, text, key=len) + ",")

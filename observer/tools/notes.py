@@ -15,7 +15,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Scope
 from observer.core.model import iso
-from observer.notes.pairs import How, OpenPairs, Pair, Settlement
+from observer.notes.pairs import How, OpenPairs, Settlement
 from observer.notes.values import Note
 from observer.search.handles import SearchOptions
 from observer.search.rank import Hit
@@ -176,7 +176,17 @@ class MemoryTool(Tools):
         found = self._memory.pairs.open(chosen, limit=OPEN) if chosen else OpenPairs()
         result = ResolveResult(
             settled=settled,
-            open=list(map(_open_pair, found.pairs)),
+            open=[
+                {
+                    "id": pair.newer.id,
+                    "said": render.one_line(pair.newer.narrative, SAID),
+                    "at": iso(pair.newer.updated_ms),
+                    "other": pair.older.id,
+                    "other_said": render.one_line(pair.older.narrative, SAID),
+                    "other_at": iso(pair.older.updated_ms),
+                }
+                for pair in found.pairs
+            ],
             total=found.total,
             degraded=found.degraded or UNSET,
         )
@@ -256,18 +266,6 @@ class MemoryTool(Tools):
         return ToolResult(
             f"{message}\n{until}", msgspec.structs.replace(outcome, final_at=iso(final_ms))
         )
-
-
-def _open_pair(pair: Pair) -> Row:
-    newer, older = pair.newer, pair.older
-    return {
-        "id": newer.id,
-        "said": render.one_line(newer.narrative, SAID),
-        "at": iso(newer.updated_ms),
-        "other": older.id,
-        "other_said": render.one_line(older.narrative, SAID),
-        "other_at": iso(older.updated_ms),
-    }
 
 
 def _check(content: str, confidence: float, scope: str) -> None:

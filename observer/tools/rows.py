@@ -16,7 +16,6 @@ from observer.search.context import PackEntry
 from observer.search.find import SearchHits
 from observer.search.rank import Hit, is_stale
 from observer.search.start import CardFact
-from observer.search.timeline import TimelineEntry
 from observer.tools import render
 from observer.tools.labels import labels, written
 from observer.tools.render import ProjectName
@@ -33,7 +32,11 @@ class SearchResult(ResultRow):
 
 
 class TimelineResult(ResultRow):
-    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it."""
+    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it.
+
+    `position` is negative before the anchor; `depth` is 1 for the work of a sub-agent, 2 for that
+    of one of its own; `under` is the id of the delegation to it.
+    """
 
     timeline: list[Row]
 
@@ -86,16 +89,6 @@ def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
         created_at=minute(item.created_ms),
         validity=labels(item) or UNSET,
     )
-
-
-def timeline_line(entry: TimelineEntry, name: ProjectName) -> Row:
-    """Return an item in its place in a timeline: `position` is negative before the anchor.
-
-    `depth` is 1 for the work of a sub-agent, 2 for that of one of its own; `under` is the id of
-    the delegation to it.
-    """
-    place = row(position=entry.position, depth=entry.depth or UNSET, under=entry.under or UNSET)
-    return item_line(entry.item, name, render.excerpt(entry.item)) | place
 
 
 def context_line(entry: PackEntry) -> Row:

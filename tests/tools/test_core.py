@@ -78,6 +78,9 @@ def test_a_list_says_in_json_what_it_says_in_text(tools: Tools) -> None:
         assert None not in row.values()
     scores = [row["score"] for row in found["observations"]]
     assert scores == sorted(scores, reverse=True)
+    summary = found["summaries"][0]["id"]
+    (whole,) = ask(tools, "get_observations", ids=[summary])["observations"]
+    assert whole["answers"] == {"request": "add JWT login", "completed": "Modified auth.ts"}
 
 
 def test_the_tools_cost_few_tokens(tools: Tools) -> None:
@@ -126,41 +129,24 @@ def test_a_timeline_is_relative_to_its_anchor_and_stays_in_its_project(tools: To
     assert entries[2]["id"] == item_id(12)
     said = ask(tools, "timeline", anchor=item_id(12), depth_after=50)  # another name of it
     assert {entry["project"] for entry in said["timeline"]} == {"my-api"}
-
-
-def test_an_unknown_anchor_is_an_error(tools: Tools) -> None:
     for anchor in (9999, 2**53 - 1):
         with pytest.raises(NotFound, match=f"no item '{anchor}'"):
             ask(tools, "timeline", anchor_id=anchor)
 
 
-@pytest.mark.parametrize("handle", ["#{}", "{}", " {} "])
-def test_an_id_may_be_written_as_it_is_shown(tools: Tools, handle: str) -> None:
-    written = handle.format(item_id(12))
-    (row,) = ask(tools, "get_observations", ids=[written])["observations"]
-    assert row["id"] == item_id(12)
-    anchored = ask(tools, "timeline", anchor_id=written, depth_before=0, depth_after=0)
-    assert [entry["id"] for entry in anchored["timeline"]] == [item_id(12)]
-
-
-def test_an_id_that_is_asked_for_twice_is_answered_once(tools: Tools, memory: Memory) -> None:
+def test_an_id_may_be_written_as_it_is_shown_and_is_answered_once(
+    tools: Tools, memory: Memory
+) -> None:
+    for handle in ("#{}", "{}", " {} "):
+        written = handle.format(item_id(12))
+        (row,) = ask(tools, "get_observations", ids=[written])["observations"]
+        assert row["id"] == item_id(12)
+        anchored = ask(tools, "timeline", anchor_id=written, depth_before=0, depth_after=0)
+        assert [entry["id"] for entry in anchored["timeline"]] == [item_id(12)]
     (item,) = memory.observations([item_id(12)]).items
-    ids = [item_id(12), f"#{item_id(12)}", 9999, 9999, item.uuid[:32]]
+    ids = [item_id(14), 9999, item_id(12), f"#{item_id(12)}", 9999, item.uuid[:32], -(2**53 - 1)]
     found = ask(tools, "get_observations", ids=ids)
-    assert [row["id"] for row in found["observations"]] == [item_id(12)]
-    assert found["missing_ids"] == [9999]
-
-
-def test_a_record_says_in_json_what_it_says_in_text(tools: Tools) -> None:
-    found = ask(tools, "search", query="login", project="my-api")["summaries"]
-    (row,) = ask(tools, "get_observations", ids=[found[0]["id"]])["observations"]
-    assert row["answers"] == {"request": "add JWT login", "completed": "Modified auth.ts"}
-
-
-def test_observations_come_in_the_order_of_their_ids(tools: Tools) -> None:
-    ids = [item_id(14), 9999, item_id(10), -(2**53 - 1)]
-    found = ask(tools, "get_observations", ids=ids)
-    assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(10)]
+    assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(12)]
     assert found["missing_ids"] == [9999, -(2**53 - 1)]
 
 

@@ -108,6 +108,8 @@ def test_before_a_form_that_could_not_run_the_one_that_works_is_shown_and_else_n
 
 def test_a_session_is_shown_once(happening: Happening) -> None:
     happening.learns_a_form()
+    (found,) = happening.memory.accounts.standing_reminders(APP)
+    assert (found.sort, found.failed, found.instead) == ("form", WRAPPED, PLAIN)
     assert happening.before(WRAPPED)
     assert happening.before(WRAPPED) == ""
     assert happening.before("wrap bun run lint") == ""
@@ -115,12 +117,6 @@ def test_a_session_is_shown_once(happening: Happening) -> None:
     # Nor by another daemon.
     happening.shown = RemindedSessions(happening.folder.parent / "shown")
     assert happening.before(WRAPPED) == ""
-
-
-def test_a_form_that_cannot_run_stands_for_every_session(happening: Happening) -> None:
-    happening.learns_a_form()
-    (found,) = happening.memory.accounts.standing_reminders(APP)
-    assert (found.sort, found.failed, found.instead) == ("form", WRAPPED, PLAIN)
 
 
 def test_a_form_that_works_by_now_is_no_news(happening: Happening) -> None:
@@ -154,16 +150,14 @@ def test_the_call_is_neither_allowed_nor_denied(happening: Happening) -> None:
     assert set(shown["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
 
 
-def test_how_a_failure_was_mended_is_no_reason_to_interrupt(happening: Happening) -> None:
-    happening.runs(PLAIN, MISSING, 1)
-    happening.runs("bun install", "installed zod@4.0.0")
-    happening.runs(PLAIN, GREEN)
-    assert happening.fails() == ""
-
-
-def test_that_an_error_was_met_often_is_no_reason_to_interrupt(happening: Happening) -> None:
+def test_how_a_failure_was_mended_or_how_often_it_was_met_is_no_reason_to_interrupt(
+    happening: Happening,
+) -> None:
     for session in ("s0", "s1", "s3"):
         happening.runs(PLAIN, MISSING, 1, session)
+    assert happening.fails() == ""
+    happening.runs("bun install", "installed zod@4.0.0")
+    happening.runs(PLAIN, GREEN)
     assert happening.fails() == ""
 
 

@@ -238,7 +238,7 @@ class FileNoteTools(VaultTools):
         path = vault.path_of(directory, f"{name}.md")
         there = vault.there(path, title)
         path = there.path if there else path
-        permalink = there.permalink if there else vault.permalink_for(path)
+        permalink = there.permalink if there else f"{vault.name}/{permalink_of(path)}"
         text = _composed(title, content, tags, note_type, metadata, permalink)
         if there and not overwrite:
             raise BadInput(

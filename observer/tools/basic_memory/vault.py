@@ -322,10 +322,6 @@ class Vault:
             )
         return f"{inside}/{name}" if inside else name
 
-    def permalink_for(self, path: str) -> str:
-        """Return the permalink that a new note at a path gets: the folder's name begins it."""
-        return f"{self.name}/{permalink_of(path)}"
-
     def find(self, identifier: str) -> NoteFile | None:
         """Return the note that an identifier means exactly; of several the first by path.
 
