@@ -172,18 +172,6 @@ def test_what_is_remembered_in_one_project_is_not_listed_in_another(say: Say) ->
     assert ["We indent with tabs" in each for each in lists] == [True, False]
 
 
-def test_what_is_written_in_one_note_folder_is_not_listed_in_another(
-    say: Say, quay: Say, tmp_path: Path
-) -> None:
-    write(quay, "Queue", "jobs wait in Redis")
-    asked = {"project_name": "pier", "project_path": str(tmp_path / "pier")}
-    say(BM, "create_memory_project", **asked)
-    for tool, given in (("list_directory", {"depth": 2}), ("recent_activity", {})):
-        listed = [quay(tool, project=name, **given).text for name in ("quay", "pier")]
-        assert ["Queue" in each for each in listed] == [True, False]
-    say(BM, "delete_project", project_name="pier")
-
-
 def test_a_note_that_is_written_again_can_be_had_back(
     quay: Say, observer: Any, stage: Stage
 ) -> None:
@@ -195,14 +183,10 @@ def test_a_note_that_is_written_again_can_be_had_back(
     assert "Redis" in quay("read_note", identifier="Queue").text
 
 
-@pytest.mark.parametrize("number", range(len(EMPTY)), ids=[f"{e[0]}-{e[1]}" for e in EMPTY])
-def test_a_memory_of_nothing_says_so_and_is_no_error(stage: Stage, number: int) -> None:
-    answer = stage.empty[number]
-    assert EMPTY[number][3] in answer.text
-    assert not answer.is_error
-
-
-def test_an_empty_note_folder_says_so_and_is_no_error(quay: Say) -> None:
+def test_a_memory_of_nothing_says_so_and_is_no_error(stage: Stage, quay: Say) -> None:
+    for (*_, said), answer in zip(EMPTY, stage.empty, strict=True):
+        assert said in answer.text
+        assert not answer.is_error
     for answer, said in (
         (quay("list_directory"), "No files found in directory '/'"),
         (quay("recent_activity"), "No recent activity"),

@@ -44,18 +44,14 @@ def name(project_id: int | None) -> str:
     return "" if project_id is None else "my-api"
 
 
-def test_an_error_is_shown_with_its_remedy() -> None:
+def test_a_hit_starts_with_its_id_and_an_error_has_its_remedy() -> None:
+    shown = render.hits([Hit(item=ITEM, score=1.0, signals=HitSignals())], name)
+    heading = "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z"
+    assert shown == f"{heading}\n    45 lines in verify()"
+    assert render.hits([], name, remarks=("read as words", "")) == "(read as words)\nnothing found"
     shown = render.error(NotFound("no item 7", hint="search for it first"))
     assert shown == "no item 7\nhint: search for it first"
     assert render.error(NotFound("no item 7")) == "no item 7"
-
-
-def test_a_hit_starts_with_its_id() -> None:
-    shown = render.hits([Hit(item=ITEM, score=1.0, signals=HitSignals())], name)
-    assert (
-        shown == "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z\n    45 lines in verify()"
-    )
-    assert render.hits([], name, remarks=("read as words", "")) == "(read as words)\nnothing found"
 
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
@@ -69,13 +65,10 @@ def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     assert (why(plain).lasting, why(plain).type_weight) == (UNSET, UNSET)
 
 
-def test_a_timeline_shows_positions() -> None:
+def test_a_timeline_shows_positions_and_details_hold_everything() -> None:
     entries = tuple(TimelineEntry(position=position, item=ITEM) for position in (-1, 0, 2))
     lines = render.timeline(Timeline(anchor=ITEM, entries=entries), name).splitlines()
     assert [line[:7] for line in lines[::2]] == ["-1 #142", "±0 #142", "+2 #142"]
-
-
-def test_details_hold_everything_and_name_what_is_missing() -> None:
     shown = render.details([ITEM], name, missing=(7, 8))
     for text in ("45 lines in\n    verify()", "fact: verify(): +45 -3", "modified: src/auth.ts"):
         assert text in shown

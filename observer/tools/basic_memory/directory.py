@@ -23,7 +23,7 @@ from observer.tools.basic_memory.vault import (
     leaves_folder,
     named_by,
 )
-from observer.tools.tool import ResultRow, Row, ToolResult, offered
+from observer.tools.tool import ResultRow, Row, ToolResult, as_json, offered
 
 Object = Mapping[str, Any]  # Any: the client's JSON
 
@@ -274,12 +274,11 @@ class DirectoryTools(VaultTools):
         if "\0" not in text:
             kind = "text/markdown" if path.endswith(".md") else media
             kind += "; charset=utf-8" if kind.startswith("text/") else ""
-            shown = FileContent(type="text", text=text, content_type=kind, encoding="utf-8")
-            return as_answer("", shown, "json")
+            return as_json(FileContent(type="text", text=text, content_type=kind, encoding="utf-8"))
         encoded = base64.b64encode(data).decode()
         source = {"type": "base64", "media_type": media, "data": encoded}
         if not media.startswith("image/"):
-            return as_answer("", FileContent(type="document", source=source), "json")
+            return as_json(FileContent(type="document", source=source))
         result = FileContent(type="image", source=source)
         said = f"{path}: {media}, {len(data):,} bytes"
         return ToolResult(said, result, image=(media, encoded))
@@ -405,21 +404,19 @@ def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[Row]:
     items = vault.items(notes[path] for path in files if path in notes)
     found = []
     for path in sorted(files, key=lambda path: (path.rpartition("/")[2].lower(), path)):
+        media = mimetypes.guess_type(path)[0] or "application/octet-stream"
+        about: Row = {"content_type": media}
         if file := notes.get(path):
-            about = _node(
-                path,
-                title=file.title,
-                permalink=file.permalink,
-                external_id=items[file.item].uuid if file.item in items else None,
-                entity_id=file.item,
-                note_type=file.type,
-                content_type="text/markdown",
-                updated_at=iso(file.updated_ms),
-            )
-        else:
-            media = mimetypes.guess_type(path)[0] or "application/octet-stream"
-            about = _node(path, content_type=media, updated_at=iso(others[path]))
-        found.append(about)
+            about = {
+                "title": file.title,
+                "permalink": file.permalink,
+                "external_id": items[file.item].uuid if file.item in items else None,
+                "entity_id": file.item,
+                "note_type": file.type,
+                "content_type": "text/markdown",
+            }
+        changed_ms = file.updated_ms if file else others[path]
+        found.append(_node(path, **about, updated_at=iso(changed_ms)))
     return found if glob else [*listed, *found]
 
 

@@ -174,10 +174,10 @@ class GraphTools(VaultTools):
         lines = [f"## Recent Activity: {name} ({round((now - since) / DAY_MS)}d)", ""]
         lines += _text(shown) if shown else [f"No recent activity was found on page {page}."]
         if shown:
-            count = f"**Activity Summary:** Showing {len(shown)} items (page {page})."
-            count += f" Use page={page + 1} to see more." if has_more else ""
-            whole = f"**Activity Summary:** {len(shown)} items found."
-            lines += ["", count if has_more or page > 1 else whole]
+            more = f" Use page={page + 1} to see more." if has_more else ""
+            count = f"Showing {len(shown)} items (page {page}).{more}"
+            count = count if has_more or page > 1 else f"{len(shown)} items found."
+            lines += ["", f"**Activity Summary:** {count}"]
         return ToolResult("\n".join(lines), result)
 
 

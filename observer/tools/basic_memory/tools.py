@@ -34,7 +34,7 @@ from observer.tools.basic_memory.vault import (
     table,
 )
 from observer.tools.chatgpt import FetchResult
-from observer.tools.tool import ResultRow, Row, ToolResult, offered
+from observer.tools.tool import ResultRow, Row, ToolResult, as_json, offered
 
 OTHERWISE = "no note holds every word; found by words and meaning, as search_type=hybrid does"
 CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"
@@ -211,6 +211,7 @@ def _shown(result: FoundRows, query: str, project: str, output_format: Format) -
     return "\n".join(lines)
 
 
+NO_FOLDER = "There is no note folder yet."
 MOST_CHANGES = 40
 """Changes that `release_notes` names."""
 CLOUD = """\
@@ -250,28 +251,25 @@ class ProjectTools(VaultTools):
     def list_memory_projects(self, output_format: Format = "text") -> ToolResult[ProjectRows]:
         """List the note folders: path, notes, last sync, and which is the default."""
         default = self._default()
-        found: list[Row] = []
-        for vault in map(self._opened, self._reachable()):
-            files = vault.notes()
-            newest = max((file.updated_ms for file in files), default=None)
-            about = {
+        found: list[Row] = [
+            {
                 "name": vault.name,
                 "path": vault.folder.path,
                 "is_default": default is not None and default.name == vault.name,
                 "note_count": len(files),
-                "last_change": None if newest is None else iso(newest),
+                "last_change": iso(max(file.updated_ms for file in files)) if files else None,
                 "last_sync": None if vault.synced_ms is None else iso(vault.synced_ms),
             }
-            found.append(about)
+            for vault in map(self._opened, self._reachable())
+            for files in [vault.notes()]
+        ]
         result = ProjectRows(projects=found, default_project=default.name if default else None)
         lines = [
             f"- {each['name']}: {each['note_count']} notes in {each['path']}"
             f"{' (default)' * each['is_default']}, last sync {each['last_sync'] or 'unknown'}"
             for each in found
         ]
-        text = (
-            "\n".join(["Available projects:", *lines]) if lines else "There is no note folder yet."
-        )
+        text = "\n".join(["Available projects:", *lines] if lines else [NO_FOLDER])
         return as_answer(text, result, output_format)
 
     @offered("Add a note folder", is_read_only=False)
@@ -310,11 +308,10 @@ class ProjectTools(VaultTools):
         """Let a note folder be one no more; its files stay on the disk. Ask the person first."""
         self._refuse_if_constrained()
         gone = self._memory.files.remove(project_name.strip())
-        result = ChangedProject(name=gone.name, path=gone.path, deleted=True)
         text = (
             f"{_about('removed', gone)}\nIts files remain on disk; add it again to find its notes."
         )
-        return ToolResult(text, result)
+        return ToolResult(text, ChangedProject(name=gone.name, path=gone.path, deleted=True))
 
     def _refuse_if_constrained(self) -> None:
         if name := constraint():
@@ -379,10 +376,8 @@ class ProductTools(VaultTools):
         newest = log.read_text(encoding="utf-8").partition("\n### ")[2].partition("\n### ")[0]
         date, _, text = newest.partition("\n")
         lines = [line for line in text.splitlines() if line.startswith("- ")][:MOST_CHANGES]
-        changes = [line.removeprefix("- ") for line in lines]
-        result = ReleaseNotes(version=__version__, date=date, changes=changes)
-        said = "\n".join((f"# observer {__version__}, {date}", "", *lines))
-        return ToolResult(said, result)
+        result = ReleaseNotes(version=__version__, date=date, changes=[one[2:] for one in lines])
+        return ToolResult("\n".join((f"# observer {__version__}, {date}", "", *lines)), result)
 
 
 class ChatHits(ResultRow):
@@ -407,8 +402,7 @@ class ChatTools(VaultTools):
             {"id": hit["permalink"], "title": hit["title"], "url": hit["permalink"]}
             for hit in found.results
         ]
-        result = ChatHits(results=hits, total_count=found.total, query=query)
-        return as_answer("", result, "json")
+        return as_json(ChatHits(results=hits, total_count=found.total, query=query))
 
     @offered("Fetch (ChatGPT)")
     def fetch(
@@ -420,14 +414,9 @@ class ChatTools(VaultTools):
         file = vault.find(id)
         if file is None:
             raise NotFound(f"no note {id[:200]!r}", hint="search for it first")
-        result = FetchResult(
-            id=id,
-            title=file.title,
-            text=vault.read(file).text,
-            url=id,
-            metadata={"format": "markdown"},
-        )
-        return as_answer("", result, "json")
+        about = {"format": "markdown"}
+        text = vault.read(file).text
+        return as_json(FetchResult(id=id, title=file.title, text=text, url=id, metadata=about))
 
 
 GUIDE = """\

@@ -243,12 +243,10 @@ class NoteTools(Tools):
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )
-        remarks = (f"({remark})" for remark in (found.notice, found.degraded) if remark)
-        hits = (
-            f"{_line(hit.item, name)}\n  {text}"
-            for hit, text in zip(found.hits, excerpts, strict=True)
-        )
-        text = "\n".join((*remarks, *hits)) if found.hits else "No notes found."
+        lines = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
+        for hit, excerpt in zip(found.hits, excerpts, strict=True):
+            lines.append(f"{_line(hit.item, name)}\n  {excerpt}")
+        text = "\n".join(lines) if found.hits else "No notes found."
         return ToolResult(paragraphs(text, _flashback_section(flashbacks)), result)
 
     @offered("Recent notes")

@@ -73,25 +73,15 @@ def test_pages_of_a_note_joined_are_the_note(folders: Folders, vault: Path) -> N
     assert shown.endswith(f"+\n\n{whole}")
 
 
-def test_the_last_sync_of_a_note_folder_is_listed(folders: Folders, vault: Path) -> None:
-    [row] = folders.call("list_memory_projects").result.projects
-    assert row["last_sync"] is not None
-    vault.rename(vault.with_name("away"))
-    [row] = folders.call("list_memory_projects").result.projects
-    assert row["last_sync"] is None
-
-
 @pytest.mark.usefixtures("vault")
-@pytest.mark.parametrize("output_format", ["text", "ascii"])
-def test_a_question_that_no_note_holds_every_word_of_is_answered(
-    folders: Folders, output_format: str
-) -> None:
+def test_a_question_that_no_note_holds_every_word_of_is_answered(folders: Folders) -> None:
     asked = {"query": "why did we decide for SQLite in the end, pray"}
     hybrid = folders.call("search_notes", search_type="hybrid", **asked).result
-    found = folders.call("search_notes", output_format=output_format, **asked)
-    assert found.result.results == hybrid.results != []
-    assert found.result.notice == OTHERWISE
-    assert OTHERWISE in found.text
+    for output_format in ("text", "ascii"):
+        found = folders.call("search_notes", output_format=output_format, **asked)
+        assert found.result.results == hybrid.results != []
+        assert found.result.notice == OTHERWISE
+        assert OTHERWISE in found.text
     assert "notice" not in to_builtins(folders.call("search_notes", query="SQLite").result)
 
 
@@ -126,6 +116,13 @@ def test_related_notes_are_counted_by_level(folders: Folders, tmp_path: Path) ->
     [found] = folders.call("build_context", **asked).result.results
     titles = [row["title"] for row in found["related_results"]]
     assert titles == ["leads_to: B", "leads_to: D", "B", "D"]
+
+
+def test_the_last_sync_of_a_note_folder_is_listed(folders: Folders, vault: Path) -> None:
+    [row] = folders.call("list_memory_projects").result.projects
+    vault.rename(vault.with_name("away"))
+    [gone] = folders.call("list_memory_projects").result.projects
+    assert (row["last_sync"] is None, gone["last_sync"]) == (False, None)
 
 
 def test_without_a_note_folder_the_answer_says_how_to_add_one(folders: Folders) -> None:
@@ -409,10 +406,9 @@ def test_nothing_is_changed_by_a_vague_name(folders: Folders, vault: Path, tool:
 
 
 def test_a_folder_is_added_where_its_parent_is(folders: Folders, tmp_path: Path) -> None:
-    new = tmp_path / "new"
-    asked = {"project_name": "My Notes", "project_path": str(new)}
+    asked = {"project_name": "My Notes", "project_path": str(tmp_path / "new")}
     assert folders.call("create_memory_project", **asked).result.name == "my-notes"
-    assert new.is_dir()
+    assert (tmp_path / "new").is_dir()
     for path, reason in (("relative", "not an absolute path"), (f"{tmp_path}/a/b", "cannot be")):
         with pytest.raises(BadInput, match=reason):
             folders.call("create_memory_project", project_name="other", project_path=path)
