@@ -210,8 +210,7 @@ class Core(notes.MemoryTool):
 
     @_read("Full observations by id")
     def get_observations(
-        self,
-        ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")],
+        self, ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")]
     ) -> ToolResult[rows.ObservationsResult]:
         """Fetch full records by id: narrative, facts (paths, commands, results), files."""
         if not ids:

@@ -95,8 +95,7 @@ class MemoryTool(Tools):
         content: Annotated[str, Meta(description="The fact, with its reason. No secrets.")] = "",
         key: Annotated[str, Meta(description="The same key replaces the note.")] = "",
         fact_type: Annotated[
-            str,
-            Meta(description=", ".join(FACT_TYPES) + "; default: general, of recall: all."),
+            str, Meta(description=", ".join(FACT_TYPES) + "; default: general, of recall: all.")
         ] = "",
         category: str = "",
         confidence: Annotated[

@@ -212,9 +212,7 @@ def test_recall_answers_memories_of_all_fact_types_and_no_other_notes(
     kinds = ("preference", "decision", "context", "general")
     memory.notes.remember(Note(content="zebra file", type="memory-file"), project="my-api")
     *_, found = calls(
-        "memory",
-        *(remember(f"zebra {kind}", fact_type=kind) for kind in kinds),
-        recall("zebra"),
+        "memory", *(remember(f"zebra {kind}", fact_type=kind) for kind in kinds), recall("zebra")
     )
     rows = recalled(found)
     assert {row["fact_type"] for row in rows} == set(kinds)

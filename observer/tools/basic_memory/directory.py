@@ -290,8 +290,7 @@ class DirectoryTools(VaultTools):
         *,
         depth: Annotated[int, Meta(ge=1, le=10, description="Levels to list.")] = 1,
         file_name_glob: Annotated[
-            str,
-            Meta(description="Only such files, by name or path: *.md, schemas/*; no folders."),
+            str, Meta(description="Only such files, by name or path: *.md, schemas/*; no folders.")
         ] = "",
         page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
         page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,

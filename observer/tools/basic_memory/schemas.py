@@ -288,11 +288,7 @@ class _TypedNotes:
         ]
 
     def for_type(self, name: str) -> Schema | None:
-        """Return the schema for notes of a type.
-
-        Raises:
-            BadInput: it is malformed.
-        """
+        """Return the schema for notes of a type; BadInput if it is malformed."""
         wanted = plain(name)
         if wanted in self._broken:
             raise self._broken[wanted]

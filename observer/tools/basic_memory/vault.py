@@ -244,11 +244,7 @@ class VaultTools(Tools):
         )
 
     def _default(self) -> Vault | None:
-        """Return the note folder that is meant where none is named, if any is.
-
-        That is the client's, else the one that was set, else that of where the client works, or
-        the only one.
-        """
+        """Return the client's note folder, the one that was set, that of here, or the only one."""
         if name := constraint() or client_variable(DEFAULT) or self._memory.files.listed.default():
             return self._opened(self._memory.files.listed.named(name))
         known = self._memory.files.listed.all()
@@ -308,11 +304,7 @@ class Vault:
         return self.files.list(self.folder, under=under)
 
     def path_of(self, directory: str, name: str) -> str:
-        """Return the path of a file in a directory of the folder; `/` is its top.
-
-        Raises:
-            BadInput: it leads out of the folder.
-        """
+        """Return the path of a file in a directory, `/` the top; BadInput if it leads out of it."""
         inside = directory.strip().strip("/")
         leaving = directory if inside and leaves_folder(directory.strip()) else name
         if leaves_folder(leaving.strip()):
@@ -323,11 +315,7 @@ class Vault:
         return f"{inside}/{name}" if inside else name
 
     def find(self, identifier: str) -> NoteFile | None:
-        """Return the note that an identifier means exactly; of several the first by path.
-
-        Raises:
-            BadInput: it leads out of the folder.
-        """
+        """Return the first note by path that an identifier means exactly; raises as `called`."""
         return next(iter(self.called(identifier)), None)
 
     def exact(self, identifier: str) -> NoteFile:
@@ -372,7 +360,8 @@ class Vault:
     def called(self, identifier: str) -> Sequence[NoteFile]:
         """Return the notes of an identifier: by permalink, path, title or alias, nothing near.
 
-        Where there is none, those whose path, title or alias is spelled alike, unread ones too.
+        Where there is none, those whose path, title or alias is spelled alike, unread ones too;
+        raises as `named_by`.
         """
         name = _name(identifier)
         bare = name.removeprefix(f"{self.name}/")

@@ -97,9 +97,7 @@ def refusal(error: ObserverError) -> JsonRpcError:
     elif isinstance(error, NotFound):
         name = "MemoryNotFoundError"
     return JsonRpcError(
-        code=code,
-        message=f"{what}{error.message}",
-        data={"type": name, "details": error.hint},
+        code=code, message=f"{what}{error.message}", data={"type": name, "details": error.hint}
     )
 
 

@@ -173,11 +173,7 @@ class Mem0(Tools):
 
     @_reads("One memory")
     def get_memory(
-        self,
-        memory_id: MemoryId,
-        *,
-        user_id: OwnerCheck = "",
-        agent_id: OwnerCheck = "",
+        self, memory_id: MemoryId, *, user_id: OwnerCheck = "", agent_id: OwnerCheck = ""
     ) -> ToolResult[rows.MemoryRow]:
         """Get one memory in full: its text, owner, time and metadata."""
         _, item = self._kept(memory_id, user_id, agent_id)
@@ -232,11 +228,7 @@ class Mem0(Tools):
 
     @_writes("Delete a memory")
     def delete_memory(
-        self,
-        memory_id: MemoryId,
-        *,
-        user_id: OwnerCheck = "",
-        agent_id: OwnerCheck = "",
+        self, memory_id: MemoryId, *, user_id: OwnerCheck = "", agent_id: OwnerCheck = ""
     ) -> ToolResult[rows.Changed]:
         """Delete one memory for good; until the answer's time its owner can bring it back."""
         memory, item = self._kept(memory_id, user_id, agent_id)

@@ -24,15 +24,7 @@ from observer.tools.fence import defused
 from observer.tools.labels import labels, with_suspicion
 from observer.tools.note_api import stands
 from observer.tools.render import ProjectName
-from observer.tools.tool import (
-    PersonQuestion,
-    ResultRow,
-    Row,
-    ToolResult,
-    Tools,
-    offered,
-    row,
-)
+from observer.tools.tool import PersonQuestion, ResultRow, Row, ToolResult, Tools, offered, row
 
 AMENDMENT = "[Amendment] "
 MOST = 100
