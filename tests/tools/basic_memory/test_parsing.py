@@ -343,10 +343,10 @@ UNFIT: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (
 
 def test_an_edit_changes_what_it_names_or_is_refused() -> None:
     for text, operation, content, more, after in EDITS:
-        assert apply(text, TextEdit(operation, content, **more)) == after  # type: ignore[arg-type]
+        assert apply(text, TextEdit(operation, content, **more)) == after
     for operation, more, error, reason in UNFIT:
         with pytest.raises(error, match=reason):
-            apply(f"{NOTE}\n## Twice\n\n## Twice\n", TextEdit(operation, "x", **more))  # type: ignore[arg-type]
+            apply(f"{NOTE}\n## Twice\n\n## Twice\n", TextEdit(operation, "x", **more))
 
 
 @given(st.text(), st.text())

@@ -236,7 +236,7 @@ def test_an_amendment_stands_where_the_note_does(call: Call, memory: Memory, sco
 def test_a_rule_is_for_the_user_to_change(call: Call, memory: Memory) -> None:
     for author in ("person", "agent"):
         note = Note(content=f"No tabs, says the {author}", type="rule")
-        rule = memory.notes.remember(note, author=author).item  # type: ignore[arg-type]
+        rule = memory.notes.remember(note, author=author).item
         (refused,) = call(("update_note", {"id": rule.id, "content": "tabs"}))
         assert refused.is_error
         assert refused.data == {"id": rule.id, "updated": False, "error": "RULE_USER_ONLY"}
