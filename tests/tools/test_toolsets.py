@@ -186,7 +186,7 @@ def test_few_are_kept_and_no_long_one(kept: ResponseCache) -> None:
     kept.answer("x", made("one"))
     kept.answer("long", made("x" * (LONGEST + 1)))
     assert kept.answer("long", made("anew")).text == "anew"
-    for number in range(CACHED):
+    for number in range(CACHED - 1):
         kept.answer(number, made("more"))
     assert kept.answer("x", made("two")).text == "two"
 
