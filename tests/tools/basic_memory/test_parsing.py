@@ -278,6 +278,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.measured
 def test_notes_are_checked_by_a_schema_and_compared_with_it(folders: Folders, vault: Path) -> None:
     (vault / "schemas" / "log.md").write_text(LOG)
     for name, text in NOTES.items():
