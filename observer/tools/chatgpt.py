@@ -1,14 +1,9 @@
-"""The chatgpt toolset: `search` and `fetch`, the two tools that ChatGPT's connectors ask for.
-
-Both answer with one JSON object, as text and typed. A result's `url` is what such a client cites;
-it is the address of a resource of this server.
-"""
+"""The chatgpt toolset: `search` and `fetch`, the two tools that ChatGPT's connectors ask for."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import NotFound
@@ -16,7 +11,7 @@ from observer.core.model import Item, iso
 from observer.tools import render
 from observer.tools.documents import ITEM
 from observer.tools.labels import labels, with_suspicion
-from observer.tools.tool import Result, ResultRow, Row, ToolResult, Tools, offered
+from observer.tools.tool import ResultRow, Row, ToolResult, Tools, as_json, offered
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \
@@ -62,7 +57,7 @@ class ChatGpt(Tools):
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )
-        return _as_json(matches)
+        return as_json(matches)
 
     @offered("Fetch an item")
     def fetch(
@@ -87,13 +82,9 @@ class ChatGpt(Tools):
             text=render.detail(item, lambda _: project),
             metadata={name: text for name, text in metadata.items() if text},
         )
-        return _as_json(document)
+        return as_json(document)
 
 
 def _match(item: Item) -> Row:
     title = with_suspicion(item, render.one_line(item.title))
     return {"id": str(item.id), "title": title, "url": ITEM.format(id=item.id)}
-
-
-def _as_json(result: Result) -> ToolResult[Result]:
-    return ToolResult(msgspec.json.encode(result).decode(), result, is_json=True)

@@ -1,15 +1,4 @@
-"""The core toolset: four tools that read, one that remembers, one that settles what holds.
-
-Names, parameters, limits and result fields are those that users of such tools know; everything
-beyond is additional and optional. The docstrings of the tools are what models read.
-
-A cache of answers, valid while nothing that they depend on has changed.
-
-An agent asks for the context of its project at every start and after every compaction, mostly
-about a memory that has not changed since. Promises that a cached answer equals a new one: any
-write to the store invalidates it, and git is asked the same questions again. In what changes with
-time alone, recency and expiry, it is at most a minute old.
-"""
+"""The core toolset; the docstrings of the tools are what models read."""
 
 from __future__ import annotations
 
@@ -19,7 +8,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -40,7 +28,7 @@ from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.fence import FRAME_CHARACTERS
 from observer.tools.parse_filters import parse_filters
 from observer.tools.render import ProjectName, one_line
-from observer.tools.tool import ResultRow, Row, ToolResult, offered
+from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
 
 CACHED = 32
 LONGEST = 50_000
@@ -50,70 +38,48 @@ MINUTE_MS = 60_000
 AnyResult = ToolResult[Any]  # each tool has its own result
 
 
-@dataclass(frozen=True, slots=True)
-class GitAnswers:
-    """The questions that git was asked for an answer, and its answers."""
-
-    _answers: list[tuple[Uncommitted, Sequence[str], frozenset[str] | None]] = field(
-        default_factory=list
-    )
-
-    def recording(self, ask: Uncommitted | None) -> Uncommitted | None:
-        """Return a function like `ask` that records each question and its answer."""
-        if ask is None:
-            return None
-
-        def recorded(paths: Sequence[str]) -> frozenset[str] | None:
-            answer = ask(paths)
-            self._answers.append((ask, paths, answer))
-            return answer
-
-        return recorded
-
-    def still_hold(self) -> bool:
-        """Return True if git still gives the same answers."""
-        return all(ask(paths) == answer for ask, paths, answer in self._answers)
+Asking = Callable[[Uncommitted], Uncommitted]
+"""Returns a function that asks git and is heard."""
 
 
 class ResponseCache:
     """The latest answers of one memory; safe to share between threads.
 
-    Args:
-        memory: the memory that is asked.
-        now_ms: the clock.
+    A cached answer equals a new one: any write to the store invalidates it, and git is asked the
+    same questions again. Recency and expiry are at most a minute old.
     """
 
     def __init__(self, memory: Memory, now_ms: Callable[[], int]) -> None:
         self._memory = memory
         self._now_ms = now_ms
-        self._answers: OrderedDict[Hashable, tuple[Hashable, AnyResult, GitAnswers]] = OrderedDict()
+        self._answers: OrderedDict[Hashable, tuple[Hashable, AnyResult, list[Any]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def answer(self, asked: Hashable, make: Callable[[GitAnswers], AnyResult]) -> AnyResult:
-        """Return the answer to a request: the cached one if it is valid, else a new one.
-
-        Args:
-            asked: the request's key.
-            make: makes the answer, asking git through the argument's `recording`.
-        """
+    def answer(self, asked: Hashable, make: Callable[[Asking], AnyResult]) -> AnyResult:
+        """Return the answer to a request: the cached one if it is valid, else what `make` makes."""
         # Taken before the answer is made: a write meanwhile then invalidates it.
         state = self._memory.snapshot(), self._now_ms() // MINUTE_MS
         with self._lock:
             known = self._answers.get(asked)
-        if known and known[0] == state and known[2].still_hold():
+        if known and known[0] == state and all(ask(paths) == said for ask, paths, said in known[2]):
             return known[1]
-        git = GitAnswers()
-        made = make(git)
-        if len(made.text) <= LONGEST:
-            self._keep(asked, (state, made, git))
-        return made
+        git: list[tuple[Uncommitted, Sequence[str], frozenset[str] | None]] = []
 
-    def _keep(self, asked: Hashable, answer: tuple[Hashable, AnyResult, GitAnswers]) -> None:
-        with self._lock:
-            self._answers[asked] = answer
-            self._answers.move_to_end(asked)
-            if len(self._answers) > CACHED:
-                self._answers.popitem(last=False)
+        def recording(ask: Uncommitted) -> Uncommitted:
+            def recorded(paths: Sequence[str]) -> frozenset[str] | None:
+                git.append((ask, paths, ask(paths)))
+                return git[-1][2]
+
+            return recorded
+
+        made = make(recording)
+        if len(made.text) <= LONGEST:
+            with self._lock:
+                self._answers[asked] = state, made, git
+                self._answers.move_to_end(asked)
+                if len(self._answers) > CACHED:
+                    self._answers.popitem(last=False)
+        return made
 
 
 GUIDE = """\
@@ -235,13 +201,16 @@ class Core(notes.MemoryTool):
         anchor = self._memory.resolve(str(anchor_id))
         around = self._view().timeline(anchor, before=depth_before, after=depth_after)
         name = self._memory.project_names()
-        lines = [rows.timeline_line(entry, name) for entry in around.entries]
+        lines = [
+            rows.item_line(one.item, name, render.excerpt(one.item))
+            | row(position=one.position, depth=one.depth or UNSET, under=one.under or UNSET)
+            for one in around.entries
+        ]
         return ToolResult(render.timeline(around, name), rows.TimelineResult(timeline=lines))
 
     @_read("Full observations by id")
     def get_observations(
-        self,
-        ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")],
+        self, ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")]
     ) -> ToolResult[rows.ObservationsResult]:
         """Fetch full records by id: narrative, facts (paths, commands, results), files."""
         if not ids:
@@ -308,18 +277,20 @@ class Core(notes.MemoryTool):
             )  # fmt: skip
         asked = here or self._memory.project(handle)
 
-        def made(git: GitAnswers) -> ToolResult[rows.ContextResult]:
+        ask = uncommitted_at(asked, folder)
+
+        def made(heard: Asking) -> ToolResult[rows.ContextResult]:
             packed = self._view().context(
                 asked.uuid,
                 budget_tokens=token_budget,
                 query=query,
                 costs=_costs(asked),
-                uncommitted=git.recording(uncommitted_at(asked, folder)),
+                uncommitted=ask and heard(ask),
             )
             return ToolResult(render.pack(packed), _context(packed, asked))
 
         if query:
-            return made(GitAnswers())
+            return made(lambda ask: ask)
         return self._cache.answer((asked.uuid, folder, token_budget), made)
 
     @_read("What hangs on a name")
@@ -420,11 +391,7 @@ def _context(packed: Pack, project: Project) -> rows.ContextResult:
 
 
 def _costs(project: Project) -> TokenCosts:
-    """Return the token costs of the parts: of the JSON or the text, whichever is longer.
-
-    Of an entry that is always the JSON; its length is an upper bound, since two hundred entries
-    may be tried.
-    """
+    """Return the token costs of the parts: of the JSON or the text, whichever is longer."""
     empty = Pack(
         entries=(),
         summaries=(),
@@ -442,6 +409,6 @@ def _costs(project: Project) -> TokenCosts:
     )
 
 
-def _tokens(row: object, text: str) -> int:
-    json = msgspec.json.encode(row).decode()
+def _tokens(shown: object, text: str) -> int:
+    json = msgspec.json.encode(shown).decode()
     return render.tokens(max(json, text, key=len) + ",")

@@ -45,12 +45,7 @@ _ITEM = ("observer://item/", "")
 
 
 class Documents:
-    """The documents of one memory.
-
-    Args:
-        memory: what is read.
-        here: returns the folder that the asking client works in, empty if it is not known.
-    """
+    """The documents of one memory; arguments as of `Tools`."""
 
     KINDS = (
         (CONTEXT, "project-context", "What matters in a project: decisions, then recent work."),
@@ -82,11 +77,7 @@ class Documents:
         return listed
 
     def read(self, uri: str) -> str:
-        """Return a document.
-
-        Raises:
-            NotFound, Ambiguous: the URI, project or session.
-        """
+        """Return a document; NotFound or Ambiguous for the URI, project, session or item."""
         if handle := _between(uri, _PROJECT):
             return self.context(self._memory.project(handle)) or "nothing recorded yet"
         if handle := _between(uri, _ITEM):
@@ -152,22 +143,14 @@ class Documents:
         )
 
     def summary(self, session_id: int) -> str:
-        """Return a session's summary as fenced data.
-
-        Raises:
-            NotFound: no such session, or it has no summary yet.
-        """
+        """Return a session's summary as fenced data; NotFound if it has none."""
         item = self._memory.summary(session_id)
         if item is None:
             raise NotFound(f"session {session_id} has no summary", hint="list the resources")
         return f"# Session {session_id}\n\n{marked(_detail(item))}\n"
 
     def item(self, handle: str) -> str:
-        """Return everything that is known about an item as fenced data.
-
-        Raises:
-            NotFound, Ambiguous: the item.
-        """
+        """Return all that is known about an item as fenced data; raises as `Memory.resolve`."""
         fetched = self._memory.at(self._here()).observations([self._memory.resolve(handle)])
         if not fetched.items:
             raise NotFound(f"no item {handle!r}", hint="search for it first")
@@ -176,8 +159,7 @@ class Documents:
     def resume(self, handle: str) -> str:
         """Return the prompt that asks a model to go on where the last sessions stopped.
 
-        Raises:
-            NotFound, Ambiguous: the project named, or that of the client's folder.
+        Raises as `Memory.project`, for the one named or that of the client's folder.
         """
         project = self._meant(handle)
         sessions = self._memory.sessions(project=project.uuid, limit=RESUME_SESSIONS)
@@ -194,8 +176,7 @@ class Documents:
     def review(self, handle: str) -> str:
         """Return the prompt that asks a model to settle which of the near notes hold.
 
-        Raises:
-            NotFound, Ambiguous: the project named, or that of the client's folder.
+        Raises as `Memory.project`, for the one named or that of the client's folder.
         """
         project = self._meant(handle)
         found = self._memory.pairs.open(project, limit=REVIEWED)

@@ -1,9 +1,4 @@
-"""Mark recorded text as data for agents, in a fence that it cannot close.
-
-Recorded text comes from anywhere: a tool's output, a web page, somebody else's commit. It may
-imitate a client's own tags, imitate the end of its fence, or contain invisible characters.
-Promises: whatever was recorded stays inside the fence and reads as data; texts keep their length.
-"""
+"""Mark recorded text, which may come from anywhere, as data in a fence that it cannot close."""
 
 from __future__ import annotations
 

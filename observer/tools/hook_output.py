@@ -1,10 +1,7 @@
 """What hooks print: the context files of session-start hooks, and the reminders of `hooks/recall`.
 
 A session-start hook looks from its folder upwards for the first `CONTEXT.md` under the mirror of
-the path, and prints the file of its own client beside it if there is one. Promises: the files are
-marked as data, memory cannot break out of the fence, they are never larger than any client accepts,
-and a reader sees the old file or the new one, nothing between. A reminder is printed in the format
-of the client whose hook asks.
+the path, and prints the file of its own client beside it if there is one.
 """
 
 from __future__ import annotations
@@ -53,15 +50,8 @@ def write(
 
     There is one file for any client, and one for each client that worked here, whose resume card
     shows what others did since its own last session. Files of a root that is gone, or of a project
-    without memory, are removed.
-
-    Args:
-        memory: what is read.
-        project: whose files.
-        home: where the files are.
-        settings: `context_tokens` is their budget.
-        uncommitted: asks git about paths under a root; None believes the sessions.
-        notice: the first line of each file; empty for none.
+    without memory, are removed. `uncommitted` asks git about paths under a root; None believes the
+    sessions. `notice` is the first line of each file.
 
     Raises:
         OSError: the home cannot be written.

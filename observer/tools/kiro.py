@@ -1,15 +1,10 @@
-"""The kiro toolset: four tools with exactly the parameters and rows of Kiro Memory's document.
-
-Every step of the work is an observation here, reads of files too. What is empty is null, and
-nothing is in a row beyond the documented fields.
-"""
+"""The kiro toolset: four tools with exactly the parameters and rows of Kiro Memory's document."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
@@ -24,7 +19,7 @@ from observer.search.snippet import snippet
 from observer.tools import render, rows
 from observer.tools.asking import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.tools.labels import with_suspicion
-from observer.tools.tool import Result, ResultRow, Row, ToolResult, Tools, offered
+from observer.tools.tool import ResultRow, Row, ToolResult, Tools, as_json, offered
 
 GUIDE = """\
 Memory of earlier work in this and other projects: file writes and reads, commands, research, \
@@ -115,7 +110,7 @@ class Kiro(Tools):
             found, reads = SearchHits(), []
         items = [hit.item for hit in found.hits]
         steps = [one for one in items if one.kind != "summary"]
-        return _as_json(
+        return as_json(
             KiroSearchResult(
                 observations=self._observations([*steps, *reads][:limit]),
                 summaries=self._summaries([one for one in items if one.kind == "summary"]),
@@ -134,14 +129,8 @@ class Kiro(Tools):
         accounts = self._view().accounts
         around = accounts.steps_around(anchor_id, before=depth_before, after=depth_after)
         name = self._memory.project_names()
-        return _as_json(
-            KiroTimeline(
-                timeline=[
-                    _row(MOMENT, _marked(each.item), name, position=each.position)
-                    for each in around
-                ]
-            )
-        )
+        moments = [_row(MOMENT, _marked(one.item), name, position=one.position) for one in around]
+        return as_json(KiroTimeline(timeline=moments))
 
     @offered("Full observations by id")
     def get_observations(
@@ -151,7 +140,7 @@ class Kiro(Tools):
         if not 0 < len(ids) <= MOST_IDS:
             raise BadInput(f"{len(ids)} ids asked for", hint=f"give 1 to {MOST_IDS}")
         found = self._view().accounts.steps(ids)
-        return _as_json(KiroObservations(observations=self._observations(found)))
+        return as_json(KiroObservations(observations=self._observations(found)))
 
     @offered("What matters in a project")
     def get_context(
@@ -172,7 +161,7 @@ class Kiro(Tools):
         try:
             asked = self._memory.project(project)
         except NotFound:
-            return _as_json(empty)
+            return as_json(empty)
         packed = self._view().context(
             asked.uuid, budget_tokens=LARGEST, query=query, costs=_FREE, has_card=False
         )
@@ -184,7 +173,7 @@ class Kiro(Tools):
         )  # fmt: skip
         items, used = self._fitting(entries, token_budget, is_asked=bool(query))
         summaries = self._summaries([each.item for each in packed.summaries])
-        return _as_json(
+        return as_json(
             replace(empty, project=asked.name, items=items, summaries=summaries, tokensUsed=used)
         )
 
@@ -213,7 +202,7 @@ class Kiro(Tools):
 
     def _observations(self, items: list[Item]) -> list[Row]:
         name = self._memory.project_names()
-        full = (msgspec.to_builtins(rows.observation(_marked(item), name)) for item in items)
+        full = (rows.observation(_marked(item), name) for item in items)
         return [{field: one.get(field) for field in OBSERVATION} for one in full]
 
     def _summaries(self, items: list[Item]) -> list[Row]:
@@ -266,7 +255,3 @@ def _row(fields: Sequence[str], item: Item, name: render.ProjectName, **more: An
         **more,
     }
     return {field: known[field] for field in fields}
-
-
-def _as_json(result: Result, *, notice: str = "") -> ToolResult[Result]:
-    return ToolResult(msgspec.json.encode(result).decode(), result, is_json=True, notice=notice)

@@ -40,10 +40,9 @@ _FORMS: dict[Reason, str] = {
 def labels(item: Item, *, whole: bool = False) -> list[str]:
     """Return a short text for each caveat of an item: author, approval, suspicion, validity.
 
-    Unless `whole`, long lists of names are cut, files that were moved are only counted if there
-    are several, changes to less than `LEAST_SHARE` of what an item touched are left out, and of
-    what is stale in part only a note says where: a large commit of last month would say so in more
-    words than its own.
+    Unless `whole`, long lists of names are cut, several moved files are only counted, changes to
+    less than `LEAST_SHARE` of what an item touched are left out, and of what is stale in part only
+    a note says where.
     """
     if whole:
         return [*_of_note(item), *(_label(each, item) for each in item.validity)]
@@ -98,11 +97,7 @@ def _label(mark: Validity, item: Item, *, brief: bool = False) -> str:
 
 
 def written(item: Item) -> Row | UnsetType:
-    """Return the row of what the language model `by` wrote about an item, UNSET if nothing was.
-
-    Every other field of an item is made without one. `is_outdated` is true if the item has changed
-    since.
-    """
+    """Return the row of what the language model `by` wrote about an item, UNSET if nothing was."""
     wrote = item.enrichment
     if wrote is None:
         return UNSET

@@ -34,8 +34,7 @@ class MemoryTools(Tools):
         content: Annotated[str, Meta(description="For remember: the fact to store.")] = "",
         key: Annotated[str, Meta(description="Unique key for upsert.")] = "",
         fact_type: Annotated[
-            str,
-            Meta(description="preference, decision, context or general; recall filters by it."),
+            str, Meta(description="preference, decision, context or general; recall filters by it.")
         ] = "",
         category: Annotated[str, Meta(description="For grouping; recall filters by it.")] = "",
         confidence: Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})] = 0.5,

@@ -48,10 +48,7 @@ SAID_CHARS = 80
 def stands(item: Item, *, name: str = "", how: str = "") -> str:
     """Return the line that shows a standing note to whoever has written a note near it.
 
-    Args:
-        item: the standing note.
-        name: how the reader names it; its id if empty.
-        how: what the reader does if it no longer holds.
+    `name` is how the reader names it, else its id; `how` what to do if it no longer holds.
     """
     said = with_suspicion(item, render.one_line(item.narrative or item.title, SAID_CHARS))
     line = f"{name or f'#{item.id}'} of {moment.day(item.updated_ms)} stands too: {said}"

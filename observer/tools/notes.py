@@ -15,7 +15,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Scope
 from observer.core.model import iso
-from observer.notes.pairs import How, OpenPairs, Pair, Settlement
+from observer.notes.pairs import How, OpenPairs, Settlement
 from observer.notes.values import Note
 from observer.search.handles import SearchOptions
 from observer.search.rank import Hit
@@ -95,8 +95,7 @@ class MemoryTool(Tools):
         content: Annotated[str, Meta(description="The fact, with its reason. No secrets.")] = "",
         key: Annotated[str, Meta(description="The same key replaces the note.")] = "",
         fact_type: Annotated[
-            str,
-            Meta(description=", ".join(FACT_TYPES) + "; default: general, of recall: all."),
+            str, Meta(description=", ".join(FACT_TYPES) + "; default: general, of recall: all.")
         ] = "",
         category: str = "",
         confidence: Annotated[
@@ -126,10 +125,11 @@ class MemoryTool(Tools):
         match action:
             case "remember":
                 known = CONFIDENCE if confidence is UNSET else confidence
-                note = _note(content, confidence=known, scope=scope)
-                note = msgspec.structs.replace(
-                    note, key=key, category=category, type=_type(fact_type or "general"),
-                    tags=tuple(tags), supersedes=tuple(supersedes),
+                _check(content, known, scope)
+                note = Note(
+                    content=content, confidence=known, scope=cast("Scope", scope), key=key,
+                    category=category, type=_type(fact_type or "general"), tags=tuple(tags),
+                    supersedes=tuple(supersedes),
                 )  # fmt: skip
                 there = self._memory.notes.standing(note, folder=self._here()) if key else None
                 if there:
@@ -175,7 +175,17 @@ class MemoryTool(Tools):
         found = self._memory.pairs.open(chosen, limit=OPEN) if chosen else OpenPairs()
         result = ResolveResult(
             settled=settled,
-            open=list(map(_open_pair, found.pairs)),
+            open=[
+                {
+                    "id": pair.newer.id,
+                    "said": render.one_line(pair.newer.narrative, SAID),
+                    "at": iso(pair.newer.updated_ms),
+                    "other": pair.older.id,
+                    "other_said": render.one_line(pair.older.narrative, SAID),
+                    "other_at": iso(pair.older.updated_ms),
+                }
+                for pair in found.pairs
+            ],
             total=found.total,
             degraded=found.degraded or UNSET,
         )
@@ -257,26 +267,13 @@ class MemoryTool(Tools):
         )
 
 
-def _open_pair(pair: Pair) -> Row:
-    newer, older = pair.newer, pair.older
-    return {
-        "id": newer.id,
-        "said": render.one_line(newer.narrative, SAID),
-        "at": iso(newer.updated_ms),
-        "other": older.id,
-        "other_said": render.one_line(older.narrative, SAID),
-        "other_at": iso(older.updated_ms),
-    }
-
-
-def _note(content: str, *, confidence: float, scope: str) -> Note:
+def _check(content: str, confidence: float, scope: str) -> None:
     if not content.strip():
         raise BadInput("Missing content: remember requires content", hint="say what to remember")
     if not 0.0 <= confidence <= 1.0:
         raise BadInput("Invalid confidence: must be 0.0 to 1.0", hint="leave it out for 0.5")
     if scope not in SCOPES:
         raise BadInput(f"Invalid scope: {scope!r}", hint=f"must be {_one_of(SCOPES)}")
-    return Note(content=content, confidence=confidence, scope=cast("Scope", scope))
 
 
 def _type(name: str) -> str:

@@ -32,20 +32,9 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
 ) -> SearchOptions:
     """Return the options of a search; an empty text does not restrict it.
 
-    Args:
-        type: item types, separated by commas; case is ignored.
-        category: a note's category.
-        files: files or folders, also as ``file://`` URI or with a line, ``auth.py:34``.
-        session: a session's handle.
-        client: the name of a client.
-        branch: a branch name.
-        since: earliest time, inclusive, as `moment_ms` reads it.
-        until: latest time, exclusive, as `moment_ms` reads it.
-        failed: only commands that failed.
-        by: only what this person shared or committed.
-        mine: only the owner's own.
-        team: only what others share.
-        now_ms: what spans such as ``7d`` count from.
+    `type` names types, separated by commas. A file may be a folder, a ``file://`` URI or have a
+    line, ``auth.py:34``. `since` is inclusive, `until` exclusive, both as `moment_ms` reads them;
+    spans such as ``7d`` count from `now_ms`.
 
     Raises:
         BadInput: a time is malformed, the span is empty, a file is a pattern, or `mine` and `team`

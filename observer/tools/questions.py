@@ -5,7 +5,6 @@ Both give the same answer. Most are MCP tools with additions for people.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
@@ -158,18 +157,6 @@ def _search(  # noqa: PLR0913 - one of each option
     return CommandReply("\n".join([*lines, render.explained(shown.hits, name) or empty]))
 
 
-def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: Any) -> CommandReply:  # noqa: ANN401 - of the tool
-    try:
-        found = memory.resolve(anchor)
-    except NotFound as error:
-        if not re.fullmatch(r"s\d+", anchor):
-            raise
-        raise NotFound(
-            error.message, hint=f"a session is shown by: observer show {anchor}"
-        ) from error
-    return _of_tool(memory, asked, tool="timeline", anchor_id=found, **others)
-
-
 def _related(
     memory: Memory, asked: CommandRequest, *, name: str, project: str | None, limit: int
 ) -> CommandReply:
@@ -230,9 +217,9 @@ def _shown(
     return "\n\n".join([*texts, *(of_session(each, name) for each in sessions)])
 
 
-def _item_row(item: Item, name: ProjectName) -> dict[str, Any]:
+def _item_row(item: Item, name: ProjectName) -> Row:
     """Return an item as tools name its fields, a note with those of notes."""
-    fields: dict[str, Any] = msgspec.to_builtins(rows.observation(item, name))
+    fields = rows.observation(item, name)
     fields["session"] = f"s{item.session_id}" if item.session_id else None
     if item.kind == "note":
         fields |= msgspec.to_builtins(note_api.row(item, name))
@@ -264,7 +251,20 @@ def _account(
     since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
     account, name = memory.accounts.since(since_ms, project=project), memory.project_names()
     if asked.is_json:
-        return _as_json(since_rows(account, name))
+        projects = [
+            {
+                "project": name(share.project_id),
+                "sessions": [_session_row(ran, name) for ran in share.sessions],
+                "commits": [_item_row(item, name) for item in share.commits],
+                "fixes": [_item_row(item, name) for item in share.fixes],
+                "noted": [_item_row(item, name) for item in share.noted],
+                "failed": share.failed,
+                "files": share.files,
+            }
+            for share in account.shares
+        ]
+        about = {"since": iso(account.since_ms), "is_partial": account.is_partial}
+        return _as_json(about | {"projects": projects})
     if not account.shares:
         why = f"nothing is recorded since {moment.minute(since_ms)}"
         return CommandReply(nothing(why, "look back with: --days 7", everywhere=not project))
@@ -300,26 +300,6 @@ def since(account: Account, name: ProjectName) -> str:
     for share in account.shares:
         lines += ["", *_share(share, name)]
     return "\n".join(lines)
-
-
-def since_rows(account: Account, name: ProjectName) -> Row:
-    """Return an account as JSON."""
-    return {
-        "since": iso(account.since_ms),
-        "is_partial": account.is_partial,
-        "projects": [
-            {
-                "project": name(share.project_id),
-                "sessions": [_session_row(ran, name) for ran in share.sessions],
-                "commits": [_item_row(item, name) for item in share.commits],
-                "fixes": [_item_row(item, name) for item in share.fixes],
-                "noted": [_item_row(item, name) for item in share.noted],
-                "failed": share.failed,
-                "files": share.files,
-            }
-            for share in account.shares
-        ],
-    }
 
 
 def of_session(timeline: SessionTimeline, name: ProjectName) -> str:
@@ -528,7 +508,7 @@ def _pairs(
 
 QUESTIONS: dict[str, Question] = {
     "search": _search,
-    "timeline": _timeline,
+    "timeline": partial(_of_tool, tool="timeline"),
     "show": _show,
     "why": partial(_of_tool, tool="why", toolset="story"),
     "related": _related,

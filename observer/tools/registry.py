@@ -1,8 +1,4 @@
-"""The table of toolsets, one module and one row each.
-
-A connection chooses toolsets by name. Two toolsets with a tool of the same name cannot
-be combined, since a client could not distinguish their tools.
-"""
+"""The table of toolsets, one module and one row each."""
 
 from __future__ import annotations
 

@@ -90,12 +90,9 @@ def heading(item: Item, name: ProjectName | None = None, *, whole: bool = False)
 def excerpt(item: Item, words: Sequence[str] = (), limit: int = SNIPPET_CHARACTERS) -> str:
     """Return what to show of an item beside its title, at most `limit` characters.
 
-    Without words the beginning of its text. With words the passage of any of its texts that holds
-    most of them; what a language model wrote is among those texts, marked as such. The files and
-    symbols of a turn or a commit are such a text only for words that they hold whole: half a name
-    of a symbol that happens to hold a word says less than what its author wrote; and no more of
-    them is shown than in any list. What was asked in
-    a turn is one only where the reply holds no word: a question is in other words than its answer.
+    Without words the beginning of its text, else the passage of any of its texts that holds most of
+    them. Files and symbols are such a text only for words that they hold whole, and what was asked
+    in a turn only where the reply holds no word: a question is in other words than its answer.
     """
     texts, names = _texts(item, words)
     if not words:
@@ -289,11 +286,7 @@ def detail(item: Item, name: ProjectName) -> str:
 
 
 def pack(packed: Pack) -> str:
-    """Return a project's pack: the card, the leading entries, summaries, the other entries.
-
-    Summaries precede the rest, since they say more of a session than its last commands do, and a
-    reader may stop anywhere.
-    """
+    """Return a project's pack: the card, the leading entries, summaries, the other entries."""
     leading, others = packed.entries[: packed.leading], packed.entries[packed.leading :]
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
     lines += map(card_line, packed.card)

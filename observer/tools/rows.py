@@ -1,10 +1,7 @@
 """Rows of the core tools: short ones of lists and contexts, and full ones, each by one function.
 
-Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON of
-`search`, `timeline` and `get_context` says no more than the text: empty fields are left out, times
-are to the minute (UTC), long texts are cut as the text cuts them. `get_observations` returns an
-item in full: names and shapes are a contract with clients, facts are one text with a line each,
-concepts and files are one text joined by ``", "``.
+Clients such as Claude Code pass a model the JSON of an answer, not its text, so the JSON of a list
+says no more than the text. The full rows of `get_observations` are a contract with clients.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ from observer.search.context import PackEntry
 from observer.search.find import SearchHits
 from observer.search.rank import Hit, is_stale
 from observer.search.start import CardFact
-from observer.search.timeline import TimelineEntry
 from observer.tools import render
 from observer.tools.labels import labels, written
 from observer.tools.render import ProjectName
@@ -36,7 +32,11 @@ class SearchResult(ResultRow):
 
 
 class TimelineResult(ResultRow):
-    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it."""
+    """Result of `timeline`, oldest first, a sub-agent's work behind the delegation to it.
+
+    `position` is negative before the anchor; `depth` is 1 for the work of a sub-agent, 2 for that
+    of one of its own; `under` is the id of the delegation to it.
+    """
 
     timeline: list[Row]
 
@@ -89,16 +89,6 @@ def item_line(item: Item, name: ProjectName, excerpt: str = "") -> Row:
         created_at=minute(item.created_ms),
         validity=labels(item) or UNSET,
     )
-
-
-def timeline_line(entry: TimelineEntry, name: ProjectName) -> Row:
-    """Return an item in its place in a timeline: `position` is negative before the anchor.
-
-    `depth` is 1 for the work of a sub-agent, 2 for that of one of its own; `under` is the id of
-    the delegation to it.
-    """
-    place = row(position=entry.position, depth=entry.depth or UNSET, under=entry.under or UNSET)
-    return item_line(entry.item, name, render.excerpt(entry.item)) | place
 
 
 def context_line(entry: PackEntry) -> Row:
@@ -163,39 +153,11 @@ _SHELL = len('{"id":0,"type":"","title":"","content":"","created_at":""}') + len
 """Characters of an entry without its texts."""
 
 
-class Observation(ResultRow, kw_only=True):
-    """An item in full; `answers` is what the summary of a session says, by its fields."""
-
-    id: int
-    type: str
-    title: str
-    subtitle: str | UnsetType = UNSET
-    text: str | UnsetType = UNSET
-    narrative: str | UnsetType = UNSET
-    facts: str | UnsetType = UNSET
-    concepts: str | UnsetType = UNSET
-    files_read: str | UnsetType = UNSET
-    files_modified: str | UnsetType = UNSET
-    project: str
-    created_at: str
-    created_at_epoch: int
-    is_stale: int
-    discovery_tokens: int
-    commit: str | UnsetType = UNSET
-    branch: str | UnsetType = UNSET
-    key: str | UnsetType = UNSET
-    category: str | UnsetType = UNSET
-    answers: dict[str, str] | UnsetType = UNSET
-    validity: list[str] | UnsetType = UNSET
-    written: Row | UnsetType = UNSET
-
-
 class HitReasons(ResultRow):
     """Why an item was found: its score and signals (0 to 1), its rank in each retriever, its terms.
 
     `same` are ids of duplicates that were left out. The score was multiplied by `lasting` since
-    the item is partly out of date, and by `type_weight` since items of its type are seldom answers;
-    `use` decides between equal scores.
+    the item is partly out of date, and by `type_weight` since items of its type are seldom answers.
     """
 
     id: int
@@ -217,14 +179,17 @@ class HitReasons(ResultRow):
 class ObservationsResult(ResultRow):
     """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
 
-    observations: list[Observation]
+    observations: list[Row]
     missing_ids: list[int | str] | UnsetType = UNSET
 
 
-def observation(item: Item, name: ProjectName) -> Observation:
-    """Return an item as a row; the text of a note is in `text`, of any other in `narrative`."""
+def observation(item: Item, name: ProjectName) -> Row:
+    """Return an item in full; the text of a note is in `text`, of any other in `narrative`.
+
+    `answers` is what the summary of a session says, by its fields.
+    """
     is_note = item.kind == "note"
-    return Observation(
+    return row(
         id=item.id,
         type=item.type,
         title=item.title,
@@ -250,19 +215,17 @@ def observation(item: Item, name: ProjectName) -> Observation:
     )
 
 
+_FIGURES = ("semantic", "fts5", "close", "phrase", "exact", "recency")
+
+
 def why(hit: Hit) -> HitReasons:
     """Return why a hit was found; figures to four digits."""
     signals = hit.signals
+    figures = {name: getattr(signals, name) for name in _FIGURES} | {"score": hit.score}
     factors = (("lasting", hit.lasting), ("type_weight", signals.type_weight))
     return HitReasons(
         id=hit.item.id,
-        score=round(hit.score, 4),
-        semantic=round(signals.semantic, 4),
-        fts5=round(signals.fts5, 4),
-        close=round(signals.close, 4),
-        phrase=round(signals.phrase, 4),
-        exact=round(signals.exact, 4),
-        recency=round(signals.recency, 4),
+        **{name: round(figure, 4) for name, figure in figures.items()},
         terms=list(signals.terms),
         words_rank=signals.words_rank or UNSET,
         meaning_rank=signals.meaning_rank or UNSET,

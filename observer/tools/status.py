@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
@@ -47,8 +47,7 @@ REMEMBERED_MS = 7 * 86_400_000
 class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the language model.
 
-    `is_spent` is true if the day's tokens do not suffice for another request; `problem` is why the
-    last one failed. Either way the next one is sent at `next_at`.
+    Once the day's tokens are spent, or after a `problem`, the next request is sent at `next_at`.
     """
 
     url: str
@@ -209,29 +208,21 @@ def importing(home: Home, done: int = 0) -> Importing | None:
 def from_disk(home: Home) -> Status:
     """Return the status of a home without its daemon; changes nothing."""
     try:
-        return _of_disk(home)
+        found = next(path for path in (home.root, *home.root.parents) if path.exists())
+        if not found.is_dir():
+            return Status(home=str(home.root), degraded=f"home: {found} is not a folder")
+        degraded = None if os.access(found, os.W_OK) else f"home: {found} cannot be written"
+        status = Status(home=str(home.root), degraded=degraded, importing=importing(home))
+        try:
+            if home.database.exists():
+                with closing(SqliteStore(home.database, read_only=True)) as store:
+                    status = with_store(status, home, store)
+        except StoreUnavailable as error:
+            status = without_store(status, home, error)
+        return with_spool(status, home)
     except PermissionError as error:
         problem = f"home: {error.filename} cannot be read: {error.strerror}"
         return Status(home=str(home.root), degraded=problem)
-
-
-def _of_disk(home: Home) -> Status:
-    found = next(path for path in (home.root, *home.root.parents) if path.exists())
-    if not found.is_dir():
-        return Status(home=str(home.root), degraded=f"home: {found} is not a folder")
-    degraded = None if os.access(found, os.W_OK) else f"home: {found} cannot be written"
-    status = Status(home=str(home.root), degraded=degraded, importing=importing(home))
-    if not home.database.exists():
-        return with_spool(status, home)
-    try:
-        store = SqliteStore(home.database, read_only=True)
-        try:
-            status = with_store(status, home, store)
-        finally:
-            store.close()
-    except StoreUnavailable as error:
-        status = without_store(status, home, error)
-    return with_spool(status, home)
 
 
 def without_store(status: Status, home: Home, error: StoreUnavailable) -> Status:
@@ -256,11 +247,7 @@ def without_store(status: Status, home: Home, error: StoreUnavailable) -> Status
 def with_store(status: Status, home: Home, store: Store, restricted: Iterable[str] = ()) -> Status:
     """Return the status with the store's counts, and with what its policies cannot do or ask for.
 
-    Args:
-        status: the status so far.
-        home: whose settings count.
-        store: read for its counts and the folders of its projects.
-        restricted: further folders that may have a policy.
+    `restricted` are further folders that may have a policy.
 
     Raises:
         StoreUnavailable: the store cannot be read.
@@ -328,23 +315,22 @@ def day_of(at_ms: int) -> str:
 def with_spool(status: Status, home: Home) -> Status:
     """Return the status with the spool's counts, or with the reason why it cannot be read."""
     spool = Spool(home.spool)
-    loss = recent(home, now_ms=now_ms())
-    if loss and loss.lost:
-        status = msgspec.structs.replace(status, degraded=status.degraded or f"lost: {loss}")
+    problems = [status.degraded]
+    if (loss := recent(home, now_ms=now_ms())) and loss.lost:
+        problems.append(f"lost: {loss}")
     if cap := size_cap.text(home, now_ms=now_ms()):
-        status = msgspec.structs.replace(status, degraded=status.degraded or f"size: {cap}")
+        problems.append(f"size: {cap}")
     if home.spool.exists() and not os.access(home.spool, os.W_OK):
-        problem = f"spool: {home.spool} cannot be written, and nothing new is recorded"
-        status = msgspec.structs.replace(status, degraded=status.degraded or problem)
+        problems.append(f"spool: {home.spool} cannot be written, and nothing new is recorded")
     unconfirmed: tuple[str, ...] = ()
     with suppress(ConfigInvalid):  # as the daemon and the doctor say themselves
         unconfirmed = config.unconfirmed(home, config.written(home))
     try:
         if found := refused(home):
-            degraded = status.degraded or f"hooks: {refused_text(found)}"
-            status = msgspec.structs.replace(status, refused_events=found.events, degraded=degraded)
-        return msgspec.structs.replace(
+            problems.append(f"hooks: {refused_text(found)}")
+        status = msgspec.structs.replace(
             status,
+            refused_events=found.events if found else 0,
             paused=tuple(map(paused, spool.pauses.now(now_ms()))),
             unconfirmed=(*status.unconfirmed, *unconfirmed),
             spool_depth=spool.depth(),
@@ -354,8 +340,8 @@ def with_spool(status: Status, home: Home) -> Status:
             spool_bytes=sum(map(_size_bytes, (home.spool / "tmp", home.spool / "shell"))),
         )
     except OSError as error:
-        problem = f"spool: {error.filename} cannot be read: {error.strerror}"
-        return msgspec.structs.replace(status, degraded=status.degraded or problem)
+        problems.append(f"spool: {error.filename} cannot be read: {error.strerror}")
+    return msgspec.structs.replace(status, degraded=next(filter(None, problems), None))
 
 
 def _iso(at_ms: int | None) -> str | None:

@@ -1,10 +1,7 @@
 """Tools: typed functions over the memory, with the metadata that clients need.
 
-Knows JSON and its schemas but no protocol; `serve.mcp` serves the tools. Promises that a tool's
-function only ever gets values of the types and ranges that its signature states. Values that no
-store, file system or index takes alike (NUL, halves of surrogate pairs, numbers beyond what JSON's
-readers agree on, endless nesting) end here, in one sentence that names the argument. What a client
-sent is in the agent's context already: an answer does not send it again.
+A tool's function only ever gets values of the types and ranges that its signature states. Values
+that no store, file system or index takes alike end here, in one sentence that names the argument.
 """
 
 from __future__ import annotations
@@ -14,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -81,6 +77,11 @@ class ToolResult(Generic[Result]):
     question: PersonQuestion | None = None
     image: tuple[str, str] | None = None
     beside: Callable[[], dict[str, list[Any]]] | None = None
+
+
+def as_json(result: Result, *, notice: str = "") -> ToolResult[Result]:
+    """Return an answer whose text is its result as JSON."""
+    return ToolResult(msgspec.json.encode(result).decode(), result, is_json=True, notice=notice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +186,7 @@ class Tool:
 
     @cached_property
     def output_schema(self) -> Schema:
-        """Return the JSON Schema of the result: its fields and the JSON type of each.
-
-        The fields of rows are not described: clients that show a model this schema pay for it with
-        every request, and a row explains itself.
-        """
+        """Return the JSON Schema of the result: the JSON type of each field, but not of rows."""
         (result,) = get_args(get_type_hints(self.run)["return"])
         fields: Schema = {}
         for each in get_args(result) or (result,):
@@ -205,11 +202,9 @@ class Tool:
         """Check the arguments and run the tool.
 
         Models write null for what they leave out, a list or object as JSON text, a list as text
-        separated by commas or as its only element, and an id as a number where text is expected;
-        all of these are accepted.
-
-        A parameter is known in any case, with or without hyphens and underscores. One that the tool
-        does not have is ignored, and the answer or the refusal says so: clients add their own.
+        separated by commas or as its only element, an id as a number, and a name in any spelling:
+        all of these are accepted. A parameter that the tool does not have is ignored, and the
+        answer or the refusal says so: clients add their own.
 
         Raises:
             Incomplete: a required argument is missing.
@@ -315,13 +310,9 @@ MOST_CHARS = 1_000_000
 DEEPEST = 32
 """Most lists and objects in each other."""
 MOST_REPEATED = 200
-"""Most consecutive characters of an argument in an answer."""
+"""Most characters of an argument that an answer repeats."""
 MOST_EXPLAINED = 1_000
 """Most characters of an error's message, and of its hint."""
-_BLOCK = 50
-_RUN = 3
-"""More than `MOST_REPEATED` characters of an argument hold at least so many whole blocks in a row;
-fewer are at most 198 characters of it: two blocks, and less than one at each side."""
 _NAMED = 5
 
 Json = Any  # of any shape
@@ -401,18 +392,13 @@ class Echoes:
     """What a call's arguments hold that an answer must not repeat at length."""
 
     def __init__(self, arguments: Mapping[str, Json]) -> None:
-        given = strings(arguments, names=True)
-        self._long = [text for _, text in given if len(text) > MOST_REPEATED]
+        given = (text.strip() for _, text in strings(arguments, names=True))
+        self._long = [text for text in given if len(text) > MOST_REPEATED]
 
     def taken_out(self, answer: str) -> str:
-        """Return a text in which no more than `MOST_REPEATED` characters of an argument follow.
-
-        Of each longer stretch its beginning is left, and an …; in a text as long as the argument
-        this takes one look for each 50 characters.
-        """
-        if len(answer) > MOST_REPEATED:
-            for argument in self._long:
-                answer = _cut(answer, argument)
+        """Return a text that repeats of each long argument the beginning, and an …."""
+        for argument in self._long:
+            answer = answer.replace(argument, shortened(argument, MOST_REPEATED))
         return answer
 
     def taken_out_of_json(self, text: str) -> str:
@@ -424,25 +410,3 @@ class Echoes:
     def taken_out_of(self, value: Json) -> Json:
         """Return JSON in which no text or name repeats an argument at length."""
         return mapped(value, self.taken_out) if self._long else value
-
-
-def _cut(answer: str, argument: str) -> str:
-    goes_on = 0
-
-    def holds(block: str) -> bool:
-        # Where a block goes on as the argument does the argument is not searched again: a megabyte
-        # that is repeated whole would be, 20,000 times.
-        nonlocal goes_on
-        if not argument.startswith(block, goes_on):
-            goes_on = max(argument.find(block), 0)
-            if not argument.startswith(block, goes_on):
-                return False
-        goes_on += len(block)
-        return True
-
-    blocks = [answer[at : at + _BLOCK] for at in range(0, len(answer), _BLOCK)]
-    kept: list[str] = []
-    for is_repeated, run in groupby(blocks, key=holds):
-        found = list(run)
-        kept += [found[0], "…"] if is_repeated and len(found) >= _RUN else found
-    return "".join(kept)

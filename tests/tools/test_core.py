@@ -68,9 +68,6 @@ def test_parameters_and_defaults_are_the_documented_ones(tools: Tools, tool: str
     assert defaults(tools[tool]) == PARAMETERS[tool]
 
 
-# --- search --------------------------------------------------------------------------------------
-
-
 def test_a_list_says_in_json_what_it_says_in_text(tools: Tools) -> None:
     answer = tools["search"].call({"query": "jwt", "project": "my-api"})
     found = msgspec.to_builtins(answer.result)
@@ -81,6 +78,9 @@ def test_a_list_says_in_json_what_it_says_in_text(tools: Tools) -> None:
         assert None not in row.values()
     scores = [row["score"] for row in found["observations"]]
     assert scores == sorted(scores, reverse=True)
+    summary = found["summaries"][0]["id"]
+    (whole,) = ask(tools, "get_observations", ids=[summary])["observations"]
+    assert whole["answers"] == {"request": "add JWT login", "completed": "Modified auth.ts"}
 
 
 def test_the_tools_cost_few_tokens(tools: Tools) -> None:
@@ -122,9 +122,6 @@ def test_any_text_can_be_searched(query: str, tools: Tools) -> None:
     assert isinstance(ask(tools, "search", query=query)["observations"], list)
 
 
-# --- timeline ------------------------------------------------------------------------------------
-
-
 def test_a_timeline_is_relative_to_its_anchor_and_stays_in_its_project(tools: Tools) -> None:
     arguments = {"anchor_id": item_id(12), "depth_before": 2, "depth_after": 1}
     entries = ask(tools, "timeline", **arguments)["timeline"]
@@ -132,65 +129,36 @@ def test_a_timeline_is_relative_to_its_anchor_and_stays_in_its_project(tools: To
     assert entries[2]["id"] == item_id(12)
     said = ask(tools, "timeline", anchor=item_id(12), depth_after=50)  # another name of it
     assert {entry["project"] for entry in said["timeline"]} == {"my-api"}
-
-
-def test_an_unknown_anchor_is_an_error(tools: Tools) -> None:
     for anchor in (9999, 2**53 - 1):
         with pytest.raises(NotFound, match=f"no item '{anchor}'"):
             ask(tools, "timeline", anchor_id=anchor)
 
 
-# --- get_observations ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("handle", ["#{}", "{}", " {} "])
-def test_an_id_may_be_written_as_it_is_shown(tools: Tools, handle: str) -> None:
-    written = handle.format(item_id(12))
-    (row,) = ask(tools, "get_observations", ids=[written])["observations"]
-    assert row["id"] == item_id(12)
-    anchored = ask(tools, "timeline", anchor_id=written, depth_before=0, depth_after=0)
-    assert [entry["id"] for entry in anchored["timeline"]] == [item_id(12)]
-
-
-def test_an_id_that_is_asked_for_twice_is_answered_once(tools: Tools, memory: Memory) -> None:
+def test_an_id_may_be_written_as_it_is_shown_and_is_answered_once(
+    tools: Tools, memory: Memory
+) -> None:
+    for handle in ("#{}", "{}", " {} "):
+        written = handle.format(item_id(12))
+        (row,) = ask(tools, "get_observations", ids=[written])["observations"]
+        assert row["id"] == item_id(12)
+        anchored = ask(tools, "timeline", anchor_id=written, depth_before=0, depth_after=0)
+        assert [entry["id"] for entry in anchored["timeline"]] == [item_id(12)]
     (item,) = memory.observations([item_id(12)]).items
-    ids = [item_id(12), f"#{item_id(12)}", 9999, 9999, item.uuid[:32]]
+    ids = [item_id(14), 9999, item_id(12), f"#{item_id(12)}", 9999, item.uuid[:32], -(2**53 - 1)]
     found = ask(tools, "get_observations", ids=ids)
-    assert [row["id"] for row in found["observations"]] == [item_id(12)]
-    assert found["missing_ids"] == [9999]
-
-
-def test_a_record_says_in_json_what_it_says_in_text(tools: Tools) -> None:
-    found = ask(tools, "search", query="login", project="my-api")["summaries"]
-    (row,) = ask(tools, "get_observations", ids=[found[0]["id"]])["observations"]
-    assert row["answers"] == {"request": "add JWT login", "completed": "Modified auth.ts"}
-
-
-def test_observations_come_in_the_order_of_their_ids(tools: Tools) -> None:
-    ids = [item_id(14), 9999, item_id(10), -(2**53 - 1)]
-    found = ask(tools, "get_observations", ids=ids)
-    assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(10)]
+    assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(12)]
     assert found["missing_ids"] == [9999, -(2**53 - 1)]
 
 
-@pytest.mark.parametrize(
-    ("tool", "name", "values"),
-    [
-        ("search", "limit", [0, 51, -1, "many"]),
-        ("timeline", "depth_before", [-1, 51]),
-        ("get_observations", "ids", [[], list(range(51))]),
-    ],
-)
-def test_what_is_out_of_range_is_refused(
-    tools: Tools, tool: str, name: str, values: list[Any]
-) -> None:
-    others = {"search": {"query": "jwt"}, "timeline": {"anchor_id": item_id(12)}}
-    for value in values:
-        with pytest.raises(BadInput, match=name):
-            ask(tools, tool, **{**others.get(tool, {}), name: value})
-
-
-# --- get_context ---------------------------------------------------------------------------------
+def test_what_is_out_of_range_is_refused(tools: Tools) -> None:
+    for tool, name, others, values in (
+        ("search", "limit", {"query": "jwt"}, [0, 51, -1, "many"]),
+        ("timeline", "depth_before", {"anchor_id": item_id(12)}, [-1, 51]),
+        ("get_observations", "ids", {}, [[], list(range(51))]),
+    ):
+        for value in values:
+            with pytest.raises(BadInput, match=name):
+                ask(tools, tool, **{**others, name: value})
 
 
 @pytest.mark.parametrize("budget", [250, 300, 400, 700, 2000])
@@ -205,6 +173,7 @@ def test_a_budget_covers_everything_returned(tools: Tools, budget: int, query: s
         msgspec.to_builtins(answer.result), ensure_ascii=False, separators=(",", ":")
     )
     assert max(render.tokens(shown), render.tokens(answer.text)) <= used <= budget
+    assert query or budget > 300 or answer.result.left_out > 0
 
 
 @given(title=st.text(max_size=300), content=st.text(max_size=1600), ms=st.integers(0, 9**14))
@@ -215,10 +184,6 @@ def test_the_price_of_an_entry_covers_both_of_its_forms(title: str, content: str
     shown = msgspec.json.encode(rows.context_line(entry)).decode()
     price = rows.context_characters(entry)
     assert max(len(shown), len(render.pack_entry(entry))) <= price
-
-
-def test_what_does_not_fit_is_counted(tools: Tools) -> None:
-    assert ask(tools, "get_context", project="my-api", token_budget=300)["left_out"] > 0
 
 
 def test_a_folder_of_which_nothing_is_known_is_no_error(
@@ -250,9 +215,6 @@ def test_a_dot_or_nothing_is_the_project_of_the_folder(
     assert ask(tools, "get_context", project=".")["project"] == "my-api"
     found = ask(tools, "search", query="jwt", project=".")["observations"]
     assert {row["project"] for row in found} == {"my-api"}
-
-
-# --- memory --------------------------------------------------------------------------------------
 
 
 def test_a_folder_that_nobody_knows_recalls_nothing_of_other_projects(
@@ -307,41 +269,30 @@ def test_a_note_is_forgotten_once(tools: Tools, as_type: Any) -> None:
     assert ask(tools, "memory", action="recall", query="forgotten")["memories"] == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        ({"action": "store"}, "Invalid action: 'store'\nhint: must be remember, recall or forget"),
-        ({"action": "remember", "content": " \n"}, "Missing content: remember requires content"),
-        ({"action": "recall"}, "Missing query: recall requires query"),
-        ({"action": "forget"}, "Missing id: forget requires id"),
-        ({"action": "forget", "id": "0"}, "Invalid id: '0'"),
-        ({"action": "forget", "id": "4 2"}, "Invalid id: '4 2'"),
-        ({"action": "forget", "id": "-1"}, "Invalid id: '-1'"),
-        ({"action": "forget", "id": "9" * 5000}, "Invalid id: '999"),
-        ({"action": "forget", "id": "²"}, "Invalid id: '²'"),
-        (
-            {"action": "remember", "content": "x", "confidence": 1.1},
-            "Invalid confidence: must be 0.0 to 1.0",
-        ),
-        (
-            {"action": "remember", "content": "x", "confidence": float("nan")},
-            "'confidence' is a number out of range",
-        ),
-        (
-            {"action": "remember", "content": "x", "scope": "world"},
-            "Invalid scope: 'world'\nhint: must be personal, project or team",
-        ),
-        ({"action": "remember", "content": "x", "fact_type": "rule"}, "Invalid fact_type: 'rule'"),
-        ({"action": "recall", "query": "x", "fact_type": "rule"}, "Invalid fact_type: 'rule'"),
-    ],
-    ids=lambda value: "" if isinstance(value, dict) else str(value)[:24],
+KEEP, FORGET = {"action": "remember", "content": "x"}, {"action": "forget"}
+WRONG: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"action": "store"}, "Invalid action: 'store'\nhint: must be remember, recall or forget"),
+    ({**KEEP, "content": " \n"}, "Missing content: remember requires content"),
+    ({"action": "recall"}, "Missing query: recall requires query"),
+    (FORGET, "Missing id: forget requires id"),
+    ({**FORGET, "id": "0"}, "Invalid id: '0'"),
+    ({**FORGET, "id": "4 2"}, "Invalid id: '4 2'"),
+    ({**FORGET, "id": "-1"}, "Invalid id: '-1'"),
+    ({**FORGET, "id": "9" * 5000}, "Invalid id: '999"),
+    ({**FORGET, "id": "²"}, "Invalid id: '²'"),
+    ({**KEEP, "confidence": 1.1}, "Invalid confidence: must be 0.0 to 1.0"),
+    ({**KEEP, "confidence": float("nan")}, "'confidence' is a number out of range"),
+    ({**KEEP, "scope": "world"}, "Invalid scope: 'world'\nhint: must be personal, project or team"),
+    ({**KEEP, "fact_type": "rule"}, "Invalid fact_type: 'rule'"),
+    ({"action": "recall", "query": "x", "fact_type": "rule"}, "Invalid fact_type: 'rule'"),
 )
-def test_errors_are_worded_as_documented(
-    tools: Tools, arguments: dict[str, Any], text: str
-) -> None:
-    with pytest.raises(BadInput) as refused:
-        tools["memory"].call(arguments)
-    assert render.error(refused.value).startswith(text)
+
+
+def test_errors_are_worded_as_documented(tools: Tools) -> None:
+    for arguments, text in WRONG:
+        with pytest.raises(BadInput) as refused:
+            tools["memory"].call(arguments)
+        assert render.error(refused.value).startswith(text)
 
 
 def test_a_secret_is_refused_by_class_and_not_repeated(tools: Tools) -> None:

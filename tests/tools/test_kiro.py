@@ -136,12 +136,15 @@ def test_a_read_of_a_file_is_an_observation(call: Call, happens: Callable[..., i
     wrote = happens(FileWrite(path="src/cart.py", content="x = 1"), 1_742_050_000_001)
     read = happens(FileRead(paths=("src/cart.py",), lines="1-9"), 1_742_050_000_002)
     after = happens(FileRead(paths=("src/tax.py",)), 1_742_050_000_003)
-    found, around, whole, of_read = call(
+    ran = happens(Command(command="ls"), 1_742_050_000_004)
+    found, around, whole, of_read, elsewhere = call(
         ("search", {"query": "cart.py"}),
         ("timeline", {"anchor_id": wrote, "depth_before": 0, "depth_after": 1}),
-        ("get_observations", {"ids": [after, read, 999_999]}),
+        ("get_observations", {"ids": [after, ran, read, 999_999]}),
         ("timeline", {"anchor_id": read, "depth_before": 1, "depth_after": 5}),
+        ("search", {"query": "my-api folder"}),  # a word of where it was, not of what was read
     )
+    assert read not in [row["id"] for row in elsewhere["observations"]]
     assert [(row["id"], row["type"]) for row in found["observations"]] == [
         (wrote, "file-write"), (read, "file-read"),
     ]  # fmt: skip
@@ -150,19 +153,6 @@ def test_a_read_of_a_file_is_an_observation(call: Call, happens: Callable[..., i
     assert whole["observations"][1]["narrative"] == "Read src/cart.py, lines 1-9."
     assert whole["observations"][1]["files_read"] == "src/cart.py"
     assert [one["id"] for one in of_read["timeline"]] == [wrote, read, after]
-
-
-def test_what_is_neither_read_nor_item_is_not_found(
-    call: Call, happens: Callable[..., int]
-) -> None:
-    read = happens(FileRead(paths=("src/a.py",)), 1_742_050_000_001)
-    ran = happens(Command(command="ls"), 1_742_050_000_002)
-    whole, found = call(
-        ("get_observations", {"ids": [ran, read]}),
-        ("search", {"query": "my-api folder"}),  # a word of where it was, not of what was read
-    )
-    assert [row["id"] for row in whole["observations"]] == [read]
-    assert read not in [row["id"] for row in found["observations"]]
 
 
 def test_what_imitates_markup_says_so_in_its_title(call: Call, memory: Memory) -> None:
@@ -222,9 +212,7 @@ def test_recall_answers_memories_of_all_fact_types_and_no_other_notes(
     kinds = ("preference", "decision", "context", "general")
     memory.notes.remember(Note(content="zebra file", type="memory-file"), project="my-api")
     *_, found = calls(
-        "memory",
-        *(remember(f"zebra {kind}", fact_type=kind) for kind in kinds),
-        recall("zebra"),
+        "memory", *(remember(f"zebra {kind}", fact_type=kind) for kind in kinds), recall("zebra")
     )
     rows = recalled(found)
     assert {row["fact_type"] for row in rows} == set(kinds)
@@ -291,20 +279,18 @@ def test_search_returns_what_fetch_returns_whole(calls: Calls) -> None:
     }
 
 
-def test_an_unknown_id_is_an_error_that_says_what_to_do(calls: Calls) -> None:
-    results = calls("chatgpt", ("fetch", {"id": "999999"}), ("fetch", {"id": "no such"}))
-    for result in results:
-        assert result.is_error
-        assert "search for it first" in result.content[0].text
-
-
-def test_personal_notes_of_others_are_not_fetched(calls: Calls, memory: Memory) -> None:
+def test_personal_notes_of_others_and_what_is_unknown_are_not_fetched(
+    calls: Calls, memory: Memory
+) -> None:
     other = memory.of("bob").notes.remember(Note(content="secret tea", scope="personal")).item
-    found, fetched = calls(
-        "chatgpt", ("search", {"query": "secret tea"}), ("fetch", {"id": other.uuid})
+    ids = (other.uuid, "999999", "no such")
+    found, *fetched = calls(
+        "chatgpt", ("search", {"query": "secret tea"}), *(("fetch", {"id": id_}) for id_ in ids)
     )
     assert str(other.id) not in [each["id"] for each in found.structured_content["results"]]
-    assert fetched.is_error
+    for result in fetched:
+        assert result.is_error
+        assert "search for it first" in result.content[0].text
 
 
 def test_the_url_of_a_result_is_a_resource(ask: Callable[..., Any]) -> None:

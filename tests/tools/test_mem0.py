@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from mcp import Client
-from mcp.shared.exceptions import MCPError
 
 from observer.core.errors import (
     BadInput,
@@ -29,45 +28,34 @@ from observer.search.handles import Owner, SearchOptions, owner_of
 from observer.tools.mem0 import rows
 from observer.tools.mem0.rows import Message, MessagePart, memorable
 from observer.tools.mem0.tools import Mem0
+from observer.tools.tool import Tool
 
 ID = r"mem_[0-9a-f]{32}"
 SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"
 
-Ask = Callable[..., Any]
+Run = Callable[..., Any]
 
 
 @pytest.fixture
-def talk(ask: Ask, unmarked: Ask) -> Ask:
-    """Call several tools in one connection; returns their texts."""
-
-    def run(*calls: tuple[str, dict[str, Any]]) -> list[str]:
-        async def each(client: Client) -> list[str]:
-            results = [await client.call_tool(name, arguments) for name, arguments in calls]
-            return [unmarked(result) for result in results]
-
-        return ask("mem0", each)
-
-    return run
+def tools(memory: Memory) -> dict[str, Tool]:
+    return {tool.name: tool for tool in Mem0.of(memory, str)}
 
 
 @pytest.fixture
-def refused(ask: Ask) -> Ask:
-    """Call a tool that refuses; returns the error."""
-
-    def run(name: str, arguments: dict[str, Any]) -> Any:
-        async def one(client: Client) -> Any:
-            with pytest.raises(MCPError) as shown:
-                await client.call_tool(name, arguments)
-            return shown.value.error
-
-        return ask("mem0", one)
-
-    return run
+def run(tools: dict[str, Tool]) -> Run:
+    """Call a tool by its name; returns its typed result."""
+    return lambda name, **arguments: tools[name].call(arguments).result
 
 
-def add(*contents: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+def put_in(run: Run, *contents: str, **whose: Any) -> list[str]:
     messages = [{"role": "user", "content": content} for content in contents]
-    return "add_memory", {"messages": messages, **arguments}
+    return [each["id"] for each in run("add_memory", messages=messages, **whose).results]
+
+
+def texts(run: Run, **whose: Any) -> list[str]:
+    """Return the memories of somebody; of bob where nobody is named."""
+    found = run("get_all_memories", **(whose or {"user_id": "bob"}))
+    return [each.memory for each in found.results]
 
 
 DOCUMENTED = {
@@ -81,8 +69,8 @@ DOCUMENTED = {
 }
 
 
-def test_the_seven_tools_have_their_documented_parameters(ask: Ask) -> None:
-    listed = {tool.name: tool.input_schema for tool in ask("mem0", Client.list_tools).tools}
+def test_the_seven_tools_have_their_documented_parameters(tools: dict[str, Tool]) -> None:
+    listed = {name: tool.input_schema for name, tool in tools.items()}
     assert list(listed) == list(DOCUMENTED)
     for name, (required, optional) in DOCUMENTED.items():
         assert listed[name].get("required", []) == required
@@ -93,16 +81,14 @@ def test_the_seven_tools_have_their_documented_parameters(ask: Ask) -> None:
     assert listed["add_memory"]["properties"]["metadata"]["type"] == "object"
 
 
-def test_update_memory_keeps_the_rest_and_writes_history(talk: Ask, memory: Memory) -> None:
-    talk(add("User loves Python", user_id="user_123", metadata={"source": "chat"}))
-    (before,) = memory.of("user_123").notes.list(limit=1)
-    call = {"memory_id": rows.memory_id(before), "data": "User is an expert Python developer"}
-    assert talk(("update_memory", call)) == [
-        f"Memory {rows.memory_id(before)} updated successfully"
-    ]
+def test_update_memory_keeps_the_rest_and_writes_history(run: Run, memory: Memory) -> None:
+    put_in(run, "User loves Python", user_id="user_123", metadata={"source": "chat"})
     notes = memory.of("user_123").notes
+    (before,) = notes.list(limit=1)
+    data = "User is an expert Python developer"
+    run("update_memory", memory_id=rows.memory_id(before), data=data)
     after = notes.get(before.id)
-    assert (after.narrative, after.metadata) == (call["data"], '{"source":"chat"}')
+    assert (after.narrative, after.metadata) == (data, '{"source":"chat"}')
     assert (after.uuid, after.created_ms) == (before.uuid, before.created_ms)
     assert [version.action for version in notes.history(before.id)] == ["remember", "revise"]
 
@@ -112,8 +98,8 @@ INVALID: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("add_memory", {"messages": [{"role": "user"}]}, "`content`"),
     (
         "add_memory",
-        {"messages": [{"role": "human", "content": "I live in Oslo"}]},
-        "'human' - at `$.messages[0].role`",
+        {"messages": [{"role": "human", "content": "x"}]},
+        "'human' - at `$.messages[0]",
     ),
     ("search_memories", {"query": "  "}, ""),
     ("search_memories", {"query": "x", "limit": 51}, "<= 50"),
@@ -122,101 +108,73 @@ INVALID: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("name", "arguments", "reason"), INVALID)
-def test_invalid_arguments_are_invalid_params(
-    refused: Ask, name: str, arguments: dict[str, Any], reason: str
+def test_invalid_arguments_and_secrets_are_invalid_params(tools: dict[str, Tool]) -> None:
+    messages = [{"role": "user", "content": f"my key is {SECRET}"}]
+    secret = ("add_memory", {"messages": messages}, "content looks like it holds a secret (")
+    for name, arguments, reason in (*INVALID, secret):
+        with pytest.raises(ObserverError) as refused:
+            tools[name].call(arguments)
+        refusal = tools[name].refusal
+        assert refusal
+        error = refusal(refused.value)
+        kind = "SecretRefusedError" if SECRET in str(arguments) else "InvalidParamsError"
+        assert (error.code, error.data["type"]) == (-32602, kind)
+        assert error.message.startswith("Invalid params: ") == (kind == "InvalidParamsError")
+        assert reason in error.message
+        assert SECRET not in error.message
+
+
+def test_an_answer_names_what_stood_and_one_call_settles_it(
+    run: Run, tools: dict[str, Tool], memory: Memory
 ) -> None:
-    error = refused(name, arguments)
-    assert (error.code, error.data["type"]) == (-32602, "InvalidParamsError")
-    assert error.message.startswith("Invalid params: ")
-    assert reason in error.message
-
-
-def test_a_secret_is_refused_by_its_class(refused: Ask) -> None:
-    error = refused(*add(f"my key is {SECRET}", user_id="user_123"))
-    assert (error.code, error.data["type"]) == (-32602, "SecretRefusedError")
-    assert error.message.startswith("content looks like it holds a secret (")
-    assert SECRET not in error.message
-
-
-def test_an_answer_names_what_stood_and_one_call_settles_it(talk: Ask, memory: Memory) -> None:
-    _, answer = talk(
-        add("I live in Oslo", user_id="user_123"),
-        add("I live in Bergen instead", user_id="user_123"),
-    )
+    put_in(run, "I live in Oslo", user_id="user_123")
+    messages = [{"role": "user", "content": "I live in Bergen instead"}]
+    answer = tools["add_memory"].call({"messages": messages, "user_id": "user_123"}).text
     stood = re.search(rf"({ID}) of .* stands too: I live in Oslo\nIf one no longer holds", answer)
     assert stood
-    talk(("delete_memory", {"memory_id": stood[1]}))
+    run("delete_memory", memory_id=stood[1])
     kept = memory.of("user_123").notes.list(narrow=SearchOptions(scope="personal"))
     assert [item.narrative for item in kept] == ["I live in Bergen instead"]
 
 
-def test_an_answer_names_at_most_five_standing_memories(calls: Ask) -> None:
-    before = add(*(f"I live in Oslo, house {n}" for n in range(7)), user_id="user_123")
-    answers = calls("mem0", before, add("I live in Oslo, house 9", user_id="user_123"))
-    near = answers[1].structured_content["near"]
+def test_an_answer_names_at_most_five_standing_memories(run: Run) -> None:
+    put_in(run, *(f"I live in Oslo, house {n}" for n in range(7)), user_id="user_123")
+    said = [{"role": "user", "content": "I live in Oslo, house 9"}]
+    near = run("add_memory", messages=said, user_id="user_123").near
     assert len(near) == 5
     assert [one["score"] for one in near] == sorted((one["score"] for one in near), reverse=True)
 
 
-def test_the_result_is_typed_too_and_metadata_may_come_as_json_text(calls: Ask) -> None:
-    name, arguments = add("User loves Python", agent_id="coder", user_id="u", metadata='{"a": [1]}')
-    results = calls(
-        "mem0", (name, arguments), ("search_memories", {"query": "python", "user_id": "u"})
+def test_metadata_may_come_as_json_text(run: Run) -> None:
+    (added,) = put_in(
+        run, "User loves Python", agent_id="coder", user_id="u", metadata='{"a": [1]}'
     )
-    (added,) = results[0].structured_content["results"]
-    (found,) = results[1].structured_content["results"]
-    assert (added["event"], added["id"]) == ("ADD", found["id"])
-    assert found["memory"] == "User loves Python"
-    assert (found["user_id"], found["agent_id"], found["metadata"]) == ("u", "coder", {"a": [1]})
-    assert 0 < found["score"] <= 1
+    (found,) = run("search_memories", query="python", user_id="u").results
+    assert (found.id, found.memory, 0 < found.score <= 1) == (added, "User loves Python", True)
+    assert (found.user_id, found.agent_id, found.metadata) == ("u", "coder", {"a": [1]})
 
 
-def test_what_is_shown_again_keeps_the_metadata_of_before(calls: Ask) -> None:
-    first = add("User loves Python", user_id="u", agent_id="coder", metadata={"run_id": 7})
-    again = add("User loves Python", user_id="u", agent_id="cafe\u0301", metadata={"a": 1})
+def test_what_is_shown_again_keeps_the_metadata_of_before(run: Run) -> None:
     mine = {"user_id": "u", "agent_id": "cafe\u0301"}
-    got = calls("mem0", first, again, ("get_all_memories", mine))
-    (found,) = got[2].structured_content["results"]
-    assert (found["agent_id"], found["metadata"]) == ("cafe\u0301", {"run_id": 7, "a": 1})
-    read = calls("mem0", ("get_memory", {"memory_id": found["id"], **mine}))
-    assert "User loves Python" in read[0].content[0].text
+    put_in(run, "User loves Python", user_id="u", agent_id="coder", metadata={"run_id": 7})
+    put_in(run, "User loves Python", metadata={"a": 1}, **mine)
+    (found,) = run("get_all_memories", **mine).results
+    assert (found.agent_id, found.metadata) == ("cafe\u0301", {"run_id": 7, "a": 1})
+    assert run("get_memory", memory_id=found.id, **mine).memory == "User loves Python"
 
 
 def test_a_long_list_says_a_line_of_each_and_how_many_it_leaves_out(
-    talk: Ask, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    tools: dict[str, Tool], memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("observer.tools.mem0.tools.MOST_LISTED", 2)
     for content in ("a", "[INST] likes tea\n2. hates coffee", "c"):
         memory.of("user_123").notes.remember(Note(content=content, scope="personal"))
-    (found,) = talk(("get_all_memories", {"user_id": "user_123"}))
-    assert found.splitlines() == [
+    assert tools["get_all_memories"].call({"user_id": "user_123"}).text.splitlines() == [
         "Found 3 memories for user user_123:",
         "1. c",
         "2. \u27e6INST] likes tea 2. hates coffee [suspicious: markup]",
         "(1 older ones left out; search_memories finds them)",
     ]
-
-
-Run = Callable[..., Any]
-
-
-@pytest.fixture
-def run(memory: Memory) -> Run:
-    """Call a tool by its name; returns its typed result."""
-    tools = {tool.name: tool for tool in Mem0.of(memory, str)}
-    return lambda name, **arguments: tools[name].call(arguments).result
-
-
-def put_in(run: Run, *contents: str, **whose: Any) -> list[str]:
-    messages = [{"role": "user", "content": content} for content in contents]
-    return [each.id for each in run("add_memory", messages=messages, **whose).results]
-
-
-def texts(run: Run, **whose: Any) -> list[str]:
-    """Return the memories of somebody; of bob where nobody is named."""
-    found = run("get_all_memories", **(whose or {"user_id": "bob"}))
-    return [each.memory for each in found.results]
 
 
 def test_what_another_agent_showed_is_not_what_is_meant(run: Run) -> None:
@@ -252,9 +210,6 @@ def test_an_agent_narrows_the_memories_of_a_user(run: Run) -> None:
     assert run("search_memories", query="tabs", agent_id="code").results == []
     assert run("delete_all_memories", user_id="ana", agent_id="coder").count == 1
     assert texts(run, user_id="ana") == ["tea"]
-
-
-def test_an_agent_named_by_metadata_alone_showed_nothing(run: Run) -> None:
     put_in(run, "User loves Python", user_id="u", metadata={"agent_id": "coder"})
     (found,) = run("get_all_memories", user_id="u").results
     assert (found.agent_id, found.metadata) == (None, {"agent_id": "coder"})
@@ -293,7 +248,7 @@ def test_the_same_words_are_stored_once_for_each_owner(run: Run, memory: Memory)
     (before,) = notes.list(limit=1)
     shown = run("add_memory", messages=[{"role": "user", "content": "tea"}], user_id="bob")
     assert shown.message == "Added 0 memories for user bob, 1 known already"
-    assert [(one.id, one.event) for one in shown.results] == [(first[0], "NOOP")]
+    assert [(one["id"], one["event"]) for one in shown.results] == [(first[0], "NOOP")]
     assert (notes.get(before.id), len(notes.history(before.id))) == (before, 1)
     assert first != put_in(run, "tea", user_id="eve")
 
@@ -361,7 +316,8 @@ def test_no_calls_by_one_owner_change_anothers_memories(
             found = run(name, **arguments, **naming(eve))
         except ObserverError:
             continue
-        assert known.isdisjoint(each.id for each in getattr(found, "results", []))
+        given = msgspec.to_builtins(getattr(found, "results", []))
+        assert known.isdisjoint(each["id"] for each in given)
     assert of(memory, bob) == before
 
 
@@ -408,7 +364,7 @@ def planned(run: Run, *steps: dict[str, str]) -> Any:
 def tea(run: Run) -> str:
     """The id of a memory of bob."""
     added = planned(run, {"event": "ADD", "text": "Bob likes tea"})
-    return str(added.results[0].id)
+    return str(added.results[0]["id"])
 
 
 USER, AGENT = Message(role="user", content=" I like tea "), Message(role="assistant", content="Ok")
@@ -417,20 +373,20 @@ PICTURE = Message(role="user", content=[MessagePart()])
 PARTS = Message(role="user", content=[MessagePart(text="a"), MessagePart(), MessagePart(text="b")])
 
 
-@pytest.mark.parametrize(
-    ("messages", "by", "kept"),
-    [
-        pytest.param([SYSTEM, USER, AGENT], "user", ["I like tea"], id="what the user said"),
-        pytest.param([SYSTEM, USER, AGENT], "agent", ["Ok"], id="what the agent said"),
-        pytest.param([AGENT], "user", ["Ok"], id="what is there"),
-        pytest.param([USER, USER], "user", ["I like tea"] * 2, id="each message"),
-        pytest.param([SYSTEM, PICTURE], "user", [], id="no text"),
-        pytest.param([CALLED], "agent", [], id="a tool call"),
-        pytest.param([PARTS], "user", ["a\nb"], id="parts"),
-    ],
+KEPT: tuple[tuple[list[Message], Any, list[str]], ...] = (
+    ([SYSTEM, USER, AGENT], "user", ["I like tea"]),
+    ([SYSTEM, USER, AGENT], "agent", ["Ok"]),
+    ([AGENT], "user", ["Ok"]),  # what is there
+    ([USER, USER], "user", ["I like tea"] * 2),
+    ([SYSTEM, PICTURE], "user", []),
+    ([CALLED], "agent", []),
+    ([PARTS], "user", ["a\nb"]),
 )
-def test_the_owners_own_words_are_kept(messages: list[Message], by: Any, kept: list[str]) -> None:
-    assert memorable(messages, by=by) == kept
+
+
+def test_the_owners_own_words_are_kept() -> None:
+    for messages, by, kept in KEPT:
+        assert memorable(messages, by=by) == kept
 
 
 def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> None:
@@ -441,32 +397,28 @@ def test_a_plan_is_carried_out_instead_of_the_messages(run: Run, tea: str) -> No
         {"event": "NOOP", "id": tea},
     )
     assert shown.message == "Added 1 memories for user bob, 1 updated"
-    assert [(each.event, each.memory) for each in shown.results] == [
+    assert [(each["event"], each["memory"]) for each in shown.results] == [
         ("UPDATE", "Bob likes green tea"),
         ("ADD", "Bob lives in Oslo"),
     ]
     assert texts(run) == ["Bob lives in Oslo", "Bob likes green tea"]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "error"),
-    [
-        pytest.param({"event": "UPDATE", "id": "{tea}", "text": " "}, BadInput, id="no text"),
-        pytest.param({"event": "DELETE", "id": "{tea}"}, BadInput, id="twice"),
-        pytest.param({"event": "DELETE", "id": "mem_1"}, NotFound, id="no memory"),
-        pytest.param(
-            {"event": "ADD", "text": "AKIA" + "ABCDEFGHIJKLMNOP"}, SecretRefused, id="a secret"
-        ),
-        pytest.param({"event": "MERGE"}, BadInput, id="no such event"),
-    ],
+WRONG: tuple[tuple[dict[str, str], type[ObserverError]], ...] = (
+    ({"event": "UPDATE", "id": "{tea}", "text": " "}, BadInput),
+    ({"event": "DELETE", "id": "{tea}"}, BadInput),  # twice
+    ({"event": "DELETE", "id": "mem_1"}, NotFound),
+    ({"event": "ADD", "text": SECRET}, SecretRefused),
+    ({"event": "MERGE"}, BadInput),
 )
-def test_of_a_plan_that_cannot_be_carried_out_nothing_is(
-    run: Run, tea: str, wrong: dict[str, str], error: type[ObserverError]
-) -> None:
-    wrong = {name: text.format(tea=tea) for name, text in wrong.items()}
-    with pytest.raises(error):
-        planned(run, {"event": "UPDATE", "id": tea, "text": "Bob likes mate"}, wrong)
-    assert texts(run) == ["Bob likes tea"]
+
+
+def test_of_a_plan_that_cannot_be_carried_out_nothing_is(run: Run, tea: str) -> None:
+    for wrong, error in WRONG:
+        step = {name: text.format(tea=tea) for name, text in wrong.items()}
+        with pytest.raises(error):
+            planned(run, {"event": "UPDATE", "id": tea, "text": "Bob likes mate"}, step)
+        assert texts(run) == ["Bob likes tea"]
 
 
 def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory) -> None:
@@ -490,7 +442,7 @@ def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
     messages = [{"role": "user", "content": "I moved"}, {"role": "assistant", "content": "Where?"}]
     shown = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
     assert heard == [["user: I moved", "assistant: Where?"]]
-    assert [each.memory for each in shown.results] == ["The user lives in Oslo."]
+    assert [each["memory"] for each in shown.results] == ["The user lives in Oslo."]
     (item,) = memory.of("bob").notes.list(narrow=SearchOptions(scope="personal"))
     assert item.metadata == '{"inferred_by":"tiny"}'
 
@@ -498,4 +450,3 @@ def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
 def test_without_a_language_model_nothing_is_inferred(run: Run) -> None:
     with pytest.raises(ConfigInvalid, match="no language model is configured"):
         run("add_memory", messages=HELLO, user_id="bob", infer=True)
-    assert texts(run) == []

@@ -92,14 +92,6 @@ def test_it_stands_until_the_session_ends(scene: Scene) -> None:
     assert scene.memory.accounts.standing_reminders(APP) == []
 
 
-def test_what_another_session_changed_on_another_branch_is_said(scene: Scene) -> None:
-    scene.reads()
-    scene.edits("s1", branch="fees")
-    assert "another session (claude-code) changed `total` in cart.py on branch fees" in edited(
-        scene
-    )
-
-
 @pytest.mark.parametrize(
     ("new", "said"),
     [
@@ -109,11 +101,15 @@ def test_what_another_session_changed_on_another_branch_is_said(scene: Scene) ->
         ("def total(self) -> int:\n    return 1\n", "ago."),
     ],
 )
-def test_what_a_function_takes_now_is_said(scene: Scene, new: str, said: str) -> None:
+def test_what_another_session_changed_on_another_branch_is_said(
+    scene: Scene, new: str, said: str
+) -> None:
     scene.reads()
     write = FileWrite(path=str(scene.folder / "cart.py"), edits=(Edit(old=OLD, new=new),))
     scene.does(write, "s1", branch="fees")
-    assert edited(scene).partition(". #")[0].endswith(f"minutes {said}".rstrip("."))
+    told = edited(scene)
+    assert "another session (claude-code) changed `total` in cart.py on branch fees" in told
+    assert told.partition(". #")[0].endswith(f"minutes {said}".rstrip("."))
 
 
 def test_a_change_is_said_once_and_the_next_one_again(scene: Scene) -> None:

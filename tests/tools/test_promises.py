@@ -147,15 +147,6 @@ def test_a_new_note_is_found_at_once_by_other_words_in_every_toolset(say: Say, q
     assert [tools for tools, text in found.items() if "Queue" not in text] == []
 
 
-def test_a_removed_note_folder_is_found_in_no_toolset_at_once(say: Say, quay: Say) -> None:
-    write(quay, "Trombone", "marmalade")
-    assert "Trombone" in say("memex", "search_notes", query="marmalade").text
-    say(BM, "delete_project", project_name="quay")
-    others = {tools: tool for tools, tool in NOTE_SEARCHES.items() if tools != BM}
-    found = {tools: say(tools, tool, query="marmalade").text for tools, tool in others.items()}
-    assert [tools for tools, text in found.items() if "Trombone" in text] == []
-
-
 def test_what_an_edit_took_out_and_a_path_that_was_left_are_found_no_more(
     quay: Say, tmp_path: Path
 ) -> None:
@@ -181,18 +172,6 @@ def test_what_is_remembered_in_one_project_is_not_listed_in_another(say: Say) ->
     assert ["We indent with tabs" in each for each in lists] == [True, False]
 
 
-def test_what_is_written_in_one_note_folder_is_not_listed_in_another(
-    say: Say, quay: Say, tmp_path: Path
-) -> None:
-    write(quay, "Queue", "jobs wait in Redis")
-    asked = {"project_name": "pier", "project_path": str(tmp_path / "pier")}
-    say(BM, "create_memory_project", **asked)
-    for tool, given in (("list_directory", {"depth": 2}), ("recent_activity", {})):
-        listed = [quay(tool, project=name, **given).text for name in ("quay", "pier")]
-        assert ["Queue" in each for each in listed] == [True, False]
-    say(BM, "delete_project", project_name="pier")
-
-
 def test_a_note_that_is_written_again_can_be_had_back(
     quay: Say, observer: Any, stage: Stage
 ) -> None:
@@ -204,23 +183,10 @@ def test_a_note_that_is_written_again_can_be_had_back(
     assert "Redis" in quay("read_note", identifier="Queue").text
 
 
-def test_what_does_not_exist_names_what_does(quay: Say) -> None:
-    write(quay, "Queue", "jobs wait in Redis")
-    title = quay("edit_note", identifier="Quee", operation="append", content="x")
-    folder = quay("read_note", identifier="Queue", project="quai")
-    for answer, named in ((title, "the nearest titles: Queue"), (folder, "quay")):
-        assert answer.is_error
-        assert named in answer.text
-
-
-@pytest.mark.parametrize("number", range(len(EMPTY)), ids=[f"{e[0]}-{e[1]}" for e in EMPTY])
-def test_a_memory_of_nothing_says_so_and_is_no_error(stage: Stage, number: int) -> None:
-    answer = stage.empty[number]
-    assert EMPTY[number][3] in answer.text
-    assert not answer.is_error
-
-
-def test_an_empty_note_folder_says_so_and_is_no_error(quay: Say) -> None:
+def test_a_memory_of_nothing_says_so_and_is_no_error(stage: Stage, quay: Say) -> None:
+    for (*_, said), answer in zip(EMPTY, stage.empty, strict=True):
+        assert said in answer.text
+        assert not answer.is_error
     for answer, said in (
         (quay("list_directory"), "No files found in directory '/'"),
         (quay("recent_activity"), "No recent activity"),

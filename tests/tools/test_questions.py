@@ -96,71 +96,36 @@ def test_a_session_is_shown_with_its_summary_and_its_items() -> None:
 
 
 def test_the_work_of_a_sub_agent_stands_under_its_delegation() -> None:
-    """Also where two of them worked at the same time, and where nobody said what for."""
+    """In its own session and in that of its delegation."""
 
-    def did(number: int, title: str, subtitle: str, kind: str = "command") -> Item:
+    def did(number: int, session: int = 14, kind: str = "command", subtitle: str = "") -> Item:
+        at_ms = AT_MS + number
         return replace(
-            COMMIT, id=number, title=title, subtitle=subtitle, type=kind, created_ms=AT_MS + number
-        )
+            COMMIT, id=number, type=kind, title="did it", subtitle=subtitle, created_ms=at_ms,
+            session_id=session,
+        )  # fmt: skip
 
-    items = (
-        did(1, "Find callers", "to Explore, by sub-agent Explore/a1", "delegation"),
-        did(2, "Read docs", "to Plan", "delegation"),
-        did(3, "grep total", "by sub-agent Explore/a1"),
-        did(4, "cat docs", "in docs, by sub-agent Plan/b1"),
-        did(5, "make", "in shop"),
-        did(6, "ls", "by sub-agent Explore/a1"),
-        did(7, "pwd", "by sub-agent other/c1"),
-    )
-    said = questions.of_session(
-        SessionTimeline(ran=SessionRun(session=SESSION), items=items, left_out=0), name
-    )
-    shown = [line.partition(" · ")[0] for line in said.splitlines() if line.lstrip()[:1] == "#"]
-    assert shown == [
-        *("#1 delegation", "  #3 command", "  #6 command"),
-        *("#2 delegation", "  #4 command"),
-        *("#5 command", "  #7 command"),
-    ]
-
-
-def test_the_work_of_a_sub_agent_in_a_session_of_its_own_stands_under_its_delegation() -> None:
-    """Also where two began before either was given its task, and where a task is not known."""
-
-    def did(number: int, at: int, session: int = 14, kind: str = "command") -> Item:
-        return replace(
-            COMMIT, id=number, type=kind, title="did it", created_ms=AT_MS + at, session_id=session
-        )
-
-    def child(session: int, at: int) -> Session:
-        return replace(
-            SESSION, id=session, external=f"c{session}", started_ms=AT_MS + at, parent="abc"
-        )
-
-    items = (
-        did(1, 12, kind="delegation"),
-        did(2, 13, kind="delegation"),
-        did(3, 20, session=22),
-        did(4, 21, session=21),
-        did(5, 22),
-        did(6, 23, session=22, kind="delegation"),
-        did(7, 31, session=23),
-    )
+    child = replace(SESSION, id=21, external="c21", started_ms=AT_MS + 3, parent="abc")
     said = SessionTimeline(
         ran=SessionRun(session=SESSION),
-        items=items,
+        items=(
+            did(1, kind="delegation", subtitle="to Explore, by sub-agent Explore/a1"),
+            did(2, kind="delegation"),
+            did(3, subtitle="by sub-agent Explore/a1"),
+            did(4, session=21),
+            did(5),
+        ),
         left_out=0,
-        children=(child(21, 10), child(22, 11), child(23, 30)),
+        children=(child,),
     )
     lines = questions.of_session(said, name).splitlines()
-    assert "sub-agents in sessions s21, s22, s23" in lines
+    assert "sub-agents in sessions s21" in lines
     shown = [line.partition(" · ")[0] for line in lines if line.lstrip()[:1] == "#"]
     assert shown == [
-        *("#1 delegation", "  #4 command"),
-        *("#2 delegation", "  #3 command", "  #6 delegation"),
-        *("#5 command", "  #7 command"),
-    ]
+        "#1 delegation", "  #3 command", "#2 delegation", "  #4 command", "#5 command",
+    ]  # fmt: skip
     rows = questions.session_rows(said, name)["children"]
-    assert rows[1] == {"id": 22, "session": "c22", "parent": "abc", "items": [3, 6]}
+    assert rows == [{"id": 21, "session": "c21", "parent": "abc", "items": [4]}]
 
 
 def test_the_tokens_of_a_session_are_shown_where_they_are_known() -> None:

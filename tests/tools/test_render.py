@@ -44,18 +44,14 @@ def name(project_id: int | None) -> str:
     return "" if project_id is None else "my-api"
 
 
-def test_an_error_is_shown_with_its_remedy() -> None:
+def test_a_hit_starts_with_its_id_and_an_error_has_its_remedy() -> None:
+    shown = render.hits([Hit(item=ITEM, score=1.0, signals=HitSignals())], name)
+    heading = "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z"
+    assert shown == f"{heading}\n    45 lines in verify()"
+    assert render.hits([], name, remarks=("read as words", "")) == "(read as words)\nnothing found"
     shown = render.error(NotFound("no item 7", hint="search for it first"))
     assert shown == "no item 7\nhint: search for it first"
     assert render.error(NotFound("no item 7")) == "no item 7"
-
-
-def test_a_hit_starts_with_its_id() -> None:
-    shown = render.hits([Hit(item=ITEM, score=1.0, signals=HitSignals())], name)
-    assert (
-        shown == "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z\n    45 lines in verify()"
-    )
-    assert render.hits([], name, remarks=("read as words", "")) == "(read as words)\nnothing found"
 
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
@@ -69,13 +65,10 @@ def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     assert (why(plain).lasting, why(plain).type_weight) == (UNSET, UNSET)
 
 
-def test_a_timeline_shows_positions() -> None:
+def test_a_timeline_shows_positions_and_details_hold_everything() -> None:
     entries = tuple(TimelineEntry(position=position, item=ITEM) for position in (-1, 0, 2))
     lines = render.timeline(Timeline(anchor=ITEM, entries=entries), name).splitlines()
     assert [line[:7] for line in lines[::2]] == ["-1 #142", "±0 #142", "+2 #142"]
-
-
-def test_details_hold_everything_and_name_what_is_missing() -> None:
     shown = render.details([ITEM], name, missing=(7, 8))
     for text in ("45 lines in\n    verify()", "fact: verify(): +45 -3", "modified: src/auth.ts"):
         assert text in shown
@@ -130,71 +123,54 @@ def test_one_line_is_one_printable_line_within_its_limit(text: str, limit: int) 
 
 
 LONG = "Nothing of note. " * 30
+FAR, FACT = {"narrative": f"{LONG}The login broke."}, {"narrative": LONG, "facts": ("login ok",)}
+FILES = "1 file changed, 2 lines added, 0 removed: cart.py (cart_total)."
+ASKING = f"{ASKED}Why is the total a cent too small?"
 
 
-@pytest.mark.parametrize(
-    ("fields", "words", "shown"),
-    [
-        pytest.param({"narrative": f"{LONG}The login broke."}, (), "Nothing of", id="no-query"),
-        pytest.param({"narrative": f"{LONG}The login broke."}, ("login",), "… The login", id="far"),
-        pytest.param(
-            {"narrative": LONG, "facts": ("login ok",)}, ("login",), "login ok", id="fact"
-        ),
-        pytest.param({"narrative": LONG, "facts": ("fact",)}, ("zebra",), "Nothing of", id="title"),
-        pytest.param({}, ("login",), "", id="nothing"),
-    ],
+def commit(message: str) -> dict[str, Any]:
+    facts = ("M cart.py +2 -0: cart_total; brings decimal",)
+    said = {"type": "commit", "subtitle": "commit 3f2a by Ana", "facts": facts}
+    return said | {"narrative": f"{message}\n{FILES}".strip()}
+
+
+def turn(reply: str) -> dict[str, Any]:
+    return {"type": "turn", "narrative": f"{reply}{ASKING}".strip()}
+
+
+ROUNDED, ASKED_WHY = "Rounding lost a cent.", "Asked: Why is the total a cent"
+EXCERPTS: tuple[tuple[dict[str, Any], tuple[str, ...], str], ...] = (
+    # the fields of an item, the words of the query, and how its excerpt begins
+    (FAR, (), "Nothing of"),
+    (FAR, ("login",), "… The login"),
+    (FACT, ("login",), "login ok"),
+    ({"narrative": LONG, "facts": ("fact",)}, ("zebra",), "Nothing of"),
+    ({}, ("login",), ""),
+    # A commit shows its message unless the words are names in it.
+    (commit(ROUNDED), (), "Rounding lost"),
+    (commit(ROUNDED), ("total",), "Rounding lost"),
+    (commit(ROUNDED), ("cart_total",), "1 file changed"),
+    (commit(ROUNDED), ("cart.py",), "1 file changed"),
+    (commit(ROUNDED), ("decimal",), "M cart.py +2"),
+    (commit("Rounding cart_total."), ("cart_total",), "Rounding"),
+    (commit(""), (), "1 file changed"),
+    (commit(""), ("cent",), "1 file changed"),
+    # A turn shows its reply unless only the prompt holds the words.
+    (turn("It rounds down."), (), "It rounds down."),
+    (turn("It rounds down."), ("total", "cent", "rounds"), "It rounds down."),
+    (turn("Done."), ("cent",), ASKED_WHY),
+    (turn("Done."), ("zebra",), "Done."),
+    (turn(""), ("zebra",), ASKED_WHY),
 )
+
+
+@pytest.mark.parametrize(("fields", "words", "shown"), EXCERPTS)
 def test_a_hit_shows_the_text_around_the_match(
     fields: dict[str, Any], words: tuple[str, ...], shown: str
 ) -> None:
     item = replace(ITEM, **({"narrative": "", "subtitle": "", "facts": ()} | fields))
     assert render.excerpt(item, words).startswith(shown)
     assert bool(render.excerpt(item, words)) == bool(shown)
-
-
-@pytest.mark.parametrize(
-    ("message", "words", "shown"),
-    [
-        pytest.param("Rounding lost a cent.", (), "Rounding lost", id="no-query"),
-        pytest.param("Rounding lost a cent.", ("total",), "Rounding lost", id="half-a-name"),
-        pytest.param("Rounding lost a cent.", ("cart_total",), "1 file changed", id="name"),
-        pytest.param("Rounding lost a cent.", ("cart.py",), "1 file changed", id="file"),
-        pytest.param("Rounding lost a cent.", ("decimal",), "M cart.py +2", id="fact"),
-        pytest.param("Rounding cart_total.", ("cart_total",), "Rounding", id="both"),
-        pytest.param("", (), "1 file changed", id="no-message"),
-        pytest.param("", ("cent",), "1 file changed", id="no-message-no-word"),
-    ],
-)
-def test_a_commit_shows_its_message_unless_the_words_are_names_in_it(
-    message: str, words: tuple[str, ...], shown: str
-) -> None:
-    files = "1 file changed, 2 lines added, 0 removed: cart.py (cart_total)."
-    item = replace(
-        ITEM,
-        type="commit",
-        subtitle="commit 3f2a by Ana",
-        narrative=f"{message}\n{files}" if message else files,
-        facts=("M cart.py +2 -0: cart_total; brings decimal",),
-    )
-    assert render.excerpt(item, words).startswith(shown)
-
-
-@pytest.mark.parametrize(
-    ("reply", "words", "shown"),
-    [
-        pytest.param("It rounds down.", (), "It rounds down.", id="no-query"),
-        pytest.param("It rounds down.", ("total", "cent", "rounds"), "It rounds down.", id="reply"),
-        pytest.param("Done.", ("cent",), "Asked: Why is the total a cent", id="prompt"),
-        pytest.param("Done.", ("zebra",), "Done.", id="neither"),
-        pytest.param("", ("zebra",), "Asked: Why is the total a cent", id="no-reply"),
-    ],
-)
-def test_a_turn_shows_its_reply_unless_only_the_prompt_holds_the_words(
-    reply: str, words: tuple[str, ...], shown: str
-) -> None:
-    narrative = f"{reply}{ASKED}Why is the total a cent too small?".strip()
-    item = replace(ITEM, type="turn", narrative=narrative, facts=(), subtitle="")
-    assert render.excerpt(item, words).startswith(shown)
 
 
 def test_what_a_model_wrote_is_shown_where_only_that_holds_the_word() -> None:
@@ -220,41 +196,28 @@ AFTER = {"commit": COMMIT, "since_ms": 2 * DAY_MS}
 OF_A_DAY = {"target": 8, "since_ms": 1_790_812_800_000}
 
 
-@pytest.mark.parametrize(
-    ("reason", "fields", "label"),
-    [
-        (
-            "changed",
-            {"subject": "login", **AFTER},
-            "stale: login changed in 3f2a1b9c0d, 2 days after",
-        ),
-        ("changed", {"subject": "login", "share": 0.25, **AFTER}, "stale in part (25%)"),
-        ("changed", {"subject": "login"}, "stale: login changed"),
-        (
-            "deleted",
-            {"subject": "a.py", "commit": COMMIT, "since_ms": DAY_MS // 24},
-            "stale: a.py removed in 3f2a1b9c0d, 1 hour after",
-        ),
-        ("deleted", {"subject": "a.py, b.py and 2 more"}, "stale: a.py, b.py and 2 more removed"),
-        ("renamed", {"subject": "a.py", "path": "b.py"}, "a.py is now b.py"),
-        (
-            "reverted",
-            {"commit": COMMIT, "since_ms": 120_000},
-            "reverted in 3f2a1b9c0d, 2 minutes after",
-        ),
-        ("elsewhere", {"branch": "topic"}, "on branch topic, not here"),
-        ("elsewhere", {}, "its commit is not in this history"),
-        ("superseded", {"target": 12}, "superseded by #12"),
-        ("supersedes", {"target": 8}, "replaces #8"),
-        (
-            "supersedes",
-            {"subject": "8 Use cookies", **OF_A_DAY},
-            "replaces #8 of 2026-10-01: Use cookies",
-        ),
-        ("amended", {"subject": "9", "target": 9}, "amended by #9"),
-        ("amends", {"subject": "8 No logs", **OF_A_DAY}, "amends #8 of 2026-10-01: No logs"),
-    ],
-)
+LABELS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("changed", {"subject": "login", **AFTER}, "stale: login changed in 3f2a1b9c0d, 2 days after"),
+    ("changed", {"subject": "login", "share": 0.25, **AFTER}, "stale in part (25%)"),
+    ("changed", {"subject": "login"}, "stale: login changed"),
+    ("deleted", {"subject": "a.py", "commit": COMMIT, "since_ms": DAY_MS // 24},
+     "stale: a.py removed in 3f2a1b9c0d, 1 hour after"),
+    ("deleted", {"subject": "a.py, b.py and 2 more"}, "stale: a.py, b.py and 2 more removed"),
+    ("renamed", {"subject": "a.py", "path": "b.py"}, "a.py is now b.py"),
+    ("reverted", {"commit": COMMIT, "since_ms": 120_000},
+     "reverted in 3f2a1b9c0d, 2 minutes after"),
+    ("elsewhere", {"branch": "topic"}, "on branch topic, not here"),
+    ("elsewhere", {}, "its commit is not in this history"),
+    ("superseded", {"target": 12}, "superseded by #12"),
+    ("supersedes", {"target": 8}, "replaces #8"),
+    ("supersedes", {"subject": "8 Use cookies", **OF_A_DAY},
+     "replaces #8 of 2026-10-01: Use cookies"),
+    ("amended", {"subject": "9", "target": 9}, "amended by #9"),
+    ("amends", {"subject": "8 No logs", **OF_A_DAY}, "amends #8 of 2026-10-01: No logs"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("reason", "fields", "label"), LABELS)
 def test_each_reason_has_its_words(reason: Any, fields: dict[str, Any], label: str) -> None:
     assert labels(_item(Validity(reason=reason, **fields))) == [label]
 

@@ -24,7 +24,7 @@ from observer.memory.api import Memory
 from observer.notes.values import Note
 from observer.store.database import SqliteStore
 from observer.tools import registry
-from observer.tools.core import CACHED, LONGEST, GitAnswers, ResponseCache
+from observer.tools.core import CACHED, LONGEST, Asking, ResponseCache
 from observer.tools.registry import BUILT_IN, Toolset, chosen, tools_of, toolsets
 from observer.tools.tool import Tool, ToolResult
 
@@ -151,24 +151,18 @@ def test_an_answer_is_made_once_while_nothing_changes(kept: ResponseCache) -> No
     assert kept.answer("y", make).text == "two"
 
 
-def test_whatever_is_written_drops_it(kept: ResponseCache, store: SqliteStore) -> None:
-    make = made("one", "two")
-    kept.answer("x", make)
-    with store.write() as writer:
-        writer.put_session(replace(SESSION, branch="other"))
-    assert kept.answer("x", make).text == "two"
-
-
-def test_what_is_written_while_it_is_made_drops_it_too(
+def test_whatever_is_written_drops_it_also_while_it_is_made(
     kept: ResponseCache, store: SqliteStore
 ) -> None:
-    def make(_: GitAnswers) -> ToolResult[msgspec.Struct]:
-        with store.write() as writer:
-            writer.put_session(replace(SESSION, branch=f"{next(_numbers)}"))
+    def make(_: Asking) -> ToolResult[msgspec.Struct]:
+        end(kept._memory, store)
         return ToolResult("one", msgspec.Struct())
 
     kept.answer("x", make)
-    assert kept.answer("x", made("two")).text == "two"
+    later = made("two", "three")
+    assert kept.answer("x", later).text == "two"
+    end(kept._memory, store)
+    assert kept.answer("x", later).text == "three"
 
 
 def test_it_is_dropped_after_a_minute(memory: Memory) -> None:
@@ -180,9 +174,8 @@ def test_it_is_dropped_after_a_minute(memory: Memory) -> None:
 def test_it_is_dropped_once_git_says_otherwise(kept: ResponseCache) -> None:
     shown = iter((frozenset("a"), frozenset("a"), None))
 
-    def make(git: GitAnswers) -> ToolResult[msgspec.Struct]:
-        ask = git.recording(lambda _: next(shown))
-        assert ask
+    def make(heard: Asking) -> ToolResult[msgspec.Struct]:
+        ask = heard(lambda _: next(shown))
         return ToolResult(str(ask(["a", "b"])), msgspec.Struct())
 
     assert kept.answer("x", make).text == kept.answer("x", made()).text
@@ -193,7 +186,7 @@ def test_few_are_kept_and_no_long_one(kept: ResponseCache) -> None:
     kept.answer("x", made("one"))
     kept.answer("long", made("x" * (LONGEST + 1)))
     assert kept.answer("long", made("anew")).text == "anew"
-    for number in range(CACHED):
+    for number in range(CACHED - 1):
         kept.answer(number, made("more"))
     assert kept.answer("x", made("two")).text == "two"
 

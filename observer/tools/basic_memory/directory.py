@@ -1,7 +1,4 @@
-"""Tools for files and directories: move, delete, list, read raw, and write JSON Canvas.
-
-Canvases are checked by jsoncanvas.org, version 1.0.
-"""
+"""Tools for files and directories: move, delete, list, read raw, and write JSON Canvas."""
 
 from __future__ import annotations
 
@@ -26,54 +23,38 @@ from observer.tools.basic_memory.vault import (
     leaves_folder,
     named_by,
 )
-from observer.tools.tool import ResultRow, Row, ToolResult, offered
-
-_NEEDS = {"text": "text", "file": "file", "link": "url", "group": ""}
-_NUMBERS = ("x", "y", "width", "height")
-_SIDES = frozenset({"top", "right", "bottom", "left"})
+from observer.tools.tool import ResultRow, Row, ToolResult, as_json, offered
 
 Object = Mapping[str, Any]  # Any: the client's JSON
 
+_NEEDS = {"text": "text", "file": "file", "link": "url", "group": "id"}
+_NUMBERS = ("x", "y", "width", "height")
+_SIDES = ("top", "right", "bottom", "left", None)
 
-def checked(nodes: Sequence[Object], edges: Sequence[Object]) -> dict[str, list[Object]]:
-    """Return a canvas; fields that the format does not name are kept.
+
+def check_canvas(nodes: Sequence[Object], edges: Sequence[Object]) -> None:
+    """Refuse a canvas that breaks jsoncanvas.org, version 1.0: Obsidian would show nothing of it.
 
     Raises:
         BadInput: a node lacks what its type needs, an id is there twice, or an edge leads nowhere.
     """
-    ids: set[str] = set()
+    ids = [part.get("id") for part in (*nodes, *edges)]
+    if len({name for name in ids if isinstance(name, str) and name}) < len(ids):
+        raise BadInput("a node or an edge has no id of its own", hint="ids are unique texts")
     for node in nodes:
-        _check_node(node, _id(node, "node", ids))
-    known = set(ids)
+        needed = _NEEDS.get(str(node.get("type")), "type")
+        wrong = [needed] if needed == "type" or not isinstance(node.get(needed), str) else []
+        wrong += [name for name in _NUMBERS if type(node.get(name)) not in {int, float}]
+        if wrong:
+            problem = f"node {node['id']!r} has no valid {wrong[0]}"
+            raise BadInput(problem, hint=f"of type {', '.join(_NEEDS)}; numbers are pixels")
+    known = [node["id"] for node in nodes]
     for edge in edges:
-        name = _id(edge, "edge", ids)
-        for end in ("fromNode", "toNode"):
-            if edge.get(end) not in known:
-                raise BadInput(f"edge {name!r} has no node as {end}", hint="name the id of a node")
-        for side in ("fromSide", "toSide"):
-            if side in edge and edge[side] not in _SIDES:
-                raise BadInput(f"edge {name!r} has no side as {side}", hint="use top, right …")
-    return {"nodes": list(nodes), "edges": list(edges)}
-
-
-def _check_node(node: Object, name: str) -> None:
-    kind = node.get("type")
-    if kind not in _NEEDS:
-        raise BadInput(f"node {name!r} is of no known type", hint=f"use {', '.join(_NEEDS)}")
-    if _NEEDS[kind] and not isinstance(node.get(_NEEDS[kind]), str):
-        raise BadInput(f"node {name!r} has no {_NEEDS[kind]}", hint=f"a {kind} node needs it")
-    if wrong := [each for each in _NUMBERS if type(node.get(each)) not in {int, float}]:
-        raise BadInput(f"node {name!r} has no number as {wrong[0]}", hint="in pixels")
-
-
-def _id(given: Object, what: str, known: set[str]) -> str:
-    name = given.get("id")
-    if not isinstance(name, str) or not name or name in known:
-        raise BadInput(
-            f"{what} {str(name)[:80]!r} has no id of its own", hint="ids are unique texts"
-        )
-    known.add(name)
-    return name
+        wrong = [name for name in ("fromNode", "toNode") if edge.get(name) not in known]
+        wrong += [name for name in ("fromSide", "toSide") if edge.get(name) not in _SIDES]
+        if wrong:
+            problem = f"edge {edge['id']!r} has no valid {wrong[0]}"
+            raise BadInput(problem, hint="name the id of a node; a side is top, right …")
 
 
 _NAME_CHARS = 30
@@ -85,9 +66,9 @@ class MovedNote(ResultRow, kw_only=True):
     """Result of `move_note`; the counts are those of a directory."""
 
     moved: bool
-    title: str | None
-    permalink: str | None
-    file_path: str | None
+    title: str | None = None
+    permalink: str | None = None
+    file_path: str | None = None
     source: str
     destination: str
     is_directory: bool | UnsetType = UNSET
@@ -106,17 +87,17 @@ class DeletedNote(ResultRow):
     file_path: str
 
 
-class DeletedDirectory(ResultRow):
+class DeletedDirectory(ResultRow, kw_only=True):
     """Result of `delete_note` for a directory."""
 
-    deleted: bool
-    is_directory: bool
+    deleted: bool = True
+    is_directory: bool = True
     identifier: str
     total_files: int
     successful_deletes: int
-    failed_deletes: int
+    failed_deletes: int = 0
     deleted_files: list[str]
-    errors: list[str]
+    errors: tuple[str, ...] = ()
     undo: int
 
 
@@ -190,11 +171,11 @@ class DirectoryTools(VaultTools):
         kept = vault.files.move(vault.folder, file.path, target)
         result = MovedNote(
             moved=True,
+            source=identifier,
+            destination=target,
             title=kept.title,
             permalink=kept.permalink,
             file_path=kept.path,
-            source=identifier,
-            destination=target,
         )
         lines = [
             "✅ Note moved successfully",
@@ -219,9 +200,6 @@ class DirectoryTools(VaultTools):
         failed = [f"{path}: there is a file {new}{path[len(folder) :]} already" for path in left]
         result = MovedNote(
             moved=number is not None,
-            title=None,
-            permalink=None,
-            file_path=None,
             source=source,
             destination=target,
             is_directory=True,
@@ -248,36 +226,27 @@ class DirectoryTools(VaultTools):
         """Delete a note, or a directory with all its files. Ask the person first."""
         vault = self._named(project, identifier)
         if is_directory:
-            return self._delete_all(vault, identifier, output_format)
+            try:
+                gone, number = vault.files.delete_folder(vault.folder, _directory(identifier))
+            except NotFound as error:
+                raise _no_files(identifier) from error
+            about = [f"**Directory:** `{identifier}`"]
+            done = list(gone)
+            text = _summary(vault, ("Delete", "deleted"), about, (done, []), way_back(number))
+            deleted = DeletedDirectory(
+                identifier=identifier,
+                total_files=len(done),
+                successful_deletes=len(done),
+                deleted_files=done,
+                undo=number,
+            )
+            return as_answer(text, deleted, output_format)
         file = vault.exact(identifier)
         vault.files.delete(vault.folder, file.path, expected=vault.read(file).checksum)
         result = DeletedNote(
             deleted=True, title=file.title, permalink=file.permalink, file_path=file.path
         )
         return as_answer("true", result, output_format)
-
-    def _delete_all(
-        self, vault: Vault, identifier: str, output_format: Format
-    ) -> ToolResult[DeletedNote | DeletedDirectory]:
-        try:
-            gone, number = vault.files.delete_folder(vault.folder, _directory(identifier))
-        except NotFound as error:
-            raise _no_files(identifier) from error
-        done = list(gone)
-        result = DeletedDirectory(
-            deleted=True,
-            is_directory=True,
-            identifier=identifier,
-            total_files=len(done),
-            successful_deletes=len(done),
-            failed_deletes=0,
-            deleted_files=done,
-            errors=[],
-            undo=number,
-        )
-        about = [f"**Directory:** `{identifier}`"]
-        text = _summary(vault, ("Delete", "deleted"), about, (done, []), way_back(result.undo))
-        return as_answer(text, result, output_format)
 
     @offered("Read a file", aliases={"path": "identifier"})
     def read_content(
@@ -305,12 +274,11 @@ class DirectoryTools(VaultTools):
         if "\0" not in text:
             kind = "text/markdown" if path.endswith(".md") else media
             kind += "; charset=utf-8" if kind.startswith("text/") else ""
-            shown = FileContent(type="text", text=text, content_type=kind, encoding="utf-8")
-            return as_answer("", shown, "json")
+            return as_json(FileContent(type="text", text=text, content_type=kind, encoding="utf-8"))
         encoded = base64.b64encode(data).decode()
         source = {"type": "base64", "media_type": media, "data": encoded}
         if not media.startswith("image/"):
-            return as_answer("", FileContent(type="document", source=source), "json")
+            return as_json(FileContent(type="document", source=source))
         result = FileContent(type="image", source=source)
         said = f"{path}: {media}, {len(data):,} bytes"
         return ToolResult(said, result, image=(media, encoded))
@@ -322,8 +290,7 @@ class DirectoryTools(VaultTools):
         *,
         depth: Annotated[int, Meta(ge=1, le=10, description="Levels to list.")] = 1,
         file_name_glob: Annotated[
-            str,
-            Meta(description="Only such files, by name or path: *.md, schemas/*; no folders."),
+            str, Meta(description="Only such files, by name or path: *.md, schemas/*; no folders.")
         ] = "",
         page: Annotated[int, Meta(ge=1, description="Page.")] = 1,
         page_size: Annotated[int, Meta(ge=1, le=100, description="Entries a page.")] = 10,
@@ -364,18 +331,15 @@ class DirectoryTools(VaultTools):
         """Write a canvas that Obsidian shows (JSON Canvas), new or in place of the old one."""
         vault = self._named(project)
         path = vault.path_of(directory, f"{title.strip().removesuffix('.canvas')}.canvas")
-        data = orjson.dumps(checked(nodes, edges), option=orjson.OPT_INDENT_2)
+        check_canvas(nodes, edges)
+        data = orjson.dumps({"nodes": nodes, "edges": edges}, option=orjson.OPT_INDENT_2)
         action, checksum = vault.put(path, data)
         result = CanvasFile(file_path=path, action=action, checksum=checksum[:8])
         return ToolResult(f"# {action.capitalize()}: {path}\nchecksum: {result.checksum}", result)
 
 
 def _directory(given: str) -> str:
-    """Return the path of a directory, which is not the top.
-
-    Raises:
-        NotFound: it is the top, or not inside the folder.
-    """
+    """Return the path of a directory, which is not the top."""
     path = given.strip().strip("/")
     if not path or leaves_folder(path):
         raise _no_files(given)
@@ -439,21 +403,19 @@ def _nodes_of(vault: Vault, dir_name: str, depth: int, glob: str) -> list[Row]:
     items = vault.items(notes[path] for path in files if path in notes)
     found = []
     for path in sorted(files, key=lambda path: (path.rpartition("/")[2].lower(), path)):
+        media = mimetypes.guess_type(path)[0] or "application/octet-stream"
+        about: Row = {"content_type": media}
         if file := notes.get(path):
-            about = _node(
-                path,
-                title=file.title,
-                permalink=file.permalink,
-                external_id=items[file.item].uuid if file.item in items else None,
-                entity_id=file.item,
-                note_type=file.type,
-                content_type="text/markdown",
-                updated_at=iso(file.updated_ms),
-            )
-        else:
-            media = mimetypes.guess_type(path)[0] or "application/octet-stream"
-            about = _node(path, content_type=media, updated_at=iso(others[path]))
-        found.append(about)
+            about = {
+                "title": file.title,
+                "permalink": file.permalink,
+                "external_id": items[file.item].uuid if file.item in items else None,
+                "entity_id": file.item,
+                "note_type": file.type,
+                "content_type": "text/markdown",
+            }
+        changed_ms = file.updated_ms if file else others[path]
+        found.append(_node(path, **about, updated_at=iso(changed_ms)))
     return found if glob else [*listed, *found]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 import orjson
 from msgspec import UNSET, Meta
@@ -12,15 +12,16 @@ from msgspec import UNSET, Meta
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
-from observer.core.note_file import Claim, NoteFile, Relation
-from observer.tools.basic_memory.selection import plain, since_ms, whole_days
+from observer.core.note_file import Claim, NoteFile
+from observer.tools.basic_memory.selection import DAY_MS, RESULTS, plain, since_ms
 from observer.tools.basic_memory.vault import (
+    Edge,
     Format,
     ProjectName,
     Vault,
     VaultTools,
     as_answer,
-    checked,
+    named_by,
     observation_permalink,
     relation_permalink,
 )
@@ -28,22 +29,11 @@ from observer.tools.labels import labels
 from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
 
 DEEPEST = 3
+AT_ONCE = 100
+"""Notes that are read together: of most only the first are shown."""
+STARTS = 50
+"""Notes whose related notes are listed too, where a depth asks for them."""
 Timeframe = Annotated[str, Meta(description='How far back: "7d", "2 weeks", "yesterday".')]
-
-
-class Edge(NamedTuple):
-    """A relation between two notes; without `target` nothing has that name."""
-
-    source: NoteFile
-    relation: Relation
-    target: NoteFile | None
-
-
-class Around(NamedTuple):
-    """What is around a note: edges, and the notes at their other ends, the nearest first."""
-
-    edges: list[Edge]
-    notes: list[NoteFile]
 
 
 class ContextAbout(ResultRow):
@@ -78,6 +68,15 @@ class Activity(ResultRow):
     has_more: bool
 
 
+class Entry(NamedTuple):
+    """Something new: when it changed, its row, and its line in a list under a head."""
+
+    at_ms: int
+    row: Row
+    line: str
+    head: str = ""
+
+
 class GraphTools(VaultTools):
     """The tools that follow relations, and the one of recent activity."""
 
@@ -103,25 +102,36 @@ class GraphTools(VaultTools):
         The time frame restricts what is around, not what is asked for.
         """
         vault, now = self._named(project, url), now_ms()
-        since, name = since_ms(timeframe, now_ms=now), checked(url)
-        found = vault.matching(name) if "*" in name else vault.called(url)
+        since, name = since_ms(timeframe, now_ms=now), named_by(url, is_url=True)
+        found = vault.matching(name) if "*" in name else vault.called(url)[:1]
         if not found:
             raise NotFound(f"no note {url[:200]!r}", hint="find it with search_notes")
         first = (page - 1) * page_size
-        primary = found[first : first + page_size] if "*" in name else found[:1]
+        primary = found[first : first + page_size] if "*" in name else found
         depth = min(max(depth, 1), DEEPEST)
-        arounds = {
-            file.item: around(vault, file, depth, since, most=max_related) for file in primary
-        }
-        related = [file for each in arounds.values() for file in each.notes]
-        known = _Known(vault, [*primary, *related])
-        items = [_context(known, file, arounds[file.item]) for file in primary]
+        arounds = [around(vault, file, depth, since, most=max_related) for file in primary]
+        files = [*primary, *(each for _, notes in arounds for each in notes)]
+        known, claims = vault.items(files), vault.claims(files)
+        rows = [
+            _context(known, claims, file, *near)
+            for file, near in zip(primary, arounds, strict=True)
+        ]
+        related = [one for each in rows for one in each["related_results"]]
+        about = ContextAbout(
+            uri=name if "*" in name else primary[0].permalink,
+            types=None,
+            depth=depth,
+            timeframe=iso(since),
+            generated_at=iso(now),
+            primary_count=len(rows),
+            related_count=len(related),
+            total_results=len(rows) + len(related),
+            total_relations=sum(one["type"] == "relation" for one in related),
+            total_observations=sum(map(len, claims.values())),
+        )
+        has_more = first + page_size < len(found)
         result = Context(
-            results=items,
-            metadata=_about(known, name, depth, (since, now), items),
-            page=page,
-            page_size=page_size,
-            has_more="*" in name and first + page_size < len(found),
+            results=rows, metadata=about, page=page, page_size=page_size, has_more=has_more
         )
         return as_answer(_context_text(result, vault), result, output_format)
 
@@ -144,7 +154,7 @@ class GraphTools(VaultTools):
     ) -> ToolResult[Activity]:
         """List what is new in a note folder; in all of them where none is named."""
         now = now_ms()
-        since, span = since_ms(timeframe, now_ms=now), whole_days(timeframe, now_ms=now)
+        since = since_ms(timeframe, now_ms=now)
         vaults = [] if project else self._shared()
         vaults = vaults or [self._named(project)]
         chosen = vaults[0] if len(vaults) == 1 else None
@@ -161,29 +171,29 @@ class GraphTools(VaultTools):
         if output_format == "json":
             return ToolResult(orjson.dumps(result.items).decode(), result, is_json=True)
         name = chosen.name if chosen else "all note folders"
-        lines = [f"## Recent Activity: {name} ({span})", ""]
+        lines = [f"## Recent Activity: {name} ({round((now - since) / DAY_MS)}d)", ""]
         lines += _text(shown) if shown else [f"No recent activity was found on page {page}."]
         if shown:
-            count = f"**Activity Summary:** Showing {len(shown)} items (page {page})."
-            count += f" Use page={page + 1} to see more." if has_more else ""
-            whole = f"**Activity Summary:** {len(shown)} items found."
-            lines += ["", count if has_more or page > 1 else whole]
+            more = f" Use page={page + 1} to see more." if has_more else ""
+            count = f"Showing {len(shown)} items (page {page}).{more}"
+            count = count if has_more or page > 1 else f"{len(shown)} items found."
+            lines += ["", f"**Activity Summary:** {count}"]
         return ToolResult("\n".join(lines), result)
 
 
 def around(
     vault: Vault, file: NoteFile, depth: int, since: int, *, most: int | None = None
-) -> Around:
-    """Return what is within some relations of a note, as far as it changed since.
+) -> tuple[list[Edge], list[NoteFile]]:
+    """Return the relations within some steps of a note, as far as it changed since, and their ends.
 
-    Of each level of depth there are `most` notes at most, the first ones.
+    The nearest notes come first; of each level of depth there are `most` at most.
     """
     edges: list[Edge] = []
     seen, level = {file.item: file}, [file]
     for _ in range(depth):
         following: list[NoteFile] = []
         for here in level:
-            for edge in edges_of(vault, here):
+            for edge in _edges_of(vault, here):
                 other = edge.target if edge.source.item == here.item else edge.source
                 if other is None or other.updated_ms < since or edge in edges:
                     continue
@@ -194,15 +204,12 @@ def around(
                     seen[other.item] = other
                     following.append(other)
         level = following
-    return Around(edges, list(seen.values())[1:])
+    return edges, list(seen.values())[1:]
 
 
-def edges_of(vault: Vault, file: NoteFile) -> Iterator[Edge]:
+def _edges_of(vault: Vault, file: NoteFile) -> Iterator[Edge]:
     """Yield the relations of a note, in its own order, then those of others that lead to it."""
-    relations = vault.relations([file]).get(file.item, ())
-    targets = vault.targets(relations)
-    for each in relations:
-        yield Edge(file, each, targets.get(each.target))
+    yield from vault.edges([file]).get(file.item, ())
     with vault.files.reading() as reader:
         back = reader.relations_to(file)
         sources = reader.note_files_of(item for item, _ in back)
@@ -211,33 +218,25 @@ def edges_of(vault: Vault, file: NoteFile) -> Iterator[Edge]:
             yield Edge(sources[item], relation, file)
 
 
-class _Known:
-    """What is read of notes at once: as they are stored, and what they state."""
-
-    def __init__(self, vault: Vault, files: Iterable[NoteFile]) -> None:
-        self.files = {file.item: file for file in files}
-        self._items = vault.items(self.files.values())
-        self._claims = vault.claims(self.files.values())
-
-    def item(self, file: NoteFile) -> Item | None:
-        return self._items.get(file.item)
-
-    def uuid(self, file: NoteFile) -> str:
-        item = self.item(file)
-        return item.uuid if item else ""
-
-    def claims(self, file: NoteFile) -> Sequence[Claim]:
-        return self._claims.get(file.item, ())
+Items: TypeAlias = Mapping[int, Item]
 
 
-def _context(known: _Known, file: NoteFile, near: Around) -> Row:
-    related = [_relation_row(known, edge) for edge in near.edges]
-    related += [_entity_row(known, each, with_text=False) for each in near.notes]
+def _uuid(known: Items, file: NoteFile) -> str:
+    return known[file.item].uuid if file.item in known else ""
+
+
+def _context(
+    known: Items,
+    claims: Mapping[int, Sequence[Claim]],
+    file: NoteFile,
+    edges: list[Edge],
+    notes: list[NoteFile],
+) -> Row:
     observations = [
         {
             "type": "observation",
             "entity_id": file.item,
-            "entity_external_id": known.uuid(file),
+            "entity_external_id": _uuid(known, file),
             "title": file.title,
             "file_path": file.path,
             "permalink": observation_permalink(file, claim),
@@ -245,20 +244,23 @@ def _context(known: _Known, file: NoteFile, near: Around) -> Row:
             "content": claim.text,
             "created_at": iso(file.created_ms),
         }
-        for claim in known.claims(file)
+        for claim in claims.get(file.item, ())
     ]
     return {
         "primary_result": _entity_row(known, file, with_text=True),
         "observations": observations,
-        "related_results": related,
+        "related_results": [
+            *(_relation_row(known, edge) for edge in edges),
+            *(_entity_row(known, each, with_text=False) for each in notes),
+        ],
     }
 
 
-def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> Row:
-    item = known.item(file)
+def _entity_row(known: Items, file: NoteFile, *, with_text: bool) -> Row:
+    item = known.get(file.item)
     return row(
         type="entity",
-        external_id=known.uuid(file),
+        external_id=_uuid(known, file),
         entity_id=file.item,
         permalink=file.permalink,
         title=file.title,
@@ -269,48 +271,25 @@ def _entity_row(known: _Known, file: NoteFile, *, with_text: bool) -> Row:
     )
 
 
-def _relation_row(known: _Known, edge: Edge) -> Row:
+def _relation_row(known: Items, edge: Edge) -> Row:
     """Return a relation; without `to_entity_id` nothing of that name is there."""
     source, relation, target = edge
     return {
         "type": "relation",
         "entity_id": source.item,
-        "title": f"{relation.kind}: {target.title if target else relation.target}",
+        "title": f"{relation.kind}: {edge.to}",
         "file_path": source.path,
-        "permalink": relation_permalink(source, relation, target),
+        "permalink": relation_permalink(edge),
         "relation_type": relation.kind,
         "from_entity": source.title,
         "from_entity_id": source.item,
-        "from_entity_external_id": known.uuid(source),
+        "from_entity_external_id": _uuid(known, source),
         "to_entity": target.title if target else None,
         "to_name": relation.target,
         "to_entity_id": target.item if target else None,
-        "to_entity_external_id": known.uuid(target) if target else None,
+        "to_entity_external_id": _uuid(known, target) if target else None,
         "created_at": iso(source.created_ms),
     }
-
-
-def _about(
-    known: _Known,
-    name: str,
-    depth: int,
-    span: tuple[int, int],
-    items: list[Row],
-) -> ContextAbout:
-    related = [one for item in items for one in item["related_results"]]
-    shown = name if "*" in name else items[0]["primary_result"]["permalink"]
-    return ContextAbout(
-        uri=shown,
-        types=None,
-        depth=depth,
-        timeframe=iso(span[0]),
-        generated_at=iso(span[1]),
-        primary_count=len(items),
-        related_count=len(related),
-        total_results=len(items) + len(related),
-        total_relations=sum(one["type"] == "relation" for one in related),
-        total_observations=sum(len(known.claims(file)) for file in known.files.values()),
-    )
 
 
 def _context_text(result: Context, vault: Vault) -> str:
@@ -318,13 +297,10 @@ def _context_text(result: Context, vault: Vault) -> str:
     if not primary:
         return f"No more notes on page {result.page}."
     title = primary[0]["title"] if len(primary) == 1 else result.metadata.uri
-    parts = [_item_text(item) for item in result.results]
+    parts = "\n\n---\n\n".join(map(_item_text, result.results))
     about = result.metadata
-    foot = (
-        f"---\n*{about.primary_count} primary, {about.related_count} related"
-        f" | depth={about.depth} | project: {vault.name}*"
-    )
-    return f"# Context: {title}\n\n" + "\n\n---\n\n".join(parts) + f"\n\n{foot}"
+    foot = f"{about.primary_count} primary, {about.related_count} related | depth={about.depth}"
+    return f"# Context: {title}\n\n{parts}\n\n---\n*{foot} | project: {vault.name}*"
 
 
 def _item_text(item: Row) -> str:
@@ -344,28 +320,8 @@ def _item_text(item: Row) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-RESULTS = ("entity", "observation", "relation")
-AT_ONCE = 100
-"""Notes that are read together: of most only the first are shown."""
-STARTS = 50
-"""Notes whose related notes are listed too, where a depth asks for them."""
-
-
-class Entry(NamedTuple):
-    """Something new: when it changed, its row, and its line in a list under a head."""
-
-    at_ms: int
-    row: Row
-    head: str
-    line: str
-
-
 def _entries(vault: Vault, types: Sequence[str], since: int, depth: int) -> Iterator[Entry]:
-    """Yield what is new in a note folder, the newest notes first.
-
-    Raises:
-        BadInput: it has no notes of a type that is asked for.
-    """
+    """Yield what is new in a note folder, the newest notes first."""
     asked = [each.strip().lower() for each in types]
     wanted = [each for each in asked if each in RESULTS] or ["entity"]
     kinds = {plain(each) for each in asked} - set(RESULTS)
@@ -381,7 +337,7 @@ def _entries(vault: Vault, types: Sequence[str], since: int, depth: int) -> Iter
         near = {
             each.item: each
             for file in files[:STARTS]
-            for each in around(vault, file, depth - 1, since=0).notes
+            for each in around(vault, file, depth - 1, since=0)[1]
         }
         known = {file.item for file in files}
         files += [each for item, each in near.items() if item not in known]
@@ -393,39 +349,32 @@ def _entries(vault: Vault, types: Sequence[str], since: int, depth: int) -> Iter
 
 
 def _notes(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
-    items = vault.items(files)
+    known = vault.items(files)
     for file in files:
         folder = file.path.rpartition("/")[0]
-        uuid = items[file.item].uuid if file.item in items else ""
-        line = f"  • {file.title}{f' ({folder})' if folder else ''} [id: {uuid}]"
-        yield _entry(file, "entity", file.title, file.permalink, line=line)
+        line = f"  • {file.title}{f' ({folder})' if folder else ''} [id: {_uuid(known, file)}]"
+        yield _entry(file, "entity", file.title, file.permalink, line)
 
 
 def _lines(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
     claims = vault.claims(files)
     for file in files:
         for claim in claims.get(file.item, ()):
-            permalink = observation_permalink(file, claim)
-            head = claim.category or "note"
-            line = f"    - {claim.text}"
-            yield _entry(file, "observation", file.title, permalink, head=head, line=line)
+            at, line = observation_permalink(file, claim), f"    - {claim.text}"
+            yield _entry(file, "observation", file.title, at, line, claim.category or "note")
 
 
 def _relations(vault: Vault, files: Sequence[NoteFile]) -> Iterator[Entry]:
-    relations = vault.relations(files)
-    named = [each for of_note in relations.values() for each in of_note]
-    targets = vault.targets(named)
+    edges = vault.edges(files)
     for file in files:
-        for each in relations.get(file.item, ()):
-            target = targets.get(each.target)
-            name = target.title if target else each.target
-            permalink = relation_permalink(file, each, target)
-            line = f"  • [[{file.title}]] → {each.kind} → [[{name}]]"
-            yield _entry(file, "relation", f"{file.title} -> {name}", permalink, line=line)
+        for edge in edges.get(file.item, ()):
+            line = f"  • [[{file.title}]] → {edge.relation.kind} → [[{edge.to}]]"
+            title = f"{file.title} -> {edge.to}"
+            yield _entry(file, "relation", title, relation_permalink(edge), line)
 
 
 def _entry(
-    file: NoteFile, kind: str, title: str, permalink: str, *, head: str = "", line: str
+    file: NoteFile, kind: str, title: str, permalink: str, line: str, head: str = ""
 ) -> Entry:
     row = {
         "type": kind,
@@ -434,7 +383,7 @@ def _entry(
         "file_path": file.path,
         "created_at": iso(file.created_ms),
     }
-    return Entry(file.updated_ms, row, head, line)
+    return Entry(file.updated_ms, row, line, head)
 
 
 def _text(shown: Sequence[Entry]) -> list[str]:

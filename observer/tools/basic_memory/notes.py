@@ -1,8 +1,4 @@
-"""Tools that read, write and edit one note.
-
-Edits add to a text, replace words, or replace or extend a section; every byte that an edit does not
-name stays as it is.
-"""
+"""Tools that read, write and edit one note; an edit leaves every byte that it does not name."""
 
 from __future__ import annotations
 
@@ -58,32 +54,13 @@ class TextEdit(NamedTuple):
     with_subsections: bool = True
 
 
-def check(edit: TextEdit) -> None:
-    """Refuse an edit that lacks what its operation needs.
-
-    Raises:
-        BadInput: it does.
-    """
-    if edit.operation == "find_replace" and not edit.find_text.strip():
-        raise BadInput(
-            "find_text parameter is required for find_replace operation",
-            hint="name the words that are replaced",
-        )
-    if edit.operation.endswith("_section") and not edit.section.strip():
-        raise BadInput(
-            "section parameter is required for section-based operations",
-            hint='name the heading: section="## Notes"',
-        )
-
-
 def apply(text: str, edit: TextEdit) -> str:
     """Return a text after an edit.
 
     Raises:
         NotFound: the words, or the section to insert at, are not there.
-        BadInput: the words are there another number of times, or the section several times.
+        BadInput: words or section are not named, or there another number of times.
     """
-    check(edit)
     match edit.operation:
         case "append":
             gap = "\n" if text and not text.endswith("\n") else ""
@@ -93,6 +70,11 @@ def apply(text: str, edit: TextEdit) -> str:
             lead = len(body) - len(body.lstrip("\r\n")) if head else 0
             return f"{head}{body[:lead]}{edit.content.rstrip()}\n{body[lead:]}"
         case "find_replace":
+            if not edit.find_text.strip():
+                raise BadInput(
+                    "find_text parameter is required for find_replace operation",
+                    hint="name the words that are replaced",
+                )
             found = text.count(edit.find_text)
             if not found:
                 raise NotFound(
@@ -111,6 +93,11 @@ def apply(text: str, edit: TextEdit) -> str:
 
 
 def _in_section(text: str, edit: TextEdit) -> str:
+    if not edit.section.strip():
+        raise BadInput(
+            "section parameter is required for section-based operations",
+            hint='name the heading: section="## Notes"',
+        )
     heading = edit.section.strip()
     heading = heading if heading.startswith("#") else f"## {heading}"
     lines = text.split("\n")
@@ -251,7 +238,7 @@ class FileNoteTools(VaultTools):
         path = vault.path_of(directory, f"{name}.md")
         there = vault.there(path, title)
         path = there.path if there else path
-        permalink = there.permalink if there else vault.permalink_for(path)
+        permalink = there.permalink if there else f"{vault.name}/{permalink_of(path)}"
         text = _composed(title, content, tags, note_type, metadata, permalink)
         if there and not overwrite:
             raise BadInput(
@@ -355,12 +342,11 @@ class FileNoteTools(VaultTools):
     ) -> ToolResult[EditedNote]:
         """Change a part of a note that is there."""
         vault = self._named(project, identifier)
+        check_texts((content,))
+        was = vault.read(vault.exact(identifier))
         edit = TextEdit(
             operation, content, section, find_text, expected_replacements, replace_subsections
         )
-        check(edit)
-        check_texts((content,))
-        was = vault.read(vault.exact(identifier))
         after = apply(was.text, edit)
         kept = vault.files.write(vault.folder, was.path, after, expected=was.checksum).file
         result = EditedNote(
@@ -407,8 +393,7 @@ def _composed(
 ) -> str:
     """Return the text of a note; frontmatter in the content is kept, but for title and tags."""
     head, source, body = parts_of(content)
-    own = fields_of(source) if source else {}
-    own = own or {}
+    own = (fields_of(source) if source else None) or {}
     kind = permalink_of(note_type.strip().replace("/", " ")).replace("-", "_")
     fields: dict[str, Any] = {
         "title": title,

@@ -1,26 +1,22 @@
 """Tools for schemas: check notes against one, suggest one, find where both differ.
 
-A schema is Picoschema, as a schema note declares it.
-
-A field is `name: type, description`; `name?` is optional, `name(array)` may be stated more than
-once, `name(enum)` is one of a list. A type with a capital initial is a type of note: the field is a
-relation to one. All other fields are claims of that category.
+A schema is Picoschema, as a schema note declares it. A field is `name: type, description`; `name?`
+is optional, `name(array)` may be stated more than once, `name(enum)` is one of a list. A type with
+a capital initial is a type of note: the field is a relation to one. All other fields are claims of
+that category.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from msgspec import UNSET, Meta, UnsetType
-from msgspec.structs import replace
+from msgspec import UNSET, Meta
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.note_file import NoteFile
-from observer.core.value import Value
 from observer.tools.basic_memory.selection import plain
 from observer.tools.basic_memory.vault import Format, ProjectName, Vault, VaultTools, as_answer
 from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
@@ -28,17 +24,21 @@ from observer.tools.tool import ResultRow, Row, ToolResult, offered, row
 _KEY = re.compile(r"(?P<name>[^?()]+)(?P<optional>\?)?(?:\((?P<form>[^()]*)\))?(?P<late>\?)?")
 _LISTED = re.compile(r"\[(?P<values>[^\]]*)\](?:,\s*(?P<about>.*))?", re.DOTALL)
 
+SCHEMA = "schema"
 REQUIRED_SHARE = 0.95
 """A field that this share of notes states is suggested as required."""
 DRIFT_SHARE = 0.25
 DROPPED_SHARE = 0.10
 SAMPLES = 5
+_FORMS = ("single-value", "array")
+_ALIASES = {"note_type": "entity_type"}
+
+NoteType = Annotated[str, Meta(min_length=1, description="Type of notes: person, decision …")]
+Key: TypeAlias = tuple[Literal["observation", "relation"], str]
+"""As what notes state a field, and its name."""
 
 
-FieldSource = Literal["observation", "relation"]
-
-
-class SchemaField(Value):
+class SchemaField(NamedTuple):
     """One declared field; `values` are those of an enum."""
 
     name: str
@@ -49,47 +49,33 @@ class SchemaField(Value):
     values: tuple[str, ...] = ()
 
     @property
-    def key(self) -> tuple[FieldSource, str]:
+    def key(self) -> Key:
         """Return as what notes state it, and its name."""
         return "relation" if self.is_relation else "observation", self.name
 
 
-class Schema(Value):
+class Schema(NamedTuple):
     """What a schema note declares; `is_strict` makes what is missing an error."""
 
     entity: str
-    fields: tuple[SchemaField, ...]
-    frontmatter: tuple[SchemaField, ...] = ()
-    is_strict: bool = False
+    fields: list[SchemaField]
+    frontmatter: list[SchemaField]
+    is_strict: bool
 
 
 class Statement(NamedTuple):
-    """A claim by its category, or a relation by its kind, with the type of its target."""
+    """The text of a claim, or the target of a relation with its type."""
 
-    key: tuple[FieldSource, str]
     value: str
     target_type: str = ""
 
 
-class Statements(Value):
-    """What a note states: claims and relations, and its frontmatter."""
+class Statements(NamedTuple):
+    """What a note states: claims by category and relations by kind, and its frontmatter."""
 
     name: str
-    said: tuple[Statement, ...] = ()
-    fields: Mapping[str, Any] = MappingProxyType({})  # Any: the author's own YAML
-
-
-class NoteCheck(ResultRow):
-    """How one note fits its schema."""
-
-    note_identifier: str
-    schema_entity: str
-    passed: bool
-    field_results: list[Row]
-    unmatched_observations: dict[str, int]
-    unmatched_relations: list[str]
-    warnings: list[str]
-    errors: list[str]
+    said: Mapping[Key, Sequence[Statement]]
+    fields: Mapping[str, Any]  # Any: the author's own YAML
 
 
 class SchemaReport(ResultRow):
@@ -101,21 +87,8 @@ class SchemaReport(ResultRow):
     valid_count: int
     warning_count: int
     error_count: int
-    results: list[NoteCheck]
+    results: list[Row]
     type_summaries: list[Row]
-
-
-class FieldFrequency(ResultRow, kw_only=True):
-    """How often notes of a type state a field."""
-
-    name: str
-    source: FieldSource
-    count: int
-    total: int
-    percentage: float
-    sample_values: list[str] | UnsetType = UNSET
-    is_array: bool | UnsetType = UNSET
-    target_type: str | UnsetType = UNSET
 
 
 class SchemaSuggestion(ResultRow):
@@ -123,7 +96,7 @@ class SchemaSuggestion(ResultRow):
 
     note_type: str
     notes_analyzed: int
-    field_frequencies: list[FieldFrequency]
+    field_frequencies: list[Row]
     suggested_schema: dict[str, str]
     suggested_required: list[str]
     suggested_optional: list[str]
@@ -135,12 +108,12 @@ class SchemaDrift(ResultRow):
 
     note_type: str
     schema_found: bool
-    new_fields: list[FieldFrequency]
-    dropped_fields: list[FieldFrequency]
+    new_fields: list[Row]
+    dropped_fields: list[Row]
     cardinality_changes: list[str]
 
 
-def read_schema(fields: Mapping[str, Any], *, entity: str = "") -> Schema:
+def read_schema(fields: Mapping[str, Any], *, entity: str) -> Schema:
     """Return the schema that the frontmatter of a note declares.
 
     Args:
@@ -156,16 +129,13 @@ def read_schema(fields: Mapping[str, Any], *, entity: str = "") -> Schema:
     settings = fields.get("settings")
     settings = settings if isinstance(settings, Mapping) else {}
     frontmatter = settings.get("frontmatter")
+    frontmatter = frontmatter if isinstance(frontmatter, Mapping) else {}
     return Schema(
         entity=str(fields.get("entity") or entity),
-        fields=_fields(declared),
-        frontmatter=_fields(frontmatter) if isinstance(frontmatter, Mapping) else (),
+        fields=[_field(str(key), value) for key, value in declared.items()],
+        frontmatter=[_field(str(key), value) for key, value in frontmatter.items()],
         is_strict=str(settings.get("validation")).lower() in {"strict", "error"},
     )
-
-
-def _fields(declared: Mapping[str, Any]) -> tuple[SchemaField, ...]:
-    return tuple(_field(str(key), value) for key, value in declared.items())
 
 
 def _field(key: str, value: Any) -> SchemaField:  # noqa: ANN401 - the author's own YAML
@@ -182,173 +152,11 @@ def _field(key: str, value: Any) -> SchemaField:  # noqa: ANN401 - the author's 
             value = listed["values"].split(",") if listed else [value]
         given = value if isinstance(value, list) else []
         values = tuple(str(each).strip().strip("\"'") for each in given)
-        return SchemaField(name=name, type="enum", is_required=is_required, values=values)
+        return SchemaField(name, "enum", is_required, values=values)
     if isinstance(value, Mapping) or form == "object":
-        return SchemaField(name=name, type="object", is_required=is_required)
+        return SchemaField(name, "object", is_required)
     kind = str(value).partition(",")[0].strip() or "any"
-    return SchemaField(
-        name=name,
-        type=kind,
-        is_required=is_required,
-        is_array=form == "array",
-        is_relation=kind[:1].isupper(),
-    )
-
-
-def check(note: Statements, schema: Schema) -> NoteCheck:
-    """Return how a note fits a schema; what is missing is an error where the schema is strict."""
-    declared = {field.key for field in schema.fields}
-    checks = [
-        _check_field(field, [one.value for one in note.said if one.key == field.key])
-        for field in schema.fields
-    ]
-    checks += [_check_frontmatter(field, note.fields) for field in schema.frontmatter]
-    problems = [problem for _, problem in checks if problem]
-    others = [one.key for one in note.said if one.key not in declared]
-    return NoteCheck(
-        note_identifier=note.name,
-        schema_entity=schema.entity,
-        passed=not (schema.is_strict and problems),
-        field_results=[found for found, _ in checks],
-        unmatched_observations=dict(
-            Counter(name for source, name in others if source == "observation")
-        ),
-        unmatched_relations=list(
-            dict.fromkeys(name for source, name in others if source == "relation")
-        ),
-        warnings=[] if schema.is_strict else problems,
-        errors=problems if schema.is_strict else [],
-    )
-
-
-_Checked = tuple[Row, str]
-"""What became of one field, and what is wrong with it; "" for nothing."""
-
-
-def _check_field(field: SchemaField, said: Sequence[str]) -> _Checked:
-    if said:
-        return _present(field, said, f"Field '{field.name}' has invalid value(s)")
-    how = (
-        f"no '{field.name} [[...]]' relation found"
-        if field.is_relation
-        else f"expected [{field.name}] observation"
-    )
-    need = "required" if field.is_required else "optional"
-    what = "Missing relation" if field.is_relation else f"Missing {need} field"
-    problem = f"Missing required field: {field.name} ({how})" if field.is_required else ""
-    return _result(field, "missing", f"{what}: {field.name} ({how})"), problem
-
-
-def _check_frontmatter(field: SchemaField, fields: Mapping[str, Any]) -> _Checked:
-    value = fields.get(field.name)
-    if value in (None, "", []):
-        problem = f"Missing required frontmatter key: {field.name}" if field.is_required else ""
-        return _result(field, "missing", f"Missing frontmatter key: {field.name}"), problem
-    said = [str(each) for each in (value if isinstance(value, list) else [value])]
-    return _present(field, said, f"Frontmatter key '{field.name}' has invalid value")
-
-
-def _present(field: SchemaField, said: Sequence[str], complaint: str) -> _Checked:
-    wrong = [value for value in said if field.values and value not in field.values]
-    if not wrong:
-        return _result(field, "present", "", said), ""
-    problem = f"{complaint}: {', '.join(wrong)} (allowed: {', '.join(field.values)})"
-    return _result(field, "enum_mismatch", problem, said), problem
-
-
-def _result(field: SchemaField, status: str, message: str, said: Sequence[str] = ()) -> Row:
-    return row(
-        field_name=field.name,
-        field_type=field.type,
-        required=field.is_required,
-        status=status,
-        values=list(said),
-        message=message or UNSET,
-    )
-
-
-def usage(notes: Sequence[Statements]) -> list[FieldFrequency]:
-    """Return what fields notes state: claims before relations, the commonest first."""
-    stated: dict[tuple[FieldSource, str], list[list[Statement]]] = {}
-    for note in notes:
-        of_note: dict[tuple[FieldSource, str], list[Statement]] = {}
-        for one in note.said:
-            of_note.setdefault(one.key, []).append(one)
-        for key, same in of_note.items():
-            stated.setdefault(key, []).append(same)
-    found = [_frequency(key, of_notes, len(notes)) for key, of_notes in stated.items()]
-    return sorted(found, key=lambda each: (each.source, -each.count))
-
-
-def _frequency(
-    key: tuple[FieldSource, str], stated: list[list[Statement]], total: int
-) -> FieldFrequency:
-    source, name = key
-    values = [one.value for of_note in stated for one in of_note]
-    kinds = Counter(one.target_type for of_note in stated for one in of_note if one.target_type)
-    return FieldFrequency(
-        name=name,
-        source=source,
-        count=len(stated),
-        total=total,
-        percentage=len(stated) / total if total else 0.0,
-        sample_values=list(dict.fromkeys(values))[:SAMPLES],
-        is_array=sum(len(of_note) > 1 for of_note in stated) > len(stated) / 2,
-        target_type=kinds.most_common(1)[0][0] if kinds else UNSET,
-    )
-
-
-def suggested(fields: Iterable[FieldFrequency], *, threshold: float) -> dict[str, str]:
-    """Return the fields of a schema for notes that state these, as it is written in YAML."""
-    return {
-        each.name
-        + ("" if each.percentage >= REQUIRED_SHARE else "?")
-        + ("(array)" if each.is_array else ""): "string"
-        if each.source == "observation"
-        else (each.target_type or "note").capitalize()
-        for each in fields
-        if each.percentage >= threshold
-    }
-
-
-def drift(name: str, notes: Sequence[Statements], schema: Schema) -> SchemaDrift:
-    """Return what notes of a type state that the schema does not declare, and the reverse."""
-    declared = {field.key: field for field in schema.fields}
-    stated = {(each.source, each.name): each for each in usage(notes)}
-    dropped = [
-        stated.get(key) or _frequency(key, [], len(notes))
-        for key in declared
-        if key not in stated or stated[key].percentage < DROPPED_SHARE
-    ]
-    forms = ("single-value", "array")
-    changed = [
-        f"{each.name}: schema declares {forms[declared[key].is_array]} but usage is typically"
-        f" {forms[bool(each.is_array)]}"
-        for key, each in stated.items()
-        if key in declared and each.is_array != declared[key].is_array
-    ]
-    new = [
-        each
-        for key, each in stated.items()
-        if key not in declared and each.percentage >= DRIFT_SHARE
-    ]
-    return SchemaDrift(
-        note_type=name,
-        schema_found=True,
-        new_fields=list(map(_bare, new)),
-        dropped_fields=list(map(_bare, dropped)),
-        cardinality_changes=changed,
-    )
-
-
-def _bare(each: FieldFrequency) -> FieldFrequency:
-    return replace(each, sample_values=UNSET, is_array=UNSET, target_type=UNSET)
-
-
-SCHEMA = "schema"
-_ALIASES = {"note_type": "entity_type"}
-
-NoteType = Annotated[str, Meta(min_length=1, description="Type of notes: person, decision …")]
+    return SchemaField(name, kind, is_required, form == "array", is_relation=kind[:1].isupper())
 
 
 class SchemaTools(VaultTools):
@@ -371,18 +179,19 @@ class SchemaTools(VaultTools):
         else:
             files, name = notes_here.of_type(entity_type), entity_type or None
         pairs = [(file, schema) for file in files if (schema := notes_here.schema_of(file))]
-        if not pairs and name:
+        if name and not files:
             raise NotFound(
-                f"No schema found for type '{name}'"
-                if files
-                else f"No notes found of type '{name}'",
+                f"No notes found of type '{name}'",
+                hint="search_notes with entity_types and types shows what there is",
+            )
+        if name and not pairs:
+            raise NotFound(
+                f"No schema found for type '{name}'",
                 hint=f"write a note of type schema with `entity: {name}` and `schema:`;"
-                " schema_infer suggests its fields"
-                if files
-                else "search_notes with entity_types and types shows what there is",
+                " schema_infer suggests its fields",
             )
         notes = notes_here.statements([file for file, _ in pairs])
-        checks = [check(note, schema) for note, (_, schema) in zip(notes, pairs, strict=True)]
+        checks = [_checked(note, schema) for note, (_, schema) in zip(notes, pairs, strict=True)]
         total = len(files) if name else len(checks)
         result = _report(name, total, checks, [] if name else [file.type for file, _ in pairs])
         return as_answer(_report_text(result), result, output_format)
@@ -401,17 +210,17 @@ class SchemaTools(VaultTools):
         """Suggest a schema from what the notes of a type have in common."""
         notes_here = _TypedNotes(self._named(project))
         notes = notes_here.statements(notes_here.of_type(entity_type))
-        fields = usage(notes)
-        kept = [each for each in fields if each.percentage >= threshold]
-        required = [each.name for each in kept if each.percentage >= REQUIRED_SHARE]
+        fields = list(_usage(notes).values())
+        kept = [each for each in fields if each["percentage"] >= threshold]
+        required = [each["name"] for each in kept if each["percentage"] >= REQUIRED_SHARE]
         result = SchemaSuggestion(
             note_type=entity_type,
             notes_analyzed=len(notes),
             field_frequencies=fields,
-            suggested_schema=suggested(fields, threshold=threshold),
+            suggested_schema=dict(map(_declaration, kept)),
             suggested_required=required,
-            suggested_optional=[each.name for each in kept if each.name not in required],
-            excluded=[each.name for each in fields if each not in kept],
+            suggested_optional=[each["name"] for each in kept if each["name"] not in required],
+            excluded=[each["name"] for each in fields if each not in kept],
         )
         return as_answer(_suggestion_text(result), result, output_format)
 
@@ -428,7 +237,26 @@ class SchemaTools(VaultTools):
                 hint="schema_infer suggests one; write it as a note of type schema",
             )
         notes = notes_here.statements(notes_here.of_type(entity_type))
-        result = drift(entity_type, notes, schema)
+        declared, stated = {field.key: field for field in schema.fields}, _usage(notes)
+        of_declared = {key: stated.get(key) or _frequency(key, [], len(notes)) for key in declared}
+        result = SchemaDrift(
+            note_type=entity_type,
+            schema_found=True,
+            new_fields=[
+                _bare(each)
+                for key, each in stated.items()
+                if key not in declared and each["percentage"] >= DRIFT_SHARE
+            ],
+            dropped_fields=[
+                _bare(each) for each in of_declared.values() if each["percentage"] < DROPPED_SHARE
+            ],
+            cardinality_changes=[
+                f"{each['name']}: schema declares {_FORMS[declared[key].is_array]} but usage is"
+                f" typically {_FORMS[each['is_array']]}"
+                for key, each in stated.items()
+                if key in declared and each["is_array"] != declared[key].is_array
+            ],
+        )
         return as_answer(_drift_text(result), result, output_format)
 
 
@@ -460,11 +288,7 @@ class _TypedNotes:
         ]
 
     def for_type(self, name: str) -> Schema | None:
-        """Return the schema for notes of a type.
-
-        Raises:
-            BadInput: it is malformed.
-        """
+        """Return the schema for notes of a type; BadInput if it is malformed."""
         wanted = plain(name)
         if wanted in self._broken:
             raise self._broken[wanted]
@@ -484,21 +308,17 @@ class _TypedNotes:
 
     def statements(self, files: Sequence[NoteFile]) -> list[Statements]:
         """Return what notes state, in their order."""
-        claims, relations = self.vault.claims(files), self.vault.relations(files)
-        named = [each for of_note in relations.values() for each in of_note]
-        targets = self.vault.targets(named)
-        types = {target: file.type for target, file in targets.items()}
+        claims, edges = self.vault.claims(files), self.vault.edges(files)
         found = []
         for file, fields in zip(files, self._fields(files), strict=True):
-            said = [
-                Statement(("observation", each.category or "note"), each.text)
-                for each in claims.get(file.item, ())
-            ]
-            said += [
-                Statement(("relation", each.kind), each.target, types.get(each.target, ""))
-                for each in relations.get(file.item, ())
-            ]
-            found.append(Statements(name=file.title, said=tuple(said), fields=fields))
+            said: dict[Key, list[Statement]] = {}
+            for claim in claims.get(file.item, ()):
+                key: Key = ("observation", claim.category or "note")
+                said.setdefault(key, []).append(Statement(claim.text))
+            for _, relation, target in edges.get(file.item, ()):
+                stated = Statement(relation.target, target.type if target else "")
+                said.setdefault(("relation", relation.kind), []).append(stated)
+            found.append(Statements(file.title, said, fields))
         return found
 
     def _fields(self, files: Sequence[NoteFile]) -> list[dict[str, Any]]:
@@ -506,11 +326,105 @@ class _TypedNotes:
         return [known.get(file.item, {}) for file in files]
 
 
-def _report(
-    name: str | None, total: int, results: list[NoteCheck], types: Sequence[str]
-) -> SchemaReport:
+def _checked(note: Statements, schema: Schema) -> Row:
+    """Return how a note fits a schema; what is missing is an error where the schema is strict."""
+    declared = {field.key for field in schema.fields}
+    checks = [
+        _checked_field(field, [one.value for one in note.said.get(field.key, ())])
+        for field in schema.fields
+    ]
+    for field in schema.frontmatter:
+        value = note.fields.get(field.name)
+        given = value if isinstance(value, list) else [] if value in (None, "") else [value]
+        checks.append(_checked_field(field, list(map(str, given)), in_frontmatter=True))
+    problems = [problem for _, problem in checks if problem]
+    others = {key: len(said) for key, said in note.said.items() if key not in declared}
+    return {
+        "note_identifier": note.name,
+        "schema_entity": schema.entity,
+        "passed": not (schema.is_strict and problems),
+        "field_results": [found for found, _ in checks],
+        "unmatched_observations": {
+            name: count for (source, name), count in others.items() if source == "observation"
+        },
+        "unmatched_relations": [name for source, name in others if source == "relation"],
+        "warnings": [] if schema.is_strict else problems,
+        "errors": problems if schema.is_strict else [],
+    }
+
+
+def _checked_field(
+    field: SchemaField, said: list[str], *, in_frontmatter: bool = False
+) -> tuple[Row, str]:
+    """Return what became of one field, and what is wrong with it; "" for nothing."""
+    name, status, message, problem = field.name, "present", "", ""
+    if wrong := [value for value in said if field.values and value not in field.values]:
+        what = f"Frontmatter key '{name}' has invalid value" if in_frontmatter else ""
+        what = what or f"Field '{name}' has invalid value(s)"
+        problem = f"{what}: {', '.join(wrong)} (allowed: {', '.join(field.values)})"
+        status, message = "enum_mismatch", problem
+    elif not said and in_frontmatter:
+        status, message = "missing", f"Missing frontmatter key: {name}"
+        problem = f"Missing required frontmatter key: {name}" if field.is_required else ""
+    elif not said:
+        how = f"(no '{name} [[...]]' relation found)" if field.is_relation else ""
+        how = how or f"(expected [{name}] observation)"
+        need = "required field" if field.is_required else "optional field"
+        what = "relation" if field.is_relation else need
+        status, message = "missing", f"Missing {what}: {name} {how}"
+        problem = f"Missing required field: {name} {how}" if field.is_required else ""
+    found = row(
+        field_name=name,
+        field_type=field.type,
+        required=field.is_required,
+        status=status,
+        values=said,
+        message=message or UNSET,
+    )
+    return found, problem
+
+
+def _usage(notes: Sequence[Statements]) -> dict[Key, Row]:
+    """Return what fields notes state: claims before relations, the commonest first."""
+    stated: dict[Key, list[Sequence[Statement]]] = {}
+    for note in notes:
+        for key, said in note.said.items():
+            stated.setdefault(key, []).append(said)
+    ranked = sorted(stated.items(), key=lambda pair: (pair[0][0], -len(pair[1])))
+    return {key: _frequency(key, of_notes, len(notes)) for key, of_notes in ranked}
+
+
+def _frequency(key: Key, stated: Sequence[Sequence[Statement]], total: int) -> Row:
+    values = [one.value for of_note in stated for one in of_note]
+    kinds = Counter(one.target_type for of_note in stated for one in of_note if one.target_type)
+    return row(
+        name=key[1],
+        source=key[0],
+        count=len(stated),
+        total=total,
+        percentage=len(stated) / total if total else 0.0,
+        sample_values=list(dict.fromkeys(values))[:SAMPLES],
+        is_array=sum(len(of_note) > 1 for of_note in stated) > len(stated) / 2,
+        target_type=kinds.most_common(1)[0][0] if kinds else UNSET,
+    )
+
+
+def _bare(each: Row) -> Row:
+    return {name: each[name] for name in ("name", "source", "count", "total", "percentage")}
+
+
+def _declaration(each: Row) -> tuple[str, str]:
+    """Return the field that notes state so often, as it is written in a schema's YAML."""
+    sign = "" if each["percentage"] >= REQUIRED_SHARE else "?"
+    form = "(array)" if each["is_array"] else ""
+    is_claim = each["source"] == "observation"
+    kind = "string" if is_claim else each.get("target_type", "note").capitalize()
+    return f"{each['name']}{sign}{form}", kind
+
+
+def _report(name: str | None, total: int, results: list[Row], types: Sequence[str]) -> SchemaReport:
     # Without types the report is of one.
-    valid = [kind for each, kind in zip(results, types, strict=False) if each.passed]
+    valid = [kind for each, kind in zip(results, types, strict=False) if each["passed"]]
     by_type = [
         {"note_type": kind, "total_notes": types.count(kind), "valid_count": valid.count(kind)}
         for kind in sorted(set(types))
@@ -519,9 +433,9 @@ def _report(
         note_type=name,
         total_notes=len(results),
         total_entities=total,
-        valid_count=sum(each.passed for each in results),
-        warning_count=sum(len(each.warnings) for each in results),
-        error_count=sum(len(each.errors) for each in results),
+        valid_count=sum(each["passed"] for each in results),
+        warning_count=sum(len(each["warnings"]) for each in results),
+        error_count=sum(len(each["errors"]) for each in results),
         results=results,
         type_summaries=by_type,
     )
@@ -539,14 +453,17 @@ def _report_text(result: SchemaReport) -> str:
         ]
         lines.append("")
     for each in result.results:
-        lines.append(f"- **{each.note_identifier}** — {'valid' if each.passed else 'INVALID'}")
-        lines += [f"  - warning: {problem}" for problem in each.warnings]
-        lines += [f"  - error: {problem}" for problem in each.errors]
+        lines.append(
+            f"- **{each['note_identifier']}** — {'valid' if each['passed'] else 'INVALID'}"
+        )
+        lines += [f"  - warning: {problem}" for problem in each["warnings"]]
+        lines += [f"  - error: {problem}" for problem in each["errors"]]
     return "\n".join(lines)
 
 
-def _share(each: FieldFrequency) -> str:
-    return f"- **{each.name}** ({each.source}) — {each.percentage:.0%} ({each.count}/{each.total})"
+def _share(each: Row) -> str:
+    counts = f"{each['percentage']:.0%} ({each['count']}/{each['total']})"
+    return f"- **{each['name']}** ({each['source']}) — {counts}"
 
 
 def _suggestion_text(result: SchemaSuggestion) -> str:
@@ -561,33 +478,22 @@ def _suggestion_text(result: SchemaSuggestion) -> str:
         lines += ["", "No field is stated by enough of them; try a lower threshold."]
     if result.field_frequencies:
         lines += ["", "## Field Frequencies", ""]
-        for each in result.field_frequencies:
-            need = "required" if each.name in result.suggested_required else "optional"
-            samples = ", ".join(each.sample_values or [])
-            lines.append(f"{_share(each)} [{need}] (e.g. {samples})")
+    for each in result.field_frequencies:
+        need = "required" if each["name"] in result.suggested_required else "optional"
+        lines.append(f"{_share(each)} [{need}] (e.g. {', '.join(each['sample_values'])})")
     if result.excluded:
-        lines += [
-            "",
-            "## Excluded (below threshold)",
-            "",
-            *(f"- {each}" for each in result.excluded),
-        ]
+        lines += ["", "## Excluded (below threshold)", ""]
+        lines += [f"- {each}" for each in result.excluded]
     return "\n".join([*lines, ""])
 
 
 def _drift_text(result: SchemaDrift) -> str:
-    lines = [f"# Schema Drift: {result.note_type}", ""]
-    lists = (
-        ("New Fields (in notes but not in schema)", [_share(e) for e in result.new_fields]),
-        (
-            "Dropped Fields (in schema but rare in notes)",
-            [_share(e) for e in result.dropped_fields],
-        ),
-        ("Cardinality Changes", [f"- {each}" for each in result.cardinality_changes]),
-    )
-    for head, each in lists:
-        if each:
-            lines += [f"## {head}", "", *each, ""]
-    if len(lines) == 2:
-        lines.append("No drift: the notes state what the schema declares.")
-    return "\n".join(lines)
+    lists = {
+        "New Fields (in notes but not in schema)": map(_share, result.new_fields),
+        "Dropped Fields (in schema but rare in notes)": map(_share, result.dropped_fields),
+        "Cardinality Changes": (f"- {each}" for each in result.cardinality_changes),
+    }
+    found = [(head, shown) for head, lines in lists.items() if (shown := list(lines))]
+    parts = [line for head, shown in found for line in (f"## {head}", "", *shown, "")]
+    parts = parts or ["No drift: the notes state what the schema declares."]
+    return "\n".join([f"# Schema Drift: {result.note_type}", "", *parts])

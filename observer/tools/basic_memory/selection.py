@@ -1,16 +1,12 @@
-"""Which notes, lines and relations of a note folder a search returns, and in which order.
-
-A filter is a JSON object of fields, `{"status": "done", "owner.name": {"$in": ["ana", "bo"]}}`; a
-note has to fit all of them. What both sides can be read as a number is compared as one.
-
-Time frames are spans as "7d", "2 weeks", "last month" or "2026-01-05".
-"""
+"""Which notes, lines and relations of a note folder a search returns, and in which order."""
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -77,15 +73,6 @@ def moment_or_since_ms(text: str, *, now_ms: int) -> int | None:
     return now_ms - int(days * DAY_MS)
 
 
-def whole_days(text: str, *, now_ms: int) -> str:
-    """Return a time frame in the short form that answers name it by, such as ``14d``.
-
-    Raises:
-        BadInput: as `since_ms`.
-    """
-    return f"{round((now_ms - since_ms(text, now_ms=now_ms)) / DAY_MS)}d"
-
-
 def _days(text: str, now_ms: int) -> float | None:
     if text.lower() in _NAMED:
         return _NAMED[text.lower()]
@@ -133,63 +120,48 @@ def _at(fields: Json, path: list[str]) -> Json:
 
 def _test(key: str, wanted: Json) -> Test:
     if isinstance(wanted, list):
-        members = _members(key, wanted)
-        return lambda value: set(members) <= set(_listed_value(value))
+        every = _members(key, wanted)
+        return lambda value: every <= set(_listed_value(value))
     if not isinstance(wanted, Mapping):
-        same = str(wanted)
-        return lambda value: same in _listed_value(value)
-    if len(wanted) != 1 or (operator := next(iter(wanted))) not in _OPERATORS:
+        return lambda value: str(wanted) in _listed_value(value)
+    if len(wanted) != 1 or (name := next(iter(wanted))) not in _OPERATORS:
         raise BadInput(
             f"Invalid metadata filter for '{key}': {str(dict(wanted))[:80]}",
             hint=f"use one operator of {', '.join(_OPERATORS)}",
         )
-    return _OPERATORS[operator](key, wanted[operator])
+    if name == "$in":
+        some = _members(key, wanted[name])
+        return lambda value: not some.isdisjoint(_listed_value(value))
+    holds, limits = _OPERATORS[name], wanted[name] if name == "$between" else [wanted[name]]
+    is_fit = isinstance(limits, list) and len(limits) == len(holds)
+    if not is_fit or any(each is None or isinstance(each, list | Mapping) for each in limits):
+        raise BadInput(
+            f"'{key}' is compared with one number or text, by $between with two",
+            hint='{"$gt": 3}, {"$between": [1, 5]}',
+        )
+    return lambda value: all(map(_compares, holds, repeat(value), limits))
 
 
-def _members(key: str, wanted: Json) -> list[str]:
+def _members(key: str, wanted: Json) -> set[str]:
     if not isinstance(wanted, list) or not wanted:
         raise BadInput(f"'{key}' needs a list with at least one value", hint='write ["a", "b"]')
-    return list(map(str, wanted))
+    return set(map(str, wanted))
 
 
-def _any_of(members: set[str]) -> Test:
-    return lambda value: not members.isdisjoint(_listed_value(value))
-
-
-def _compared(holds: Callable[[Json, Json], bool]) -> Callable[[str, Json], Test]:
-    def of(key: str, wanted: Json) -> Test:
-        if isinstance(wanted, list | Mapping) or wanted is None:
-            raise BadInput(f"'{key}' is compared with one number or text", hint='{"$gt": 3}')
-        return lambda value: _holds_value(holds, value, wanted)
-
-    return of
-
-
-def _between(key: str, wanted: Json) -> Test:
-    if not isinstance(wanted, list) or len(wanted) != 2:
-        raise BadInput(f"$between of '{key}' needs two values", hint='{"$between": [1, 5]}')
-    low, high = wanted
-    return lambda value: (
-        _holds_value(lambda one, other: one >= other, value, low)
-        and _holds_value(lambda one, other: one <= other, value, high)
-    )
-
-
-def _holds_value(holds: Callable[[Json, Json], bool], value: Json, wanted: Json) -> bool:
-    """Return True if a comparison holds, by number where the wanted side is one."""
+def _compares(holds: Callable[[Json, Json], bool], value: Json, limit: Json) -> bool:
+    """Return True if a comparison holds, by number where the limit is one."""
     if value is None or isinstance(value, list | Mapping):
         return False
-    number = _number(wanted)
+    number, own = _number(limit), _number(value)
     if number is None:
-        return holds(str(value), str(wanted))
-    own = _number(value)
+        return holds(str(value), str(limit))
     return own is not None and holds(own, number)
 
 
 def _number(value: Json) -> float | None:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except ValueError:
         return None
 
 
@@ -199,18 +171,19 @@ def _listed_value(value: Json) -> list[str]:
     return list(map(str, value)) if isinstance(value, list) else [str(value)]
 
 
-_OPERATORS: dict[str, Callable[[str, Json], Test]] = {
-    "$in": lambda key, wanted: _any_of(set(_members(key, wanted))),
-    "$gt": _compared(lambda one, other: one > other),
-    "$gte": _compared(lambda one, other: one >= other),
-    "$lt": _compared(lambda one, other: one < other),
-    "$lte": _compared(lambda one, other: one <= other),
-    "$between": _between,
+_OPERATORS: dict[str, tuple[Callable[[Json, Json], bool], ...]] = {
+    "$in": (),
+    "$gt": (operator.gt,),
+    "$gte": (operator.ge,),
+    "$lt": (operator.lt,),
+    "$lte": (operator.le,),
+    "$between": (operator.ge, operator.le),
 }
+"""How each compares a field with its limits; `$in` has members instead."""
 
 
 SearchType = Literal["text", "title", "permalink", "vector", "semantic", "hybrid"]
-ResultType = Literal["entity", "observation", "relation"]
+RESULTS = ("entity", "observation", "relation")
 
 MOST = 500
 """Notes that a search by words looks at."""
@@ -226,7 +199,7 @@ class Wanted(NamedTuple):
     query: str = ""
     search_type: SearchType = "text"
     types: Sequence[str] = ()
-    entity_types: Sequence[ResultType] = ()
+    entity_types: Sequence[str] = ()
     categories: Sequence[str] = ()
     after_ms: int | None = None
     metadata: Mapping[str, Any] = {}
@@ -373,26 +346,22 @@ def _observations(
 
 def _relations(vault: Vault, notes: Sequence[_Note], query: str) -> list[Row]:
     words = words_of(query)
-    relations = vault.relations(note.file for note in notes)
-    targets = vault.targets([each for of_note in relations.values() for each in of_note])
-    hits = []
-    for note in notes:
-        for each in relations.get(note.file.item, ()):
-            target = targets.get(each.target)
-            title = f"{note.file.title} -> {target.title if target else each.target}"
-            if target and _holds(f"{title} {each.kind}", words):
-                hit = _hit(
-                    note,
-                    "relation",
-                    title,
-                    relation_permalink(note.file, each, target),
-                    metadata={},
-                    from_entity=note.file.permalink,
-                    to_entity=target.permalink,
-                    relation_type=each.kind,
-                )
-                hits.append(hit)
-    return hits
+    edges = vault.edges([note.file for note in notes])
+    return [
+        _hit(
+            note,
+            "relation",
+            f"{edge.source.title} -> {edge.to}",
+            relation_permalink(edge),
+            metadata={},
+            from_entity=edge.source.permalink,
+            to_entity=edge.target.permalink,
+            relation_type=edge.relation.kind,
+        )
+        for note in notes
+        for edge in edges.get(note.file.item, ())
+        if edge.target and _holds(f"{edge.source.title} -> {edge.to} {edge.relation.kind}", words)
+    ]
 
 
 def _entity(note: _Note) -> Row:
@@ -404,7 +373,7 @@ def _entity(note: _Note) -> Row:
 
 def _hit(
     note: _Note,
-    kind: ResultType,
+    kind: str,
     title: str,
     permalink: str,
     *,
@@ -428,20 +397,6 @@ def _hit(
         **more,
         validity=labels(note.item) or UNSET,
     )
-
-
-def check_types(entity_types: Sequence[str]) -> None:
-    """Refuse a result type that is none.
-
-    Raises:
-        BadInput: it is.
-    """
-    for each in entity_types:
-        if each not in {"entity", "observation", "relation"}:
-            raise BadInput(
-                f"'{each[:40]}' is not a valid result type",
-                hint="use entity, observation or relation",
-            )
 
 
 def tags_of(given: object) -> list[str]:

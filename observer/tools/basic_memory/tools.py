@@ -1,12 +1,9 @@
-"""The toolset `basic-memory`: its guide and its tools.
-
-Beside it the tools that search notes, and those for note folders and about this product.
-"""
+"""The toolset `basic-memory`, and its tools for searches, note folders and the product."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,7 +33,8 @@ from observer.tools.basic_memory.vault import (
     constraint,
     table,
 )
-from observer.tools.tool import ResultRow, Row, ToolResult, offered
+from observer.tools.chatgpt import FetchResult
+from observer.tools.tool import ResultRow, Row, ToolResult, as_json, offered
 
 OTHERWISE = "no note holds every word; found by words and meaning, as search_type=hybrid does"
 CRITERIA = "query, metadata_filters, tags, status, types, entity_types, categories, after_date"
@@ -103,7 +101,11 @@ class FindTools(VaultTools):
         output_format: Format = "text",
     ) -> ToolResult[FoundRows]:
         """Search the notes of a note folder; without a query, by filters alone, newest first."""
-        selection.check_types(entity_types)
+        if wrong := [each for each in entity_types if each not in selection.RESULTS]:
+            raise BadInput(
+                f"'{wrong[0][:40]}' is not a valid result type",
+                hint="use entity, observation or relation",
+            )
         metadata = dict(metadata_filters)
         if named := selection.tags_of(tags):
             metadata.setdefault("tags", list(named))
@@ -113,19 +115,15 @@ class FindTools(VaultTools):
             query=query.strip(),
             search_type=search_type,
             types=types,
-            entity_types=entity_types,  # type: ignore[arg-type]  # checked above
+            entity_types=entity_types,
             categories=categories,
             after_ms=moment_or_since_ms(after_date, now_ms=now_ms()),
             metadata=metadata,
             min_similarity=min_similarity,
         )
         is_wide = search_all_projects and not project
-        return _found(
-            lambda: self._shared() if is_wide else [self._named(project)],
-            wanted,
-            (page, page_size),
-            output_format,
-        )
+        vaults = self._shared() if is_wide else [self._named(project)]
+        return _found(vaults, wanted, (page - 1) * page_size, page_size, output_format)
 
     @offered("Search by frontmatter")
     def search_by_metadata(
@@ -141,31 +139,31 @@ class FindTools(VaultTools):
         vault = self._named(project)
         if not filters:
             raise BadInput("no filters", hint='name a field: {"status": "done"}')
-        found = selection.found(vault, Wanted(metadata=filters), at_most=offset + limit)
-        result = _page(*found, first=offset, size=limit, number=offset // limit + 1)
-        return as_answer(_shown(result, "", vault.name, output_format), result, output_format)
+        return _found([vault], Wanted(metadata=filters), offset, limit, output_format)
 
 
 def _found(
-    vaults: Callable[[], list[Vault]],
-    wanted: Wanted,
-    paged: tuple[int, int],
-    output_format: Format,
+    vaults: Sequence[Vault], wanted: Wanted, first: int, size: int, output_format: Format
 ) -> ToolResult[FoundRows]:
+    """Return hits from the first-th on; of words that no note holds what is near them."""
     if wanted.is_empty:
         raise BadInput("No search criteria", hint=f"name at least one of: {CRITERIA}")
-    number, size = paged
-    at_most, asked = number * size, vaults()
-    hits, total = _of_all(asked, wanted, at_most)
+    hits, total = _of_all(vaults, wanted, first + size)
     notice: str | UnsetType = UNSET
     if not total and wanted.query and wanted.search_type == "text":
-        hits, total = _of_all(asked, wanted._replace(search_type="hybrid"), at_most)
+        hits, total = _of_all(vaults, wanted._replace(search_type="hybrid"), first + size)
         notice = OTHERWISE if total else UNSET
-    name = ", ".join(vault.name for vault in asked)
-    result = _page(hits, total, first=at_most - size, size=size, number=number)
-    result = replace(result, notice=notice)
-    text = _shown(result, wanted.query, name, output_format)
-    return as_answer(text, result, output_format)
+    result = FoundRows(
+        results=hits[first : first + size],
+        current_page=first // size + 1,
+        page_size=size,
+        total=total,
+        total_is_exact=total < selection.MOST,
+        has_more=first + size < total,
+        notice=notice,
+    )
+    name = ", ".join(vault.name for vault in vaults)
+    return as_answer(_shown(result, wanted.query, name, output_format), result, output_format)
 
 
 def _of_all(vaults: Sequence[Vault], wanted: Wanted, at_most: int) -> tuple[list[Row], int]:
@@ -175,17 +173,6 @@ def _of_all(vaults: Sequence[Vault], wanted: Wanted, at_most: int) -> tuple[list
     if len(vaults) > 1:
         hits.sort(key=lambda hit: -float(hit["score"]))
     return hits, sum(count for _, count in of_each)
-
-
-def _page(hits: list[Row], total: int, *, first: int, size: int, number: int) -> FoundRows:
-    return FoundRows(
-        results=hits[first : first + size],
-        current_page=number,
-        page_size=size,
-        total=total,
-        total_is_exact=total < selection.MOST,
-        has_more=first + size < total,
-    )
 
 
 def _shown(result: FoundRows, query: str, project: str, output_format: Format) -> str:
@@ -224,6 +211,7 @@ def _shown(result: FoundRows, query: str, project: str, output_format: Format) -
     return "\n".join(lines)
 
 
+NO_FOLDER = "There is no note folder yet."
 MOST_CHANGES = 40
 """Changes that `release_notes` names."""
 CLOUD = """\
@@ -263,28 +251,25 @@ class ProjectTools(VaultTools):
     def list_memory_projects(self, output_format: Format = "text") -> ToolResult[ProjectRows]:
         """List the note folders: path, notes, last sync, and which is the default."""
         default = self._default()
-        found: list[Row] = []
-        for vault in self._all():
-            files = vault.notes()
-            newest = max((file.updated_ms for file in files), default=None)
-            about = {
+        found: list[Row] = [
+            {
                 "name": vault.name,
                 "path": vault.folder.path,
                 "is_default": default is not None and default.name == vault.name,
                 "note_count": len(files),
-                "last_change": None if newest is None else iso(newest),
+                "last_change": iso(max(file.updated_ms for file in files)) if files else None,
                 "last_sync": None if vault.synced_ms is None else iso(vault.synced_ms),
             }
-            found.append(about)
+            for vault in map(self._opened, self._reachable())
+            for files in [vault.notes()]
+        ]
         result = ProjectRows(projects=found, default_project=default.name if default else None)
         lines = [
             f"- {each['name']}: {each['note_count']} notes in {each['path']}"
             f"{' (default)' * each['is_default']}, last sync {each['last_sync'] or 'unknown'}"
             for each in found
         ]
-        text = (
-            "\n".join(["Available projects:", *lines]) if lines else "There is no note folder yet."
-        )
+        text = "\n".join(["Available projects:", *lines] if lines else [NO_FOLDER])
         return as_answer(text, result, output_format)
 
     @offered("Add a note folder", is_read_only=False)
@@ -323,11 +308,10 @@ class ProjectTools(VaultTools):
         """Let a note folder be one no more; its files stay on the disk. Ask the person first."""
         self._refuse_if_constrained()
         gone = self._memory.files.remove(project_name.strip())
-        result = ChangedProject(name=gone.name, path=gone.path, deleted=True)
         text = (
             f"{_about('removed', gone)}\nIts files remain on disk; add it again to find its notes."
         )
-        return ToolResult(text, result)
+        return ToolResult(text, ChangedProject(name=gone.name, path=gone.path, deleted=True))
 
     def _refuse_if_constrained(self) -> None:
         if name := constraint():
@@ -359,10 +343,10 @@ def _made(path: str) -> str:
 class CloudInfo(ResultRow):
     """Result of `cloud_info`: there is none, whatever is asked."""
 
-    connected: bool
-    authentication: str
-    subscription: str | None
-    tenant: str | None
+    connected: bool = False
+    authentication: str = "not authenticated"
+    subscription: str | None = None
+    tenant: str | None = None
 
 
 class ReleaseNotes(ResultRow):
@@ -379,10 +363,7 @@ class ProductTools(VaultTools):
     @offered("About the cloud")
     def cloud_info(self) -> ToolResult[CloudInfo]:
         """Return connection, authentication, subscription and tenant: there is no cloud."""
-        result = CloudInfo(
-            connected=False, authentication="not authenticated", subscription=None, tenant=None
-        )
-        return ToolResult(CLOUD, result)
+        return ToolResult(CLOUD, CloudInfo())
 
     @offered("About releases")
     def release_notes(self) -> ToolResult[ReleaseNotes]:
@@ -395,10 +376,8 @@ class ProductTools(VaultTools):
         newest = log.read_text(encoding="utf-8").partition("\n### ")[2].partition("\n### ")[0]
         date, _, text = newest.partition("\n")
         lines = [line for line in text.splitlines() if line.startswith("- ")][:MOST_CHANGES]
-        changes = [line.removeprefix("- ") for line in lines]
-        result = ReleaseNotes(version=__version__, date=date, changes=changes)
-        said = "\n".join((f"# observer {__version__}, {date}", "", *lines))
-        return ToolResult(said, result)
+        result = ReleaseNotes(version=__version__, date=date, changes=[one[2:] for one in lines])
+        return ToolResult("\n".join((f"# observer {__version__}, {date}", "", *lines)), result)
 
 
 class ChatHits(ResultRow):
@@ -407,16 +386,6 @@ class ChatHits(ResultRow):
     results: list[Row]
     total_count: int
     query: str
-
-
-class ChatDocument(ResultRow):
-    """Result of `fetch`."""
-
-    id: str
-    title: str
-    text: str
-    url: str
-    metadata: dict[str, str]
 
 
 class ChatTools(VaultTools):
@@ -428,32 +397,26 @@ class ChatTools(VaultTools):
     ) -> ToolResult[ChatHits]:
         """Search the notes, for clients that know only search and fetch."""
         wanted = Wanted(query=query.strip())
-        found = _found(lambda: [self._named("")], wanted, (1, SHOWN), "text").result
+        found = _found([self._named("")], wanted, 0, SHOWN, "text").result
         hits: list[Row] = [
             {"id": hit["permalink"], "title": hit["title"], "url": hit["permalink"]}
             for hit in found.results
         ]
-        result = ChatHits(results=hits, total_count=found.total, query=query)
-        return as_answer("", result, "json")
+        return as_json(ChatHits(results=hits, total_count=found.total, query=query))
 
     @offered("Fetch (ChatGPT)")
     def fetch(
         self,
         id: Annotated[str, Meta(description="Id of a result, or the title of a note.")],  # noqa: A002 - the documented name
-    ) -> ToolResult[ChatDocument]:
+    ) -> ToolResult[FetchResult]:
         """Return the whole text of a note, for clients that know only search and fetch."""
         vault = self._named("", id)
         file = vault.find(id)
         if file is None:
             raise NotFound(f"no note {id[:200]!r}", hint="search for it first")
-        result = ChatDocument(
-            id=id,
-            title=file.title,
-            text=vault.read(file).text,
-            url=id,
-            metadata={"format": "markdown"},
-        )
-        return as_answer("", result, "json")
+        about = {"format": "markdown"}
+        text = vault.read(file).text
+        return as_json(FetchResult(id=id, title=file.title, text=text, url=id, metadata=about))
 
 
 GUIDE = """\

@@ -1,10 +1,6 @@
 """The notes of one note folder as the toolset names them: by title, permalink, path or memory URL.
 
-What is on the disk is true: a call reads what has changed in a note folder before it answers.
-A note folder is what Basic Memory calls a project. Its name begins the permalinks of notes that
-are written here, and may begin an identifier.
-
-A memory URL is `memory://` in front of what names a note, or of a pattern of permalinks.
+A note folder is what Basic Memory calls a project: its name begins the permalinks of new notes.
 """
 
 from __future__ import annotations
@@ -12,17 +8,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import replace
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from fnmatch import translate
 from functools import cached_property, wraps
-from heapq import nlargest
-from operator import attrgetter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import orjson
-from msgspec import Meta, to_builtins
+from msgspec import Meta
 
 from observer.core.client_variables import client_variable
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
@@ -37,25 +30,25 @@ from observer.notes.folders.tree import is_note
 from observer.notes.values import MOST_NEAR
 from observer.projects.policy import Policies
 from observer.search.rank import Hit
-from observer.store.note_files import target_key
 from observer.tools.note_api import stands
-from observer.tools.tool import Result, Tool, ToolResult, Tools
+from observer.tools.tool import Result, Tool, ToolResult, Tools, as_json
 
 SCHEME = "memory://"
 MAX_CHARS = 2_028
 _FORBIDDEN = re.compile(r'[<>"|?\x00-\x1f]')
 
 
-def named_by(text: str) -> str:
+def named_by(text: str, *, is_url: bool = False) -> str:
     """Return what a URL or a plain identifier names, without the scheme and outer slashes.
 
-    A plain identifier may be a title, which has whatever characters it likes.
+    A plain identifier may be a title, which has whatever characters it likes; with `is_url` it is
+    a URL without its scheme.
 
     >>> [named_by(text) for text in ("memory://specs/search/", "Who pays?")]
     ['specs/search', 'Who pays?']
 
     Raises:
-        BadInput: it is empty, leads out of its folder, or begins like a memory URL but is none.
+        BadInput: it is empty, leads out of its folder, or is meant as a memory URL but is none.
     """
     plain = text.strip()
     if leaves_folder(plain):
@@ -63,37 +56,25 @@ def named_by(text: str) -> str:
             f"{plain[:80]!r} is not allowed: paths must stay within project boundaries",
             hint="name a path inside the note folder",
         )
-    if plain.startswith(SCHEME) or not plain.strip("/ "):
-        return checked(plain)
-    return plain.strip("/ ")
-
-
-def checked(text: str) -> str:
-    """Return what a memory URL names, also where its scheme is left out; otherwise as `named_by`.
-
-    Raises:
-        BadInput: it is not a memory URL, is empty, or leads out of its folder.
-    """
-    path = text.strip().removeprefix(SCHEME)
-    problem = ""
-    if not path.strip("/ "):
-        problem = "it names nothing"
-    elif len(text) > MAX_CHARS:
-        problem = f"it has more than {MAX_CHARS} characters"
-    elif "://" in path:
-        problem = "it is an address of another kind"
-    elif "//" in path:
-        problem = "it has an empty part"
-    elif found := _FORBIDDEN.search(path):
-        problem = f"it contains {found[0]!r}"
-    elif leaves_folder(path):
-        problem = "paths must stay within project boundaries"
-    if problem:
+    path = plain.removeprefix(SCHEME)
+    named = path.strip("/ ")
+    if named and not is_url and path == plain:
+        return named
+    forbidden = _FORBIDDEN.search(path)
+    problems = (
+        ("it names nothing", not named),
+        (f"it has more than {MAX_CHARS} characters", len(text) > MAX_CHARS),
+        ("it is an address of another kind", "://" in path),
+        ("it has an empty part", "//" in path),
+        (f"it contains {forbidden and forbidden[0]!r}", forbidden),
+        ("paths must stay within project boundaries", leaves_folder(path)),
+    )
+    if problem := next((said for said, is_so in problems if is_so), ""):
         raise BadInput(
             f"{text[:80]!r} is not a memory URL: {problem}",
             hint="write memory://FOLDER/NOTE, or memory://FOLDER/* for all of a folder",
         )
-    return path.strip("/ ")
+    return named
 
 
 def leaves_folder(path: str) -> bool:
@@ -121,8 +102,6 @@ NEAREST = 3
 CONSTRAINT, DEFAULT = "BASIC_MEMORY_MCP_PROJECT", "BASIC_MEMORY_DEFAULT_PROJECT"
 """Variables of the client: the one note folder that it may use, and the one that is meant where
 none is named."""
-FEW_TARGETS = 50
-"""Names that are looked up one by one; of more, all notes are read at once."""
 OBSERVATION_CHARS = 200
 
 _NOT_IN_LINKS = frozenset("[]|#")
@@ -144,7 +123,7 @@ ProjectName = Annotated[
 def as_answer(text: str, result: Result, output_format: Format) -> ToolResult[Result]:
     """Return an answer in the format that a client asks for."""
     if output_format == "json":
-        return ToolResult(orjson.dumps(to_builtins(result)).decode(), result, is_json=True)
+        return as_json(result)
     return ToolResult(text, result)
 
 
@@ -161,40 +140,6 @@ def table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]], output_format
     return "\n".join([rule, line(head, bold, plain), rule, *map(line, cells), rule])
 
 
-class _Call:
-    """A call of a tool: the note folders that it uses, and what it could not read of them."""
-
-    def __init__(self) -> None:
-        self.until_s = time.monotonic() + WITHIN_S
-        self.vaults: dict[NoteFolder, Vault] = {}
-        self.notices: list[str] = []
-
-    def opened(self, vault: Vault, *, within_s: float | None = None) -> Vault:
-        """Return a note folder with what has changed in it, as far as there is time."""
-        if known := self.vaults.get(vault.folder):
-            return known
-        self.vaults[vault.folder] = vault
-        try:
-            seen = vault.files.catch_up(
-                vault.folder, within_s=within_s or max(0.0, self.until_s - time.monotonic())
-            )
-        except ObserverError as error:  # what is known answers nevertheless
-            self.notices.append(f"{error}; what was known of its notes may be old")
-            return vault
-        vault.left, vault.synced_ms = seen.left, seen.synced_ms
-        if seen.is_late:
-            read = max(0, seen.files - len(seen.left))
-            many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
-            self.notices.append(
-                f"{many} of the note folder {vault.name} read so far, the rest is being read;"
-                " ask again"
-            )
-        return vault
-
-
-_CALL: ContextVar[_Call] = ContextVar("call")
-
-
 def constraint() -> str:
     """Return the name of the one note folder that the client may use; empty for all."""
     return client_variable(CONSTRAINT)
@@ -206,18 +151,53 @@ class VaultTools(Tools):
     An answer also says what was not read yet of the note folders that it used.
     """
 
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
+        super().__init__(memory, here)
+        self._until_s = time.monotonic() + WITHIN_S
+        self._vaults: dict[NoteFolder, Vault] = {}
+        self._notices: list[str] = []
+
     @classmethod
     def of(cls, memory: Memory, here: Callable[[], str]) -> tuple[Tool, ...]:
-        """Return the tools of a memory, in the order of their document."""
-        return tuple(replace(tool, run=_said(tool.run)) for tool in super().of(memory, here))
+        """Return the tools of a memory, in the order of their document, each call with its own."""
+
+        def anew(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]:
+            @wraps(run)
+            def called(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
+                tools = cls(memory, here)
+                try:
+                    answer = getattr(tools, run.__name__)(**arguments)
+                except ObserverError as error:
+                    error.hint = "; ".join(filter(None, (error.hint, *tools._notices)))
+                    raise
+                notice = "\n".join(filter(None, (answer.notice, *tools._notices)))
+                return replace(answer, notice=notice)
+
+            return called
+
+        return tuple(replace(tool, run=anew(tool.run)) for tool in super().of(memory, here))
 
     def _opened(self, folder: NoteFolder, *, within_s: float | None = None) -> Vault:
-        """Return a note folder once what has changed in it is read, or as much as can be."""
-        return _CALL.get().opened(Vault(self._memory, folder), within_s=within_s)
-
-    def _all(self) -> list[Vault]:
-        """Return all, by name."""
-        return [self._opened(folder) for folder in self._reachable()]
+        """Return a note folder once what has changed in it is read, as far as there is time."""
+        if known := self._vaults.get(folder):
+            return known
+        vault = self._vaults[folder] = Vault(self._memory, folder)
+        try:
+            seen = vault.files.catch_up(
+                folder, within_s=within_s or max(0.0, self._until_s - time.monotonic())
+            )
+        except ObserverError as error:  # what is known answers nevertheless
+            self._notices.append(f"{error}; what was known of its notes may be old")
+            return vault
+        vault.left, vault.synced_ms = seen.left, seen.synced_ms
+        if seen.is_late:
+            read = max(0, seen.files - len(seen.left))
+            many = f"{read:,} of {seen.files:,} files" if seen.files else "nothing"
+            self._notices.append(
+                f"{many} of the note folder {vault.name} read so far, the rest is being read;"
+                " ask again"
+            )
+        return vault
 
     def _reachable(self) -> Sequence[NoteFolder]:
         """Return the note folders that the client may use: one alone, or all of them."""
@@ -243,10 +223,6 @@ class VaultTools(Tools):
 
         The constraint of the client goes before the name. An identifier may begin with the name of
         its note folder, which counts where none is named, before the default.
-
-        Raises:
-            NotFound: there is none.
-            Ambiguous: there are several, and the client works in none of their projects.
         """
         if name := constraint() or project.strip():
             return self._opened(self._memory.files.listed.named(name))
@@ -268,11 +244,7 @@ class VaultTools(Tools):
         )
 
     def _default(self) -> Vault | None:
-        """Return the note folder that is meant where none is named, if any is.
-
-        That is the client's, else the one that was set, else that of where the client works, or
-        the only one.
-        """
+        """Return the client's note folder, the one that was set, that of here, or the only one."""
         if name := constraint() or client_variable(DEFAULT) or self._memory.files.listed.default():
             return self._opened(self._memory.files.listed.named(name))
         known = self._memory.files.listed.all()
@@ -288,19 +260,17 @@ class VaultTools(Tools):
         return self._opened(chosen[0]) if len(chosen) == 1 else None
 
 
-def _said(run: Callable[..., ToolResult[Any]]) -> Callable[..., ToolResult[Any]]:
-    @wraps(run)
-    def said(**arguments: Any) -> ToolResult[Any]:  # noqa: ANN401 - each tool has its own
-        call = _Call()
-        _CALL.set(call)
-        try:
-            answer = run(**arguments)
-        except ObserverError as error:
-            error.hint = "; ".join(filter(None, (error.hint, *call.notices)))
-            raise
-        return replace(answer, notice="\n".join(filter(None, (answer.notice, *call.notices))))
+class Edge(NamedTuple):
+    """A relation between two notes; without `target` nothing has that name."""
 
-    return said
+    source: NoteFile
+    relation: Relation
+    target: NoteFile | None
+
+    @property
+    def to(self) -> str:
+        """The title of the target, or what it is called where there is none."""
+        return self.target.title if self.target else self.relation.target
 
 
 class Vault:
@@ -334,11 +304,7 @@ class Vault:
         return self.files.list(self.folder, under=under)
 
     def path_of(self, directory: str, name: str) -> str:
-        """Return the path of a file in a directory of the folder; `/` is its top.
-
-        Raises:
-            BadInput: it leads out of the folder.
-        """
+        """Return the path of a file in a directory, `/` the top; BadInput if it leads out of it."""
         inside = directory.strip().strip("/")
         leaving = directory if inside and leaves_folder(directory.strip()) else name
         if leaves_folder(leaving.strip()):
@@ -348,16 +314,8 @@ class Vault:
             )
         return f"{inside}/{name}" if inside else name
 
-    def permalink_for(self, path: str) -> str:
-        """Return the permalink that a new note at a path gets: the folder's name begins it."""
-        return f"{self.name}/{permalink_of(path)}"
-
     def find(self, identifier: str) -> NoteFile | None:
-        """Return the note that an identifier means exactly; of several the first by path.
-
-        Raises:
-            BadInput: it leads out of the folder.
-        """
+        """Return the first note by path that an identifier means exactly; raises as `called`."""
         return next(iter(self.called(identifier)), None)
 
     def exact(self, identifier: str) -> NoteFile:
@@ -394,20 +352,16 @@ class Vault:
 
         Of a pattern, among those that fit it.
         """
+        fitting = (self.matching(name) if "*" in name else ()) or self.notes()
+        titles = {spelling_key(file.title): file for file in reversed(fitting)}
         key = spelling_key(name.rpartition("/")[2])
-        likeness = SequenceMatcher(b=key, autojunk=False)
-
-        def alike(file: NoteFile) -> float:
-            likeness.set_seq1(spelling_key(file.title))
-            return likeness.ratio()
-
-        fitting = self.matching(name) if "*" in name else ()
-        return nlargest(NEAREST, fitting or self.notes(), key=alike)
+        return [titles[each] for each in get_close_matches(key, titles, NEAREST, cutoff=0)]
 
     def called(self, identifier: str) -> Sequence[NoteFile]:
         """Return the notes of an identifier: by permalink, path, title or alias, nothing near.
 
-        Where there is none, those whose path, title or alias is spelled alike, unread ones too.
+        Where there is none, those whose path, title or alias is spelled alike, unread ones too;
+        raises as `named_by`.
         """
         name = _name(identifier)
         bare = name.removeprefix(f"{self.name}/")
@@ -495,15 +449,11 @@ class Vault:
     def standing_near(self, file: NoteFile) -> list[str]:
         """Return a line for each standing note that may be about the same as one just written."""
         item = self.items([file]).get(file.item)
-        near = [one.item for one in self._memory.notes.near(item)[:MOST_NEAR]] if item else []
-        links = [
-            f"[[{one.title}]]" if _NOT_IN_LINKS.isdisjoint(one.title) else f"#{one.id}"
-            for one in near
-        ]
-        return [
-            stands(one, how=f"add the line `- supersedes {link}` to this note")
-            for one, link in zip(near, links, strict=True)
-        ]
+        lines = []
+        for one in [one.item for one in self._memory.notes.near(item)[:MOST_NEAR]] if item else ():
+            link = f"[[{one.title}]]" if _NOT_IN_LINKS.isdisjoint(one.title) else f"#{one.id}"
+            lines.append(stands(one, how=f"add the line `- supersedes {link}` to this note"))
+        return lines
 
     def items(self, files: Iterable[NoteFile]) -> Mapping[int, Item]:
         """Return the notes as they are stored, by id."""
@@ -534,29 +484,17 @@ class Vault:
         with self.files.reading() as reader:
             return reader.claims_of(file.item for file in files)
 
-    def relations(self, files: Iterable[NoteFile]) -> Mapping[int, Sequence[Relation]]:
-        """Return the relations of notes, by id."""
+    def edges(self, files: Collection[NoteFile]) -> Mapping[int, Sequence[Edge]]:
+        """Return the relations of notes, each in its note's order, by the ids of the notes."""
         with self.files.reading() as reader:
-            return reader.relations_of(file.item for file in files)
-
-    def targets(self, relations: Collection[Relation]) -> Mapping[str, NoteFile]:
-        """Return the notes that relations name, by their targets; unknown ones are left out."""
-        if len(relations) <= FEW_TARGETS:
-            return self.files.targets(self.folder, relations)
-        known: dict[str, NoteFile] = {}
-        notes = self.notes()
-        with self.files.reading() as reader:
-            aliases = reader.aliases_of(file.item for file in notes)
-        for file in reversed(notes):
-            known |= {target_key(name): file for name in aliases.get(file.item, ())}
-        for name_of in (attrgetter("title"), attrgetter("path"), attrgetter("permalink")):
-            known |= {target_key(name_of(file)): file for file in reversed(notes)}
-        found = {
-            each.target: known.get(target_key(each.target))
-            or known.get(target_key(each.target).rpartition("/")[2])
-            for each in relations
+            known = reader.relations_of(file.item for file in files)
+        named = [one for of_note in known.values() for one in of_note]
+        targets = self.files.targets(self.folder, named)
+        return {
+            file.item: [Edge(file, one, targets.get(one.target)) for one in known[file.item]]
+            for file in files
+            if file.item in known
         }
-        return {target: file for target, file in found.items() if file}
 
     def read(self, file: NoteFile) -> FileText:
         """Return a note, as the file is now; raises as `NoteFiles.read`."""
@@ -584,10 +522,11 @@ def observation_permalink(file: NoteFile, claim: Claim) -> str:
     return f"{file.permalink}/observations/{permalink_of(claim.category or 'note')}/{slug}"
 
 
-def relation_permalink(file: NoteFile, relation: Relation, target: NoteFile | None) -> str:
+def relation_permalink(edge: Edge) -> str:
     """Return the permalink of a relation."""
+    source, relation, target = edge
     to = target.permalink if target else permalink_of(relation.target)
-    return f"{file.permalink}/{permalink_of(relation.kind)}/{to}"
+    return f"{source.permalink}/{permalink_of(relation.kind)}/{to}"
 
 
 def _name(identifier: str) -> str:

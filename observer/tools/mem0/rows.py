@@ -1,12 +1,4 @@
-"""Messages, plans, results and errors of the mem0 tools.
-
-Without a model, the owner's own words become memories unchanged. Refusals are JSON-RPC errors
-with the codes and types that users of mem0 handle.
-
-The agent is a language model already: it sees more than a second one would, and can decide better
-what is new, what changes and what no longer holds. A plan is checked as a whole before any memory
-is changed.
-"""
+"""Messages, plans, results and errors of the mem0 tools."""
 
 from __future__ import annotations
 
@@ -75,11 +67,9 @@ def memorable(messages: Sequence[Message], *, by: Literal["user", "agent"]) -> l
     For a user those are the user's messages, for an agent the assistant's; if there are none, the
     other one's. System messages are never kept.
     """
-    own = "user" if by == "user" else "assistant"
-    for roles in ((own,), _SPEAKERS):
-        if texts := [each.text for each in messages if each.role in roles and each.text]:
-            return texts
-    return []
+    said = [each for each in messages if each.role in _SPEAKERS and each.text]
+    own = [each.text for each in said if each.role == {"user": "user", "agent": "assistant"}[by]]
+    return own or [each.text for each in said]
 
 
 def transcript(messages: Sequence[Message]) -> list[str]:
@@ -107,9 +97,7 @@ def refusal(error: ObserverError) -> JsonRpcError:
     elif isinstance(error, NotFound):
         name = "MemoryNotFoundError"
     return JsonRpcError(
-        code=code,
-        message=f"{what}{error.message}",
-        data={"type": name, "details": error.hint},
+        code=code, message=f"{what}{error.message}", data={"type": name, "details": error.hint}
     )
 
 
@@ -142,31 +130,16 @@ class MemoryRow(ResultRow):
     validity: list[str] | UnsetType = UNSET
 
 
-class MemoryEvent(ResultRow):
-    """The outcome for one memory: ADD, UPDATE, DELETE, or NOOP if it was known already."""
-
-    id: str
-    memory: str
-    event: str
-
-
-class RelationRow(ResultRow, frozen=True):
-    """What a memory says that one entity has to do with another."""
-
-    source: str
-    relationship: str
-    destination: str
-
-
 class Added(ResultRow):
     """Result of `add_memory`, in the order of the messages or of the plan.
 
-    `near` are standing memories that may be about the same as what was stored; nearest first.
+    The `event` of a memory is ADD, UPDATE, DELETE, or NOOP if it was known already. `near` are
+    standing memories that may be about the same as what was stored; nearest first.
     """
 
     message: str
-    results: list[MemoryEvent]
-    relations: list[RelationRow] | UnsetType = UNSET
+    results: list[Row]
+    relations: list[Row] | UnsetType = UNSET
     near: list[Row] | UnsetType = UNSET
     final_at: str | UnsetType = UNSET
 
@@ -175,7 +148,7 @@ class MemoriesResult(ResultRow):
     """Result of `search_memories`, best first, and of `get_all_memories`, newest first."""
 
     results: list[MemoryRow]
-    relations: list[RelationRow] | UnsetType = UNSET
+    relations: list[Row] | UnsetType = UNSET
     left_out: int | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
@@ -264,13 +237,11 @@ def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
     )
 
 
-def related(items: Iterable[Item]) -> list[RelationRow]:
+def related(items: Iterable[Item]) -> list[Row]:
     """Return what memories say of entities, each relation once."""
     found = dict.fromkeys(chain.from_iterable(map(relations_of, items)))
-    return [
-        RelationRow(source=source, relationship=kind, destination=target)
-        for source, kind, target in found
-    ]
+    names = ("source", "relationship", "destination")
+    return [dict(zip(names, relation, strict=True)) for relation in found]
 
 
 def second(at_ms: int) -> str:
@@ -290,12 +261,12 @@ class PlanStep(msgspec.Struct, frozen=True):
 
 
 class StepOutcome(NamedTuple):
-    """The outcome of a step; of what it added the memories near it and what it says of entities."""
+    """What became of a memory; of an added one those near it, of a deleted one when it is final."""
 
-    event: MemoryEvent
+    item: Item
+    event: str
     near: tuple[Similar, ...] = ()
     final_ms: int | None = None
-    relations: Sequence[RelationRow] = ()
 
 
 def apply_plan(
@@ -335,10 +306,9 @@ def apply_plan(
         if item is None:
             done.append(_added(notes, step.text, like, folder))
         elif step.event == "DELETE":
-            done.append(StepOutcome(_event(item, "DELETE"), final_ms=notes.erase(item.id)))
+            done.append(StepOutcome(item, "DELETE", final_ms=notes.erase(item.id)))
         else:
-            changed = notes.edit(item.id, Changes(content=step.text))
-            done.append(StepOutcome(_event(changed, "UPDATE")))
+            done.append(StepOutcome(notes.edit(item.id, Changes(content=step.text)), "UPDATE"))
     return done
 
 
@@ -349,12 +319,6 @@ def _added(notes: Notes, text: str, like: Note, folder: str) -> StepOutcome:
     metadata = metadata_of(known) if known else {}
     is_same = {**metadata, **(new.metadata or {})} == metadata
     if known and set(new.tags) <= set(known.tags) and is_same:
-        near = notes.near(known)[:NEAREST]
-        return StepOutcome(_event(known, "NOOP"), near, relations=related([known]))
+        return StepOutcome(known, "NOOP", notes.near(known)[:NEAREST])
     kept = notes.remember(new, folder=folder, most_near=NEAREST)
-    event = _event(kept.item, "UPDATE" if kept.updated else "ADD")
-    return StepOutcome(event, kept.near, relations=related([kept.item]))
-
-
-def _event(item: Item, name: str) -> MemoryEvent:
-    return MemoryEvent(id=memory_id(item), memory=item.narrative, event=name)
+    return StepOutcome(kept.item, "UPDATE" if kept.updated else "ADD", kept.near)

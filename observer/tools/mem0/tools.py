@@ -1,8 +1,7 @@
 """The mem0 toolset: memories of users and agents, apart from each other, by seven tools.
 
 A memory is a personal note, its owner's name the user's or the agent's, or a note of the team in
-the client's project, if the person has set `mem0_scope` so; names, parameters, texts
-and errors are those that clients of mem0 servers know. The docstrings are what models read.
+the client's project, if the person has set `mem0_scope` so.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from observer.tools.mem0 import rows
 from observer.tools.mem0.rows import (
     Message,
     PlanStep,
-    RelationRow,
     StepOutcome,
     apply_plan,
     memorable,
@@ -34,7 +32,7 @@ from observer.tools.mem0.rows import (
     transcript,
 )
 from observer.tools.note_api import stands
-from observer.tools.tool import ToolResult, Tools, offered
+from observer.tools.tool import Row, ToolResult, Tools, offered
 
 GUIDE = """\
 Memories of users and agents. Store what will matter in later conversations (preferences, facts \
@@ -175,11 +173,7 @@ class Mem0(Tools):
 
     @_reads("One memory")
     def get_memory(
-        self,
-        memory_id: MemoryId,
-        *,
-        user_id: OwnerCheck = "",
-        agent_id: OwnerCheck = "",
+        self, memory_id: MemoryId, *, user_id: OwnerCheck = "", agent_id: OwnerCheck = ""
     ) -> ToolResult[rows.MemoryRow]:
         """Get one memory in full: its text, owner, time and metadata."""
         _, item = self._kept(memory_id, user_id, agent_id)
@@ -234,11 +228,7 @@ class Mem0(Tools):
 
     @_writes("Delete a memory")
     def delete_memory(
-        self,
-        memory_id: MemoryId,
-        *,
-        user_id: OwnerCheck = "",
-        agent_id: OwnerCheck = "",
+        self, memory_id: MemoryId, *, user_id: OwnerCheck = "", agent_id: OwnerCheck = ""
     ) -> ToolResult[rows.Changed]:
         """Delete one memory for good; until the answer's time its owner can bring it back."""
         memory, item = self._kept(memory_id, user_id, agent_id)
@@ -272,22 +262,24 @@ class Mem0(Tools):
         return [] if final_ms is None else [note_api.final(final_ms, is_now=is_now, how=how)]
 
     def _added(self, done: list[StepOutcome], whose: Owner) -> ToolResult[rows.Added]:
-        events = [each.event for each in done]
-        counts = Counter(event.event for event in events)
+        counts = Counter(each.event for each in done)
         message = f"Added {counts['ADD']} memories for {whose}"
         for name, word in (("UPDATE", "updated"), ("DELETE", "deleted"), ("NOOP", "known already")):
             message += f", {counts[name]} {word}" if counts[name] else ""
+        events: list[Row] = [
+            {"id": rows.memory_id(each.item), "memory": each.item.narrative, "event": each.event}
+            for each in done
+        ]
         stored = [
-            f"{number}. ID: {each.id} - {_line(each.memory)} ({each.event})"
+            f"{number}. ID: {each['id']} - {_line(each['memory'])} ({each['event']})"
             for number, each in enumerate(events, start=1)
         ]
-        new = {event.id for event in events}
-        near_by_id = {rows.memory_id(one.item): one for each in done for one in each.near}
-        near = [one for name, one in near_by_id.items() if name not in new]
-        near = sorted(near, key=lambda one: -one.nearness)[: rows.NEAREST]
+        new = {each.item.id for each in done}
+        by_id = {one.item.id: one for each in done for one in each.near if one.item.id not in new}
+        near = sorted(by_id.values(), key=lambda one: -one.nearness)[: rows.NEAREST]
         lines = [stands(one.item, name=rows.memory_id(one.item)) for one in near]
         final_ms = max((each.final_ms for each in done if each.final_ms), default=None)
-        relations = list(dict.fromkeys(one for each in done for one in each.relations))
+        relations = rows.related(each.item for each in done if each.event != "DELETE")
         text = [message, *stored, *_relations(relations), *lines]
         text += [*([SETTLE] if near else []), *self._final(final_ms)]
         added = rows.Added(
@@ -308,11 +300,7 @@ class Mem0(Tools):
         return ToolResult("\n".join(text), added)
 
     def _kept(self, memory_id: str, user_id: str, agent_id: str) -> tuple[Memory, Item]:
-        """Return our memory as the owner of an item sees it, and the item.
-
-        Raises:
-            NotFound: there is no such item, or it does not belong to the user or agent named.
-        """
+        """Return the memory as the owner of an item sees it, and the item if it is theirs."""
         if self._is_team:
             item = rows.own(self._memory.notes, memory_id, Note(content="", scope="team"))
             whose_tags = self._options(named(user_id, agent_id)).tags if user_id or agent_id else ()
@@ -358,8 +346,8 @@ def _listed(head: str, lines: list[str], remarks: list[str]) -> str:
     return "\n".join([f"{head}:" if numbered else head, *numbered, *remarks])
 
 
-def _relations(found: Sequence[RelationRow]) -> list[str]:
-    said = [f"{one.source} -{one.relationship}-> {one.destination}" for one in found[:MOST_SHOWN]]
+def _relations(found: Sequence[Row]) -> list[str]:
+    said = ["{source} -{relationship}-> {destination}".format(**one) for one in found[:MOST_SHOWN]]
     more = f" and {len(found) - MOST_SHOWN} more" if found[MOST_SHOWN:] else ""
     return [f"Relations: {'; '.join(map(_line, said))}{more}"] if found else []
 

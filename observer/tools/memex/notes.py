@@ -24,15 +24,7 @@ from observer.tools.fence import defused
 from observer.tools.labels import labels, with_suspicion
 from observer.tools.note_api import stands
 from observer.tools.render import ProjectName
-from observer.tools.tool import (
-    PersonQuestion,
-    ResultRow,
-    Row,
-    ToolResult,
-    Tools,
-    offered,
-    row,
-)
+from observer.tools.tool import PersonQuestion, ResultRow, Row, ToolResult, Tools, offered, row
 
 AMENDMENT = "[Amendment] "
 MOST = 100
@@ -243,12 +235,10 @@ class NoteTools(Tools):
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )
-        remarks = (f"({remark})" for remark in (found.notice, found.degraded) if remark)
-        hits = (
-            f"{_line(hit.item, name)}\n  {text}"
-            for hit, text in zip(found.hits, excerpts, strict=True)
-        )
-        text = "\n".join((*remarks, *hits)) if found.hits else "No notes found."
+        lines = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
+        for hit, excerpt in zip(found.hits, excerpts, strict=True):
+            lines.append(f"{_line(hit.item, name)}\n  {excerpt}")
+        text = "\n".join(lines) if found.hits else "No notes found."
         return ToolResult(paragraphs(text, _flashback_section(flashbacks)), result)
 
     @offered("Recent notes")

@@ -1,10 +1,4 @@
-"""The memex toolset: thirteen tools for notes in layers, signals and inferences.
-
-Names, parameters, texts and guards are those that users of the memex know; everything beyond is
-additional and optional. Notes of all projects are one memex.
-
-The five tools for signals, patterns found across notes, and for inferences made from them.
-"""
+"""The memex toolset: its guide, and the five tools for signals and inferences."""
 
 from __future__ import annotations
 

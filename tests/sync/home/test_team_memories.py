@@ -53,7 +53,7 @@ def there(bob: Machine) -> Ask:
 
 
 def add(ask: Ask, text: str, **whose: str) -> str:
-    return str(ask("add_memory", messages=[Message("user", text)], **whose).results[0].id)
+    return str(ask("add_memory", messages=[Message("user", text)], **whose).results[0]["id"])
 
 
 def all_of(ask: Ask, **whose: str) -> list[str]:

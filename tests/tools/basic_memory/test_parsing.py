@@ -11,26 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput, NotFound
-from observer.tools.basic_memory import directory, selection
+from observer.tools.basic_memory import selection
+from observer.tools.basic_memory.directory import check_canvas
 from observer.tools.basic_memory.notes import TextEdit, apply
-from observer.tools.basic_memory.schemas import (
-    SchemaField,
-    Statement,
-    Statements,
-    check,
-    drift,
-    read_schema,
-    suggested,
-    usage,
-)
-from observer.tools.basic_memory.selection import (
-    DAY_MS,
-    moment_or_since_ms,
-    since_ms,
-    tags_of,
-    whole_days,
-)
-from observer.tools.basic_memory.vault import checked, leaves_folder, matcher, named_by
+from observer.tools.basic_memory.schemas import SchemaField, read_schema
+from observer.tools.basic_memory.selection import DAY_MS, moment_or_since_ms, since_ms, tags_of
+from observer.tools.basic_memory.vault import leaves_folder, matcher, named_by
 from tests.tools.basic_memory.conftest import Folders
 
 NOW_MS = 1_767_614_400_000  # 2026-01-05T12:00Z, a Monday
@@ -53,17 +39,13 @@ NO_FRAMES = {
 }
 
 
-def test_a_time_frame_reaches_back_so_many_days() -> None:
+def test_a_time_frame_reaches_back_so_many_days_or_is_refused() -> None:
     for days, frames in REACHES.items():
         for text in frames.split(", "):
             assert NOW_MS - since_ms(text, now_ms=NOW_MS) == days * DAY_MS, text
-            assert whole_days(text, now_ms=NOW_MS) == f"{days}d"
     assert 2 * DAY_MS <= NOW_MS - since_ms("since Saturday", now_ms=NOW_MS) <= 4 * DAY_MS
-
-
-def test_what_is_no_time_frame_is_refused() -> None:
-    for reason, frames in NO_FRAMES.items():
-        for text in frames:
+    for reason, texts in NO_FRAMES.items():
+        for text in texts:
             with pytest.raises(BadInput, match=reason):
                 since_ms(text, now_ms=NOW_MS)
 
@@ -81,17 +63,6 @@ def test_any_text_is_a_time_frame_or_refused(text: str) -> None:
         assert since_ms(text, now_ms=NOW_MS) < NOW_MS
 
 
-def test_a_memory_url_names_a_note() -> None:
-    names = {
-        "memory://specs/search": "specs/search",
-        "specs/search": "specs/search",
-        "memory://specs/*": "specs/*",
-        " Search Spec ": "Search Spec",
-        "memory://渡し船": "渡し船",
-    }
-    assert {text: named_by(text) for text in names} == names
-
-
 NO_URLS = {
     "": "names nothing",
     "memory://": "names nothing",
@@ -107,10 +78,18 @@ NO_URLS = {
 }
 
 
-def test_what_is_no_memory_url_is_refused() -> None:
+def test_a_memory_url_names_a_note_or_is_refused() -> None:
+    names = {
+        "memory://specs/search": "specs/search",
+        "specs/search": "specs/search",
+        "memory://specs/*": "specs/*",
+        " Search Spec ": "Search Spec",
+        "memory://渡し船": "渡し船",
+    }
+    assert {text: named_by(text) for text in names} == names
     for text, reason in NO_URLS.items():
         with pytest.raises(BadInput) as refused:
-            checked(text)
+            named_by(text, is_url=True)
         assert reason in refused.value.message
 
 
@@ -181,33 +160,26 @@ BOX = {"x": 0, "y": 0.5, "width": 10, "height": 10}
 TEXT = {"id": "a", "type": "text", "text": "hello", "color": "1", **BOX}
 FILE = {"id": "b", "type": "file", "file": "notes/x.md", **BOX}
 EDGE = {"id": "e", "fromNode": "a", "toNode": "b", "fromSide": "right", "label": "leads to"}
-
-
-def test_a_canvas_keeps_all_of_its_fields() -> None:
-    group = {"id": "g", "type": "group", "label": "all", **BOX}
-    made = directory.checked([TEXT, FILE, group], [EDGE])
-    assert made == {"nodes": [TEXT, FILE, group], "edges": [EDGE]}
-
-
 MALFORMED_CANVAS: tuple[tuple[list[Any], list[Any], str], ...] = (
     ([{**TEXT, "id": ""}], [], "id of its own"),
     ([{**TEXT, "id": 1}], [], "id of its own"),
     ([TEXT, TEXT], [], "id of its own"),
-    ([{**TEXT, "type": "video"}], [], "no known type"),
-    ([{"id": "a", "type": "text", **BOX}], [], "has no text"),
-    ([{"id": "a", "type": "link", **BOX}], [], "has no url"),
-    ([{**TEXT, "x": "0"}], [], "no number as x"),
-    ([{**TEXT, "width": True}], [], "no number as width"),
-    ([TEXT, FILE], [{**EDGE, "toNode": "z"}], "no node as toNode"),
-    ([TEXT, FILE], [{**EDGE, "fromSide": "middle"}], "no side as fromSide"),
+    ([{**TEXT, "type": "video"}], [], "no valid type"),
+    ([{"id": "a", "type": "text", **BOX}], [], "no valid text"),
+    ([{"id": "a", "type": "link", **BOX}], [], "no valid url"),
+    ([{**TEXT, "x": "0"}], [], "no valid x"),
+    ([{**TEXT, "width": True}], [], "no valid width"),
+    ([TEXT, FILE], [{**EDGE, "toNode": "z"}], "no valid toNode"),
+    ([TEXT, FILE], [{**EDGE, "fromSide": "middle"}], "no valid fromSide"),
     ([TEXT, FILE], [{**EDGE, "id": "a"}], "id of its own"),
 )
 
 
-def test_a_malformed_canvas_is_refused() -> None:
+def test_a_malformed_canvas_is_refused_and_no_other() -> None:
+    check_canvas([TEXT, FILE, {"id": "g", "type": "group", "label": "all", **BOX}], [EDGE])
     for nodes, edges, reason in MALFORMED_CANVAS:
         with pytest.raises(BadInput, match=reason):
-            directory.checked(nodes, edges)
+            check_canvas(nodes, edges)
 
 
 def test_tags_are_a_list_or_one_line() -> None:
@@ -218,36 +190,29 @@ def test_tags_are_a_list_or_one_line() -> None:
     assert tags_of("") == tags_of(None) == tags_of(7) == []
 
 
-@pytest.mark.parametrize(
-    ("directory", "title", "path"),
-    [
-        ("notes", "Plan", "notes/Plan.md"),
-        ("notes/2026/", "Plan", "notes/2026/Plan.md"),
-        ("/etc", "x", None),
-        ("/", "Plan", "Plan.md"),
-        ("", "Plan", "Plan.md"),
-        ("设计", "Über uns", "设计/Über uns.md"),
-        ("notes", 'a/b\\c:d*e"f<g>h|i?', "notes/a-b-c-d-e-f-g-h-i.md"),
-        ("notes", "v2.0.0", "notes/v2.0.0.md"),
-        ("..", "x", None),
-        ("a/../../b", "x", None),
-        ("~/notes", "x", None),
-        ("C:/notes", "x", None),
-        (".obsidian", "x", None),
-        ("notes", "..", None),
-        ("a\0b", "x", None),
-    ],
-)
-def test_a_note_is_written_inside_the_folder(
-    folders: Folders, vault: Path, directory: str, title: str, path: str | None
-) -> None:
+PATHS = {
+    ("notes", "Plan"): "notes/Plan.md",
+    ("notes/2026/", "Plan"): "notes/2026/Plan.md",
+    ("/", "Plan"): "Plan.md",
+    ("", "Top"): "Top.md",
+    ("设计", "Über uns"): "设计/Über uns.md",
+    ("notes", 'a/b\\c:d*e"f<g>h|i?'): "notes/a-b-c-d-e-f-g-h-i.md",
+    ("notes", "v2.0.0"): "notes/v2.0.0.md",
+}
+OUTSIDE = (
+    ("/etc", "x"), ("..", "x"), ("a/../../b", "x"), ("~/notes", "x"), ("C:/notes", "x"),
+    (".obsidian", "x"), ("notes", ".."), ("a\0b", "x"),
+)  # fmt: skip
+
+
+def test_a_note_is_written_inside_the_folder(folders: Folders, vault: Path) -> None:
     before = {file for file in vault.parent.rglob("*") if file.is_file()}
-    asked = {"title": title, "content": "words", "directory": directory}
-    if path is None:
+    for directory, title in OUTSIDE:
         with pytest.raises(BadInput):
-            folders.call("write_note", **asked)
-        assert {file for file in vault.parent.rglob("*") if file.is_file()} == before
-    else:
+            folders.call("write_note", title=title, content="words", directory=directory)
+    assert {file for file in vault.parent.rglob("*") if file.is_file()} == before
+    for (directory, title), path in PATHS.items():
+        asked = {"title": title, "content": "words", "directory": directory}
         assert folders.call("write_note", **asked).result.file_path == path
         assert (vault / path).is_file()
 
@@ -271,15 +236,13 @@ FIELDS_OF: tuple[tuple[str, Any, str, dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("key", "value", "kind", "more"), FIELDS_OF)
-def test_a_field_is_read(key: str, value: Any, kind: str, more: dict[str, Any]) -> None:
-    assert read_schema({"schema": {key: value}}).fields == (SchemaField("name", kind, **more),)
-
-
-@pytest.mark.parametrize("declared", [None, "Person", ["a"], {"?": "x"}, {"a(b": "x"}], ids=str)
-def test_what_declares_no_fields_is_refused(declared: Any) -> None:
-    with pytest.raises(BadInput):
-        read_schema({"schema": declared})
+def test_a_field_is_read_or_refused() -> None:
+    for key, value, kind, more in FIELDS_OF:
+        [field] = read_schema({"schema": {key: value}}, entity="").fields
+        assert field == SchemaField("name", kind, **more), key
+    for declared in (None, "Person", ["a"], {"?": "x"}, {"a(b": "x"}):
+        with pytest.raises(BadInput):
+            read_schema({"schema": declared}, entity="")
 
 
 def test_a_schema_is_strict_where_it_says_so() -> None:
@@ -287,89 +250,60 @@ def test_a_schema_is_strict_where_it_says_so() -> None:
         schema = read_schema({"schema": {"a": "string"}, "settings": settings}, entity="log")
         assert (schema.is_strict, schema.entity) == (True, "log")
     for lax in ({"validation": "warn"}, "strict", None):
-        assert not read_schema({"schema": {"a": "string"}, "settings": lax}).is_strict
+        assert not read_schema({"schema": {"a": "x"}, "settings": lax}, entity="").is_strict
 
 
-def a_note(*claims: str, crew: str = "", **fields: Any) -> Statements:
-    claimed = ((claim.partition(" ")[0], claim.partition(" ")[2]) for claim in claims)
-    said = [Statement(("observation", category or "note"), text) for category, text in claimed]
-    said += [Statement(("relation", "crew"), name, "person") for name in crew.split()]
-    return Statements(name="Log", said=tuple(said), fields=fields)
-
-
-LOG = read_schema(
-    {
-        "schema": {"wind": "string", "sea?(enum)": ["calm", "rough"], "crew": "Person"},
-        "settings": {"validation": "strict", "frontmatter": {"status": "string", "grade?": "x"}},
-    }
-)
-
-
-@pytest.mark.parametrize(
-    ("note", "problems"),
-    [
-        pytest.param(a_note("wind west", crew="ana", status="done"), [], id="fits"),
-        pytest.param(
-            a_note("sea calm", status="done"),
-            [
-                "Missing required field: wind (expected [wind] observation)",
-                "Missing required field: crew (no 'crew [[...]]' relation found)",
-            ],
-            id="missing",
-        ),
-        pytest.param(
-            a_note("wind west", "sea green", crew="ana bo", status=["a", "b"]),
-            ["Field 'sea' has invalid value(s): green (allowed: calm, rough)"],
-            id="not of the list",
-        ),
-        pytest.param(
-            a_note("wind west", crew="ana"),
-            ["Missing required frontmatter key: status"],
-            id="frontmatter",
-        ),
+LOG = """---
+type: schema
+entity: log
+schema: {wind: string, "sea?(enum)": [calm, rough], crew: Person, "hold(array)": string}
+settings: {validation: strict, frontmatter: {status: string, "grade?": x}}
+---
+"""
+CREWED = "- [wind] west\n- [hold] a\n- crew [[Ana Lind]]\n"
+NOTES = {
+    "fits": f"status: done\n---\n{CREWED}- near [[Bo Aas]]\n",
+    "lacks": "status: done\n---\n- [sea] calm\n- [wind] east\n- [wind] west\n- [port] Oslo\n",
+    "wrong": f"status: [a, b]\n---\n{CREWED}- [sea] green\n",
+    "bare": f"---\n{CREWED}- [wind] north\n- [port] Bergen\n",
+}
+PROBLEMS = {
+    "fits": [],
+    "lacks": [
+        "Missing required field: crew (no 'crew [[...]]' relation found)",
+        "Missing required field: hold (expected [hold] observation)",
     ],
-)
-def test_a_note_is_checked(note: Statements, problems: list[str]) -> None:
-    found = check(note, LOG)
-    assert found.errors == problems
-    assert found.passed is not bool(problems)
+    "wrong": ["Field 'sea' has invalid value(s): green (allowed: calm, rough)"],
+    "bare": ["Missing required frontmatter key: status"],
+}
 
 
-def test_what_the_schema_does_not_name_is_counted_beside() -> None:
-    found = check(a_note("boat Else", " #x", crew="ana"), read_schema({"schema": {"wind?": "x"}}))
-    assert found.unmatched_observations == {"boat": 1, "note": 1}
-    assert found.unmatched_relations == ["crew"]
-    assert found.passed
-
-
-def test_a_schema_is_suggested_by_how_often_notes_state_a_field() -> None:
-    notes = [
-        a_note("wind west", "port Oslo", "port Bergen", crew="ana"),
-        a_note("wind north", crew="ana bo"),
-        a_note("wind east", crew="bo"),
-        a_note("wind west", "rare once"),
+@pytest.mark.measured
+def test_notes_are_checked_by_a_schema_and_compared_with_it(folders: Folders, vault: Path) -> None:
+    (vault / "schemas" / "log.md").write_text(LOG)
+    for name, text in NOTES.items():
+        (vault / f"{name}.md").write_text(f"---\ntitle: {name}\ntype: log\n{text}")
+    report = folders.call("schema_validate", entity_type="log").result
+    found = {each["note_identifier"]: each for each in report.results}
+    assert {name: each["errors"] for name, each in found.items()} == PROBLEMS
+    assert [name for name, each in found.items() if each["passed"]] == ["fits"]
+    assert found["fits"]["unmatched_relations"] == ["near"]
+    assert found["lacks"]["unmatched_observations"] == {"port": 1}
+    suggested = folders.call("schema_infer", entity_type="log").result
+    fields = {"hold?": "string", "port?": "string", "sea?": "string", "wind": "string"}
+    fields |= {"crew?": "Person", "near?": "Person"}
+    assert suggested.suggested_schema == fields
+    narrow = folders.call("schema_infer", entity_type="log", threshold=0.75).result
+    assert narrow.suggested_required == ["wind"]
+    assert narrow.suggested_optional == ["hold", "crew"]
+    drift = folders.call("schema_diff", entity_type="log").result
+    assert [(each["name"], each["count"]) for each in drift.new_fields] == [
+        ("port", 2),
+        ("near", 1),
     ]
-    fields = usage(notes)
-    assert suggested(fields, threshold=0.25) == {
-        "wind": "string",
-        "port?(array)": "string",
-        "rare?": "string",
-        "crew?": "Person",
-    }
-    assert suggested(fields, threshold=0.5) == {"wind": "string", "crew?": "Person"}
-    assert fields[0].sample_values == ["west", "north", "east"]
-
-
-def test_drift_names_new_dropped_and_repeated_fields() -> None:
-    notes = [a_note("wind west", "wind north", "port Oslo"), a_note("wind west", "wind east")]
-    schema = read_schema({"schema": {"wind": "string", "sea": "string", "crew(array)": "Person"}})
-    found = drift("log", notes, schema)
-    assert [each.name for each in found.new_fields] == ["port"]
-    dropped = [(each.name, each.percentage) for each in found.dropped_fields]
-    assert dropped == [("sea", 0.0), ("crew", 0.0)]
-    assert found.cardinality_changes == [
-        "wind: schema declares single-value but usage is typically array"
-    ]
+    assert drift.dropped_fields == []
+    array = "hold: schema declares array but usage is typically single-value"
+    assert drift.cardinality_changes == [array]
 
 
 HEAD = "---\ntitle: A\n---\n"
@@ -377,97 +311,43 @@ NOTE = f"{HEAD}\n# A\n\n## One\n\nfirst\n\n### Inner\n\ndeep\n\n## Two\n\nsecond
 FENCED = "## One\n\n```\n## Two\n```\n\n## Two\n\nreal\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "edit", "after"),
-    [
-        pytest.param("a\n", TextEdit("append", "b"), "a\nb", id="append"),
-        pytest.param("a", TextEdit("append", "b"), "a\nb", id="append to a line"),
-        pytest.param("", TextEdit("append", "b"), "b", id="append to nothing"),
-        pytest.param("a\n", TextEdit("prepend", "b"), "b\na\n", id="prepend"),
-        pytest.param(f"{HEAD}\na", TextEdit("prepend", "b"), f"{HEAD}\nb\na", id="behind the head"),
-        pytest.param("x y", TextEdit("find_replace", "z", find_text="y"), "x z", id="replace"),
-        pytest.param(
-            "x x", TextEdit("find_replace", "", find_text="x", expected=2), " ", id="replace two"
-        ),
-        pytest.param(
-            NOTE,
-            TextEdit("replace_section", "new", section="## One"),
-            f"{HEAD}\n# A\n\n## One\nnew\n## Two\n\nsecond\n",
-            id="section with those below",
-        ),
-        pytest.param(
-            NOTE,
-            TextEdit("replace_section", "new", section="## One", with_subsections=False),
-            f"{HEAD}\n# A\n\n## One\nnew\n### Inner\n\ndeep\n\n## Two\n\nsecond\n",
-            id="section alone",
-        ),
-        pytest.param(
-            NOTE,
-            TextEdit("replace_section", "## Two\n\nnew", section="Two"),
-            NOTE.replace("\nsecond\n", "new"),
-            id="heading said twice",
-        ),
-        pytest.param(
-            "a",
-            TextEdit("replace_section", "new", section="## Z"),
-            "a\n\n## Z\nnew",
-            id="new section",
-        ),
-        pytest.param(
-            FENCED,
-            TextEdit("replace_section", "new", section="## Two"),
-            "## One\n\n```\n## Two\n```\n\n## Two\nnew",
-            id="code is no heading",
-        ),
-        pytest.param(
-            "a\n## B\nb",
-            TextEdit("insert_before_section", "new", section="## B"),
-            "a\n\nnew\n\n## B\nb",
-            id="before",
-        ),
-        pytest.param(
-            "## B\nb",
-            TextEdit("insert_after_section", "new", section="B"),
-            "## B\nnew\n\nb",
-            id="after",
-        ),
-        pytest.param(
-            "## B\n\nb",
-            TextEdit("insert_after_section", "new", section="B"),
-            "## B\nnew\n\nb",
-            id="after, with a gap",
-        ),
-    ],
+ONE, TWO, B = {"section": "## One"}, {"section": "Two"}, {"section": "## B"}
+EDITS: tuple[tuple[str, str, str, dict[str, Any], str], ...] = (
+    # the text, the operation, its content, what else it names, and the text afterwards
+    ("a\n", "append", "b", {}, "a\nb"),
+    ("a", "append", "b", {}, "a\nb"),
+    ("", "append", "b", {}, "b"),
+    ("a\n", "prepend", "b", {}, "b\na\n"),
+    (f"{HEAD}\na", "prepend", "b", {}, f"{HEAD}\nb\na"),
+    ("x y", "find_replace", "z", {"find_text": "y"}, "x z"),
+    ("x x", "find_replace", "", {"find_text": "x", "expected": 2}, " "),
+    (NOTE, "replace_section", "new", ONE, f"{HEAD}\n# A\n\n## One\nnew\n## Two\n\nsecond\n"),
+    (NOTE, "replace_section", "new", {**ONE, "with_subsections": False},
+     f"{HEAD}\n# A\n\n## One\nnew\n### Inner\n\ndeep\n\n## Two\n\nsecond\n"),
+    (NOTE, "replace_section", "## Two\n\nnew", TWO, NOTE.replace("\nsecond\n", "new")),
+    ("a", "replace_section", "new", {"section": "## Z"}, "a\n\n## Z\nnew"),
+    (FENCED, "replace_section", "new", TWO, "## One\n\n```\n## Two\n```\n\n## Two\nnew"),
+    ("a\n## B\nb", "insert_before_section", "new", B, "a\n\nnew\n\n## B\nb"),
+    ("## B\nb", "insert_after_section", "new", {"section": "B"}, "## B\nnew\n\nb"),
+    ("## B\n\nb", "insert_after_section", "new", B, "## B\nnew\n\nb"),
+)  # fmt: skip
+UNFIT: tuple[tuple[str, dict[str, Any], type[Exception], str], ...] = (
+    ("find_replace", {}, BadInput, "find_text parameter is required"),
+    ("find_replace", {"find_text": "  "}, BadInput, "find_text parameter is required"),
+    ("find_replace", {"find_text": "absent"}, NotFound, "not found: 'absent'"),
+    ("find_replace", {"find_text": "e", "expected": 2}, BadInput, "Expected 2 .* found 8"),
+    ("replace_section", {}, BadInput, "section parameter is required"),
+    ("insert_after_section", {"section": "## Z"}, NotFound, "'## Z' not found"),
+    ("replace_section", {"section": "Twice"}, BadInput, "Multiple sections"),
 )
-def test_an_edit_changes_what_it_names(text: str, edit: TextEdit, after: str) -> None:
-    assert apply(text, edit) == after
 
 
-@pytest.mark.parametrize(
-    ("edit", "error", "reason"),
-    [
-        (TextEdit("find_replace", "x"), BadInput, "find_text parameter is required"),
-        (
-            TextEdit("find_replace", "x", find_text="  "),
-            BadInput,
-            "find_text parameter is required",
-        ),
-        (TextEdit("find_replace", "x", find_text="absent"), NotFound, "not found: 'absent'"),
-        (
-            TextEdit("find_replace", "x", find_text="e", expected=2),
-            BadInput,
-            "Expected 2 .* found 8",
-        ),
-        (TextEdit("replace_section", "x"), BadInput, "section parameter is required"),
-        (TextEdit("insert_after_section", "x", section="## Z"), NotFound, "'## Z' not found"),
-        (TextEdit("replace_section", "x", section="Twice"), BadInput, "Multiple sections"),
-    ],
-)
-def test_an_edit_that_does_not_fit_is_refused(
-    edit: TextEdit, error: type[Exception], reason: str
-) -> None:
-    with pytest.raises(error, match=reason):
-        apply(f"{NOTE}\n## Twice\n\n## Twice\n", edit)
+def test_an_edit_changes_what_it_names_or_is_refused() -> None:
+    for text, operation, content, more, after in EDITS:
+        assert apply(text, TextEdit(operation, content, **more)) == after
+    for operation, more, error, reason in UNFIT:
+        with pytest.raises(error, match=reason):
+            apply(f"{NOTE}\n## Twice\n\n## Twice\n", TextEdit(operation, "x", **more))
 
 
 @given(st.text(), st.text())

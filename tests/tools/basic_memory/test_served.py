@@ -163,24 +163,6 @@ def test_an_agent_and_a_person_work_on_one_note(tmp_path: Path, work: Any) -> No
     work(both)
 
 
-def test_what_is_on_disk_is_not_written_again(tmp_path: Path, work: Any) -> None:
-    """Through the daemon's threads: a folder is added, files come, and each stays one."""
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "harbour-plan.md").write_text("---\ntitle: Harbour Plan\n---\n\nkept since May\n")
-
-    async def write(said: Said) -> None:
-        assert "harbour-plan" in str(await said("search_notes", query="kept since May"))
-        wrote = await said("write_note", title="Harbour Plan", content="x", directory="")
-        assert "# Updated note" in str(wrote)
-        (notes / "lantern.md").write_text("---\ntitle: Lantern\n---\n\nfirst line\n")
-        await said("edit_note", identifier="Lantern", operation="append", content="second")
-
-    work(write)
-    assert sorted(path.name for path in notes.iterdir()) == ["harbour-plan.md", "lantern.md"]
-    assert (notes / "lantern.md").read_text().endswith("first line\nsecond")
-
-
 def test_a_directory_goes_with_its_pictures_and_comes_back(
     tmp_path: Path, work: Any, observer: Any
 ) -> None:

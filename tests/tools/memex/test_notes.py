@@ -17,29 +17,10 @@ from tests.tools.conftest import defaults
 
 Call = Callable[..., list[Any]]
 FIELDS = "id title layer category tags project created_at"
-PARAMETERS = {
-    "save_note": {
-        "title": None, "content": None, "layer": None, "folder": "", "tags": [],
-        "source": "claude-code",
-    },
-    "search_notes": {
-        "query": None, "limit": 10, "category": "", "tag": "", "date_from": "", "date_to": "",
-    },
-    "list_notes": {"limit": 20},
-    "list_tags": {},
-    "list_folders": {},
-    "get_note": {"id": None},
-    "update_note": {"id": None, "title": None, "content": None, "tags": None},
-    "delete_note": {"id": None},
-    "get_signals": {"type": "", "status": "new", "limit": 20},
-    "update_signal_status": {"id": None, "status": None},
-    "list_inferences": {"status": ""},
-    "get_inference": {"id": None},
-    "mint_inference": {
-        "title": None, "summary": None, "fromSignalId": None, "evidenceNoteIds": [],
-        "confidence": None, "modelId": "", "confirmed": False,
-    },
-}  # fmt: skip
+TOOLS = (
+    "save_note search_notes list_notes list_tags list_folders get_note update_note delete_note"
+    " get_signals update_signal_status list_inferences get_inference mint_inference"
+)
 READING = {"search_notes", "get_note", "get_signals", "get_inference"}
 
 
@@ -53,18 +34,10 @@ def keep(memory: Memory, content: str, **fields: Any) -> Item:
     return memory.notes.remember(note, project="other", author="person").item
 
 
-# --- what is offered -----------------------------------------------------------------------------
-
-
 def test_the_thirteen_tools_are_offered_as_documented(ask: Any) -> None:
     listed = ask("memex", Client.list_tools).tools
-    given = {tool.name: defaults(tool) for tool in listed}
-    without_empty = {
-        tool: {name: default or None for name, default in parameters.items()}
-        for tool, parameters in PARAMETERS.items()
-    }
-    assert given == without_empty
-    assert list(given) == list(PARAMETERS)
+    assert " ".join(tool.name for tool in listed) == TOOLS
+    assert [defaults(tool).get("limit") for tool in listed[1:3]] == [10, 20]
     for tool in listed:
         is_reading = tool.name in READING or tool.name.startswith("list_")
         assert tool.annotations.read_only_hint == is_reading
@@ -77,9 +50,6 @@ def test_the_thirteen_tools_are_offered_as_documented(ask: Any) -> None:
     assert "layer" in save_note.input_schema["required"]
     assert "list_tags" in save_note.description
     assert "[[Title]]" in save_note.description
-
-
-# --- save_note -----------------------------------------------------------------------------------
 
 
 def test_a_saved_note_is_named_and_goes_to_the_clients_project(call: Call, memory: Memory) -> None:
@@ -135,9 +105,6 @@ def test_an_agents_rule_waits_for_a_person(call: Call, memory: Memory) -> None:
     assert memory.notes.rules(2, most_chars=1_000) == ([], 0)
 
 
-# --- search_notes, list_notes, list_tags, list_folders --------------------------------------------
-
-
 def test_a_search_finds_notes_of_all_projects_and_no_inference(call: Call, memory: Memory) -> None:
     roses = keep(memory, "garden of roses")
     guess = Hypothesis(title="t", summary="garden of guesses", evidence=(roses.id,))
@@ -148,26 +115,25 @@ def test_a_search_finds_notes_of_all_projects_and_no_inference(call: Call, memor
     assert all("guesses" not in note["snippet"] for note in found.data["notes"])
 
 
-@pytest.mark.parametrize(
-    ("narrow", "titles"),
-    [
-        pytest.param({"category": "work/api"}, {"b"}, id="folder"),
-        pytest.param({"tag": "#X"}, {"a"}, id="tag"),
-        pytest.param({"date_from": "2026-09-25"}, {"b"}, id="from"),
-        pytest.param({"date_to": "2026-09-21"}, {"a"}, id="to-the-end-of-the-day"),
-        pytest.param({"date_to": "2026-09-20"}, set(), id="to-the-day-before"),
-        pytest.param({"date_from": "2026-09-21", "date_to": "2026-10-01"}, {"a", "b"}, id="both"),
-        pytest.param({"date_to": "2026-09-21T00:00:00"}, set(), id="to-a-moment"),
-    ],
+NARROW: tuple[tuple[dict[str, str], set[str]], ...] = (
+    ({"category": "work/api"}, {"b"}),
+    ({"tag": "#X"}, {"a"}),
+    ({"date_from": "2026-09-25"}, {"b"}),
+    ({"date_to": "2026-09-21"}, {"a"}),  # to the end of the day
+    ({"date_to": "2026-09-20"}, set()),
+    ({"date_from": "2026-09-21", "date_to": "2026-10-01"}, {"a", "b"}),
+    ({"date_to": "2026-09-21T00:00:00"}, set()),
 )
-def test_a_search_is_narrowed(
-    memory: Memory, clock: Any, narrow: dict[str, str], titles: set[str]
-) -> None:
+
+
+def test_a_search_is_narrowed(memory: Memory, clock: Any) -> None:
     keep(memory, "a train", title="a", tags=("x",), category="work")
     clock.wait(7)
     keep(memory, "another train", title="b", category="work/api")
     tool = tools_of(("memex",), memory, str)["search_notes"]
-    assert {hit["title"] for hit in tool.call({"query": "train", **narrow}).result.notes} == titles
+    for narrow, titles in NARROW:
+        found = tool.call({"query": "train", **narrow}).result.notes
+        assert {hit["title"] for hit in found} == titles, narrow
 
 
 def test_a_search_says_what_it_cannot_do(call: Call) -> None:
@@ -198,9 +164,6 @@ def test_notes_tags_and_folders_are_listed(call: Call) -> None:
     assert tags.data["counts"] == [{"name": "b", "count": 2}, {"name": "a", "count": 1}]
 
 
-# --- get_note, update_note, delete_note -----------------------------------------------------------
-
-
 def test_a_note_is_returned_whole_with_what_refers_to_it(call: Call) -> None:
     spec, plan, found = call(
         save("Spec", "we use cookies\nfor now", tags=["auth"], folder="work"),
@@ -214,19 +177,6 @@ def test_a_note_is_returned_whole_with_what_refers_to_it(call: Call) -> None:
     assert note["referenced_by"] == [{"id": plan.data["id"], "title": "Plan"}]
     assert found.text.startswith('#4 "Spec" · past · work · tags: auth · my-api · 2026-09-21')
     assert found.text.endswith(f'Referenced by:\n- #{plan.data["id"]} "Plan"')
-
-
-def test_a_renamed_note_keeps_its_backlinks_and_makes_no_signal(call: Call) -> None:
-    spec, plan, _, found, signals = call(
-        save("Spec", layer="state"),
-        save("Plan", "after [[spec]]"),
-        ("update_note", {"id": 4, "title": "Other"}),
-        ("get_note", {"id": 4}),
-        ("get_signals", {}),
-    )
-    assert (spec.data["id"], found.data["note"]["title"]) == (4, "Other")
-    assert [one["id"] for one in found.data["note"]["referenced_by"]] == [plan.data["id"]]
-    assert signals.data["total"] == 0
 
 
 def test_what_is_deleted_makes_no_signal_of_a_note_that_nobody_can_change(call: Call) -> None:
@@ -264,15 +214,14 @@ def test_the_past_is_amended_instead_of_changed(call: Call, memory: Memory) -> N
 
 
 @pytest.mark.parametrize(
-    "title", ["Issue #12", "a | b", "[Amendment] Spec", "Why " + "so long " * 30], ids=len
+    "title", ["Issue #12", "[Amendment] Spec", "Why " + "so long " * 30], ids=len
 )
 def test_a_suggestion_that_is_followed_amends(call: Call, memory: Memory, title: str) -> None:
     past, refused = call(save(title), ("update_note", {"id": 4, "content": "other"}))
     shown = refused.data["suggestion"]
     amended, found = call(save(shown["title"], f"see {shown['link']}"), ("get_note", {"id": 4}))
     assert [note["id"] for note in found.data["note"]["amended_by"]] == [amended.data["id"]]
-    assert amended.data["dangling"] == []
-    assert past.data["id"] == 4
+    assert (past.data["id"], amended.data["dangling"]) == (4, [])
 
 
 @pytest.mark.parametrize("scope", ["project", "personal"])
@@ -284,13 +233,14 @@ def test_an_amendment_stands_where_the_note_does(call: Call, memory: Memory, sco
     assert amended.data["dangling"] == []
 
 
-@pytest.mark.parametrize("author", ["person", "agent"])
-def test_a_rule_is_for_the_user_to_change(call: Call, memory: Memory, author: Any) -> None:
-    rule = memory.notes.remember(Note(content="No tabs", type="rule"), author=author).item
-    (refused,) = call(("update_note", {"id": rule.id, "content": "tabs"}))
-    assert refused.is_error
-    assert refused.data == {"id": rule.id, "updated": False, "error": "RULE_USER_ONLY"}
-    assert memory.notes.get(rule.id).narrative == "No tabs"
+def test_a_rule_is_for_the_user_to_change(call: Call, memory: Memory) -> None:
+    for author in ("person", "agent"):
+        note = Note(content=f"No tabs, says the {author}", type="rule")
+        rule = memory.notes.remember(note, author=author).item
+        (refused,) = call(("update_note", {"id": rule.id, "content": "tabs"}))
+        assert refused.is_error
+        assert refused.data == {"id": rule.id, "updated": False, "error": "RULE_USER_ONLY"}
+        assert memory.notes.get(rule.id).narrative == rule.narrative
 
 
 def test_a_state_is_changed_and_its_tags_are_replaced(call: Call, memory: Memory) -> None:

@@ -27,9 +27,6 @@ def signals(**asked: Any) -> tuple[str, dict[str, Any]]:
     return "get_signals", asked
 
 
-# --- signals -------------------------------------------------------------------------------------
-
-
 def test_signals_of_all_types_are_listed(call: Call, memory: Memory, clock: Any) -> None:
     state = keep(memory, "cookies are safe", layer="state", tags=("auth",))
     clock.wait(200)
@@ -78,9 +75,6 @@ def test_a_triage_sticks_and_what_has_no_meaning_yet_is_shown(call: Call, memory
     assert [s["id"] for s in kept.data["signals"]] == [number]
     assert wrong.is_error
     assert (unknown.text, unknown.data) == ("Signal #7 not found.", {"id": 7, "updated": False})
-
-
-# --- inferences ----------------------------------------------------------------------------------
 
 
 def mint(**fields: Any) -> tuple[str, dict[str, Any]]:
@@ -165,9 +159,6 @@ def test_an_inference_is_pulled_and_never_pushed(call: Call, memory: Memory) -> 
     assert note_again.data["note"]["referenced_by"] == []
     assert (unknown.text, unknown.data) == ("Inference #7 not found.", {"found": False})
     assert gone.data == {"found": False}
-
-
-# --- the greeting --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
