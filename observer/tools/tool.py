@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from types import MappingProxyType, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -310,9 +311,13 @@ MOST_CHARS = 1_000_000
 DEEPEST = 32
 """Most lists and objects in each other."""
 MOST_REPEATED = 200
-"""Most characters of an argument that an answer repeats."""
+"""Most consecutive characters of an argument in an answer."""
 MOST_EXPLAINED = 1_000
 """Most characters of an error's message, and of its hint."""
+_BLOCK = 50
+_RUN = 3
+"""More than `MOST_REPEATED` characters of an argument hold at least so many whole blocks in a row;
+fewer are at most 198 characters of it: two blocks, and less than one at each side."""
 _NAMED = 5
 
 Json = Any  # of any shape
@@ -392,13 +397,18 @@ class Echoes:
     """What a call's arguments hold that an answer must not repeat at length."""
 
     def __init__(self, arguments: Mapping[str, Json]) -> None:
-        given = (text.strip() for _, text in strings(arguments, names=True))
-        self._long = [text for text in given if len(text) > MOST_REPEATED]
+        given = strings(arguments, names=True)
+        self._long = [text for _, text in given if len(text) > MOST_REPEATED]
 
     def taken_out(self, answer: str) -> str:
-        """Return a text that repeats of each long argument the beginning, and an …."""
-        for argument in self._long:
-            answer = answer.replace(argument, shortened(argument, MOST_REPEATED))
+        """Return a text in which no more than `MOST_REPEATED` characters of an argument follow.
+
+        Of each longer stretch its beginning is left, and an …; in a text as long as the argument
+        this takes one look for each 50 characters.
+        """
+        if len(answer) > MOST_REPEATED:
+            for argument in self._long:
+                answer = _cut(answer, argument)
         return answer
 
     def taken_out_of_json(self, text: str) -> str:
@@ -410,3 +420,25 @@ class Echoes:
     def taken_out_of(self, value: Json) -> Json:
         """Return JSON in which no text or name repeats an argument at length."""
         return mapped(value, self.taken_out) if self._long else value
+
+
+def _cut(answer: str, argument: str) -> str:
+    goes_on = 0
+
+    def holds(block: str) -> bool:
+        # Where a block goes on as the argument does the argument is not searched again: a megabyte
+        # that is repeated whole would be, 20,000 times.
+        nonlocal goes_on
+        if not argument.startswith(block, goes_on):
+            goes_on = max(argument.find(block), 0)
+            if not argument.startswith(block, goes_on):
+                return False
+        goes_on += len(block)
+        return True
+
+    blocks = [answer[at : at + _BLOCK] for at in range(0, len(answer), _BLOCK)]
+    kept: list[str] = []
+    for is_repeated, run in groupby(blocks, key=holds):
+        found = list(run)
+        kept += [found[0], "…"] if is_repeated and len(found) >= _RUN else found
+    return "".join(kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.slow
 
 LONG = "".join(f"{number:06x} " for number in range(1_000_000 // 7))
 """A megabyte in which no stretch comes twice."""
+STRETCH = re.compile(r"(?:[0-9a-f]{6} ){29}|(.)\1{200}")
+"""More than 200 characters of what is sent here."""
 MOST_ANSWERED = 40_000
 """Characters of an answer over a memory that holds what these calls have left in it."""
 DEEP: Any = 1
@@ -114,15 +117,21 @@ def test_a_wrong_value_is_refused_in_a_few_words(toolset: str, hostile_home: Hom
     faults = []
     for tool, schema in described(toolset).items():
         for wrong, arguments in wrong_calls(schema):
+            sent = json.dumps(arguments)
             answer = wire.ask("tools/call", name=tool, arguments=arguments).decode()
             value = str(arguments.get(wrong))[:40]
             if "failed inside" in answer or not answer.startswith('{"jsonrpc"'):
                 faults.append((tool, wrong, value, answer[:300]))
-            if len(answer) > MOST_ANSWERED:
+            if len(answer) > MOST_ANSWERED or repeats(answer, sent):
                 faults.append((tool, wrong, value, f"{len(answer)} characters", answer[:600]))
     wire.close()
     assert faults == []
     assert sorted(root.iterdir()) == around
+
+
+def repeats(answer: str, arguments: str) -> bool:
+    """Return whether more than 200 characters of its arguments stand in a row in an answer."""
+    return any(stretch[0] in arguments for stretch in STRETCH.finditer(answer))
 
 
 def test_nothing_of_it_is_a_fault_of_the_daemon(hostile_home: Home) -> None:

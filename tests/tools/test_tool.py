@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import Meta
 
 from observer.core.errors import BadInput
@@ -14,6 +16,7 @@ from observer.core.moment import coming_ms, moment_ms, show_local
 from observer.tools.parse_filters import parse_filters
 from observer.tools.tool import (
     LARGEST_INTEGER,
+    MOST_REPEATED,
     Echoes,
     ResultRow,
     Tool,
@@ -188,16 +191,44 @@ STRETCH = "".join(chr(0x4E00 + number) for number in range(1_000))
 """A thousand characters, no two alike."""
 
 
-def test_an_answer_repeats_200_characters_of_an_argument_at_most_and_stays_json() -> None:
-    whole, short = Echoes({"a": [{"b": f" {STRETCH}\n"}]}), Echoes({"a": STRETCH[:200]})
-    assert whole.taken_out(f"before {STRETCH} after") == f"before {STRETCH[:199]}… after"
-    assert short.taken_out(f"Two hundred: {STRETCH[:200]}") == f"Two hundred: {STRETCH[:200]}"
+def longest_common(answer: str, argument: str) -> int:
+    """Return the length of the longest stretch that is in both."""
+    longest = 0
+    for at in range(len(answer)):
+        while answer[at : at + longest + 1] in argument and at + longest < len(answer):
+            longest += 1
+    return longest
+
+
+@given(
+    before=st.text(max_size=120),
+    at=st.integers(0, 700),
+    size=st.integers(0, 1_000),
+    after=st.text(max_size=120),
+)
+def test_no_answer_repeats_an_argument_at_length(
+    before: str, at: int, size: int, after: str
+) -> None:
+    said = f"{before}{STRETCH[at : at + size]}{after}"
+    answer = Echoes({"a": [{"b": STRETCH}]}).taken_out(said)
+    assert longest_common(answer, STRETCH) <= MOST_REPEATED
+
+
+@pytest.mark.parametrize("said", ["Nothing of it.", f"Two hundred: {STRETCH[:200]}"])
+def test_what_repeats_no_more_than_that_stays(said: str) -> None:
+    short = Echoes({"a": STRETCH[:200]})
+    assert short.taken_out(said) == said
+
+
+def test_json_repeats_no_argument_at_length_and_stays_json() -> None:
     found: Any = {"rows": [{STRETCH: STRETCH, "id": 7}]}
-    ((name, text), number) = whole.taken_out_of(found)["rows"][0].items()
-    assert (len(name), len(text), number) == (200, 200, ("id", 7))
-    assert short.taken_out_of_json('[{"name":"y"}]') == '[{"name":"y"}]'
-    said = whole.taken_out_of_json(f'[{{"name":"{STRETCH}"}}]')
-    assert said == f'[{{"name":"{STRETCH[:199]}…"}}]'
+    ((name, text), number) = Echoes({"a": STRETCH}).taken_out_of(found)["rows"][0].items()
+    assert (len(name), len(text), number) == (51, 51, ("id", 7))
+    long, listed = "x" * 5_000, '[{"name":"y"}]'
+    assert Echoes({"query": "y"}).taken_out_of_json(listed) == listed
+    said = Echoes({"query": long}).taken_out_of_json(f'[{{"name":"{long}"}}]')
+    assert said.startswith('[{"name":"xxx')
+    assert len(said) < 500
 
 
 def test_an_error_is_short_whatever_was_sent() -> None:
