@@ -16,13 +16,13 @@ import click
 import msgspec
 from msgspec.structs import asdict
 
+from observer.cli.commands import command
 from observer.cli.config import write_setting
 from observer.cli.exclusive import TRIES, alone, open_here, repair_first
 from observer.cli.output import (
     as_json,
     confirm_once,
     escaped,
-    json_option,
     note,
     refuse_agents,
     respond,
@@ -48,7 +48,7 @@ from observer.upkeep.bundle import pack, restore
 from observer.upkeep.carry_out import complete
 
 
-@click.command("backup", epilog="Example: observer backup --to ~/observer-home.tar.gz")
+@command("backup", "observer backup --to ~/observer-home.tar.gz")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--to",
@@ -57,7 +57,6 @@ from observer.upkeep.carry_out import complete
     help="Write the whole home into this file, to move it: settings too, nothing of clients.",
 )
 @click.option("--yes", "-y", is_flag=True, help="Make the folder of the file, if there is none.")
-@json_option
 def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None:
     """Write a verified copy of the database, or of the whole home."""
     here = home()
@@ -93,10 +92,9 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
     )
 
 
-@click.command("restore", epilog="Example: observer restore ~/observer-home.tar.gz")
+@command("restore", "observer restore ~/observer-home.tar.gz")
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--replace", is_flag=True, help="Take the place of a memory; a copy of it is kept.")
-@json_option
 def restore_command(*, path: Path, replace: bool) -> None:
     """Restore a file of backup or export, of any machine."""
     refuse_agents("an agent restores nothing")
@@ -132,13 +130,12 @@ VAULT_MARK = ".observer-vault"
 """A file that says that a folder is a vault, whose files may be replaced."""
 
 
-@click.command("export", epilog="Example: observer export > memory.jsonl")
+@command("export", "observer export > memory.jsonl")
 @click.option(
     "--vault",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write notes and sessions as Markdown files into this folder instead.",
 )
-@json_option
 def export_command(*, vault: Path | None) -> None:
     """Print all that is stored, one JSON object a line."""
     repair_first(home())

@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 import click
 
+from observer.cli.output import OUTPUT_OPTIONS
 from observer.core.errors import BadInput
 from observer.core.text import did_you_mean
 
@@ -94,9 +96,30 @@ class Group(click.Group):
         )
 
 
-def listing(name: str, epilog: str, **others: Any) -> Callable[[Callable[..., Any]], Group]:  # noqa: ANN401 - as above
-    """Return what makes a group of a function, which runs where no subcommand is named."""
-    return click.group(name, cls=Group, invoke_without_command=True, epilog=epilog, **others)
+def command(
+    name: str,
+    example: str,
+    *,
+    of: click.Group | None = None,
+    **others: Any,  # noqa: ANN401 - of `click.command`
+) -> Callable[[Callable[..., Any]], Any]:
+    """Return what makes a command of a function, with `--json` and `--utc`, and adds it to a group.
+
+    `example` is a call that its help shows.
+    """
+
+    def made(function: Callable[..., Any]) -> click.Command:
+        built = click.command(name, epilog=f"Example: {example}", **others)(function)
+        built.params += OUTPUT_OPTIONS
+        if of is not None:
+            of.add_command(built)
+        return built
+
+    return made
+
+
+listing = partial(command, cls=Group, invoke_without_command=True)
+"""Makes a group, whose function runs where no subcommand is named."""
 
 
 class Commands(Group):

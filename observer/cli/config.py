@@ -17,11 +17,10 @@ import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from observer.cli.commands import listing
+from observer.cli.commands import command, listing
 from observer.cli.output import (
     as_json,
     confirm_once,
-    json_option,
     note,
     refuse_agents,
     respond,
@@ -38,8 +37,7 @@ from observer.local import client
 from observer.tools.status import current
 
 
-@listing("config", "Example: observer config", later={"model": "models", "llm": "models"})
-@json_option
+@listing("config", "observer config", later={"model": "models", "llm": "models"})
 def config_command() -> None:
     """List settings with their meaning, or change one."""
     values = msgspec.to_builtins(config.written(home()))
@@ -49,9 +47,8 @@ def config_command() -> None:
     table(("setting", "value", "meaning"), rows)
 
 
-@config_command.command("get", epilog="Example: observer config get http_port")
+@command("get", "observer config get http_port", of=config_command)
 @click.argument("name")
-@json_option
 def get_command(*, name: str) -> None:
     """Print the value of one setting."""
     values = msgspec.to_builtins(config.written(home()))
@@ -59,11 +56,10 @@ def get_command(*, name: str) -> None:
     respond({name: value}, _shown(value))
 
 
-@config_command.command("set", epilog="Example: observer config set exclude ~/private ~/mail")
+@command("set", "observer config set exclude ~/private ~/mail", of=config_command)
 @click.argument("name")
 @click.argument("values", nargs=-1, required=True)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask, where it deletes something.")
-@json_option
 def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     """Change one setting, at once; ask before one deletes."""
     _known(name)

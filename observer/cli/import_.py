@@ -15,10 +15,10 @@ from typing import Any
 
 import click
 
+from observer.cli.commands import command
 from observer.cli.output import (
     confirm_once,
     emit,
-    json_option,
     named_project,
     note,
     progress,
@@ -65,7 +65,7 @@ GIT = "git"
 """A source beside those of sessions: the history of a repository."""
 
 
-@click.command("import", epilog="Example: observer import --since 90d --dry-run")
+@command("import", "observer import --since 90d --dry-run")
 @click.argument("words", nargs=-1, metavar="[SOURCE]... [PATH]...")
 @click.option("--since", default="", help="Only sessions since: 2026-11-21, or 7d for ago.")
 @named_project("Only sessions in this folder.")
@@ -75,7 +75,6 @@ GIT = "git"
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before importing what was found.")
 @click.option("--stop", is_flag=True, help="Give up the import in the background.")
 @click.option("--worker", is_flag=True, hidden=True)
-@json_option
 def import_command(
     *,
     words: tuple[str, ...],

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from observer.cli import completion
+from observer.cli.commands import command
 from observer.cli.output import (
     as_json,
     confirm_once,
-    json_option,
     note,
     progress,
     refuse_agents,
@@ -80,7 +80,7 @@ tools_option = click.option(
 )
 
 
-@click.command("install", epilog="Example: observer install claude-code git bash --dry-run")
+@command("install", "observer install claude-code git bash --dry-run")
 @targets_argument
 @click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
 @project_option
@@ -88,7 +88,6 @@ tools_option = click.option(
 @click.option("--ctrl-r/--no-ctrl-r", default=None, help="Bind Ctrl-R in shells, or no longer.")
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before changing what was found.")
-@json_option
 def install_command(
     *,
     targets: tuple[str, ...],
@@ -119,14 +118,13 @@ def install_command(
     return code
 
 
-@click.command("uninstall", epilog="Example: observer uninstall cursor")
+@command("uninstall", "observer uninstall cursor")
 @targets_argument
 @click.option("--all", "is_all", is_flag=True, help="Take out everything, and record nothing.")
 @click.option("--memory", is_flag=True, help="With --all, the memory too; nothing brings it back.")
 @project_option
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="With --all, do not ask.")
-@json_option
 def uninstall_command(
     *,
     targets: tuple[str, ...],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 import msgspec
 
-from observer.cli.output import as_json, fields, json_option, note, respond, say
+from observer.cli.commands import command
+from observer.cli.output import as_json, fields, note, respond, say
 from observer.cli.read import show_projects
 from observer.cli.session import mention_paused
 from observer.core.paths import home
@@ -17,9 +18,8 @@ WAIT_S = 30.0
 """For a daemon that starts or stops."""
 
 
-@click.command("up", epilog="Example: observer up")
+@command("up", "observer up")
 @click.option("--explain", is_flag=True, help="Say what is recorded, where, and how to stop.")
-@json_option
 def up_command(*, explain: bool) -> None:
     """Start the daemon, and return when it answers."""
     home_guard.bring_up(home())
@@ -38,8 +38,7 @@ def up_command(*, explain: bool) -> None:
             note(f"degraded: {status.degraded}")
 
 
-@click.command("down", epilog="Example: observer down")
-@json_option
+@command("down", "observer down")
 def down_command() -> None:
     """Stop the daemon once it has stored what waits."""
     stopped = client.stop(home(), wait_s=WAIT_S)
@@ -48,10 +47,9 @@ def down_command() -> None:
     respond({"stopped": stopped}, text)
 
 
-@click.command("status", epilog="Example: observer status --space")
+@command("status", "observer status --space")
 @click.option("--space", is_flag=True, help="What takes the space, and what retention would free.")
 @click.option("--projects", is_flag=True, help="The projects that have memories.")
-@json_option
 def status_command(*, space: bool, projects: bool) -> None:
     """Show whether the daemon runs, and what is recorded here."""
     if space:

@@ -13,9 +13,9 @@ from typing import Any, TextIO
 
 import click
 
+from observer.cli.commands import command
 from observer.cli.output import (
     as_json,
-    json_option,
     limit_option,
     marked_line,
     note,
@@ -41,12 +41,11 @@ TITLE_CHARS = 300
 _STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 
 
-@click.command("log", epilog="Example: observer log --follow")
+@command("log", "observer log --follow")
 @click.option("--follow", "-f", is_flag=True, help="Go on as things happen, until Ctrl-C.")
 @click.option("--daemon", is_flag=True, help="What the daemon says of its work instead.")
 @limit_option(20, "Most lines.", most=RECENT)
 @scope_options
-@json_option
 def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None:  # noqa: ANN401 - the options above
     """Show turns, and what was done, line by line."""
     if daemon:

@@ -13,8 +13,8 @@ import click
 import orjson
 
 from observer.cli import completion
-from observer.cli.commands import listing
-from observer.cli.output import as_json, json_option, note, say, table
+from observer.cli.commands import Group, command
+from observer.cli.output import as_json, note, say, table
 from observer.clients.config_files.context import current_context
 from observer.clients.parts import snippets
 from observer.core.paths import home
@@ -50,7 +50,7 @@ def offers(names: Sequence[str]) -> list[Offer]:
 GUIDE_CHARS = 60
 
 
-@listing("mcp", "Example: observer mcp list")
+@click.group("mcp", cls=Group, invoke_without_command=True, epilog="Example: observer mcp list")
 @click.option(
     "--tools",
     metavar="NAME[,NAME]",
@@ -64,12 +64,11 @@ def mcp_command(*, tools: str | None) -> int:
     return pump.main(["--tools", tools] if tools else [])
 
 
-@mcp_command.command("list", epilog="Example: observer mcp list core,mem0")
+@command("list", "observer mcp list core,mem0", of=mcp_command)
 @click.argument(
     "toolsets", required=False, metavar="[NAME,NAME]", shell_complete=completion.toolsets
 )
 @click.option("--snippets", "entries", is_flag=True, help="The entry of each client, to add it.")
-@json_option
 def list_command(*, toolsets: str | None, entries: bool) -> None:
     """List toolsets and tools with the tokens that each costs."""
     names = chosen(toolsets) if toolsets else ()

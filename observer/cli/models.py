@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from observer.cli.commands import listing
+from observer.cli.commands import command, listing
 from observer.cli.config import put_in_force
-from observer.cli.output import as_json, fields, json_option, respond, say, table
+from observer.cli.output import as_json, fields, respond, say, table
 from observer.core import config
 from observer.core.config import Settings
 from observer.core.errors import BadInput, ConfigInvalid
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from observer.llm.reply import LlmReply
 
 
-@listing("model", "Example: observer config model")
-@json_option
+@listing("model", "observer config model")
 def model_command() -> None:
     """List the models that search by meaning, or choose one."""
     here = home()
@@ -56,9 +55,8 @@ def model_command() -> None:
     table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
 
 
-@model_command.command("use", epilog="Example: observer config model use deep")
+@command("use", "observer config model use deep", of=model_command)
 @click.argument("name")
-@json_option
 def use_command(*, name: str) -> None:
     """Choose a model, and have all embedded anew with it."""
     # By the daemon, in the background, whether this command waits or is broken off.
@@ -78,10 +76,9 @@ def use_command(*, name: str) -> None:
     )
 
 
-@model_command.command("pull", epilog="Example: observer config model pull mine --sha256 3b1f…")
+@command("pull", "observer config model pull mine --sha256 3b1f…", of=model_command)
 @click.argument("name")
 @click.option("--sha256", required=True, help="SHA-256 of the model's model.toml.")
-@json_option
 def pull_command(*, name: str, sha256: str) -> None:
     """Download a model if its files are the pinned ones."""
     here = home()
@@ -118,9 +115,8 @@ SAMPLE = Item(
 """The made-up summary that `--try` asks about."""
 
 
-@click.command("llm", epilog="Example: observer config llm --try")
+@command("llm", "observer config llm --try")
 @click.option("--try", "tries", is_flag=True, help="Ask it one question about made-up work.")
-@json_option
 def llm_command(*, tries: bool) -> None:
     """Show the language model: off or on, tokens, last problem."""
     if tries:

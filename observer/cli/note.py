@@ -12,11 +12,10 @@ import click
 import msgspec
 
 from observer.cli import completion
-from observer.cli.commands import listing
+from observer.cli.commands import command, listing
 from observer.cli.output import (
     as_json,
     confirm_once,
-    json_option,
     limit_option,
     named_project,
     note,
@@ -48,7 +47,7 @@ from observer.tools.status import current
 item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
 
 
-@listing("note", "Example: observer note --tag auth --layer state")
+@listing("note", "observer note --tag auth --layer state")
 @scope_options
 @click.option(
     "--type", "types", default="", callback=known_types, help="Only these, e.g. decision,rule."
@@ -59,7 +58,6 @@ item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=compl
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; may be repeated.")
 @click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
 @limit_option(50, "Most notes listed.")
-@json_option
 def note_command(
     *,
     project: str | None,
@@ -89,9 +87,8 @@ def note_command(
             say("\n".join(note_api.listed(item, name) for item in found) or empty)
 
 
-@note_command.command("history", epilog="Example: observer note history 142")
+@command("history", "observer note history 142", of=note_command)
 @item_argument
-@json_option
 def history_command(*, handle: str) -> None:
     """Show all versions of a note, oldest first."""
     with open_memory() as memory:
@@ -106,9 +103,7 @@ def history_command(*, handle: str) -> None:
     respond(rows, "\n".join(map(note_api.version, found)))
 
 
-@note_command.command(
-    "edit", epilog='Example: observer note edit 142 "Tests need Redis 7" --tag ci'
-)
+@command("edit", 'observer note edit 142 "Tests need Redis 7" --tag ci', of=note_command)
 @item_argument
 @click.argument("content", nargs=-1, metavar="[TEXT...|-]")
 @click.option("--title", help="A new title.")
@@ -117,7 +112,6 @@ def history_command(*, handle: str) -> None:
 @click.option("--confidence", type=float, help="How sure, from 0 to 1.")
 @click.option("--layer", type=click.Choice(get_args(Layer)), help="A new layer.")
 @click.option("--tag", "tags", multiple=True, help="The new tags, all of them; may be repeated.")
-@json_option
 def edit_command(*, handle: str, content: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - the options above
     """Change a note: its text, or what the options name."""
     given["type"] = given.pop("type_")
@@ -127,18 +121,16 @@ def edit_command(*, handle: str, content: tuple[str, ...], **given: Any) -> None
     _change(handle, "edit", changes=changes)
 
 
-@click.command("undo", epilog="Example: observer undo 142")
+@command("undo", "observer undo 142")
 @item_argument
-@json_option
 def undo_command(*, handle: str) -> None:
     """Take back a note's last change, or an item's deletion."""
     _change(handle, "undo")
 
 
-@note_command.command("deleted", epilog="Example: observer note deleted --of ana --undo")
+@command("deleted", "observer note deleted --of ana --undo", of=note_command)
 @click.option("--of", "of", default="", help="Only an owner's: a user_id, or agent:AGENT_ID.")
 @click.option("--undo", is_flag=True, help="Bring all that is listed back.")
-@json_option
 def deleted_command(*, of: str, undo: bool) -> None:
     """List what agents deleted for good and can be brought back."""
     refuse_agents("an agent sees no notes of others")
@@ -158,20 +150,18 @@ def deleted_command(*, of: str, undo: bool) -> None:
         _change(str(one.item.id), "undo")
 
 
-@note_command.command("approve", epilog="Example: observer note approve 142")
+@command("approve", "observer note approve 142", of=note_command)
 @item_argument
-@json_option
 def approve_command(*, handle: str) -> None:
     """Stand for a note: a rule holds, a suspicion is laid aside."""
     _change(handle, "approve")
 
 
-@note_command.command("link", epilog="Example: observer note link 142 97 --kind supersedes")
+@command("link", "observer note link 142 97 --kind supersedes", of=note_command)
 @item_argument
 @click.argument("target", metavar="[ID|UUID]", default="", shell_complete=completion.items)
 @click.option("--kind", default="explicit", show_default=True, help="supersedes, amends, ...")
 @click.option("--remove", is_flag=True, help="Take such links out instead.")
-@json_option
 def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
     """Link a note to another item, or list its links."""
     if not target:
@@ -189,10 +179,9 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
     _change(handle, "unlink" if remove else "link", target=target, kind=kind)
 
 
-@note_command.command("review", epilog="Example: observer note review --project shop")
+@command("review", "observer note review --project shop", of=note_command)
 @named_project("Name, folder or remote; the one around the current folder.")
 @limit_option(20, "Most pairs shown.")
-@json_option
 def review_command(*, project: str | None, limit: int) -> None:
     """Settle near notes: which replaces or amends the other."""
     with open_memory() as memory:
@@ -233,10 +222,9 @@ def _settle(pair: Pair) -> bool:
     return True
 
 
-@click.command("forget", epilog="Example: observer forget 142")
+@command("forget", "observer forget 142")
 @item_argument
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def forget_command(*, handle: str, yes: bool) -> None:
     """Delete an item by its id; observer undo brings it back."""
     client.ensure_daemon(home())
@@ -266,13 +254,12 @@ MOST = 5_000
 HITS = 50
 
 
-@note_command.command("draft", epilog="Example: observer note draft '#142' --to docs/runbooks")
+@command("draft", "observer note draft '#142' --to docs/runbooks", of=note_command)
 @click.argument("words", nargs=-1, metavar="[SESSION|#ITEM|TOPIC...]")
 @click.option("--testing", is_flag=True, help="How the project is tested.")
 @click.option("--skills", "as_skills", is_flag=True, help="Commands that sessions run together.")
 @named_project("Name, folder or remote; the one around the current folder.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
-@json_option
 def draft_command(
     *,
     words: tuple[str, ...],
@@ -355,8 +342,7 @@ found any more."""
 LOOK_S = 0.1
 
 
-@listing("folder", "Example: observer note folder")
-@json_option
+@listing("folder", "observer note folder")
 def folder_command() -> None:
     """List folders whose Markdown files are notes, or add one."""
     with open_memory() as memory:
@@ -372,11 +358,10 @@ def folder_command() -> None:
     table(columns, found, none="no note folders; add one with: observer note folder add PATH")
 
 
-@folder_command.command("add", epilog="Example: observer note folder add docs/decisions")
+@command("add", "observer note folder add docs/decisions", of=folder_command)
 @click.argument("path")
 @click.option("--name", help="What to call it; the folder's own name without.")
 @named_project("Project of the notes; that of the repository around the folder without.")
-@json_option
 def add_command(*, path: str, name: str | None, project: str | None) -> None:
     """Make notes of a folder's Markdown files, and follow them."""
     if name == "" or not path:
@@ -413,9 +398,8 @@ def _first_scan(path: str) -> tuple[int | None, int]:
         time.sleep(LOOK_S)
 
 
-@folder_command.command("remove", epilog="Example: observer note folder remove vault")
+@command("remove", "observer note folder remove vault", of=folder_command)
 @click.argument("name", metavar="NAME|PATH")
-@json_option
 def remove_command(*, name: str) -> None:
     """Forget the notes of a folder; its files stay as they are."""
     client.ensure_daemon(home())
@@ -428,10 +412,9 @@ def remove_command(*, name: str) -> None:
     respond({"name": gone.name, "path": gone.path}, done)
 
 
-@folder_command.command("default", epilog="Example: observer note folder default vault")
+@command("default", "observer note folder default vault", of=folder_command)
 @click.argument("name", metavar="[NAME|PATH]", required=False)
 @click.option("--unset", is_flag=True, help="Set none.")
-@json_option
 def default_command(*, name: str | None, unset: bool) -> None:
     """Show or set the folder that is meant where none is named."""
     with open_memory() as memory:
@@ -442,10 +425,9 @@ def default_command(*, name: str | None, unset: bool) -> None:
     respond({"default": shown}, shown or none)
 
 
-@folder_command.command("history", epilog="Example: observer note folder history vault")
+@command("history", "observer note folder history vault", of=folder_command)
 @click.argument("name", metavar="[NAME|PATH]", required=False)
 @limit_option(20, "Most changes listed.")
-@json_option
 def folder_history_command(*, name: str | None, limit: int) -> None:
     """List what agents changed in note folders, the latest first."""
     with open_memory() as memory:
@@ -464,9 +446,8 @@ def _change_row(change: NoteChange) -> dict[str, object]:
     return {**fields, "created_at": iso(change.at_ms)}
 
 
-@folder_command.command("undo", epilog="Example: observer note folder undo 12")
+@command("undo", "observer note folder undo 12", of=folder_command)
 @click.argument("number", type=click.IntRange(min=1), required=False)
-@json_option
 def folder_undo_command(*, number: int | None) -> None:
     """Bring back what an agent changed: the latest, or by number."""
     client.ensure_daemon(home())

@@ -57,25 +57,23 @@ def wants_json() -> bool:
     return _WANTS_JSON.get()
 
 
-def json_option(command: F) -> F:
-    """Give a command the options `--json` and `--utc`, which what it prints heeds by itself.
-
-    It shows local times without that. The daemon, which shows UTC to agents, has neither option.
-    """
+OUTPUT_OPTIONS = [
+    click.Option(
+        [name],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=lambda _context, _option, given, heed=heed: heed(given),
+        help=about,
+    )
     for name, about, heed in (
-        ("--utc", "Show times in UTC.", lambda given: moment.show_local(is_local=not given)),
         ("--json", "Print JSON instead of text.", _WANTS_JSON.set),
-    ):
-        option = click.option(
-            name,
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=lambda _context, _option, given, heed=heed: heed(given),
-            help=about,
-        )
-        command = option(command)
-    return command
+        ("--utc", "Show times in UTC.", lambda given: moment.show_local(is_local=not given)),
+    )
+]
+"""Of every command; what it prints heeds them by itself, and shows local times without `--utc`.
+
+The daemon, which shows UTC to agents, has neither option."""
 
 
 def limit_option(default: int, about: str, *, most: int | None = None) -> Callable[[F], F]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from observer.cli import completion
-from observer.cli.output import json_option, named_project, note, refuse_agents, respond
+from observer.cli.commands import command
+from observer.cli.output import named_project, note, refuse_agents, respond
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
@@ -19,7 +20,7 @@ from observer.projects import detect_place
 from observer.tools.status import Paused, paused, paused_text
 
 
-@click.command("pause", epilog="Example: observer pause --for 1h --project .")
+@command("pause", "observer pause --for 1h --project .")
 @click.option("--for", "span", default="", help="How long: 30min, 1h, 2d; until resumed if absent.")
 @named_project("Only in this project, by name, folder or remote; . is the one around you.")
 @click.option(
@@ -31,7 +32,6 @@ from observer.tools.status import Paused, paused, paused_text
 @click.option(
     "--end", "ends", is_flag=True, help="Record again: end all pauses, or the named ones."
 )
-@json_option
 def pause_command(*, span: str, project: str | None, session: str, ends: bool) -> None:
     """Record nothing for a while: everywhere, here, or of a session."""
     refuse_agents("an agent neither pauses nor resumes recording")

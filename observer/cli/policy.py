@@ -13,7 +13,8 @@ from typing import Any
 import click
 import msgspec
 
-from observer.cli.output import as_json, fields, json_option, say
+from observer.cli.commands import command
+from observer.cli.output import as_json, fields, say
 from observer.cli.session import reading
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import evidence, installed
@@ -48,9 +49,8 @@ class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-@click.command("policy", epilog="Example: observer policy src/fixtures/customers.csv")
+@command("policy", "observer policy src/fixtures/customers.csv")
 @click.argument("path", default=".", type=click.Path(path_type=Path))
-@json_option
 def policy_command(*, path: Path) -> int:
     """Show a repository's policy, and whether a path is recorded."""
     answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count

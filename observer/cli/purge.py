@@ -14,11 +14,11 @@ import click
 from msgspec.structs import asdict
 
 from observer.cli import completion
+from observer.cli.commands import command
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.output import (
     confirm_once,
     emit,
-    json_option,
     named_project,
     progress,
     refuse_agents,
@@ -99,7 +99,7 @@ def _copies(left: Iterable[str]) -> list[str]:
     return [f"a secret stays in {name}, a copy of a file of yours" for name in left]
 
 
-@click.command("purge", epilog='Example: observer purge --text "the customer\'s name" --dry-run')
+@command("purge", 'observer purge --text "the customer\'s name" --dry-run')
 @click.argument("ids", nargs=-1, metavar="[ID|UUID]...", shell_complete=completion.items)
 @click.option("--text", default="", help="Whatever holds this text; - asks for it, or reads stdin.")
 @click.option("--query", default="", help="Items that hold all of these words.")
@@ -114,7 +114,6 @@ def _copies(left: Iterable[str]) -> list[str]:
 @click.option("--secrets", is_flag=True, help="Secrets alone, by today's rules, wherever they are.")
 @click.option("--dry-run", is_flag=True, help="Show what goes, and change nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def purge_command(
     *,
     ids: tuple[str, ...],

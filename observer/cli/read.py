@@ -23,11 +23,11 @@ import msgspec
 import orjson
 
 from observer.cli import completion
+from observer.cli.commands import command
 from observer.cli.completion import of_daemon, request
 from observer.cli.output import (
     as_json,
     escaped,
-    json_option,
     limit_option,
     named_project,
     note,
@@ -60,7 +60,7 @@ FC = TypeVar("FC", bound=Callable[..., Any])
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 
 
-@click.command("search", epilog='Example: observer search "title:auth* NOT oauth" -n 5')
+@command("search", 'observer search "title:auth* NOT oauth" -n 5')
 @click.argument("query", nargs=-1)
 @scope_options
 @click.option(
@@ -91,7 +91,6 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
     help="team: ask the servers of shares too.",
 )
 @click.option("--explain", is_flag=True, help="Show the score and signals of each hit.")
-@json_option
 def search_command(*, query: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - the options above
     """Find earlier work; without a query list the newest."""
     options["files"] = list(options["files"])
@@ -103,14 +102,13 @@ def _choice(flag: str, says: str) -> Callable[[FC], FC]:
     return click.option(flag, metavar="ID", shell_complete=completion.items, help=says)
 
 
-@click.command("context", epilog="Example: observer context --client cursor --explain")
+@command("context", "observer context --client cursor --explain")
 @named_project("Name, folder or remote; the one around the current folder if left out.")
 @click.option("--client", default="", help="Whose session start, e.g. cursor; any if left out.")
 @click.option("--explain", is_flag=True, help="What each line costs, and what is left out.")
 @_choice("--hide", "Give this item to nobody unasked; a search finds it.")
 @_choice("--pin", "Give this item among the first, while it fits.")
 @_choice("--as-before", "Neither hide nor pin this item any more.")
-@json_option
 def context_command(
     *, project: str | None, client: str, explain: bool, **choices: str | None
 ) -> None:
@@ -159,51 +157,46 @@ def _printed(project: str | None, client: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
-@click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
+@command("timeline", "observer timeline 142 --before 3 --after 3")
 @click.argument("anchor", metavar="ID", shell_complete=completion.items)
 @depth("--before", "-b", help="How many items before it.")
 @depth("--after", "-a", help="How many items after it.")
-@json_option
 def timeline_command(*, anchor: str, before: int, after: int) -> None:
     """Show what happened before and after an item, oldest first."""
     around = {"depth_before": before, "depth_after": after}
     ask("timeline", anchor=anchor, **around)
 
 
-@click.command("why", epilog="Example: observer why src/auth.py::login")
+@command("why", "observer why src/auth.py::login")
 @click.argument("target", metavar="FILE[:LINE|::NAME]")
-@json_option
 def why_command(*, target: str) -> None:
     """Show the commits and sessions that made a piece of code."""
     ask("why", target=target)
 
 
-@click.command("graph", epilog="Example: observer graph settle_invoice")
+@command("graph", "observer graph settle_invoice")
 @click.argument("name")
 @scope_options
 @limit_option(3, "Most items of each sort.")
-@json_option
 def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what hangs on a file, symbol, package, error or person."""
     ask("related", **options)
 
 
-@click.command("show", epilog="Example: observer show 142 s12")
+@command("show", "observer show 142 s12")
 @click.argument(
     "handles", nargs=-1, metavar="[ID]...", shell_complete=completion.items_and_sessions
 )
 @limit_option(50, "Most items of a session, its newest.")
-@json_option
 def show_command(*, handles: tuple[str, ...], limit: int) -> None:
     """Show items, notes and sessions (s12); or the last session here."""
     ask("show", handles=handles, limit=limit)
 
 
-@click.command("sessions", epilog="Example: observer sessions --active")
+@command("sessions", "observer sessions --active")
 @scope_options
 @click.option("--active", is_flag=True, help="Leave out sessions that are over.")
 @limit_option(20, "Most sessions.")
-@json_option
 def sessions_command(**options: Any) -> None:  # noqa: ANN401 - the options above
     """List sessions of editors and shells, last active first."""
     scope, rows = rows_of("sessions", **options)
@@ -239,10 +232,9 @@ def show_projects() -> None:
     table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
 
 
-@click.command("today", epilog="Example: observer today --days 7 --all")
+@command("today", "observer today --days 7 --all")
 @scope_options
 @click.option("--days", type=click.IntRange(1, 366), default=1, help="So many, today included.")
-@json_option
 def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what happened: sessions, commits, files, fixes, notes."""
     ask("account", days=days, **options)
@@ -305,10 +297,9 @@ def _error(reply: CommandReply) -> ObserverError:
     return client.error_of(msgspec.to_builtins(reply.problem) or {})
 
 
-@click.command("web", epilog="Example: observer web --no-open")
+@command("web", "observer web --no-open")
 @click.option("--no-open", is_flag=True, help="Print the link, and open no browser.")
 @click.option("--logout", is_flag=True, help="Let no browser look any more that may until now.")
-@json_option
 def web_command(*, no_open: bool, logout: bool) -> None:
     """Look at the memory in a browser, by a link that opens once."""
     refuse_agents("an agent opens no pages: what is changed there is a person's word")
@@ -331,8 +322,7 @@ def web_command(*, no_open: bool, logout: bool) -> None:
         note(f"it opens once, within {answer['seconds']} s")
 
 
-@click.command("tui", epilog="Example: observer tui")
-@json_option
+@command("tui", "observer tui")
 def tui_command() -> int:
     """Look at the memory on the whole terminal, and settle notes."""
     if wants_json() or not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -13,12 +13,11 @@ import click
 import msgspec
 
 from observer.cli import completion
-from observer.cli.commands import Group
+from observer.cli.commands import Group, command
 from observer.cli.exclusive import alone_and_drained, open_here
 from observer.cli.output import (
     as_json,
     confirm_once,
-    json_option,
     named_project,
     note,
     progress,
@@ -78,7 +77,7 @@ def sync_command() -> None:
     """Share what is remembered with other machines and people."""
 
 
-@sync_command.command("add", epilog="Example: observer sync add ~/Sync/memory --all")
+@command("add", "observer sync add ~/Sync/memory --all", of=sync_command)
 @click.argument("url", metavar="FOLDER|GIT-URL|URL")
 @click.option("--name", default="", help="What to call it; else the end of its address.")
 @click.option("--project", "-p", "projects", multiple=True, help="A project; may be repeated.")
@@ -87,7 +86,6 @@ def sync_command() -> None:
 @click.option("--create", "is_new", is_flag=True, help="Found the share, where none is yet.")
 @click.option("--code", default="", help="The code of an invitation, from: observer sync invite")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def add_command(  # noqa: PLR0913 - the options above
     *,
     url: str,
@@ -133,10 +131,9 @@ def add_command(  # noqa: PLR0913 - the options above
     _rounds([one for one in _asked(here, {"add": share}) if one["name"] == share.name])
 
 
-@sync_command.command("invite", epilog="Example: observer sync invite memory ben")
+@command("invite", "observer sync invite memory ben", of=sync_command)
 @click.argument("name", metavar="NAME|URL")
 @click.argument("person")
-@json_option
 def invite_command(*, name: str, person: str) -> None:
     """Let a machine in; prints what it joins with. Of a server: URL."""
     refuse_agents("an agent invites nobody")
@@ -149,9 +146,8 @@ def invite_command(*, name: str, person: str) -> None:
         say(f"observer sync add {adds}", is_exact=True)  # a fold would break it
 
 
-@sync_command.command("members", epilog="Example: observer sync members memory")
+@command("members", "observer sync members memory", of=sync_command)
 @click.argument("name", metavar="NAME|URL")
-@json_option
 def members_command(*, name: str) -> None:
     """Show the machines that are in; of a server the logins."""
     with closing(_team(name)[1]) as carrier:
@@ -160,10 +156,9 @@ def members_command(*, name: str) -> None:
         table(("id", "person"), [(one["id"], one["person"]) for one in rows])
 
 
-@sync_command.command("expel", epilog="Example: observer sync expel memory 5b1e0c…")
+@command("expel", "observer sync expel memory 5b1e0c…", of=sync_command)
 @click.argument("name", metavar="NAME|URL")
 @click.argument("member", metavar="ID")
-@json_option
 def expel_command(*, name: str, member: str) -> None:
     """End the membership of a machine, or of a login: see members."""
     refuse_agents("an agent removes nobody")
@@ -172,9 +167,8 @@ def expel_command(*, name: str, member: str) -> None:
     respond({"name": without_login(name), "removed": member}, f"{member} gets nothing more")
 
 
-@sync_command.command("rotate", epilog="Example: observer sync rotate memory")
+@command("rotate", "observer sync rotate memory", of=sync_command)
 @click.argument("name")
-@json_option
 def rotate_command(*, name: str) -> None:
     """Give this machine fresh keys to a share of files."""
     refuse_agents("an agent changes no keys")
@@ -186,16 +180,14 @@ def rotate_command(*, name: str) -> None:
     respond({"name": name}, "this machine has fresh keys")
 
 
-@sync_command.command("now", epilog="Example: observer sync now")
-@json_option
+@command("now", "observer sync now", of=sync_command)
 def now_command() -> None:
     """Fetch and send at once."""
     client.ensure_daemon(home())
     _rounds(_asked(home(), {}))
 
 
-@sync_command.command("status", epilog="Example: observer sync status")
-@json_option
+@command("status", "observer sync status", of=sync_command)
 def status_command() -> None:
     """Show what waits, what was refused, and when all was carried."""
     rows = _status(home())
@@ -222,10 +214,9 @@ def status_command() -> None:
             )
 
 
-@sync_command.command("remove", epilog="Example: observer sync remove memory")
+@command("remove", "observer sync remove memory", of=sync_command)
 @click.argument("name")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def remove_command(*, name: str, yes: bool) -> None:
     """Leave a share; what came from others is dropped here."""
     refuse_agents("an agent leaves no share")
@@ -241,7 +232,7 @@ def remove_command(*, name: str, yes: bool) -> None:
     respond({"name": name, "dropped": dropped}, f"left {name}")
 
 
-@click.command("promote", epilog="Example: observer promote 142 --to team")
+@command("promote", "observer promote 142 --to team")
 @click.argument("handle", metavar="ID|UUID", shell_complete=completion.items)
 @click.option(
     "--to",
@@ -252,7 +243,6 @@ def remove_command(*, name: str, yes: bool) -> None:
 )
 @named_project("Of which project it is; the one around the current folder.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@json_option
 def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> None:
     """Make a personal note one of a project or team."""
     refuse_agents("an agent gives no personal note away")

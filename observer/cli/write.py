@@ -11,7 +11,8 @@ from typing import Any, get_args
 import click
 import orjson
 
-from observer.cli.output import as_json, json_option, named_project, note, respond, say
+from observer.cli.commands import command
+from observer.cli.output import as_json, named_project, note, respond, say
 from observer.cli.session import TYPES, nearly, on_behalf
 from observer.clients import generic
 from observer.clients.registry import attribute
@@ -26,7 +27,7 @@ from observer.local import client
 from observer.local.spool import Spool
 
 
-@click.command("remember", epilog='Example: observer remember "Tests need Redis" --type constraint')
+@command("remember", 'observer remember "Tests need Redis" --type constraint')
 @click.argument("content", nargs=-1, required=True, metavar="TEXT...|-")
 @click.option("--title", default="", help="A short name; the first line of the text if left out.")
 @click.option("--type", default="fact", show_default=True, help="decision, constraint, rule ...")
@@ -48,7 +49,6 @@ from observer.local.spool import Spool
 @click.option("--amends", type=int, multiple=True, help="Id of a note that this corrects.")
 @click.option("--expires", default="", help="When it stops to hold: 2027-01-31, or 30d from now.")
 @named_project("Name, folder or remote; the one around the current folder.")
-@json_option
 def remember_command(
     *,
     content: tuple[str, ...],
@@ -79,11 +79,10 @@ def remember_command(
         note(f"  observer note edit {kept['id']} --type {near}")
 
 
-@click.command("post", epilog='Example: observer post command command="make test" exit_code:=2')
+@command("post", 'observer post command command="make test" exit_code:=2')
 @click.argument("kind", required=False)
 @click.argument("fields", nargs=-1, metavar="[NAME=TEXT|NAME:=JSON]...")
 @click.option("--wait", is_flag=True, help="Start the daemon and return once it is stored.")
-@json_option
 def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool) -> None:
     """Report an event, or several as JSON on stdin."""
     given = _from_stdin() if kind is None else [{"kind": kind, **dict(map(_field, fields))}]

@@ -8,7 +8,7 @@ from contextlib import closing
 import click
 from msgspec.structs import replace
 
-from observer.cli.commands import Group
+from observer.cli.commands import listing
 from observer.cli.doctor.diagnosis import (
     RESTARTING,
     apply_fix,
@@ -18,7 +18,7 @@ from observer.cli.doctor.diagnosis import (
 )
 from observer.cli.doctor.probes import probe_checks
 from observer.cli.exclusive import alone, open_here, repair_first
-from observer.cli.output import as_json, json_option, progress, respond, say, table
+from observer.cli.output import as_json, progress, respond, say, table
 from observer.cli.purge import redacted
 from observer.cli.session import mention_damaged, mention_paused, reading
 from observer.clients.config_files.context import current_context
@@ -35,22 +35,12 @@ from observer.upkeep.carry_out import complete
 from observer.upkeep.redact import secrets_in
 
 
-@click.group(
-    "doctor",
-    cls=Group,
-    later={"speed": "doctor.speed"},
-    invoke_without_command=True,
-    epilog="Example: observer doctor --fix",
-)
+@listing("doctor", "observer doctor --fix", later={"speed": "doctor.speed"})
 @click.option("--fix", "fixes", is_flag=True, help="Do what is safe to do, and say what was done.")
 @click.option("--rebuild", "rebuilds", is_flag=True, help="Derive all from the log anew instead.")
 @click.option("--quick", is_flag=True, help="Only look: send no probe through the hooks.")
-@json_option
-@click.pass_context
-def doctor_command(context: click.Context, /, *, fixes: bool, rebuilds: bool, quick: bool) -> int:
+def doctor_command(*, fixes: bool, rebuilds: bool, quick: bool) -> int:
     """Check home, daemon, store and hooks; exit with 1 if any fails."""
-    if context.invoked_subcommand is not None:
-        return 0
     here = home()
     mention_paused()
     if rebuilds:

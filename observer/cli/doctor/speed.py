@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import click
 import orjson
 
+from observer.cli.commands import command
 from observer.cli.doctor.lab import (
     ERAS,
     Aim,
@@ -45,7 +46,7 @@ from observer.cli.doctor.lab import (
     wire,
     yardstick_ms,
 )
-from observer.cli.output import emit, json_option, note, say, wants_json
+from observer.cli.output import emit, note, say, wants_json
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.events import Command
@@ -59,10 +60,9 @@ SHARE, QUICK = 0.1, 0.05
 """Shares of the rounds of published figures: two minutes, one minute, on an idle machine."""
 
 
-@click.command("speed", epilog="Example: observer doctor speed hooks found --quick")
+@command("speed", "observer doctor speed hooks found --quick")
 @click.argument("names", nargs=-1, type=click.Choice(PARTS), metavar="[PART]...")
 @click.option("--quick", is_flag=True, help="Half of the rounds.")
-@json_option
 def speed_command(*, names: Sequence[str], quick: bool) -> None:
     """Measure hooks, search, survival, storing and memory here."""
     parts = dict(zip(PARTS, (hooks, found, kills, sizes), strict=True))
