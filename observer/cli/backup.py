@@ -154,13 +154,7 @@ def export_command(*, vault: Path | None) -> None:
 
 
 def _write_vault(here: Home, folder: Path) -> int:
-    """Write all files of a memory; return how many. Files that somebody added stay.
-
-    Raises:
-        BadInput: the folder holds other files.
-        StoreUnavailable: the memory cannot be read.
-        OSError: a file cannot be written.
-    """
+    """Write all files of a memory; return how many. Files that somebody added stay."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / VAULT_MARK).is_file():
         raise BadInput(f"{folder} holds other files", hint="name a new folder")
     refuse_unsettled(here)

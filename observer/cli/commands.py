@@ -81,8 +81,7 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the first argument names.
 
-        Raises:
-            BadInput: there is no such command.
+        Raises BadInput: there is no such command.
         """
         names = self.list_commands(ctx)
         if args[0] in names or args[0].startswith("-"):

@@ -90,11 +90,6 @@ def _agreed(name: str, value: object, *, yes: bool) -> None:
     """Show what a limit deletes, together with the others, and ask, unless that is nothing.
 
     What gives memories away is a person's choice too; other settings need no agreement.
-
-    Raises:
-        CapturedUserOnly: an agent runs this.
-        BadInput: there is nobody to ask.
-        click.Abort: the answer was no.
     """
     from observer.cli.space import show_going  # noqa: PLC0415 - of limits only
 
@@ -126,9 +121,8 @@ def _known(name: str) -> str:
 def put_in_force(here: Home, name: str, value: object) -> bool:
     """Write one setting while no daemon runs; return whether one ran, and runs with it again.
 
-    Raises:
-        ConfigInvalid: as `write_setting`.
-        DaemonUnavailable: a daemon does not stop, or does not come back.
+    Raises ConfigInvalid: as `write_setting`; DaemonUnavailable: a daemon does not stop, or does not
+    come back.
     """
     from observer.cli.exclusive import TRIES, alone  # noqa: PLC0415 - 0.5 s, to change one only
 
@@ -144,9 +138,8 @@ def put_in_force(here: Home, name: str, value: object) -> bool:
 def write_setting(here: Home, name: str, value: object) -> None:
     """Replace one value in the settings' file, atomically.
 
-    Raises:
-        ConfigInvalid: the file is not TOML, has another setting that is refused, or cannot be
-            written.
+    Raises ConfigInvalid: the file is not TOML, has another setting that is refused, or cannot be
+    written.
     """
     try:
         text = _changed(here, name, value)

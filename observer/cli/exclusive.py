@@ -44,8 +44,7 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
         here: the home.
         tries: how often a daemon is asked to stop; an open editor may start another at once.
 
-    Raises:
-        DaemonUnavailable: a daemon does not stop, or another started each time.
+    Raises DaemonUnavailable: a daemon does not stop, or another started each time.
     """
     substitute = client.stand_by(here) if client.is_running(here) else None
     client.stop(here)
@@ -121,11 +120,8 @@ def alone_and_drained(here: Home) -> Iterator[None]:
 def repair_first(here: Home) -> None:
     """Repair the database if it is damaged; print what was repaired and lost to stderr.
 
-    One that an older observer wrote is brought to today's schema.
-
-    Raises:
-        StoreUnavailable: it cannot be repaired.
-        DaemonUnavailable: a daemon does not stop.
+    One that an older observer wrote is brought to today's schema. Raises StoreUnavailable: it
+    cannot be repaired; DaemonUnavailable: a daemon does not stop.
     """
     if has_damage(here):
         request_repair(here, "a command found pages that were changed on the disk")

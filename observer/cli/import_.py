@@ -349,9 +349,8 @@ class _Ended(Exception):
 def work(home: Home, sources: Mapping[str, SessionSource]) -> None:
     """Import what is queued, then follow what the settings name, for as long as there is any.
 
-    Raises:
-        BadInput: the settings name a source that is not known.
-        DaemonUnavailable: the daemon is gone, or does not answer.
+    Raises BadInput: the settings name a source that is not known; DaemonUnavailable: the daemon is
+    gone, or does not answer.
     """
     give_way()
     follow = config.load(home).follow
@@ -401,10 +400,6 @@ def _import_queued(
 
 
 def _goes_on(_sessions: int = 0, *, wait_s: float = 0.0) -> None:
-    """Wait, and go on unless the daemon is going.
-
-    Raises:
-        _Ended: it is.
-    """
+    """Wait, and go on unless the daemon is going."""
     if select.select([sys.stdin], [], [], wait_s)[0]:
         raise _Ended

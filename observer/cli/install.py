@@ -266,11 +266,7 @@ def install_found(context: InstallContext, *, yes: bool, dry_run: bool) -> int:
     """Install all clients that are found, once their plan was shown and agreed to.
 
     A probe is sent through what was installed. Returns 1 if it failed, or if a file of a client
-    could not be used.
-
-    Raises:
-        BadInput: there is nobody to ask.
-        click.Abort: the answer was no.
+    could not be used. Raises BadInput: there is nobody to ask; click.Abort: the answer was no.
     """
     found, here = setups(context), context.home
     if not wants_json():

@@ -31,8 +31,7 @@ Offer = dict[str, Any]
 def offers(names: Sequence[str]) -> list[Offer]:
     """Return the toolsets of a choice, without one all; `tokens` are about 4 characters each.
 
-    Raises:
-        BadInput: two of them have a tool of the same name.
+    Raises BadInput: two of them have a tool of the same name.
     """
     tools_of(tuple(names), _NO_MEMORY, str)
     found = []

@@ -301,8 +301,7 @@ def scope_options(command: F) -> F:
 def refuse_agents(message: str) -> None:
     """Let nobody but a person go on.
 
-    Raises:
-        CapturedUserOnly: an agent runs this, with the message.
+    Raises CapturedUserOnly: an agent runs this, with the message.
     """
     if attribute(os.environ).author == "agent":
         raise CapturedUserOnly(message, hint="ask the person to run it")
@@ -313,9 +312,8 @@ def confirm_once(
 ) -> None:
     """Ask whether to go on with what was shown, unless the answer was given before.
 
-    Raises:
-        BadInput: there is nobody to ask, with the refusal and the hint.
-        click.Abort: the answer was no, which the refusal says.
+    Raises BadInput: there is nobody to ask, with the refusal and the hint; click.Abort: the answer
+    was no, which the refusal says.
     """
     if yes:
         return

@@ -62,8 +62,7 @@ def policy_command(*, path: Path) -> int:
 def decision(path: Path) -> PolicyDecision:
     """Return what applies to an absolute path.
 
-    Raises:
-        ConfigInvalid: the settings cannot be used.
+    Raises ConfigInvalid: the settings cannot be used.
     """
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)

@@ -68,9 +68,8 @@ def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
 def redacted(here: Home) -> PurgeReceipt:
     """Redact all that is stored; the caller holds the home. The next start resumes if killed.
 
-    Raises:
-        StoreUnavailable: a database cannot be written, or is read meanwhile.
-        OSError: a file cannot be written.
+    Raises StoreUnavailable: a database cannot be written, or is read meanwhile; OSError: a file
+    cannot be written.
     """
     todo = PurgeOrder(seqs=(), redacts=True)
     with reading(here) as reader:

@@ -243,8 +243,7 @@ def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the o
 def ask(question: str, **arguments: object) -> None:
     """Print the answer to a question of `observer.tools.questions`.
 
-    Raises:
-        ObserverError: the question is wrong; raised after a partial answer was printed.
+    Raises ObserverError: the question is wrong; raised after a partial answer was printed.
     """
     reply = answer(question, is_json=wants_json(), **arguments)
     if reply.text is not None and wants_json():
@@ -258,8 +257,7 @@ def ask(question: str, **arguments: object) -> None:
 def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any]]]:
     """Return the first line of the answer to a question, and its rows.
 
-    Raises:
-        ObserverError: the question is wrong.
+    Raises ObserverError: the question is wrong.
     """
     scope, text = text_of(question, is_json=True, **arguments)
     return scope, orjson.loads(text)
@@ -268,8 +266,7 @@ def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any
 def text_of(question: str, *, is_json: bool, **arguments: object) -> tuple[str, str]:
     """Return the first line of the answer to a question, and the rest as text or as JSON.
 
-    Raises:
-        ObserverError: the question is wrong.
+    Raises ObserverError: the question is wrong.
     """
     reply = answer(question, is_json=is_json, **arguments)
     if reply.problem is not None or reply.text is None:
@@ -280,9 +277,8 @@ def text_of(question: str, *, is_json: bool, **arguments: object) -> tuple[str, 
 def answer(question: str, *, is_json: bool, **arguments: object) -> CommandReply:
     """Return the answer to a question, the daemon's if it has one.
 
-    Raises:
-        StoreUnavailable: there is no memory yet, or it cannot be read.
-        ConfigInvalid: the settings cannot be read.
+    Raises StoreUnavailable: there is no memory yet, or it cannot be read; ConfigInvalid: the
+    settings cannot be read.
     """
     asked = request(question, is_json=is_json, **arguments)
     if found := of_daemon(asked):

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 def reading(here: Home) -> Iterator[StoreReader]:
     """Read the database of a home as it is now.
 
-    Raises:
-        StoreUnavailable: there is none yet, or it cannot be read.
+    Raises StoreUnavailable: there is none yet, or it cannot be read.
     """
     from observer.store.database import SqliteStore  # noqa: PLC0415 - as below
 
@@ -49,9 +48,8 @@ def reading(here: Home) -> Iterator[StoreReader]:
 def open_memory() -> Iterator[Memory]:
     """Open the memory of this process's home for reading.
 
-    Raises:
-        StoreUnavailable: there is no database yet, or it cannot be read.
-        ConfigInvalid: the settings cannot be read.
+    Raises StoreUnavailable: there is no database yet, or it cannot be read; ConfigInvalid: the
+    settings cannot be read.
     """
     # Half a second, which a command that asks the daemon does without.
     from observer.memory import opening  # noqa: PLC0415
@@ -72,9 +70,7 @@ def open_memory() -> Iterator[Memory]:
 def meant(memory: Memory, project: str | None) -> Project | None:
     """Return the project that an option names, else the known one around the current folder.
 
-    Raises:
-        NotFound: none is called so.
-        Ambiguous: several are.
+    Raises NotFound: none is called so; Ambiguous: several are.
     """
     return memory.project(project) if project else memory.project_at(str(working_folder()))
 
@@ -117,8 +113,7 @@ def nearly(word: str, known: Sequence[str]) -> str:
 def known_types(_context: click.Context, _option: click.Parameter, given: str) -> str:
     """Return types as they were given, with commas between them.
 
-    Raises:
-        NotFound: one is nearly a type that there is, and nothing is of it.
+    Raises NotFound: one is nearly a type that there is, and nothing is of it.
     """
     for word in map(str.strip, given.split(",")):
         if near := nearly(word, TYPES):

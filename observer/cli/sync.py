@@ -281,9 +281,6 @@ def _as_before(here: Home, share: ShareState, *, is_other: bool) -> ShareState:
     """Return a share that is to be added, going on where this home was when it left it.
 
     With fresh keys it is another machine there.
-
-    Raises:
-        BadInput: it is there, or another of that name.
     """
     with reading(here) as reader:
         there = reader.shares()
@@ -300,11 +297,7 @@ def _as_before(here: Home, share: ShareState, *, is_other: bool) -> ShareState:
 
 
 def _address(url: str) -> str:
-    """Return what a share is known by; a folder, which lies in no work tree, by its whole path.
-
-    Raises:
-        BadInput: it does.
-    """
+    """Return what a share is known by; a folder, which lies in no work tree, by its whole path."""
     if is_git(url) or is_server(url):
         return url
     folder = (working_folder() / Path(url).expanduser()).resolve()

@@ -77,10 +77,8 @@ def _parts(home: Home) -> dict[str, Path]:
 def pack(home: Home, bundle: Path, owner: str) -> BundleManifest:
     """Write a bundle of a home, whether or not a daemon uses it; never over another file.
 
-    Raises:
-        FileExistsError: there is a file of that name.
-        StoreUnavailable: the database cannot be copied.
-        OSError: the bundle cannot be written; nothing is left of it.
+    Raises FileExistsError: there is a file of that name; StoreUnavailable: the database cannot be
+    copied; OSError: the bundle cannot be written; nothing is left of it.
     """
     with _workshop(home) as folder:
         copy = folder / _DATABASE
@@ -123,9 +121,8 @@ def restore(home: Home, source: Path, *, replaces: bool, stamp: str) -> Restored
         replaces: whether it takes the place of a memory, of which a copy is kept.
         stamp: names that copy.
 
-    Raises:
-        BadInput: it is none of these, is damaged, or there is a memory already.
-        StoreUnavailable: the database in it is damaged, or newer than this observer.
+    Raises BadInput: it is none of these, is damaged, or there is a memory already;
+    StoreUnavailable: the database in it is damaged, or newer than this observer.
     """
     with _workshop(home) as folder:
         manifest = _unpacked(source, folder)

@@ -45,8 +45,7 @@ class PurgeOrder(Value):
 def begin(home: Home, order: PurgeOrder) -> None:
     """Write an order down: from now on it is carried out, by whoever comes next.
 
-    Raises:
-        OSError: the home cannot be written; nothing was begun.
+    Raises OSError: the home cannot be written; nothing was begun.
     """
     unfinished = home.root / f".{home.purging.name}"
     shred(unfinished)
@@ -58,8 +57,7 @@ def begin(home: Home, order: PurgeOrder) -> None:
 def begun(home: Home) -> PurgeOrder | None:
     """Return the order that is not carried out yet, None if there is none.
 
-    Raises:
-        StoreUnavailable: there is one that cannot be read.
+    Raises StoreUnavailable: there is one that cannot be read.
     """
     shred(home.root / f".{home.purging.name}")  # never begun
     try:
@@ -104,9 +102,8 @@ def carry_out(
 ) -> PurgeReceipt:
     """Do what an order says, which `order.begin` has written down; the caller holds the home.
 
-    Raises:
-        StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes on.
-        OSError: a file cannot be written; as above.
+    Raises StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes
+    on; OSError: a file cannot be written; as above.
     """
     text = finder(asked.texts)
     SEEN.use(home.seen)

@@ -146,11 +146,8 @@ DEPENDS = "about what goes"
 def reasons(reader: StoreReader, asked: Criteria) -> dict[int, str]:
     """Return the `seq` of each event that goes, and why, by `seq`.
 
-    Notes that are kept as files come from no event: see `kept_files`.
-
-    Raises:
-        BadInput: nothing restricts it, or a text is too short.
-        NotFound: there is no such item or session.
+    Notes that are kept as files come from no event: see `kept_files`. Raises BadInput: nothing
+    restricts it, or a text is too short; NotFound: there is no such item or session.
     """
     if asked == Criteria(owner=asked.owner):
         raise BadInput("nothing says what to purge", hint="see: observer purge --help")

@@ -60,8 +60,7 @@ class HomeGuard:
     def check(self) -> None:
         """Check all files, at the cost of four calls of `stat`.
 
-        Raises:
-            HomeLost: a file is gone or was replaced.
+        Raises HomeLost: a file is gone or was replaced.
         """
         for path in self._paths:
             known, found = self._known.get(path), identity(path)
@@ -105,8 +104,7 @@ UP_S = 30.0
 def bring_up(home: Home) -> None:
     """Return when the daemon answers, started if there was none; hooks count it as started.
 
-    Raises:
-        DaemonUnavailable: as `client.ensure_daemon`, after `UP_S`.
+    Raises DaemonUnavailable: as `client.ensure_daemon`, after `UP_S`.
     """
     postpone(home)  # if this is killed, hooks try again some day
     client.ensure_daemon(home, wait_s=UP_S)
@@ -129,9 +127,7 @@ def take(home: Home) -> int | None:
     """Take the home's lock and return its descriptor, None if another process has it.
 
     A daemon never closes it: the kernel releases the lock when the process ends, not earlier.
-
-    Raises:
-        StoreUnavailable: the home cannot be created, written or locked.
+    Raises StoreUnavailable: the home cannot be created, written or locked.
     """
     try:
         make_private(home.root)
@@ -162,8 +158,7 @@ def take(home: Home) -> int | None:
 def hold(home: Home) -> Iterator[bool]:
     """Hold the home's lock inside the block; yield False if another process has it.
 
-    Raises:
-        StoreUnavailable: the home cannot be created or written.
+    Raises StoreUnavailable: the home cannot be created or written.
     """
     descriptor = take(home)
     try:
@@ -180,11 +175,8 @@ PROGRAM = "venv"
 def delete(home: Home, *, progress: Progress) -> list[Path]:
     """Delete all that is observer's in a home, and the home; return what somebody else put there.
 
-    The memory goes first, and the program last: whoever broke it off can repeat it.
-
-    Raises:
-        DaemonUnavailable: a daemon has started meanwhile.
-        OSError: something in it cannot be deleted.
+    The memory goes first, and the program last: whoever broke it off can repeat it. Raises
+    DaemonUnavailable: a daemon has started meanwhile; OSError: something in it cannot be deleted.
     """
     places = [getattr(home, name) for name, one in vars(Home).items() if isinstance(one, property)]
     names = {one.relative_to(home.root).parts[0] for one in places if home.root in one.parents}

@@ -18,8 +18,7 @@ from observer.core.value import Value, decode_json
 def request_repair(home: Home, reason: str) -> None:
     """Have the database repaired, which may look whole when it is opened.
 
-    Raises:
-        OSError: that cannot be written down.
+    Raises OSError: that cannot be written down.
     """
     with os.fdopen(open_plain(home.damage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
         file.write(reason.encode(errors="replace"))
@@ -77,11 +76,7 @@ def recent(home: Home, *, now_ms: int) -> Loss | None:
 
 
 def note(home: Home, loss: Loss) -> None:
-    """Add a loss.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Add a loss. Raises OSError: it cannot be written."""
     replace(home.losses, msgspec.json.encode([*losses(home), loss][-_KEPT:]))
 
 

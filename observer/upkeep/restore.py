@@ -49,8 +49,7 @@ def unshown(_name: str, _total: int) -> Iterator[Callable[[int], object]]:
 def open_owned(path: Path, backups: Path, *, progress: Progress = unshown) -> SqliteStore:
     """Open a database as its owner, and make it anew first if its schema is another one.
 
-    Raises:
-        StoreUnavailable: it cannot be opened, or is read by another process meanwhile.
+    Raises StoreUnavailable: it cannot be opened, or is read by another process meanwhile.
     """
     try:
         return SqliteStore(path, backups=backups)
@@ -108,11 +107,8 @@ def repair_if_damaged(
 ) -> Loss | None:
     """Repair the database if it is damaged or has lost events; the caller holds the home's lock.
 
-    One of another schema is made anew from its log.
-
-    Raises:
-        StoreUnavailable: it is not damaged, but cannot be opened; or it cannot be repaired now.
-        OSError: as above.
+    One of another schema is made anew from its log. Raises StoreUnavailable: it is not damaged, but
+    cannot be opened; or it cannot be repaired now; OSError: as above.
     """
     reason = _wrong(home, progress)
     if not reason:
@@ -126,8 +122,7 @@ def repair_if_damaged(
 def has_damage(home: Home) -> bool:
     """Return True if a page of the database is not what was written; looks at all of them.
 
-    Raises:
-        OSError: it cannot be read.
+    Raises OSError: it cannot be read.
     """
     if home.damage.exists():
         return True

@@ -45,9 +45,7 @@ def finder(texts: Iterable[str]) -> re.Pattern[bytes] | None:
     """Return what finds any of the texts in bytes; None for none.
 
     Blanks fit any blanks, so that a text over several lines is found where it was joined to one.
-
-    Raises:
-        BadInput: a text is too short to be distinctive.
+    Raises BadInput: a text is too short to be distinctive.
     """
     forms: dict[bytes, object] = {}
     for text in texts:

@@ -64,11 +64,7 @@ def read(home: Home) -> Cap | None:
 
 
 def note(home: Home, cap: Cap) -> None:
-    """Write down how it stands.
-
-    Raises:
-        OSError: the home cannot be written.
-    """
+    """Write down how it stands. Raises OSError: the home cannot be written."""
     replace(home.cap, msgspec.json.encode(cap))
 
 

@@ -114,10 +114,8 @@ def clean(
     """Take out what was chosen; `compact` has to follow, for the bytes.
 
     What that bears on is derived anew. A copy keeps its events alone without `derives`, and known
-    values in them are redacted: what they derive into is made when it is used.
-
-    Raises:
-        StoreUnavailable: it cannot be written.
+    values in them are redacted: what they derive into is made when it is used. Raises
+    StoreUnavailable: it cannot be written.
     """
     text = what.text
     with store.write() as writer:

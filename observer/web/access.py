@@ -84,8 +84,7 @@ class Access:
     def login(self, word: str) -> str:
         """Return the cookie for the word of a link, which it uses up; "" if it opens nothing.
 
-        Raises:
-            TooManyTries: too many were wrong of late.
+        Raises TooManyTries: too many were wrong of late.
         """
         now = self._now_ms()
         self._tries = [at for at in self._tries if at > now - TRIES_MS]

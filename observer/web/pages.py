@@ -355,12 +355,7 @@ def code(view: WebRequest) -> WebPage:
 
 
 def _root_with(target: str, among: Sequence[Project]) -> str:
-    """Return the folder of the one project in which what a target names exists.
-
-    Raises:
-        NotFound: it exists in none.
-        Ambiguous: it exists in several.
-    """
+    """Return the folder of the one project in which what a target names exists."""
     found: dict[str, str] = {}
     for project in among:
         for root in reversed(project.roots):

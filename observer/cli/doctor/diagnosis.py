@@ -87,9 +87,8 @@ def home_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
 def usable(here: Home) -> str:
     """Return the home, whose folders and files a daemon can use before it can report errors.
 
-    Raises:
-        ObserverError: a folder is a file, another user's, or cannot be written.
-        OSError: a file cannot be opened.
+    Raises ObserverError: a folder is a file, another user's, or cannot be written; OSError: a file
+    cannot be opened.
     """
     inside = (here.spool, here.spool / "new", here.spool / "tmp", here.logs, here.backups)
     for path in filter(os.path.lexists, (here.root, here.run, *inside)):
@@ -115,8 +114,7 @@ def open_to_others(here: Home) -> list[Path]:
 def private(here: Home) -> str:
     """Return that what is in the home is the user's alone.
 
-    Raises:
-        ObserverError: others could read something.
+    Raises ObserverError: others could read something.
     """
     if found := open_to_others(here):
         names = " ".join(map(str, found))
@@ -127,8 +125,7 @@ def private(here: Home) -> str:
 def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> str:
     """Return the type of the file system that a folder lies on; "not known" if nobody says.
 
-    Raises:
-        ObserverError: it is one of another machine.
+    Raises ObserverError: it is one of another machine.
     """
     found = file_system_of(os.path.realpath(folder), mounts(listed, program)) or "not known"
     if found in REMOTE:
@@ -142,8 +139,7 @@ def file_system(folder: Path, listed: Path = MOUNTS, program: str = MOUNT) -> st
 def watches(status: Status, limit: Path = _WATCHES) -> str:
     """Return how many folders are watched, of how many the kernel allows.
 
-    Raises:
-        ObserverError: there is hardly one left.
+    Raises ObserverError: there is hardly one left.
     """
     used = sum(one.folders for one in status.watched)
     try:
@@ -161,8 +157,7 @@ def watches(status: Status, limit: Path = _WATCHES) -> str:
 def clock(status: Status, *, at_ms: int) -> str:
     """Return that nothing was stored in the future.
 
-    Raises:
-        ObserverError: the clock was set back, or had been ahead.
+    Raises ObserverError: the clock was set back, or had been ahead.
     """
     last = iso_ms(status.last_stored_at or "") or 0
     if last > at_ms + AHEAD_MS:
@@ -175,11 +170,7 @@ def clock(status: Status, *, at_ms: int) -> str:
 
 
 def disk(here: Home) -> str:
-    """Return how much is free on the disk of the home.
-
-    Raises:
-        ObserverError: it is nearly full.
-    """
+    """Return how much is free on the disk of the home. Raises ObserverError: it is nearly full."""
     folder = next(path for path in (here.root, *here.root.parents) if path.exists())
     free_bytes, inodes = shutil.disk_usage(folder).free, os.statvfs(folder)
     found = f"{size_text(free_bytes)} free"
@@ -224,11 +215,7 @@ def store_checks(here: Home, status: Status) -> Iterator[Diagnosis]:
 
 
 def backups(here: Home) -> str:
-    """Return the number of copies of the database as text.
-
-    Raises:
-        ObserverError: one is damaged.
-    """
+    """Return the number of copies of the database as text. Raises ObserverError: one is damaged."""
     found = [path for path in sorted(here.backups.glob("*.db")) if DAMAGED_COPY not in path.name]
     damaged = [path.name for path in found if has_checksums(path) and damaged_pages(path)]
     if damaged:

@@ -228,11 +228,7 @@ def kill(home: Home) -> None:
 
 
 def until(holds: Callable[[], object], *, step_s: float = 0.01, wait_s: float = DEADLINE_S) -> None:
-    """Wait for a condition.
-
-    Raises:
-        TimeoutError: it did not come true.
-    """
+    """Wait for a condition. Raises TimeoutError: it did not come true."""
     deadline = time.monotonic() + wait_s
     while not holds():
         if time.monotonic() > deadline:
@@ -311,11 +307,7 @@ class Wire:
         return self._pump.pid
 
     def ask(self, method: str, **params: object) -> Any:  # noqa: ANN401 - JSON as it was answered
-        """Send a request and return its result.
-
-        Raises:
-            RuntimeError: the answer is an error.
-        """
+        """Send a request and return its result. Raises RuntimeError: the answer is an error."""
         self._asked += 1
         request = {"jsonrpc": "2.0", "id": self._asked, "method": method}
         self._send({**request, "params": {**params, **self._meta}})

@@ -190,11 +190,7 @@ def _call(probe: Probe) -> None:
 
 
 def _registered(probe: Probe, *words: str) -> str:
-    """Return the command line of one of our scripts, as it stands in a file of the client.
-
-    Raises:
-        ObserverError: it stands in none.
-    """
+    """Return the command line of one of our scripts, as it stands in a file of the client."""
     line = command(probe.context.home, *words)
     hooks = str(probe.context.home.hooks)
     plan = install(probe.client.name, probe.context)
@@ -235,11 +231,7 @@ def _run(line: str, probe: Probe, *, folder: Path, payload: bytes = b"") -> byte
 
 
 def _context(probe: Probe) -> str:
-    """Return what the session-start hook printed, as text for a person.
-
-    Raises:
-        ObserverError: it did not print what the daemon made for it.
-    """
+    """Return what the session-start hook printed, as text for a person."""
     if not probe.client.context_file:
         return ""
     line = _registered(probe, "context", probe.client.name)

@@ -22,8 +22,7 @@ class Asker:
     async def listed(self, question: str, **arguments: object) -> Any:  # noqa: ANN401 - JSON of each question
         """Return the JSON of what is asked of the project here, or of all; `scope` says which.
 
-        Raises:
-            ObserverError: the question is wrong, or the memory cannot be read.
+        Raises ObserverError: the question is wrong, or the memory cannot be read.
         """
         given = {"project": None, "everywhere": self.everywhere, **arguments}
         scope, text = await asyncio.to_thread(text_of, question, is_json=True, **given)
@@ -37,8 +36,7 @@ class Asker:
     async def settle(self, newer: int, older: int, how: str, content: str = "") -> None:
         """Say what holds of a pair, as the person at the terminal.
 
-        Raises:
-            ObserverError: as `notes.pairs.Pairs.settle`, or no daemon answers.
+        Raises ObserverError: as `notes.pairs.Pairs.settle`, or no daemon answers.
         """
         asked = {"action": "settle", "id": newer, "other": older, "how": how, "content": content}
         await asyncio.to_thread(on_behalf, "/note", **asked)
