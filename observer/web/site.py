@@ -21,25 +21,21 @@ from observer.web.access import Access
 
 
 class ReverseProxy(Protocol):
-    """A reverse proxy before the pages."""
+    """A reverse proxy before the pages: the public name of its host, and what its requests show."""
 
     @property
-    def host(self) -> str:
-        """The public name of its host."""
+    def host(self) -> str: ...  # noqa: D102 - as above
 
     @property
-    def secret(self) -> str:
-        """What its requests show."""
+    def secret(self) -> str: ...  # noqa: D102 - as above
 
 
 class Doctor(Protocol):
     """Looks at a home, and mends what can be mended while the daemon runs."""
 
-    def look(self) -> Sequence[Diagnosis]:
-        """Return what was looked at."""
+    def look(self) -> Sequence[Diagnosis]: ...  # noqa: D102 - as above
 
-    def mend(self, fix: str) -> str:
-        """Return what was done, or why it was not."""
+    def mend(self, fix: str) -> str: ...  # noqa: D102 - returns what was done, or why it was not
 
 
 @dataclass(frozen=True, slots=True)

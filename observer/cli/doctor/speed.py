@@ -1,9 +1,4 @@
-"""What observer costs and finds on this machine, in homes that are thrown away.
-
-`hooks` holds what an editor waits for against the least that any command hook costs, `found` asks
-for the notes that lie beside this module, `kills` ends the daemon at random moments under load, and
-`sizes` measures starts, storing, memory and disk.
-"""
+"""What observer costs and finds on this machine, in homes that are thrown away."""
 
 from __future__ import annotations
 
@@ -78,14 +73,11 @@ def speed_command(*, names: Sequence[str], quick: bool) -> None:
         say(about)
         for figure in figures:
             say(figure.line())
-    now = f"yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)"
-    note(f"at the end: {now}")
+    note(f"at the end: yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)")
 
 
 NOTES = Path(__file__).with_name("notes")
 """560 notes of one sentence, 60 of which are asked for in other words."""
-
-# --- hooks ---------------------------------------------------------------------------------------
 
 HOOK_ROUNDS = 300
 WARM_UP = 5
@@ -179,8 +171,6 @@ def _ran_s(argv: list[str], payload: bytes, environ: dict[str, str]) -> tuple[fl
     return took_s, used.ru_utime + used.ru_stime
 
 
-# --- found ---------------------------------------------------------------------------------------
-
 PLACES = (3, 5)
 """Among how many answers the right one is looked for."""
 
@@ -226,21 +216,20 @@ def bundled() -> tuple[Sequence[str], Sequence[NoteQuery]]:
 def holding(place: Lab, titles: Sequence[str]) -> Iterator[RunningMemory]:
     """Lend observer with the notes, once all of them can be found by meaning."""
     with closing(SqliteStore(place.home.database)) as store, store.write() as writer:
-        writer.put_items(_noted(title, number) for number, title in enumerate(titles, start=1))
+        for number, title in enumerate(titles, start=1):
+            at_ms = now_ms() - number * 60_000
+            noted = Item(
+                id=item_id(number), uuid=item_uuid(str(number), at_ms), kind="observation",
+                type="commit", title=title, project_id=UNASSIGNED, created_ms=at_ms,
+                updated_ms=at_ms,
+            )  # fmt: skip
+            writer.put_items([noted])
     daemon = place.up()
     until(lambda: client.call(place.home, "GET", "/status")["vectors"] == len(titles))
     with wire(launcher(), place.folder) as asked:
         until(lambda: "degraded" not in asked.call("search", query="total"))
         until(lambda: is_quiet(daemon))  # the slower model completes vectors when work pauses
         yield RunningMemory(lambda text: str(asked.call("search", query=text)), (daemon, asked.pid))
-
-
-def _noted(title: str, number: int) -> Item:
-    at_ms = now_ms() - number * 60_000
-    return Item(
-        id=item_id(number), uuid=item_uuid(str(number), at_ms), kind="observation", type="commit",
-        title=title, project_id=UNASSIGNED, created_ms=at_ms, updated_ms=at_ms,
-    )  # fmt: skip
 
 
 def asked_for(
@@ -274,8 +263,6 @@ def order(answer: str, titles: Sequence[str]) -> Sequence[int]:
     at = {place: answer.find(title) for place, title in enumerate(titles) if title in answer}
     return sorted(at, key=at.__getitem__)
 
-
-# --- kills ---------------------------------------------------------------------------------------
 
 KILLS = 200
 ALIVE_S = (0.0, 0.5)
@@ -368,8 +355,6 @@ def _stored(place: Lab) -> Counter[str]:
             seen = batch[-1].seq
     return counted
 
-
-# --- sizes ---------------------------------------------------------------------------------------
 
 EVENTS = 20_000
 STARTS = 50
