@@ -114,5 +114,6 @@ def _rebuild(here: Home) -> None:
             mention_damaged(total - events)
     count = receipt.redacted_events if receipt else 0
     first = f"\n{counted(count, 'event')} redacted first, by newer rules" if receipt else ""
-    done = f"rebuilt from {counted(events, 'event')}{first}"
-    respond({"events": events, "redacted": count}, done)
+    respond(
+        {"events": events, "redacted": count}, f"rebuilt from {counted(events, 'event')}{first}"
+    )

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import orjson
 
-from observer.cli.doctor.diagnosis import well, wrong
+from observer.cli.doctor.diagnosis import refused, well, wrong
 from observer.cli.session import reading
-from observer.clients.client import Client
+from observer.clients.client import Client, HookSample
 from observer.clients.config_files.context import InstallContext, command
 from observer.clients.installers import install, installed, perform
 from observer.clients.registry import agent_variables, clients
@@ -59,14 +59,12 @@ def probe_checks(
     try:
         daemon.ensure_daemon(here, wait_s=START_S)
     except ObserverError as error:
-        yield wrong(NAME, error.message, error.hint)
+        yield refused(NAME, error)
         return
     run = make_private(here.probes / secrets.token_hex(4))
-    keys = []
+    keys = [fake_key() for _ in found]
     try:
-        for client in found:
-            key = fake_key()
-            keys.append(key)
+        for client, key in zip(found, keys, strict=True):
             mark = f"probe-{secrets.token_hex(4)}"
             folder = make_private(run / client.name)
             yield send(Probe(client, context, folder=folder, mark=mark, key=key))
@@ -135,24 +133,24 @@ def send(probe: Probe) -> Diagnosis:
         if probe.client.name == "git":
             _commit(probe)
         elif probe.client.sample:
-            _call(probe)
+            _call(probe, probe.client.sample)
         else:
-            why = (
-                "there is no sample of its payloads" if probe.client.is_agent else "it needs typing"
+            no_sample = "there is no sample of its payloads"
+            return well(
+                name, f"none sent: {no_sample if probe.client.is_agent else 'it needs typing'}"
             )
-            return well(name, f"none sent: {why}")
         _wait_for_answer(probe)
         took_ms = (time.monotonic() - began) * 1000
         is_shared = probe.client.sample is None or bool(probe.client.sample.words)
         context = "" if is_shared else _context(probe)
-    except (ObserverError, OSError) as error:
-        hint = error.hint if isinstance(error, ObserverError) else ""
-        return wrong(name, getattr(error, "message", str(error)), hint)
+    except ObserverError as error:
+        return refused(name, error)
+    except OSError as error:
+        return wrong(name, str(error))
     return well(name, f"stored after {took_ms:,.0f} ms without the key{context}")
 
 
 def _found(probe: Probe) -> bytes:
-    """Return the answer that holds the mark; empty while there is none."""
     for path in probe.folder.glob(f"**/{ANSWER}*"):
         with suppress(FileNotFoundError):
             if probe.mark.encode() in (answer := path.read_bytes()):
@@ -174,13 +172,8 @@ def _wait_for_answer(probe: Probe) -> None:
         raise ObserverError("a fake key was stored as it is", hint="please report it")
 
 
-# --- agents --------------------------------------------------------------------------------------
-
-
-def _call(probe: Probe) -> None:
+def _call(probe: Probe, sample: HookSample) -> None:
     """Run the command that stands in the client's configuration, with a sample of its payload."""
-    sample = probe.client.sample
-    assert sample is not None  # noqa: S101 - `_sender` has looked
     line = _registered(probe, *(sample.words or ("post", probe.client.name, sample.event)))
     payload = sample.payload
     values = {"@SESSION@": probe.mark, "@FOLDER@": str(probe.folder), "@TEXT@": probe.text}
@@ -253,9 +246,6 @@ def _context(probe: Probe) -> str:
     if probe.client.wrap_context:
         orjson.loads(printed)
     return f", context of {len(printed):,} bytes returned"
-
-
-# --- git -----------------------------------------------------------------------------------------
 
 
 def _commit(probe: Probe) -> None:
