@@ -15,9 +15,8 @@ from typing import Any, NoReturn
 import click
 
 from observer import __version__
-from observer.cli import completion
+from observer.cli import completion, output
 from observer.cli.commands import COMMANDS, Commands
-from observer.cli.output import complain, note
 from observer.core.errors import (
     BadInput,
     ConfigInvalid,
@@ -85,7 +84,7 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
-        note(error.format_message())
+        output.note(error.format_message())
         return BadInput.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
@@ -97,7 +96,7 @@ def _run(arguments: list[str]) -> int:
         if isinstance(error, StoreDamaged):
             with suppress(OSError):  # the daemon repairs it, now or when it starts
                 request_repair(home(), error.message)
-        return complain(_as_ours(error, arguments), is_json=is_json)
+        return output.complain(_as_ours(error, arguments), is_json=is_json)
 
 
 def _as_ours(

@@ -16,18 +16,10 @@ import click
 import msgspec
 from msgspec.structs import asdict
 
+from observer.cli import output
 from observer.cli.commands import command
 from observer.cli.config import write_setting
 from observer.cli.exclusive import TRIES, alone, open_here, repair_first
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    escaped,
-    note,
-    refuse_agents,
-    respond,
-    say,
-)
 from observer.cli.session import mention_damaged, open_memory, reading
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import installable, installed_parts
@@ -68,7 +60,7 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
     if target.parent != here.backups and not target.parent.exists():
         # A name with a typing error hides a backup.
         gone = f"there is no folder {target.parent}"
-        confirm_once(
+        output.confirm_once(
             f"{gone}. Make it?",
             yes=yes,
             refusal=f"nothing was written, {gone}",
@@ -85,7 +77,7 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
             with store.read() as reader:
                 events = reader.totals().events
     size = target.stat().st_size
-    respond(
+    output.respond(
         {"path": str(target), "bytes": size, "events": events},
         f"{target}: {counted(events, 'event')}, {size_text(size)}, verified",
         remark=f"to use it: observer restore {target}",
@@ -97,7 +89,7 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
 @click.option("--replace", is_flag=True, help="Take the place of a memory; a copy of it is kept.")
 def restore_command(*, path: Path, replace: bool) -> None:
     """Restore a file of backup or export, of any machine."""
-    refuse_agents("an agent restores nothing")
+    output.refuse_agents("an agent restores nothing")
     here = home()
     with alone(here, tries=TRIES):
         done = restore(here, path, replaces=replace, stamp=_stamp())
@@ -109,17 +101,17 @@ def restore_command(*, path: Path, replace: bool) -> None:
             write_setting(here, "owner", owner)
     gone = purged.events if purged else 0
     manifest = msgspec.structs.replace(done.manifest, events=done.manifest.events - gone)
-    if as_json(asdict(msgspec.structs.replace(done, manifest=manifest))):
+    if output.as_json(asdict(msgspec.structs.replace(done, manifest=manifest))):
         return
     left = f"; {counted(gone, 'event')} left out, purged since" if gone else ""
-    say(f"restored {counted(manifest.events, 'event')} into {here.root}{left}")
+    output.say(f"restored {counted(manifest.events, 'event')} into {here.root}{left}")
     if done.replaced:
-        say(f"what was there before: {done.replaced}")
+        output.say(f"what was there before: {done.replaced}")
     if is_other:
-        say(f"setting owner = {done.manifest.owner}, whose personal notes it holds")
+        output.say(f"setting owner = {done.manifest.owner}, whose personal notes it holds")
     context = current_context(here)
     if not any(installed_parts(name, context) for name in installable()):
-        note("connect your clients here: observer install")
+        output.note("connect your clients here: observer install")
 
 
 def _stamp() -> str:
@@ -142,14 +134,14 @@ def export_command(*, vault: Path | None) -> None:
     if vault:
         count = _write_vault(home(), vault)
         done = f"{counted(count, 'file')} in {vault}"
-        respond({"folder": str(vault), "files": count}, done)
+        output.respond({"folder": str(vault), "files": count}, done)
         return
     out = sys.stdout.buffer
     with open_memory() as memory:
         events = 0
         for value in memory.export():
             events += isinstance(value, Recorded)
-            out.write(escaped(exported_line(value)) + b"\n")
+            out.write(output.escaped(exported_line(value)) + b"\n")
         mention_damaged(memory.totals().events - events)
 
 

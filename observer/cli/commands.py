@@ -108,7 +108,10 @@ def command(
     """
 
     def made(function: Callable[..., Any]) -> click.Command:
-        built = click.command(name, epilog=f"Example: {example}", **others)(function)
+        make: Callable[..., click.Command] = click.command(
+            name, epilog=f"Example: {example}", **others
+        )
+        built = make(function)
         built.params += OUTPUT_OPTIONS
         if of is not None:
             of.add_command(built)

@@ -17,17 +17,8 @@ import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from observer.cli import output
 from observer.cli.commands import command, listing
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    note,
-    refuse_agents,
-    respond,
-    say,
-    table,
-    wants_json,
-)
 from observer.core import config
 from observer.core.errors import BadInput, ConfigInvalid, remedy
 from observer.core.paths import Home, home, make_private, read_plain
@@ -41,10 +32,10 @@ from observer.tools.status import current
 def config_command() -> None:
     """List settings with their meaning, or change one."""
     values = msgspec.to_builtins(config.written(home()))
-    if as_json(values):
+    if output.as_json(values):
         return
     rows = ((name, _shown(values[name]), meaning) for name, _default, meaning in config.describe())
-    table(("setting", "value", "meaning"), rows)
+    output.table(("setting", "value", "meaning"), rows)
 
 
 @command("get", "observer config get http_port", of=config_command)
@@ -53,7 +44,7 @@ def get_command(*, name: str) -> None:
     """Print the value of one setting."""
     values = msgspec.to_builtins(config.written(home()))
     value = values[_known(name)]
-    respond({name: value}, _shown(value))
+    output.respond({name: value}, _shown(value))
 
 
 @command("set", "observer config set exclude ~/private ~/mail", of=config_command)
@@ -70,20 +61,22 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
     _agreed(name, value, yes=yes)
     before = getattr(config.written(home()), name)
     is_running = put_in_force(home(), name, value)
-    if as_json({name: value}):
+    if output.as_json({name: value}):
         return
     waiting = config.unconfirmed(home(), config.written(home())) if name in config.LIMITS else ()
     since = f"once you agree: observer config set {waiting[0]}" if waiting else "from now on"
     again = "; the daemon was restarted for it" if is_running else ""
-    say(f"{name} is {_shown(value) or 'empty'}, in force {since}{again}")
+    output.say(f"{name} is {_shown(value) or 'empty'}, in force {since}{again}")
     if (variable := f"{config.ENV_PREFIX}{name.upper()}") in os.environ:
-        note(f"but where {variable} is set, as it is here, that holds instead")
+        output.note(f"but where {variable} is set, as it is here, that holds instead")
     if name in config.LISTS and (gone := [str(one) for one in before if one not in value]):
-        note(f"no longer: {', '.join(gone)} (set replaces the whole list)")
+        output.note(f"no longer: {', '.join(gone)} (set replaces the whole list)")
     if name == "exclude" and value:
-        note(f"what was stored of it before stays; take it out: observer purge --file {value[-1]}")
+        output.note(
+            f"what was stored of it before stays; take it out: observer purge --file {value[-1]}"
+        )
     if is_running and (degraded := current(home()).degraded):
-        note(f"degraded: {degraded}")
+        output.note(f"degraded: {degraded}")
 
 
 def _agreed(name: str, value: object, *, yes: bool) -> None:
@@ -94,15 +87,15 @@ def _agreed(name: str, value: object, *, yes: bool) -> None:
     from observer.cli.space import show_going  # noqa: PLC0415 - of limits only
 
     if name == "mem0_scope":
-        refuse_agents("an agent gives no memories away")
+        output.refuse_agents("an agent gives no memories away")
     if name not in config.LIMITS:
         return
-    refuse_agents("an agent sets no limit by which memory is deleted")
+    output.refuse_agents("an agent sets no limit by which memory is deleted")
     given = msgspec.to_builtins(config.written(home())) | {name: value}
     wanted = config.check(given, source="the command line")
-    with redirect_stdout(sys.stderr) if wants_json() else nullcontext():
+    with redirect_stdout(sys.stderr) if output.wants_json() else nullcontext():
         is_going = show_going(home(), wanted)
-    confirm_once(
+    output.confirm_once(
         "Delete it for good, and from now on whatever reaches the limit?",
         yes=yes or not is_going,
         refusal="nothing was changed, and nothing deleted",

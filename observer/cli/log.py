@@ -13,16 +13,8 @@ from typing import Any, TextIO
 
 import click
 
+from observer.cli import output
 from observer.cli.commands import command
-from observer.cli.output import (
-    as_json,
-    limit_option,
-    marked_line,
-    note,
-    say,
-    scope_options,
-    wants_json,
-)
 from observer.cli.read import rows_of
 from observer.cli.session import written
 from observer.core import moment
@@ -44,8 +36,8 @@ _STAMP = re.compile(r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z")
 @command("log", "observer log --follow")
 @click.option("--follow", "-f", is_flag=True, help="Go on as things happen, until Ctrl-C.")
 @click.option("--daemon", is_flag=True, help="What the daemon says of its work instead.")
-@limit_option(20, "Most lines.", most=RECENT)
-@scope_options
+@output.limit_option(20, "Most lines.", most=RECENT)
+@output.scope_options
 def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None:  # noqa: ANN401 - the options above
     """Show turns, and what was done, line by line."""
     if daemon:
@@ -54,11 +46,11 @@ def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None
     if follow:
         client.ensure_daemon(home())
     for row in _lines(limit, scope, follow=follow):
-        if not as_json(row):
+        if not output.as_json(row):
             before = (moment.minute_of(row["created_at"])[5:], row.get("project", "-"))
             colour = colour_of(row["type"], failed=row["failed"])
             cells, title = zip(before, (11, 14), strict=True), one_line(row["title"], TITLE_CHARS)
-            marked_line(cells, row["type"], title, colour=colour)
+            output.marked_line(cells, row["type"], title, colour=colour)
         sys.stdout.flush()
 
 
@@ -67,11 +59,11 @@ def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
     seen, stamp = _Seen(), written()
     where, found = rows_of("happened", limit=RECENT, records=True, **scope)
     lines = list(seen.new(found))[-limit:]
-    if not wants_json():
-        say(where)
+    if not output.wants_json():
+        output.say(where)
         if not lines:
             whole = where == scope_line("")
-            say(nothing("nothing is recorded yet", FIRST_SESSION, everywhere=whole))
+            output.say(nothing("nothing is recorded yet", FIRST_SESSION, everywhere=whole))
     yield from lines
     while follow:
         while (now := written()) == stamp:
@@ -115,8 +107,8 @@ def _show_daemons(*, follow: bool, limit: int) -> None:
         last = deque(file, limit)
         for line in last:
             _show_line(line)
-        if not (last or wants_json()):
-            note("nothing is logged yet; to hear more: observer config set log_level debug")
+        if not (last or output.wants_json()):
+            output.note("nothing is logged yet; to hear more: observer config set log_level debug")
         for line in _following(path, file) if follow else ():
             _show_line(line)
 
@@ -124,8 +116,8 @@ def _show_daemons(*, follow: bool, limit: int) -> None:
 def _show_line(line: str) -> None:
     """Print a line, at the time of whoever reads it."""
     text = line.rstrip("\n")
-    if not as_json(text):
-        say(
+    if not output.as_json(text):
+        output.say(
             _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)
             if moment.is_local()
             else text

@@ -12,9 +12,8 @@ from typing import Any, cast
 import click
 import orjson
 
-from observer.cli import completion
+from observer.cli import completion, output
 from observer.cli.commands import Group, command
-from observer.cli.output import as_json, note, say, table
 from observer.clients.config_files.context import current_context
 from observer.clients.parts import snippets
 from observer.core.paths import home
@@ -73,20 +72,22 @@ def list_command(*, toolsets: str | None, entries: bool) -> None:
     names = chosen(toolsets) if toolsets else ()
     if entries:
         known = snippets(current_context(home(), tools=",".join(names)))
-        if not as_json([one._asdict() for one in known]):
+        if not output.as_json([one._asdict() for one in known]):
             for one in known:
-                say(f"{one.client}: {one.instruction}")
-                say(f"  {one.text}", is_exact=True)
+                output.say(f"{one.client}: {one.instruction}")
+                output.say(f"  {one.text}", is_exact=True)
         return
     found = offers(names)
-    if as_json(found):
+    if output.as_json(found):
         return
     rows = []
     for each in found:
         name, about = each["toolset"], render.one_line(each["guide"], GUIDE_CHARS)
         rows.append((name, f"({len(each['tools'])} in all)", f"{each['tokens']:,}", about))
         rows += [(name, one["name"], f"{one['tokens']:,}", one["title"]) for one in each["tools"]]
-    table(("toolset", "tool", "tokens", "what for"), rows)
+    output.table(("toolset", "tool", "tokens", "what for"), rows)
     if toolsets:
-        note(f"{sum(each['tokens'] for each in found):,} tokens in all")
-    note("choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME")
+        output.note(f"{sum(each['tokens'] for each in found):,} tokens in all")
+    output.note(
+        "choose with: observer mcp --tools NAME,NAME (core if left out), over HTTP with /mcp/NAME"
+    )

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from observer.cli import output
 from observer.cli.commands import command, listing
 from observer.cli.config import put_in_force
-from observer.cli.output import as_json, fields, respond, say, table
+from observer.cli.output import fields
 from observer.core import config
 from observer.core.config import Settings
 from observer.core.errors import BadInput, ConfigInvalid
@@ -42,7 +43,7 @@ def model_command() -> None:
     if used not in {info.name for info in models}:
         models.append(registry.chosen(used, here.models))
     rows = [_row(info, used) for info in models]
-    if as_json(rows):
+    if output.as_json(rows):
         return
     columns = ("name", "used", "dimensions", "size", "licence", "description")
     spare = ("licence", "dimensions", "size")
@@ -52,7 +53,7 @@ def model_command() -> None:
         | {"description": row["problem"] or row["description"]}
         for row in rows
     )
-    table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
+    output.table(columns, ([row[name] for name in columns] for row in cells), spare=spare)
 
 
 @command("use", "observer config model use deep", of=model_command)
@@ -69,7 +70,7 @@ def use_command(*, name: str) -> None:
     later = "what is remembered is embedded anew in the background; see how far: observer status"
     if not is_running:
         later = "what is remembered is embedded anew once the daemon runs: observer up"
-    respond(
+    output.respond(
         {"model": name, "id": model.id, "dimensions": model.dimensions},
         f"model {name} is in use",
         remark=later,
@@ -87,7 +88,7 @@ def pull_command(*, name: str, sha256: str) -> None:
         raise BadInput("no base URL", hint="observer config set model_url URL")
     info = pull(name, settings.model_url, sha256=sha256, folder=here.models)
     done = f"model {name} is in {info.folder}; to use it: observer config model use {name}"
-    respond(_row(info, settings.model), done)
+    output.respond(_row(info, settings.model), done)
 
 
 def _row(info: ModelInfo, used: str) -> dict[str, Any]:
@@ -125,10 +126,10 @@ def llm_command(*, tries: bool) -> None:
     here = home()
     settings = config.load(here)
     status = _status(here, settings)
-    if as_json({"is_on": status is not None, "status": status}):
+    if output.as_json({"is_on": status is not None, "status": status}):
         return
     if status is None:
-        say(f"llm  {OFF}")
+        output.say(f"llm  {OFF}")
         return
     lines = [("llm", f"{status.model} at {status.url}"), ("today", spent_text(status))]
     if status.problem:
@@ -153,9 +154,11 @@ def _try() -> None:
     wrote = enriched(SAMPLE, reply.text, model=where.model)
     took_s = time.monotonic() - begun_s
     about = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
-    if as_json({**about, "answer": wrote}):
+    if output.as_json({**about, "answer": wrote}):
         return
-    say(f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens")
+    output.say(
+        f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens"
+    )
     said = {"narrative": wrote.narrative, "learned": wrote.learned, "next_steps": wrote.next_steps}
     said["concepts"] = ", ".join(wrote.concepts)
     fields([(name, text) for name, text in said.items() if text])

@@ -11,20 +11,8 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from observer.cli import completion
+from observer.cli import completion, output
 from observer.cli.commands import command, listing
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    limit_option,
-    named_project,
-    note,
-    refuse_agents,
-    respond,
-    say,
-    scope_options,
-    table,
-)
 from observer.cli.session import LINKS, known_types, meant, nearly, on_behalf, open_memory
 from observer.core import moment
 from observer.core.errors import BadInput, NotFound
@@ -48,7 +36,7 @@ item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=compl
 
 
 @listing("note", "observer note --tag auth --layer state")
-@scope_options
+@output.scope_options
 @click.option(
     "--type", "types", default="", callback=known_types, help="Only these, e.g. decision,rule."
 )
@@ -57,7 +45,7 @@ item_argument = click.argument("handle", metavar="ID|UUID", shell_complete=compl
 @click.option("--scope", type=click.Choice(get_args(Scope)), help="Only notes of this scope.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; may be repeated.")
 @click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
-@limit_option(50, "Most notes listed.")
+@output.limit_option(50, "Most notes listed.")
 def note_command(
     *,
     project: str | None,
@@ -78,13 +66,13 @@ def note_command(
         if waiting:
             found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
         name = memory.project_names()
-        if not as_json([note_api.row(item, name) for item in found]):
-            say(scope_line(here.name if here else ""))
+        if not output.as_json([note_api.row(item, name) for item in found]):
+            output.say(scope_line(here.name if here else ""))
             like = waiting or wanted != SearchOptions(kinds=("note",))
             more = "leave out an option" if like else "keep one with: observer remember TEXT"
             why = f"no notes {'like that' if like else 'yet'}"
             empty = nothing(why, more, everywhere=here is None)
-            say("\n".join(note_api.listed(item, name) for item in found) or empty)
+            output.say("\n".join(note_api.listed(item, name) for item in found) or empty)
 
 
 @command("history", "observer note history 142", of=note_command)
@@ -100,7 +88,7 @@ def history_command(*, handle: str) -> None:
         | {"created_at": iso(one.at_ms), "note": note_api.row(one.item, name)}
         for one in found
     ]
-    respond(rows, "\n".join(map(note_api.version, found)))
+    output.respond(rows, "\n".join(map(note_api.version, found)))
 
 
 @command("edit", 'observer note edit 142 "Tests need Redis 7" --tag ci', of=note_command)
@@ -133,19 +121,21 @@ def undo_command(*, handle: str) -> None:
 @click.option("--undo", is_flag=True, help="Bring all that is listed back.")
 def deleted_command(*, of: str, undo: bool) -> None:
     """List what agents deleted for good and can be brought back."""
-    refuse_agents("an agent sees no notes of others")
+    output.refuse_agents("an agent sees no notes of others")
     with open_memory() as memory:
         found = [one for one in memory.deleted() if of in {"", one.item.owner}]
     final = [(one.item, one.final_ms) for one in found]
     rows = [
         {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in final
     ]
-    if not as_json(rows):
+    if not output.as_json(rows):
         for item, at_ms in final:
             whose = f" of {item.owner}" if item.owner else ""
-            say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
+            output.say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
         if not found:
-            say("no agent's deletion waits; what you forgot comes back with: observer undo ID")
+            output.say(
+                "no agent's deletion waits; what you forgot comes back with: observer undo ID"
+            )
     for one in found if undo else ():
         _change(str(one.item.id), "undo")
 
@@ -172,7 +162,7 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
             for way, each in (("out", found.out), ("back", found.back))
         }
         none = f"no links: observer note link {handle} OTHER makes one"
-        respond(ways, "\n".join(note_api.connections(found.out, found.back)) or none)
+        output.respond(ways, "\n".join(note_api.connections(found.out, found.back)) or none)
         return
     if near := nearly(kind, LINKS):
         raise BadInput(f"no kind of link {kind!r}", hint=did_you_mean([near]))
@@ -180,8 +170,8 @@ def link_command(*, handle: str, target: str, kind: str, remove: bool) -> None:
 
 
 @command("review", "observer note review --project shop", of=note_command)
-@named_project("Name, folder or remote; the one around the current folder.")
-@limit_option(20, "Most pairs shown.")
+@output.named_project("Name, folder or remote; the one around the current folder.")
+@output.limit_option(20, "Most pairs shown.")
 def review_command(*, project: str | None, limit: int) -> None:
     """Settle near notes: which replaces or amends the other."""
     with open_memory() as memory:
@@ -191,17 +181,19 @@ def review_command(*, project: str | None, limit: int) -> None:
         found = memory.pairs.open(chosen, limit=limit)
         name = memory.project_names()
     ends = ("newer", "older")
-    if as_json([{e: note_api.row(getattr(p, e), name) for e in ends} for p in found.pairs]):
+    if output.as_json([{e: note_api.row(getattr(p, e), name) for e in ends} for p in found.pairs]):
         return
-    say(f"{counted(found.total, 'near pair')} of notes in {chosen.name} not settled")
+    output.say(f"{counted(found.total, 'near pair')} of notes in {chosen.name} not settled")
     if found.degraded:
-        note(found.degraded)
+        output.note(found.degraded)
     for pair in found.pairs:
-        say(note_api.pair_lines(pair))
+        output.say(note_api.pair_lines(pair))
         if sys.stdin.isatty() and not _settle(pair):
             return
     if found.pairs and not sys.stdin.isatty():
-        note("settle them in a terminal, or with: observer note link NEWER OLDER --kind supersedes")
+        output.note(
+            "settle them in a terminal, or with: observer note link NEWER OLDER --kind supersedes"
+        )
 
 
 _SETTLED = {"r": "replaces", "a": "amends", "b": "both stand", "m": "merge"}
@@ -233,11 +225,11 @@ def forget_command(*, handle: str, yes: bool) -> None:
         (item,) = memory.observations([item_id]).items
         shown = render.heading(item, memory.project_names())
     if not yes:
-        note(shown)
-    confirm_once("Forget it?", yes=yes, refusal="nothing was forgotten", hint="add --yes")
+        output.note(shown)
+    output.confirm_once("Forget it?", yes=yes, refusal="nothing was forgotten", hint="add --yes")
     answer = on_behalf("/forget", id=item_id)
     undo = f"bring it back with: observer undo {item_id}"
-    respond(answer, f"forgot {shown}", remark=undo)
+    output.respond(answer, f"forgot {shown}", remark=undo)
 
 
 def _change(handle: str, action: str, **asked: object) -> None:
@@ -246,7 +238,7 @@ def _change(handle: str, action: str, **asked: object) -> None:
     done = {"edit": "changed ", "undo": "back to "}.get(action, "")
     text = f"{done}#{after['id']} {after['title']}" + (f" ({marks})" if marks else "")
     undo = f"take it back with: observer undo {after['id']}" if action == "edit" else ""
-    respond(after, text, remark=undo)
+    output.respond(after, text, remark=undo)
 
 
 MOST = 5_000
@@ -258,7 +250,7 @@ HITS = 50
 @click.argument("words", nargs=-1, metavar="[SESSION|#ITEM|TOPIC...]")
 @click.option("--testing", is_flag=True, help="How the project is tested.")
 @click.option("--skills", "as_skills", is_flag=True, help="Commands that sessions run together.")
-@named_project("Name, folder or remote; the one around the current folder.")
+@output.named_project("Name, folder or remote; the one around the current folder.")
 @click.option("--to", "target", type=click.Path(path_type=Path), help="A new file, or a folder.")
 def draft_command(
     *,
@@ -289,9 +281,9 @@ def draft_command(
             "no commands were run together by three sessions yet", hint="ask again in some weeks"
         )
     paths = [_write(target, draft) for draft in made] if target else []
-    if not as_json([{"path": draft.path, "text": draft.text} for draft in made]):
+    if not output.as_json([{"path": draft.path, "text": draft.text} for draft in made]):
         text = "\n".join(map(str, paths)) or "\n".join(draft.text for draft in made)
-        say(text, is_exact=True)
+        output.say(text, is_exact=True)
 
 
 def _draft(memory: Memory, what: str, project: str | None) -> Draft:
@@ -353,15 +345,17 @@ def folder_command() -> None:
             for each in memory.files.listed.all()
         ]
     columns = ("name", "notes", "project", "path")
-    if as_json([dict(zip(columns, row, strict=True)) for row in found]):
+    if output.as_json([dict(zip(columns, row, strict=True)) for row in found]):
         return
-    table(columns, found, none="no note folders; add one with: observer note folder add PATH")
+    output.table(
+        columns, found, none="no note folders; add one with: observer note folder add PATH"
+    )
 
 
 @command("add", "observer note folder add docs/decisions", of=folder_command)
 @click.argument("path")
 @click.option("--name", help="What to call it; the folder's own name without.")
-@named_project("Project of the notes; that of the repository around the folder without.")
+@output.named_project("Project of the notes; that of the repository around the folder without.")
 def add_command(*, path: str, name: str | None, project: str | None) -> None:
     """Make notes of a folder's Markdown files, and follow them."""
     if name == "" or not path:
@@ -377,7 +371,7 @@ def add_command(*, path: str, name: str | None, project: str | None) -> None:
     named = {"name": made.name, "path": made.path, "project": made.project}
     done = f"{files - unread:,} of {files:,} files" if files else "nothing"
     so_far = f"{done} read so far; see how far with: observer status"
-    respond(
+    output.respond(
         {**named, "files": files, "unread": unread},
         f"{made.path} is the note folder {made.name} now",
         remark=so_far if files is None or unread else "",
@@ -409,7 +403,7 @@ def remove_command(*, name: str) -> None:
         while gone.path in memory.files.counts() and time.monotonic() < until_s:
             time.sleep(LOOK_S)
     done = f"{gone.path} is no note folder any more; its files stay"
-    respond({"name": gone.name, "path": gone.path}, done)
+    output.respond({"name": gone.name, "path": gone.path}, done)
 
 
 @command("default", "observer note folder default vault", of=folder_command)
@@ -422,22 +416,22 @@ def default_command(*, name: str | None, unset: bool) -> None:
         is_change = unset or name is not None
         shown = listed.set_default("" if unset else name or "") if is_change else listed.default()
     none = "none is set: that of the repository is meant, or the only one"
-    respond({"default": shown}, shown or none)
+    output.respond({"default": shown}, shown or none)
 
 
 @command("history", "observer note folder history vault", of=folder_command)
 @click.argument("name", metavar="[NAME|PATH]", required=False)
-@limit_option(20, "Most changes listed.")
+@output.limit_option(20, "Most changes listed.")
 def folder_history_command(*, name: str | None, limit: int) -> None:
     """List what agents changed in note folders, the latest first."""
     with open_memory() as memory:
         path = memory.files.listed.named(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
-    if as_json([_change_row(each) for each in found]):
+    if output.as_json([_change_row(each) for each in found]):
         return
     rows = ((one.number, minute(one.at_ms), one.act, f"{one.folder}/{one.path}") for one in found)
     none = "no changes; what is older than 30 days is not kept"
-    table(("number", "when", "what", "path"), rows, none=none)
+    output.table(("number", "when", "what", "path"), rows, none=none)
 
 
 def _change_row(change: NoteChange) -> dict[str, object]:
@@ -454,7 +448,7 @@ def folder_undo_command(*, number: int | None) -> None:
     with open_memory() as memory:
         done = memory.files.versions.undo(number)
     text = f"{done.folder}/{done.path} is as it was before it was {done.act}"
-    respond(_change_row(done), text)
+    output.respond(_change_row(done), text)
 
 
 note_command.add_command(folder_command)

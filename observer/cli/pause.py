@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from observer.cli import completion
+from observer.cli import completion, output
 from observer.cli.commands import command
-from observer.cli.output import named_project, note, refuse_agents, respond
 from observer.cli.session import open_memory
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound, ObserverError
@@ -22,7 +21,7 @@ from observer.tools.status import Paused, paused, paused_text
 
 @command("pause", "observer pause --for 1h --project .")
 @click.option("--for", "span", default="", help="How long: 30min, 1h, 2d; until resumed if absent.")
-@named_project("Only in this project, by name, folder or remote; . is the one around you.")
+@output.named_project("Only in this project, by name, folder or remote; . is the one around you.")
 @click.option(
     "--session",
     default="",
@@ -34,7 +33,7 @@ from observer.tools.status import Paused, paused, paused_text
 )
 def pause_command(*, span: str, project: str | None, session: str, ends: bool) -> None:
     """Record nothing for a while: everywhere, here, or of a session."""
-    refuse_agents("an agent neither pauses nor resumes recording")
+    output.refuse_agents("an agent neither pauses nor resumes recording")
     if ends:
         if span:
             raise BadInput("what ends now has no length", hint="leave out --for")
@@ -47,7 +46,7 @@ def pause_command(*, span: str, project: str | None, session: str, ends: bool) -
     begun = Spool(home().spool).pauses.begin(scopes, from_ms=at_ms, until_ms=until_ms)
     _report("paused", [paused(one) for one in begun])
     if session and not _is_known(session):
-        note(f"no session {session} is known yet: if that is a slip, see observer sessions")
+        output.note(f"no session {session} is known yet: if that is a slip, see observer sessions")
 
 
 def _scopes(project: str | None, session: str) -> list[str]:
@@ -100,4 +99,4 @@ def _report(done: str, pauses: list[Paused]) -> None:
     begins = done == "paused"
     lines = [f"{done} {paused_text(one) if begins else one.where}" for one in pauses]
     lines += ["record again with: observer pause --end"] * begins
-    respond({done: pauses}, "\n".join(lines) or "nothing was paused")
+    output.respond({done: pauses}, "\n".join(lines) or "nothing was paused")

@@ -13,8 +13,8 @@ from typing import Any
 import click
 import msgspec
 
+from observer.cli import output
 from observer.cli.commands import command
-from observer.cli.output import as_json, fields, say
 from observer.cli.session import reading
 from observer.clients.config_files.context import current_context
 from observer.clients.installers import evidence, installed
@@ -54,7 +54,7 @@ class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
 def policy_command(*, path: Path) -> int:
     """Show a repository's policy, and whether a path is recorded."""
     answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
-    if not as_json(answer):
+    if not output.as_json(answer):
         _show(answer)
     return 1 if answer.problem else 0
 
@@ -101,9 +101,9 @@ def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder
 
 
 def _show(answer: PolicyDecision) -> None:
-    say(answer.file or "no policy here")
+    output.say(answer.file or "no policy here")
     if answer.problem:
-        say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
+        output.say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
     rows = [
         ("exclude", ", ".join(answer.exclude)),
         ("never", ", ".join(answer.never)),
@@ -111,8 +111,8 @@ def _show(answer: PolicyDecision) -> None:
         ("name", answer.name),
         ("sharing", answer.sharing if answer.file and not answer.problem else ""),
     ]
-    fields([row for row in rows if row[1]])
-    say(f"{answer.path}: {f'not recorded: {answer.why}' if answer.why else 'recorded'}")
+    output.fields([row for row in rows if row[1]])
+    output.say(f"{answer.path}: {f'not recorded: {answer.why}' if answer.why else 'recorded'}")
 
 
 OWN = "observer"

@@ -13,19 +13,9 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from observer.cli import completion
+from observer.cli import completion, output
 from observer.cli.commands import command
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import (
-    confirm_once,
-    emit,
-    named_project,
-    progress,
-    refuse_agents,
-    respond,
-    say,
-    wants_json,
-)
 from observer.cli.session import open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
@@ -57,12 +47,12 @@ def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
     shown |= {"backups": backups, "left": left}
     if _looked(shown, lines, ends=dry_run, dry_run=dry_run):
         return
-    confirm_once("Redact it for good?", yes=yes, refusal="nothing was redacted")
+    output.confirm_once("Redact it for good?", yes=yes, refusal="nothing was redacted")
     with alone_and_drained(here):
         receipt = redacted(here)
     done = f"redacted {counted(receipt.redacted_events, 'event')}{breakdown(receipt.redacted)}"
     text = "\n".join((done, *_became(receipt, "redacted")))
-    respond(asdict(receipt), text, remark="\n".join(_copies(receipt.left)))
+    output.respond(asdict(receipt), text, remark="\n".join(_copies(receipt.left)))
 
 
 def redacted(here: Home) -> PurgeReceipt:
@@ -75,16 +65,16 @@ def redacted(here: Home) -> PurgeReceipt:
     with reading(here) as reader:
         total = reader.totals().events
     order.begin(here, todo)
-    with progress("redacting", total) as advance:
+    with output.progress("redacting", total) as advance:
         return carry_out(here, todo, open_here, advance=advance)
 
 
 def _looked(shown: dict[str, Any], lines: Iterable[str], *, ends: bool, dry_run: bool) -> bool:
     """Show what would go, as JSON only where it `ends` with that; return whether it does."""
-    if not wants_json():
-        say("\n".join(lines))
+    if not output.wants_json():
+        output.say("\n".join(lines))
     elif ends:
-        emit({"dry_run": dry_run, **shown})
+        output.emit({"dry_run": dry_run, **shown})
     return ends
 
 
@@ -102,7 +92,7 @@ def _copies(left: Iterable[str]) -> list[str]:
 @click.argument("ids", nargs=-1, metavar="[ID|UUID]...", shell_complete=completion.items)
 @click.option("--text", default="", help="Whatever holds this text; - asks for it, or reads stdin.")
 @click.option("--query", default="", help="Items that hold all of these words.")
-@named_project("Name, folder or remote of a project.")
+@output.named_project("Name, folder or remote of a project.")
 @click.option(
     "--session", default="", shell_complete=completion.sessions, help="A session, by its id."
 )
@@ -122,7 +112,7 @@ def purge_command(
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """Take events out for good: out of log, index, spool and backups."""
-    refuse_agents("an agent purges nothing")
+    output.refuse_agents("an agent purges nothing")
     here = home()
     if secrets:
         if ids or any(options.values()):
@@ -135,14 +125,14 @@ def purge_command(
     is_all = dry_run or not (shown.events or shown.files or (asked.text and shown.note_files))
     if _looked(asdict(shown), shown.lines(), ends=is_all, dry_run=dry_run):
         return
-    confirm_once("Purge it for good?", yes=yes, refusal="nothing was purged")
+    output.confirm_once("Purge it for good?", yes=yes, refusal="nothing was purged")
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store, store.read() as reader:
             seqs = chosen(reader, asked)
             left = reader.totals().events - len(seqs)
         todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
         order.begin(here, todo)
-        with progress("purging", left) as advance:
+        with output.progress("purging", left) as advance:
             receipt = carry_out(here, todo, open_here, advance=advance)
     kept = kept_in_text(here, asked)
     done = f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}"
@@ -152,7 +142,7 @@ def purge_command(
         "copies outside of the home are as they were; one put in its place is cleaned at the start"
     )
     value = {**asdict(receipt), "note_files": kept}
-    respond(value, text, remark="\n".join(remarks))
+    output.respond(value, text, remark="\n".join(remarks))
 
 
 def _criteria(

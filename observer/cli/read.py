@@ -22,22 +22,9 @@ import click
 import msgspec
 import orjson
 
-from observer.cli import completion
+from observer.cli import completion, output
 from observer.cli.commands import command
 from observer.cli.completion import of_daemon, request
-from observer.cli.output import (
-    as_json,
-    escaped,
-    limit_option,
-    named_project,
-    note,
-    refuse_agents,
-    respond,
-    say,
-    scope_options,
-    table,
-    wants_json,
-)
 from observer.cli.session import known_types, mention_unwritable, on_behalf, open_memory
 from observer.clients.config_files.context import shipped
 from observer.clients.registry import clients
@@ -62,7 +49,7 @@ depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, sh
 
 @command("search", 'observer search "title:auth* NOT oauth" -n 5')
 @click.argument("query", nargs=-1)
-@scope_options
+@output.scope_options
 @click.option(
     "--limit", "-n", type=click.IntRange(1, MOST_RESULTS), help="So many, weak ones too; else 10."
 )
@@ -103,7 +90,7 @@ def _choice(flag: str, says: str) -> Callable[[FC], FC]:
 
 
 @command("context", "observer context --client cursor --explain")
-@named_project("Name, folder or remote; the one around the current folder if left out.")
+@output.named_project("Name, folder or remote; the one around the current folder if left out.")
 @click.option("--client", default="", help="Whose session start, e.g. cursor; any if left out.")
 @click.option("--explain", is_flag=True, help="What each line costs, and what is left out.")
 @_choice("--hide", "Give this item to nobody unasked; a search finds it.")
@@ -117,7 +104,7 @@ def context_command(
         for how, item in made:
             given = on_behalf("/given", id=item, how="" if how == "as_before" else how)
             done = {"hide": "hidden", "pin": "pinned"}.get(how, "given as before")
-            respond(given, f"#{given['id']} is {done}: {one_line(given['title'], 80)}")
+            output.respond(given, f"#{given['id']} is {done}: {one_line(given['title'], 80)}")
         return
     if client and client not in clients():
         hint = did_you_mean(
@@ -129,12 +116,12 @@ def context_command(
         return
     mention_unwritable(home())
     printed = _printed(project, client)
-    if as_json({"client": client, "context": printed}):
+    if output.as_json({"client": client, "context": printed}):
         return
     if printed:
-        say(printed.rstrip("\n"), is_exact=True)
+        output.say(printed.rstrip("\n"), is_exact=True)
     else:
-        note(NO_START)
+        output.note(NO_START)
 
 
 def _printed(project: str | None, client: str) -> str:
@@ -176,8 +163,8 @@ def why_command(*, target: str) -> None:
 
 @command("graph", "observer graph settle_invoice")
 @click.argument("name")
-@scope_options
-@limit_option(3, "Most items of each sort.")
+@output.scope_options
+@output.limit_option(3, "Most items of each sort.")
 def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what hangs on a file, symbol, package, error or person."""
     ask("related", **options)
@@ -187,22 +174,22 @@ def graph_command(**options: Any) -> None:  # noqa: ANN401 - the options above
 @click.argument(
     "handles", nargs=-1, metavar="[ID]...", shell_complete=completion.items_and_sessions
 )
-@limit_option(50, "Most items of a session, its newest.")
+@output.limit_option(50, "Most items of a session, its newest.")
 def show_command(*, handles: tuple[str, ...], limit: int) -> None:
     """Show items, notes and sessions (s12); or the last session here."""
     ask("show", handles=handles, limit=limit)
 
 
 @command("sessions", "observer sessions --active")
-@scope_options
+@output.scope_options
 @click.option("--active", is_flag=True, help="Leave out sessions that are over.")
-@limit_option(20, "Most sessions.")
+@output.limit_option(20, "Most sessions.")
 def sessions_command(**options: Any) -> None:  # noqa: ANN401 - the options above
     """List sessions of editors and shells, last active first."""
     scope, rows = rows_of("sessions", **options)
-    if as_json(rows):
+    if output.as_json(rows):
         return
-    say(scope)
+    output.say(scope)
     why = "no session goes on" if options["active"] else "no session yet"
     more = "leave out --active" if options["active"] else FIRST_SESSION
     none = nothing(why, more, everywhere=scope == scope_line(""))
@@ -217,23 +204,23 @@ def sessions_command(**options: Any) -> None:  # noqa: ANN401 - the options abov
         for row in rows
     )
     columns = ("id", "client", "project", "status", "last active", "events", "request")
-    table(columns, cells, spare=("events", "status", "project", "client"), none=none)
+    output.table(columns, cells, spare=("events", "status", "project", "client"), none=none)
 
 
 def show_projects() -> None:
     """Print the projects that have memories."""
     _, rows = rows_of("projects")
-    if as_json(rows):
+    if output.as_json(rows):
         return
     places = ("folders", "remotes")
     cells = (
         (row["name"], *(" ".join(row.get(one, ())) for one in places), row["uuid"]) for row in rows
     )
-    table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
+    output.table(("name", "folders", "remotes", "uuid"), cells, spare=("uuid", "remotes"))
 
 
 @command("today", "observer today --days 7 --all")
-@scope_options
+@output.scope_options
 @click.option("--days", type=click.IntRange(1, 366), default=1, help="So many, today included.")
 def today_command(*, days: int, **options: Any) -> None:  # noqa: ANN401 - the options above
     """Show what happened: sessions, commits, files, fixes, notes."""
@@ -245,11 +232,11 @@ def ask(question: str, **arguments: object) -> None:
 
     Raises ObserverError: the question is wrong; raised after a partial answer was printed.
     """
-    reply = answer(question, is_json=wants_json(), **arguments)
-    if reply.text is not None and wants_json():
-        sys.stdout.buffer.write(escaped(reply.text.encode()) + b"\n")
+    reply = answer(question, is_json=output.wants_json(), **arguments)
+    if reply.text is not None and output.wants_json():
+        sys.stdout.buffer.write(output.escaped(reply.text.encode()) + b"\n")
     elif reply.text is not None:
-        say("\n".join(filter(None, (reply.scope, reply.text))))
+        output.say("\n".join(filter(None, (reply.scope, reply.text))))
     if reply.problem is not None:
         raise _error(reply)
 
@@ -298,30 +285,30 @@ def _error(reply: CommandReply) -> ObserverError:
 @click.option("--logout", is_flag=True, help="Let no browser look any more that may until now.")
 def web_command(*, no_open: bool, logout: bool) -> None:
     """Look at the memory in a browser, by a link that opens once."""
-    refuse_agents("an agent opens no pages: what is changed there is a person's word")
+    output.refuse_agents("an agent opens no pages: what is changed there is a person's word")
     client.ensure_daemon(home())
     if logout:
         answer = client.call(home(), "DELETE", "/web")
         none = "no browser was logged in"
-        respond(answer, "every browser is logged out" if answer["logged_out"] else none)
+        output.respond(answer, "every browser is logged out" if answer["logged_out"] else none)
         return
     answer = client.call(home(), "POST", "/web")
     is_opened = not no_open and webbrowser.open(answer["url"])
-    if as_json({**answer, "opened": is_opened}):
+    if output.as_json({**answer, "opened": is_opened}):
         return
     if is_opened:
-        say("opened in your browser")
+        output.say("opened in your browser")
     else:
         for name in ("url", "proxied"):
             if name in answer:
-                say(answer[name], is_exact=True)  # whole, however narrow the terminal is
-        note(f"it opens once, within {answer['seconds']} s")
+                output.say(answer[name], is_exact=True)  # whole, however narrow the terminal is
+        output.note(f"it opens once, within {answer['seconds']} s")
 
 
 @command("tui", "observer tui")
 def tui_command() -> int:
     """Look at the memory on the whole terminal, and settle notes."""
-    if wants_json() or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if output.wants_json() or not (sys.stdin.isatty() and sys.stdout.isatty()):
         hint = "for scripts: observer search, observer sessions, observer note review"
         raise BadInput("the screens need a terminal", hint=hint)
     try:

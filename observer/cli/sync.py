@@ -12,21 +12,9 @@ from uuid import uuid4
 import click
 import msgspec
 
-from observer.cli import completion
+from observer.cli import completion, output
 from observer.cli.commands import Group, command
 from observer.cli.exclusive import alone_and_drained, open_here
-from observer.cli.output import (
-    as_json,
-    confirm_once,
-    named_project,
-    note,
-    progress,
-    refuse_agents,
-    respond,
-    say,
-    table,
-    wants_json,
-)
 from observer.cli.session import meant, on_behalf, open_memory, reading
 from observer.core import config
 from observer.core.clock import now_ms
@@ -38,17 +26,7 @@ from observer.core.text import counted, one_line
 from observer.local import client
 from observer.projects.policy import Policies
 from observer.store.shares import ShareState
-from observer.sync import incoming, outgoing
-from observer.sync.carriers import (
-    create_share,
-    is_git,
-    is_server,
-    join_share,
-    open_carrier,
-    open_files,
-    open_team,
-    without_login,
-)
+from observer.sync import carriers, incoming, outgoing
 from observer.sync.record import NotMember
 from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, carry_out
@@ -98,14 +76,14 @@ def add_command(  # noqa: PLR0913 - the options above
     yes: bool,
 ) -> None:
     """Share a project, or all; shows what would leave, and asks."""
-    refuse_agents("an agent shares nothing")
+    output.refuse_agents("an agent shares nothing")
     here = home()
     if everywhere and projects:
         raise BadInput("--project and --all contradict each other", hint="give one of them")
-    if is_new and is_server(url):
-        create_share(url, here.root, person="").close()
+    if is_new and carriers.is_server(url):
+        carriers.create_share(url, here.root, person="").close()
         asks = "a share is there; with the same address: observer sync invite URL PERSON"
-        respond({"url": without_login(url)}, asks)
+        output.respond({"url": carriers.without_login(url)}, asks)
         return
     called = name or url.partition("?")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
     asked = ShareState(
@@ -119,14 +97,14 @@ def add_command(  # noqa: PLR0913 - the options above
     )
     share = _as_before(here, asked, is_other=is_new or bool(code))
     if not (is_new or code):
-        open_carrier(share.url, here.root).close()
+        carriers.open_carrier(share.url, here.root).close()
     _show(here, share)
     asks = "Share these, and what comes?"
-    confirm_once(asks, yes=yes, refusal="nothing leaves", hint="add --yes")
+    output.confirm_once(asks, yes=yes, refusal="nothing leaves", hint="add --yes")
     if is_new:
-        create_share(share.url, here.root, person=config.owner(config.load(here))).close()
+        carriers.create_share(share.url, here.root, person=config.owner(config.load(here))).close()
     elif code:
-        join_share(share.url, here.root, code).close()
+        carriers.join_share(share.url, here.root, code).close()
     client.ensure_daemon(here)
     _rounds([one for one in _asked(here, {"add": share}) if one["name"] == share.name])
 
@@ -136,14 +114,14 @@ def add_command(  # noqa: PLR0913 - the options above
 @click.argument("person")
 def invite_command(*, name: str, person: str) -> None:
     """Let a machine in; prints what it joins with. Of a server: URL."""
-    refuse_agents("an agent invites nobody")
+    output.refuse_agents("an agent invites nobody")
     url, carrier = _team(name)
     with closing(carrier):
         code = carrier.invite(person)
-    adds = code if is_server(url) else f"{url} --code {code}"
-    if not as_json({"name": without_login(name), "person": person, "code": code}):
-        say("on the other machine, in the project:")
-        say(f"observer sync add {adds}", is_exact=True)  # a fold would break it
+    adds = code if carriers.is_server(url) else f"{url} --code {code}"
+    if not output.as_json({"name": carriers.without_login(name), "person": person, "code": code}):
+        output.say("on the other machine, in the project:")
+        output.say(f"observer sync add {adds}", is_exact=True)  # a fold would break it
 
 
 @command("members", "observer sync members memory", of=sync_command)
@@ -152,8 +130,8 @@ def members_command(*, name: str) -> None:
     """Show the machines that are in; of a server the logins."""
     with closing(_team(name)[1]) as carrier:
         rows = [{"id": one, "person": person} for one, person in carrier.members()]
-    if not as_json(rows):
-        table(("id", "person"), [(one["id"], one["person"]) for one in rows])
+    if not output.as_json(rows):
+        output.table(("id", "person"), [(one["id"], one["person"]) for one in rows])
 
 
 @command("expel", "observer sync expel memory 5b1e0c…", of=sync_command)
@@ -161,23 +139,25 @@ def members_command(*, name: str) -> None:
 @click.argument("member", metavar="ID")
 def expel_command(*, name: str, member: str) -> None:
     """End the membership of a machine, or of a login: see members."""
-    refuse_agents("an agent removes nobody")
+    output.refuse_agents("an agent removes nobody")
     with closing(_team(name)[1]) as carrier:
         carrier.remove(member)
-    respond({"name": without_login(name), "removed": member}, f"{member} gets nothing more")
+    output.respond(
+        {"name": carriers.without_login(name), "removed": member}, f"{member} gets nothing more"
+    )
 
 
 @command("rotate", "observer sync rotate memory", of=sync_command)
 @click.argument("name")
 def rotate_command(*, name: str) -> None:
     """Give this machine fresh keys to a share of files."""
-    refuse_agents("an agent changes no keys")
+    output.refuse_agents("an agent changes no keys")
     share = _share(home(), name)
-    if is_server(share.url):
+    if carriers.is_server(share.url):
         raise BadInput("a share on a server has no keys", hint="its owner makes a new login")
-    with closing(open_files(share.url, home().root)) as carrier:
+    with closing(carriers.open_files(share.url, home().root)) as carrier:
         carrier.rotate()
-    respond({"name": name}, "this machine has fresh keys")
+    output.respond({"name": name}, "this machine has fresh keys")
 
 
 @command("now", "observer sync now", of=sync_command)
@@ -191,7 +171,7 @@ def now_command() -> None:
 def status_command() -> None:
     """Show what waits, what was refused, and when all was carried."""
     rows = _status(home())
-    if as_json(rows):
+    if output.as_json(rows):
         return
     cells = (
         (
@@ -202,13 +182,13 @@ def status_command() -> None:
         for one in rows
     )
     columns = ("share", "projects", "waiting", "sent", "fetched", "refused", "at")
-    table(columns, cells, spare=("at", "projects"), none=NOTHING)
+    output.table(columns, cells, spare=("at", "projects"), none=NOTHING)
     for one in rows:
         kept = map(KEPT_APART.format, one["kept_apart"])
         for why in (*filter(None, [one["fault"]]), *one["refused"], *kept):
-            note(f"{one['name']}: {why}")
+            output.note(f"{one['name']}: {why}")
         for item in one["two_versions"]:
-            note(
+            output.note(
                 f"{one['name']}: note {item} was changed on two machines apart; the later version"
                 f" is shown, both are in: observer note history {item}"
             )
@@ -219,17 +199,17 @@ def status_command() -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def remove_command(*, name: str, yes: bool) -> None:
     """Leave a share; what came from others is dropped here."""
-    refuse_agents("an agent leaves no share")
+    output.refuse_agents("an agent leaves no share")
     here = home()
     share = _share(here, name)
     with reading(here) as reader:
         came = len(reader.seqs_shared(share.key))
-    if not wants_json():
-        say(f"{counted(came, 'record')} came from others: dropped here, not there")
-    confirm_once(f"Leave {name}?", yes=yes, refusal="nothing was changed", hint="add --yes")
+    if not output.wants_json():
+        output.say(f"{counted(came, 'record')} came from others: dropped here, not there")
+    output.confirm_once(f"Leave {name}?", yes=yes, refusal="nothing was changed", hint="add --yes")
     is_over = _ended(here, share)
     dropped = _left(here, share, may_return=not is_over)
-    respond({"name": name, "dropped": dropped}, f"left {name}")
+    output.respond({"name": name, "dropped": dropped}, f"left {name}")
 
 
 @command("promote", "observer promote 142 --to team")
@@ -241,22 +221,22 @@ def remove_command(*, name: str, yes: bool) -> None:
     show_default=True,
     help="team: for all projects.",
 )
-@named_project("Of which project it is; the one around the current folder.")
+@output.named_project("Of which project it is; the one around the current folder.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def promote_command(*, handle: str, to: str, project: str | None, yes: bool) -> None:
     """Make a personal note one of a project or team."""
-    refuse_agents("an agent gives no personal note away")
+    output.refuse_agents("an agent gives no personal note away")
     with open_memory() as memory:
         item = memory.notes.get(handle)
         place = meant(memory, project)
     if place is None:
         raise BadInput("no project is known around here", hint="name one with --project")
-    if not wants_json():
-        say(f"#{item.id} {item.type} - {item.title}\n{item.narrative}")
+    if not output.wants_json():
+        output.say(f"#{item.id} {item.type} - {item.title}\n{item.narrative}")
     asks = f"Give it to {place.name}?"
-    confirm_once(asks, yes=yes, refusal="nothing was changed", hint="add --yes")
+    output.confirm_once(asks, yes=yes, refusal="nothing was changed", hint="add --yes")
     kept = on_behalf("/note", action="promote", id=item.id, to=to, project=place.uuid)
-    respond(kept, f"#{kept['id']} is of the {to} now")
+    output.respond(kept, f"#{kept['id']} is of the {to} now")
 
 
 def _chosen(names: Sequence[str]) -> tuple[int, ...]:
@@ -298,7 +278,7 @@ def _as_before(here: Home, share: ShareState, *, is_other: bool) -> ShareState:
 
 def _address(url: str) -> str:
     """Return what a share is known by; a folder, which lies in no work tree, by its whole path."""
-    if is_git(url) or is_server(url):
+    if carriers.is_git(url) or carriers.is_server(url):
         return url
     folder = (working_folder() / Path(url).expanduser()).resolve()
     for above in (folder, *folder.parents):
@@ -309,21 +289,21 @@ def _address(url: str) -> str:
 
 def _team(name: str) -> tuple[str, FolderCarrier | ServerTeam]:
     """Return the address of a share by its name, or as it is given, and what its members are."""
-    url = name if is_server(name) else _share(home(), name).url
-    return url, open_team(url, home().root)
+    url = name if carriers.is_server(name) else _share(home(), name).url
+    return url, carriers.open_team(url, home().root)
 
 
 def _ended(here: Home, share: ShareState) -> bool:
     """End this machine's membership in a share of files; return False if it goes on."""
-    if is_server(share.url):
+    if carriers.is_server(share.url):
         return False
     try:
-        with closing(open_files(share.url, here.root)) as carrier:
+        with closing(carriers.open_files(share.url, here.root)) as carrier:
             carrier.leave()
     except NotMember:
         return True  # a removal that was killed had come so far
     except ShareUnavailable as error:
-        note(f"this machine is still a member: {error}")
+        output.note(f"this machine is still a member: {error}")
         return False
     return True
 
@@ -336,20 +316,20 @@ def _show(here: Home, share: ShareState) -> None:
         person = str(Path.home())
         apart = outgoing.kept_apart(reader, policies, share.name)
         found = outgoing.first_leaving(reader, share, apart, person, limit=SHOWN + 1)
-    if wants_json():
+    if output.wants_json():
         return
     for project_id, project in apart.items():
         if project_id in (share.projects or apart):
-            say(KEPT_APART.format(project))
-    say(
-        f"as {config.owner(settings)} would leave for {without_login(share.url)}:"
+            output.say(KEPT_APART.format(project))
+    output.say(
+        f"as {config.owner(settings)} would leave for {carriers.without_login(share.url)}:"
         if found
         else "nothing leaves yet"
     )
     for one in found[:SHOWN]:
-        say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, TITLE)}")
+        output.say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, TITLE)}")
     if len(found) > SHOWN:
-        say("  and more")
+        output.say("  and more")
 
 
 def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -360,20 +340,20 @@ def _asked(here: Home, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _rounds(done: Sequence[dict[str, Any]]) -> None:
     """Print what the rounds did; the exit code says that one failed."""
-    is_said = as_json(done)
+    is_said = output.as_json(done)
     if not (done or is_said):
-        say(NOTHING)
+        output.say(NOTHING)
     for one in () if is_said else done:
         if "error" in one:
-            note(f"{one['name']}: {one['error']}")
+            output.note(f"{one['name']}: {one['error']}")
             if one["hint"]:
-                note(f"hint: {one['hint']}")
+                output.note(f"hint: {one['hint']}")
             continue
-        say(f"{one['name']}: {one['sent']} sent, {one['taken']} taken in")
+        output.say(f"{one['name']}: {one['sent']} sent, {one['taken']} taken in")
         if one["unsearched"]:
-            note(f"{one['name']}: {one['unsearched']}")
+            output.note(f"{one['name']}: {one['unsearched']}")
         if one["refused"]:
-            note("some was refused; which says: observer sync status")
+            output.note("some was refused; which says: observer sync status")
     if any("error" in one for one in done):
         click.get_current_context().exit(ShareUnavailable.exit_code)
 
@@ -390,7 +370,7 @@ def _status(here: Home) -> list[dict[str, Any]]:
         return [
             {
                 "name": one.name,
-                "url": without_login(one.url),
+                "url": carriers.without_login(one.url),
                 "projects": [names.get(each, f"#{each}") for each in one.projects],
                 "turns": one.turns,
                 "waiting": reader.count_waiting(one.name),
@@ -412,7 +392,7 @@ def _status(here: Home) -> list[dict[str, Any]]:
 def _shown(at_ms: int | None) -> str | None:
     if at_ms is None:
         return None
-    return iso(at_ms) if wants_json() else minute(at_ms)
+    return iso(at_ms) if output.wants_json() else minute(at_ms)
 
 
 def _left(here: Home, share: ShareState, *, may_return: bool) -> int:
@@ -433,5 +413,5 @@ def _left(here: Home, share: ShareState, *, may_return: bool) -> int:
             return 0
         todo = PurgeOrder(seqs=tuple(sorted(seqs)), only_these=True)
         order.begin(here, todo)
-        with progress("dropping", kept) as advance:
+        with output.progress("dropping", kept) as advance:
             return carry_out(here, todo, open_here, advance=advance).events

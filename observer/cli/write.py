@@ -11,8 +11,8 @@ from typing import Any, get_args
 import click
 import orjson
 
+from observer.cli import output
 from observer.cli.commands import command
-from observer.cli.output import as_json, named_project, note, respond, say
 from observer.cli.session import TYPES, nearly, on_behalf
 from observer.clients import generic
 from observer.clients.registry import attribute
@@ -48,7 +48,7 @@ from observer.local.spool import Spool
 @click.option("--supersedes", type=int, multiple=True, help="Id of a note that no longer holds.")
 @click.option("--amends", type=int, multiple=True, help="Id of a note that this corrects.")
 @click.option("--expires", default="", help="When it stops to hold: 2027-01-31, or 30d from now.")
-@named_project("Name, folder or remote; the one around the current folder.")
+@output.named_project("Name, folder or remote; the one around the current folder.")
 def remember_command(
     *,
     content: tuple[str, ...],
@@ -60,23 +60,25 @@ def remember_command(
     until = coming_ms(expires, now_ms=now_ms())
     about = {**fields, "content": text, "cwd": str(working_folder())}
     kept = on_behalf("/remember", **about, expires_ms=until)
-    if as_json(kept):
+    if output.as_json(kept):
         return
     where = f" in {kept['project']}" if kept["project"] else ""
-    say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
+    output.say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
     if kept["approval"] == "provisional":
-        note(f"it waits for a person: observer note approve {kept['id']}")
+        output.note(f"it waits for a person: observer note approve {kept['id']}")
     if kept["suspicion"]:
-        note(f"it imitates the markup of a model ({kept['suspicion']}), and is put before none")
+        output.note(
+            f"it imitates the markup of a model ({kept['suspicion']}), and is put before none"
+        )
     for near in kept["near"]:
-        note(near["stands"])
+        output.note(near["stands"])
         command = f"observer note link {kept['id']} {near['id']} --kind supersedes"
-        note(f"  if it no longer holds: {command}")
+        output.note(f"  if it no longer holds: {command}")
     if kept["dangling"]:
-        note("no note is called so yet: " + ", ".join(kept["dangling"]))
+        output.note("no note is called so yet: " + ", ".join(kept["dangling"]))
     if near := nearly(fields["type"], TYPES):
-        note(f"{fields['type']} is a type of its own; for {near}:")
-        note(f"  observer note edit {kept['id']} --type {near}")
+        output.note(f"{fields['type']} is a type of its own; for {near}:")
+        output.note(f"  observer note edit {kept['id']} --type {near}")
 
 
 @command("post", 'observer post command command="make test" exit_code:=2')
@@ -93,9 +95,9 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool) -> No
     else:
         receipts = [_spooled(report) for report in reports]
     done = _became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}"
-    respond(receipts, done)
+    output.respond(receipts, done)
     if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
-        note(f"not kept, since such events have no such field: {', '.join(ignored)}")
+        output.note(f"not kept, since such events have no such field: {', '.join(ignored)}")
 
 
 def _became(receipts: Sequence[Mapping[str, Any]]) -> str:

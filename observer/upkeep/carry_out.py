@@ -16,18 +16,9 @@ from observer.core.paths import Home, read_plain
 from observer.core.value import Value, decode_json
 from observer.redaction.seen import SEEN
 from observer.store.tombstones import Tombstones
+from observer.upkeep import take_out
 from observer.upkeep.redact import redact_files, with_secrets
 from observer.upkeep.shred import clear_derived, clear_text, finder, left, shred
-from observer.upkeep.take_out import (
-    Advance,
-    Open,
-    Removal,
-    clean,
-    clean_copies,
-    derive_if_needed,
-    is_clean,
-    marks_of,
-)
 
 
 class PurgeOrder(Value):
@@ -98,7 +89,11 @@ class PurgeReceipt(Value):
 
 
 def carry_out(
-    home: Home, asked: PurgeOrder, open_store: Open, *, advance: Advance = lambda _: None
+    home: Home,
+    asked: PurgeOrder,
+    open_store: take_out.Open,
+    *,
+    advance: take_out.Advance = lambda _: None,
 ) -> PurgeReceipt:
     """Do what an order says, which `order.begin` has written down; the caller holds the home.
 
@@ -111,14 +106,14 @@ def carry_out(
     tombstones = Tombstones(home.tombstones)
     with closing(open_store(home.database, home.backups)) as store:
         with store.read() as reader:
-            marks = marks_of(reader, asked.seqs)  # those that are gone have theirs
+            marks = take_out.marks_of(reader, asked.seqs)  # those that are gone have theirs
             if asked.only_these:
                 marks = ((event_id, "", ()) for event_id, _, _ in marks)
             tombstones.add(marks)
-        what = Removal(tombstones, text, asked.redacts)
-        cleaned = clean(store, what, advance=advance)
+        what = take_out.Removal(tombstones, text, asked.redacts)
+        cleaned = take_out.clean(store, what, advance=advance)
         store.compact()
-    backups = clean_copies(home, open_store, what)
+    backups = take_out.clean_copies(home, open_store, what)
     clear_derived(home)
     files = clear_text(home, text) if text else {}
     if asked.redacts:
@@ -135,7 +130,7 @@ def carry_out(
     )
 
 
-def complete(home: Home, open_store: Open) -> PurgeReceipt | None:
+def complete(home: Home, open_store: take_out.Open) -> PurgeReceipt | None:
     """Finish what was begun, and clean a database that is older than what was purged.
 
     Returns None where there was nothing to do.
@@ -146,11 +141,11 @@ def complete(home: Home, open_store: Open) -> PurgeReceipt | None:
     if not home.database.exists():
         return None
     with closing(open_store(home.database, home.backups)) as store:
-        derive_if_needed(store)
+        take_out.derive_if_needed(store)
         if not tombstones:
             return None
         with store.read() as reader:
-            if is_clean(reader, tombstones):
+            if take_out.is_clean(reader, tombstones):
                 return None
     begin(home, nothing := PurgeOrder(seqs=()))
     return carry_out(home, nothing, open_store)

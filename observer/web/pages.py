@@ -35,21 +35,10 @@ from observer.search.rank import has_expired, is_stale
 from observer.tools import render
 from observer.tools.parse_filters import parse_filters
 from observer.tools.rows import why
+from observer.web import upkeep
 from observer.web.diffs import diffs_in
 from observer.web.given import give, given_page, usage
 from observer.web.sessions import edits, rename, session
-from observer.web.upkeep import (
-    export,
-    health,
-    logout,
-    mend,
-    pause,
-    pauses_now,
-    privacy,
-    purge,
-    purged,
-    resume,
-)
 from observer.web.view import Handler, WebPage, WebRequest, number_in, projects, shared
 
 HITS = 30
@@ -106,7 +95,7 @@ def now(view: WebRequest) -> WebPage:
     ran = [run.session for share in account.shares for run in share.sessions]
     values = {
         **shared(memory),
-        "pauses": pauses_now(),
+        "pauses": upkeep.pauses_now(),
         "lanes": lanes,
         "left": [(number, left) for number, left in work if any(left)],
         "shares": account.shares,
@@ -459,19 +448,19 @@ PAGES: dict[str, Handler] = {
     "signals": implied,
     "given": given_page,
     "why": code,
-    "health": health,
+    "health": upkeep.health,
     "usage": usage,
-    "privacy": privacy,
-    "purged": purged,
-    "export": export,
+    "privacy": upkeep.privacy,
+    "purged": upkeep.purged,
+    "export": upkeep.export,
 }
 CHANGES: dict[str, Handler] = {
-    "privacy": privacy,
-    "purge": purge,
-    "mend": mend,
-    "pause": pause,
-    "resume": resume,
-    "logout": logout,
+    "privacy": upkeep.privacy,
+    "purge": upkeep.purge,
+    "mend": upkeep.mend,
+    "pause": upkeep.pause,
+    "resume": upkeep.resume,
+    "logout": upkeep.logout,
     "note/forget": partial(change_note, act="forget"),
     "note/undo": partial(change_note, act="undo"),
     "note/approve": partial(change_note, act="approve"),

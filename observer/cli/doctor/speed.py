@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import click
 import orjson
 
+from observer.cli import output
 from observer.cli.commands import command
 from observer.cli.doctor.lab import (
     ERAS,
@@ -41,7 +42,7 @@ from observer.cli.doctor.lab import (
     wire,
     yardstick_ms,
 )
-from observer.cli.output import emit, note, say, wants_json
+from observer.cli.output import note
 from observer.core.clock import now_ms
 from observer.core.errors import DaemonUnavailable
 from observer.core.events import Command
@@ -67,12 +68,12 @@ def speed_command(*, names: Sequence[str], quick: bool) -> None:
         options = Options(share=QUICK if quick else SHARE, work=Path(folder).resolve())
         figures = (figure for name in names or PARTS for figure in parts[name](options))
         about = machine()
-        if wants_json():
-            emit({"machine": about, "figures": [each.values() for each in figures]})
+        if output.wants_json():
+            output.emit({"machine": about, "figures": [each.values() for each in figures]})
             return
-        say(about)
+        output.say(about)
         for figure in figures:
-            say(figure.line())
+            output.say(figure.line())
     note(f"at the end: yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)")
 
 
