@@ -72,10 +72,7 @@ def _import_sources(  # noqa: PLR0913 - one of each option
     background: bool,
     follow: bool,
 ) -> None:
-    """Import the sessions of the sources that are named, else of all after asking once.
-
-    The newest come first; importing again stores nothing twice.
-    """
+    """Import the sessions of the sources that are named, else of all after asking once."""
     named, paths = _named(words)
     chosen = named or list(sources().values())
     choice = run.Choice(paths, moment_ms(since, now_ms=now_ms()) or 0, project or "")
@@ -92,16 +89,20 @@ def _import_sources(  # noqa: PLR0913 - one of each option
         )
     if not output.wants_json():
         _show(plans)
+    outcomes: Outcomes = [(plan, Counter()) for plan in plans]
     if dry_run or not any(plan.new for plan in plans):
         elsewhere = "if it lies elsewhere, name where: observer import SOURCE PATH"
         more = "leave out an option" if choice.since_ms or choice.project else elsewhere
         why = "nothing new to import" if plans else f"nothing was found: {more}"
-        outcomes, said = _untouched(plans), "" if dry_run and plans else why
+        said = "" if dry_run and plans else why
     else:
         asked = f"Import {_contents(plans)}?"
         output.confirm_once(asked, yes=yes or bool(named), refusal="nothing was imported")
         client.ensure_daemon(home(), wait_s=20)
-        outcomes, said = _handed_over(plans, choice) if background else _imported(plans, finished)
+        if background:
+            said = _hand_over(plans, choice)
+        else:
+            outcomes, said = _imported(plans, finished)
     output.respond([_outcome(*each) for each in outcomes], said)
     if follow and not dry_run:
         client.ensure_daemon(home(), wait_s=20)
@@ -109,7 +110,6 @@ def _import_sources(  # noqa: PLR0913 - one of each option
 
 
 def _named(words: tuple[str, ...]) -> tuple[list[SessionSource], tuple[Path, ...]]:
-    """Return the sources and the paths that are meant."""
     names = [word for word in words if not Path(word).exists() and source_called(word)]
     names = names or [word for word in words[:1] if source_called(word)]
     paths = tuple(Path(word) for word in words if word not in names)
@@ -124,15 +124,10 @@ def _named(words: tuple[str, ...]) -> tuple[list[SessionSource], tuple[Path, ...
     return [source for name in names if (source := source_called(name))], paths
 
 
-Outcomes = tuple[list[tuple[run.Plan, run.Counts]], str]
-"""What became of each source, and the same in words."""
+Outcomes = list[tuple[run.Plan, run.Counts]]
 
 
-def _untouched(plans: Sequence[run.Plan]) -> list[tuple[run.Plan, run.Counts]]:
-    return [(plan, Counter()) for plan in plans]
-
-
-def _imported(plans: Sequence[run.Plan], finished: run.FinishedImports) -> Outcomes:
+def _imported(plans: Sequence[run.Plan], finished: run.FinishedImports) -> tuple[Outcomes, str]:
     outcomes = []
     for plan in plans:
         with output.progress(plan.source.name, len(plan.new)) as advance:
@@ -149,7 +144,7 @@ def _imported(plans: Sequence[run.Plan], finished: run.FinishedImports) -> Outco
     return outcomes, "\n".join(_became(plan, counts) for plan, counts in outcomes if plan.new)
 
 
-def _handed_over(plans: Sequence[run.Plan], choice: run.Choice) -> Outcomes:
+def _hand_over(plans: Sequence[run.Plan], choice: run.Choice) -> str:
     """Leave an import to the daemon, which does not know this process's variables."""
     asked = tuple(
         run.QueuedSource(
@@ -162,7 +157,7 @@ def _handed_over(plans: Sequence[run.Plan], choice: run.Choice) -> Outcomes:
         sources=asked, since_ms=choice.since_ms, project=choice.project, sessions=_sessions(plans)
     )
     run.queue(home(), todo)
-    return _untouched(plans), f"handed to the daemon: {_contents(plans)}; see: observer status"
+    return f"handed to the daemon: {_contents(plans)}; see: observer status"
 
 
 def _import_history(paths: Sequence[str], **options: object) -> None:
@@ -181,11 +176,9 @@ def _import_history(paths: Sequence[str], **options: object) -> None:
             met = send(batch)
             counts.update(met)
             advance(sum(met.values()))
+    fates = {name: counts[name] for name in run.FATES}
     text = f"{counted(counts['stored'], 'commit')} stored{_others(counts)}"
-    output.respond(
-        {"folder": folder, "commits": counts.total(), **{name: counts[name] for name in run.FATES}},
-        text,
-    )
+    output.respond({"folder": folder, "commits": counts.total(), **fates}, text)
 
 
 def _refuse_impossible(
@@ -270,7 +263,6 @@ def _sessions(plans: Iterable[run.Plan]) -> int:
 
 
 def _contents(plans: Sequence[run.Plan]) -> str:
-    """Return in words what is to be read."""
     sessions = _sessions(plans)
     others = [plan.source.name for plan in plans if plan.new and not plan.source.is_of_sessions]
     parts = (
@@ -287,7 +279,6 @@ def _became(plan: run.Plan, counts: run.Counts) -> str:
 
 
 def _others(counts: run.Counts) -> str:
-    """Return in words what became of those that were not stored."""
     text = f", {counts['known']:,} known already"
     for name, why in (
         ("excluded", "excluded or paused"),
@@ -375,6 +366,5 @@ def _import_queued(
 
 
 def _goes_on(_sessions: int = 0, *, wait_s: float = 0.0) -> None:
-    """Wait, and go on unless the daemon is going."""
     if select.select([sys.stdin], [], [], wait_s)[0]:
         raise _Ended

@@ -56,9 +56,10 @@ def log_command(*, follow: bool, daemon: bool, limit: int, **scope: Any) -> None
 
 def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
     """Yield the last lines of what happened; with `follow` go on without end."""
-    seen, stamp = _Seen(), written()
+    seen, stamp = set[tuple[int, str]](), written()
     where, found = rows_of("happened", limit=RECENT, records=True, **scope)
-    lines = list(seen.new(found))[-limit:]
+    from_ms = found[-1]["at_ms"] if len(found) == RECENT else 0
+    lines = list(_unseen(found, seen, from_ms))[-limit:]
     if not output.wants_json():
         output.say(where)
         if not lines:
@@ -70,31 +71,21 @@ def _lines(limit: int, scope: dict[str, Any], *, follow: bool) -> Iterator[Row]:
             time.sleep(LOOK_S)
         stamp = now
         _, found = rows_of("happened", limit=RECENT, records=True, **scope)
-        yield from seen.new(found)
+        yield from _unseen(found, seen, from_ms)
 
 
-class _Seen:
-    """What was shown already: every item once, and the reply of a turn when it comes."""
+def _unseen(rows: Sequence[Row], seen: set[tuple[int, str]], from_ms: int) -> Iterator[Row]:
+    """Yield what is new among rows, which come newest first, the oldest of it first.
 
-    def __init__(self) -> None:
-        self._known: set[tuple[int, str]] = set()
-        self._from_ms: int | None = None
-
-    def new(self, rows: Sequence[Row]) -> Iterator[Row]:
-        """Yield what is new among rows, which come newest first, the oldest of it first.
-
-        What is older than all of the first rows comes up where others are deleted, and is not new.
-        """
-        if self._from_ms is None:
-            self._from_ms = rows[-1]["at_ms"] if len(rows) == RECENT else 0
-        replies = [
-            {**row, **row["reply"], "type": "reply"} for row in reversed(rows) if row["reply"]
-        ]
-        for each in sorted([*reversed(rows), *replies], key=lambda row: int(row["at_ms"])):
-            key = (each["id"], each["type"])
-            if each["at_ms"] >= self._from_ms and key not in self._known:
-                self._known.add(key)
-                yield each
+    A turn is followed by its reply when that comes. What is older than `from_ms` comes up where
+    others are deleted, and is not new.
+    """
+    replies = [{**row, **row["reply"], "type": "reply"} for row in reversed(rows) if row["reply"]]
+    for each in sorted([*reversed(rows), *replies], key=lambda row: int(row["at_ms"])):
+        key = (each["id"], each["type"])
+        if each["at_ms"] >= from_ms and key not in seen:
+            seen.add(key)
+            yield each
 
 
 def _show_daemons(*, follow: bool, limit: int) -> None:
@@ -117,11 +108,8 @@ def _show_line(line: str) -> None:
     """Print a line, at the time of whoever reads it."""
     text = line.rstrip("\n")
     if not output.as_json(text):
-        output.say(
-            _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)
-            if moment.is_local()
-            else text
-        )
+        local = _STAMP.sub(lambda at: moment.second_of(f"{at[1]}Z"), text)
+        output.say(local if moment.is_local() else text)
 
 
 def _opened(path: Path) -> TextIO:

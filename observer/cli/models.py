@@ -98,8 +98,6 @@ def _row(info: ModelInfo, used: str) -> dict[str, Any]:
     return {**fields, "folder": folder, "parts": parts, "is_used": used in {info.name, folder}}
 
 
-OFF = "off: no language model is configured (llm_url is empty), and none is needed"
-
 SAMPLE = Item(
     id=0,
     uuid="",
@@ -129,7 +127,9 @@ def llm_command(*, tries: bool) -> None:
     if output.as_json({"is_on": status is not None, "status": status}):
         return
     if status is None:
-        output.say(f"llm  {OFF}")
+        output.say(
+            "llm  off: no language model is configured (llm_url is empty), and none is needed"
+        )
         return
     lines = [("llm", f"{status.model} at {status.url}"), ("today", spent_text(status))]
     if status.problem:

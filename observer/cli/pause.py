@@ -45,12 +45,18 @@ def pause_command(*, span: str, project: str | None, session: str, ends: bool) -
     scopes = _scopes(project, session) or [EVERYWHERE]
     begun = Spool(home().spool).pauses.begin(scopes, from_ms=at_ms, until_ms=until_ms)
     _report("paused", [paused(one) for one in begun])
-    if session and not _is_known(session):
-        output.note(f"no session {session} is known yet: if that is a slip, see observer sessions")
+    if session:
+        try:
+            with open_memory() as memory:
+                memory.accounts.of_session(session, limit=1)
+        except NotFound:
+            slip = "if that is a slip, see observer sessions"
+            output.note(f"no session {session} is known yet: {slip}")
+        except ObserverError:  # without a memory nothing is known of any
+            return
 
 
 def _scopes(project: str | None, session: str) -> list[str]:
-    """Return the scopes of the options, empty without options."""
     if project and session:
         raise BadInput("a session is paused wherever it is", hint="leave out --project")
     if session.isdecimal():  # ours; pauses know the client's own id, also one not yet heard of
@@ -62,18 +68,6 @@ def _scopes(project: str | None, session: str) -> list[str]:
     if session:
         return [OF_SESSION + session]
     return _roots(project) if project else []
-
-
-def _is_known(session: str) -> bool:
-    """Return False if a memory is there and knows nothing of a session."""
-    try:
-        with open_memory() as memory:
-            memory.accounts.of_session(session, limit=1)
-    except NotFound:
-        return False
-    except ObserverError:
-        return True
-    return True
 
 
 def _roots(handle: str) -> list[str]:

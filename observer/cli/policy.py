@@ -55,7 +55,19 @@ def policy_command(*, path: Path) -> int:
     """Show a repository's policy, and whether a path is recorded."""
     answer = decision(Path(os.path.abspath(working_folder() / path)))  # noqa: PTH100 - links count
     if not output.as_json(answer):
-        _show(answer)
+        output.say(answer.file or "no policy here")
+        if answer.problem:
+            output.say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
+        rows = [
+            ("exclude", ", ".join(answer.exclude)),
+            ("never", ", ".join(answer.never)),
+            ("retention_days", str(answer.retention_days or "")),
+            ("name", answer.name),
+            ("sharing", answer.sharing if answer.file and not answer.problem else ""),
+        ]
+        output.fields([row for row in rows if row[1]])
+        recorded = f"not recorded: {answer.why}" if answer.why else "recorded"
+        output.say(f"{answer.path}: {recorded}")
     return 1 if answer.problem else 0
 
 
@@ -87,32 +99,15 @@ def decision(path: Path) -> PolicyDecision:
 
 
 def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder: bool) -> str:
-    """Return why a path is not recorded, "" if it is."""
     if Exclusion(settings.exclude).holds(str(path)):
         return "`exclude` in config.toml"
     if policy.problem:
         return "the policy cannot be used"
     for name in (str(path), os.path.realpath(path)):
-        if root and name.startswith(f"{root}/"):
-            pattern = policy.excluding(name[len(root) :], is_folder=is_folder)
-            if pattern:
-                return f"`{pattern}` in {FILE}"
+        inside = name[len(root) :] if root and name.startswith(f"{root}/") else ""
+        if inside and (pattern := policy.excluding(inside, is_folder=is_folder)):
+            return f"`{pattern}` in {FILE}"
     return ""
-
-
-def _show(answer: PolicyDecision) -> None:
-    output.say(answer.file or "no policy here")
-    if answer.problem:
-        output.say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")
-    rows = [
-        ("exclude", ", ".join(answer.exclude)),
-        ("never", ", ".join(answer.never)),
-        ("retention_days", str(answer.retention_days or "")),
-        ("name", answer.name),
-        ("sharing", answer.sharing if answer.file and not answer.problem else ""),
-    ]
-    output.fields([row for row in rows if row[1]])
-    output.say(f"{answer.path}: {f'not recorded: {answer.why}' if answer.why else 'recorded'}")
 
 
 OWN = "observer"

@@ -1,7 +1,4 @@
-"""`observer purge`: preview, confirm and delete events, or secrets alone, in this process.
-
-The daemon stops for as long as that takes; hooks go on spooling.
-"""
+"""`observer purge`: preview, confirm and delete events, or secrets alone, in this process."""
 
 from __future__ import annotations
 
@@ -25,7 +22,6 @@ from observer.core.paths import Home, home
 from observer.core.text import breakdown, counted
 from observer.memory.purging import in_notes, kept_in_text, planned
 from observer.redaction.seen import SEEN
-from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.upkeep.choose import Criteria, chosen
 from observer.upkeep.redact import files_with_secrets, secrets_in, with_secrets
@@ -39,12 +35,11 @@ def redact(here: Home, *, dry_run: bool, yes: bool) -> None:
     kinds, files = dict(found.kinds.most_common()), files_with_secrets(here)
     backups, left = len(list(here.backups.glob("*.db"))), list(with_secrets(here))
     lines = [f"{counted(found.events, 'event')} with secrets{breakdown(kinds)}"]
-    for where, count in files.items():
-        lines.append(f"{where}: {counted(count, 'file')} with secrets")
+    lines += [f"{where}: {counted(count, 'file')} with secrets" for where, count in files.items()]
     lines += [f"backups: {backups} to look through"] * bool(backups)
     lines += _copies(left)
-    shown = {"events": found.events, "secrets": kinds, "files": files}
-    shown |= {"backups": backups, "left": left}
+    shown = {"events": found.events, "secrets": kinds, "files": files, "backups": backups}
+    shown["left"] = left
     if _looked(shown, lines, ends=dry_run, dry_run=dry_run):
         return
     output.confirm_once("Redact it for good?", yes=yes, refusal="nothing was redacted")
@@ -61,12 +56,10 @@ def redacted(here: Home) -> PurgeReceipt:
     Raises StoreUnavailable: a database cannot be written, or is read meanwhile; OSError: a file
     cannot be written.
     """
-    todo = PurgeOrder(seqs=(), redacts=True)
     with reading(here) as reader:
         total = reader.totals().events
-    order.begin(here, todo)
     with output.progress("redacting", total) as advance:
-        return carry_out(here, todo, open_here, advance=advance)
+        return carry_out(here, PurgeOrder(seqs=(), redacts=True), open_here, advance=advance)
 
 
 def _looked(shown: dict[str, Any], lines: Iterable[str], *, ends: bool, dry_run: bool) -> bool:
@@ -79,7 +72,6 @@ def _looked(shown: dict[str, Any], lines: Iterable[str], *, ends: bool, dry_run:
 
 
 def _became(receipt: PurgeReceipt, done: str) -> list[str]:
-    """Return what became of files outside of the log."""
     files = [f"{where}: {counted(n, 'file')} {done}" for where, n in receipt.files.items()]
     return files + [f"backups/{name}: {became}" for name, became in receipt.backups.items()]
 
@@ -131,7 +123,6 @@ def purge_command(
             seqs = chosen(reader, asked)
             left = reader.totals().events - len(seqs)
         todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
-        order.begin(here, todo)
         with output.progress("purging", left) as advance:
             receipt = carry_out(here, todo, open_here, advance=advance)
     kept = kept_in_text(here, asked)

@@ -28,7 +28,6 @@ from observer.projects.policy import Policies
 from observer.store.shares import ShareState
 from observer.sync import carriers, incoming, outgoing
 from observer.sync.record import NotMember
-from observer.upkeep import carry_out as order
 from observer.upkeep.carry_out import PurgeOrder, carry_out
 from observer.upkeep.take_out import all_about
 
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Records that are shown before any leaves."""
-TITLE = 80
 WAIT_S = 600.0
 """A first round may carry everything."""
 
@@ -309,13 +307,10 @@ def _ended(here: Home, share: ShareState) -> bool:
 
 
 def _show(here: Home, share: ShareState) -> None:
-    """Show the first records that would leave."""
     settings = config.load(here)
     with reading(here) as reader:
-        policies = Policies()
-        person = str(Path.home())
-        apart = outgoing.kept_apart(reader, policies, share.name)
-        found = outgoing.first_leaving(reader, share, apart, person, limit=SHOWN + 1)
+        apart = outgoing.kept_apart(reader, Policies(), share.name)
+        found = outgoing.first_leaving(reader, share, apart, str(Path.home()), limit=SHOWN + 1)
     if output.wants_json():
         return
     for project_id, project in apart.items():
@@ -327,7 +322,7 @@ def _show(here: Home, share: ShareState) -> None:
         else "nothing leaves yet"
     )
     for one in found[:SHOWN]:
-        output.say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, TITLE)}")
+        output.say(f"  {one.project.name}: {one.item.type} - {one_line(one.item.title, 80)}")
     if len(found) > SHOWN:
         output.say("  and more")
 
@@ -359,11 +354,6 @@ def _rounds(done: Sequence[dict[str, Any]]) -> None:
 
 
 def _status(here: Home) -> list[dict[str, Any]]:
-    """Return how shares stand: times in UTC for scripts, counts of records.
-
-    `kept_apart` are projects whose policy lets nothing leave, `two_versions` notes that were
-    changed on two machines apart.
-    """
     policies = Policies()
     with reading(here) as reader:
         names = {project.id: project.name for project in reader.projects()}
@@ -396,7 +386,6 @@ def _shown(at_ms: int | None) -> str | None:
 
 
 def _left(here: Home, share: ShareState, *, may_return: bool) -> int:
-    """Drop a share, and all that came by it; return how many events went."""
     with alone_and_drained(here):
         with closing(open_here(here.database, here.backups)) as store:
             with store.write() as writer:
@@ -412,6 +401,5 @@ def _left(here: Home, share: ShareState, *, may_return: bool) -> int:
         if not seqs:
             return 0
         todo = PurgeOrder(seqs=tuple(sorted(seqs)), only_these=True)
-        order.begin(here, todo)
         with output.progress("dropping", kept) as advance:
             return carry_out(here, todo, open_here, advance=advance).events

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import click
@@ -94,26 +93,22 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool) -> No
         receipts = client.call(home(), "POST", "/events", reports)
     else:
         receipts = [_spooled(report) for report in reports]
-    done = _became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}"
-    output.respond(receipts, done)
-    if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
-        output.note(f"not kept, since such events have no such field: {', '.join(ignored)}")
-
-
-def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
-    known = sum(bool(each["id"]) for each in receipts if not each["stored"])
-    stored = sum(each["stored"] for each in receipts)
-    purged = sum(each.get("purged", False) for each in receipts)
-    excluded = len(receipts) - stored - known - purged
-    return f"stored {counted(stored, 'event')}" + "".join(
-        f", {count} {why}"
-        for count, why in (
+    done = f"spooled {counted(len(receipts), 'event')}"
+    if wait:
+        known = sum(bool(each["id"]) for each in receipts if not each["stored"])
+        stored = sum(each["stored"] for each in receipts)
+        purged = sum(each.get("purged", False) for each in receipts)
+        excluded = len(receipts) - stored - known - purged
+        whys = (
             (known, "known already"),
             (purged, "purged and left out"),
             (excluded, "of excluded folders left out"),
         )
-        if count
-    )
+        done = f"stored {counted(stored, 'event')}"
+        done += "".join(f", {count} {why}" for count, why in whys if count)
+    output.respond(receipts, done)
+    if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
+        output.note(f"not kept, since such events have no such field: {', '.join(ignored)}")
 
 
 def _from_stdin() -> list[Any]:
@@ -136,9 +131,8 @@ def _field(text: str) -> tuple[str, Any]:
     try:
         return name[:-1], orjson.loads(value)
     except orjson.JSONDecodeError as error:
-        raise BadInput(
-            f"{value!r} is not JSON: {error}", hint="for text, write NAME=TEXT"
-        ) from error
+        hint = "for text, write NAME=TEXT"
+        raise BadInput(f"{value!r} is not JSON: {error}", hint=hint) from error
 
 
 def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.report`
@@ -162,6 +156,5 @@ def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     spool = Spool(home().spool)
     spool.prepare()
     id_ = spool.append({"client": generic.NAME, "event": report["kind"]}, dump(report))
-    receipt: dict[str, Any] = {"id": id_, "stored": False}
     unknown = generic.ignored(report)
-    return {**receipt, "ignored": unknown} if unknown else receipt
+    return {"id": id_, "stored": False, **({"ignored": unknown} if unknown else {})}

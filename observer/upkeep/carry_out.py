@@ -1,7 +1,6 @@
 """Carries out a purge, from the first step or from wherever a killed process came to.
 
-Its order is kept in the home until it is done, and removed last. Every step may be repeated: the
-tombstones are known then, the events gone, the files empty.
+Its order is kept in the home until it is done, and removed last. Every step may be repeated.
 """
 
 from __future__ import annotations
@@ -95,11 +94,12 @@ def carry_out(
     *,
     advance: take_out.Advance = lambda _: None,
 ) -> PurgeReceipt:
-    """Do what an order says, which `order.begin` has written down; the caller holds the home.
+    """Write an order down, and do what it says; the caller holds the home.
 
     Raises StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes
     on; OSError: a file cannot be written; as above.
     """
+    begin(home, asked)
     text = finder(asked.texts)
     SEEN.use(home.seen)
     SEEN.forget(asked.texts)
@@ -147,5 +147,4 @@ def complete(home: Home, open_store: take_out.Open) -> PurgeReceipt | None:
         with store.read() as reader:
             if take_out.is_clean(reader, tombstones):
                 return None
-    begin(home, nothing := PurgeOrder(seqs=()))
-    return carry_out(home, nothing, open_store)
+    return carry_out(home, PurgeOrder(seqs=()), open_store)
