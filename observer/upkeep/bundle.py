@@ -1,8 +1,7 @@
 """A home in one file, to be moved or kept, and what is restored from such a file.
 
-A bundle is a tar file, packed by gzip: a verified copy of the database, the settings, what was
-purged, which sessions were imported, which folders are note folders, and a manifest. A bare copy
-of the database and the lines of `observer export` can be restored too. What is restored is complete
+A bundle is a packed tar file: a verified copy of the database, the settings, what was purged, which
+sessions were imported, which folders are note folders, and a manifest. What is restored is complete
 and checked before anything of the home moves.
 """
 
@@ -61,7 +60,6 @@ class Restored(Value):
 
 
 def _parts(home: Home) -> dict[str, Path]:
-    """Return the files that go with the database, by their names in a bundle."""
     tombstones = home.tombstones
     return {
         "config.toml": home.config,
@@ -86,9 +84,8 @@ def pack(home: Home, bundle: Path, owner: str) -> BundleManifest:
             store.backup(copy)
             with store.read() as reader:
                 events = reader.totals().events
-        manifest = BundleManifest(
-            version=__version__, home=str(home.root), owner=owner, events=events
-        )
+        root = str(home.root)
+        manifest = BundleManifest(version=__version__, home=root, owner=owner, events=events)
         descriptor = os.open(bundle, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with (
@@ -149,7 +146,6 @@ _KINDS = "name a file of observer backup or observer export"
 
 
 def _unpacked(source: Path, folder: Path) -> BundleManifest:
-    """Put a database into a folder, and what comes with it."""
     with source.open("rb") as file:
         begin = file.read(len(_SQLITE))
         file.seek(0)
@@ -237,7 +233,6 @@ def _kept(home: Home, stamp: str, *, replaces: bool) -> str:
 
 @contextmanager
 def _workshop(home: Home) -> Iterator[Path]:
-    """Lend an empty folder on the disk of the home."""
     folder = home.workshop
     shutil.rmtree(folder, ignore_errors=True)
     make_private(folder)

@@ -1,9 +1,7 @@
 """Chooses the events that a purge takes: those asked for, what depends on them, how far they reach.
 
 An item knows the first event that it was made of. The others are found as the item was: by folding
-the events of its session once more. Summaries follow from the events of a session, fixes from all
-sessions of a project, and a note from whatever was done to it; projects that have no note in common
-know nothing of each other.
+the events of its session once more. Projects with no note in common know nothing of each other.
 """
 
 from __future__ import annotations
@@ -14,27 +12,8 @@ from itertools import chain
 
 import msgspec
 
+from observer.core import events
 from observer.core.errors import BadInput, NotFound
-from observer.core.events import (
-    AnyBody,
-    Commit,
-    Custom,
-    Delegation,
-    Enriched,
-    Event,
-    FileRead,
-    FileWrite,
-    Forget,
-    Intent,
-    Prompt,
-    Remember,
-    Reply,
-    Revise,
-    Search,
-    Shared,
-    Triage,
-    Undo,
-)
 from observer.core.filters import CAPTURED, RECORDED_KINDS, Filters, touches
 from observer.core.model import Item, Recorded, item_id, seq_of
 from observer.core.text import listed
@@ -50,7 +29,7 @@ from observer.upkeep.shred import finder, places
 _OTHER_WORK = frozenset({"reverts", "replaces", "makes"})
 """Links to items of their own; by the others an observation quotes what it was made of."""
 
-_QUOTED = (Prompt, Reply, Delegation)
+_QUOTED = (events.Prompt, events.Reply, events.Delegation)
 """Events whose words stand in the item of their turn."""
 
 
@@ -95,10 +74,10 @@ def _with_sources(reader: StoreReader, item_ids: Collection[int]) -> Iterator[tu
             seen |= linked
 
 
-def _folded(events: Collection[Recorded], wanted: set[int]) -> Iterator[int]:
+def _folded(log: Collection[Recorded], wanted: set[int]) -> Iterator[int]:
     """Yield the events of one session that made or changed some items, or are quoted in them."""
     fold: SessionReducer | None = None
-    for recorded in events:
+    for recorded in log:
         fold = fold or SessionReducer(begin(recorded))
         whole, drafted = fold.add_paired(recorded)
         turn = fold.state().turn
@@ -113,7 +92,7 @@ def _folded(events: Collection[Recorded], wanted: set[int]) -> Iterator[int]:
 
 ALL = 1 << 31
 
-_event = msgspec.json.Decoder(Event).decode
+_event = msgspec.json.Decoder(events.Event).decode
 
 
 class Criteria(Value):
@@ -293,22 +272,19 @@ def _names(stored: StoredEvent, file: str) -> bool:
     return any(touches(path, file) for path in paths_of(body))
 
 
-def paths_of(body: AnyBody) -> Iterator[str]:
+def paths_of(body: events.AnyBody) -> Iterator[str]:
     """Yield the files that an event says it is about."""
-    if isinstance(body, Intent):
+    if isinstance(body, events.Intent):
         yield from paths_of(body.of)
-    elif isinstance(body, FileWrite | Search):
+    elif isinstance(body, events.FileWrite | events.Search):
         yield body.path
-    elif isinstance(body, FileRead):
+    elif isinstance(body, events.FileRead):
         yield from body.paths
-    elif isinstance(body, Prompt | Custom):
+    elif isinstance(body, events.Prompt | events.Custom):
         yield from body.files
-    elif isinstance(body, Commit):
+    elif isinstance(body, events.Commit):
         for file in body.files:
             yield from (file.path, file.old_path)
-
-
-# --- what goes with them -------------------------------------------------------------------------
 
 
 def _about(
@@ -328,16 +304,16 @@ def _about(
         body = recorded.event.body
         if _is_of(body, gone, rederived):
             seqs.add(recorded.seq)
-            if isinstance(body, Forget):
+            if isinstance(body, events.Forget):
                 seqs |= origins(reader, [body.item])  # what is left of it was not wanted either
     return seqs | _undoing(reader, going)
 
 
-def _is_of(body: AnyBody, gone: Collection[int], rederived: Collection[int]) -> bool:
+def _is_of(body: events.AnyBody, gone: Collection[int], rederived: Collection[int]) -> bool:
     """Return True if an event is about an item that is gone, or that is derived anew."""
-    if isinstance(body, Enriched):
+    if isinstance(body, events.Enriched):
         return body.item in rederived
-    if isinstance(body, Triage):
+    if isinstance(body, events.Triage):
         return any(item in gone for item in body.evidence)
     return isinstance(body, OnNote) and body.item in gone
 
@@ -347,11 +323,11 @@ def _undoing(reader: StoreReader, going: Collection[int]) -> set[int]:
     seqs: set[int] = set()
     revised = reader.log_of_kind("revise")
     bodies = (one.event.body for one in revised if one.seq in going)
-    notes = {body.item for body in bodies if isinstance(body, Revise)}
+    notes = {body.item for body in bodies if isinstance(body, events.Revise)}
     for note in notes:
         history = reader.history(note)
         for place, recorded in enumerate(history):
-            if isinstance(recorded.event.body, Undo):
+            if isinstance(recorded.event.body, events.Undo):
                 standing = [before for before, _ in versions_of(history[:place])]
                 if len(standing) > 1 and standing[-1].seq in going:
                     seqs.add(recorded.seq)
@@ -396,7 +372,9 @@ def _joined(reader: StoreReader, homes: Mapping[int, int]) -> Iterator[tuple[int
     for kind in _ON_ITEMS:
         for recorded in reader.log_of_kind(kind):
             body = recorded.event.body
-            if isinstance(body, Shared) or (isinstance(body, Remember) and body.scope != "project"):
+            if isinstance(body, events.Shared) or (
+                isinstance(body, events.Remember) and body.scope != "project"
+            ):
                 yield recorded.project_id, _NOWHERE
-            elif isinstance(body, Enriched | OnNote) and seq_of(body.item) in homes:
+            elif isinstance(body, events.Enriched | OnNote) and seq_of(body.item) in homes:
                 yield recorded.project_id, homes[seq_of(body.item)]

@@ -1,7 +1,6 @@
 """Ownership of a home: the daemon's lock, its lease for hooks, and the identity of its files.
 
-The lock makes a daemon the only one of its home. The kernel holds it as long as the process lives,
-so no crash leaves it behind; the process id in the file is for people and messages.
+The lock makes a daemon the only one of its home, and is held by the kernel as long as it lives.
 
 The lease shows hooks that a daemon lives, without a request: `daemon.alive` has a modification time
 in the future, renewed while the daemon lives, and names the command that starts one. A hook that
@@ -76,8 +75,7 @@ RETRY_S = 600.0
 
 def renew(home: Home) -> None:
     """Renew the lease; errors are ignored, since it only speeds up the next start."""
-    parent = Path(__file__).parents[2]
-    # Otherwise this is a checkout that is not installed.
+    parent = Path(__file__).parents[2]  # a checkout, where it is not installed
     is_installed = parent.name in {"site-packages", "dist-packages"}
     starter = f"{sys.executable}\n{'' if is_installed else parent}\n"
     with suppress(OSError):

@@ -1,7 +1,4 @@
-"""What was damaged and is to be repaired, what was repaired and lost: for `status` and `doctor`.
-
-Whoever meets damage has it repaired: by a file that the daemon, or the next one, sees.
-"""
+"""What was damaged and is to be repaired, what was repaired and lost: for `status` and `doctor`."""
 
 from __future__ import annotations
 
@@ -30,15 +27,10 @@ _KEPT = 20
 
 
 class Loss(Value):
-    """One mending.
+    """One mending: its time and reason; events that were whole, came from backups, or are gone.
 
-    Args:
-        at_ms: when.
-        reason: what was wrong.
-        kept: events that were whole.
-        restored: events that only a backup had.
-        lost: events that are gone; they happened from `from_ms` until `until_ms`, None for unknown.
-        aside: names of the damaged files, in `backups`.
+    Those happened from `from_ms` until `until_ms`, None for unknown. `aside` names the damaged
+    files, in `backups`.
     """
 
     at_ms: int

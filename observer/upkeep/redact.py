@@ -1,10 +1,8 @@
 """Applies today's redaction rules to what was stored under those of its day.
 
-An event keeps its id, place and time; its text is replaced as it would be if it came now. Doing it
-twice changes nothing, so that a pass that was killed is simply begun again.
-
-`observer purge --secrets` applies all rules. While the daemon goes on, only values are taken out
-that `redaction.seen` has come to know since; a kill is made good by the next look.
+An event keeps its id, place and time. Doing it twice changes nothing, so that a pass that was
+killed is simply begun again. While the daemon goes on, only values are taken out that
+`redaction.seen` has come to know since.
 """
 
 from __future__ import annotations
@@ -33,7 +31,6 @@ from observer.upkeep.shred import is_abandoned, supersede
 BATCH = 500
 """Events in memory at a time."""
 _MARK = re.compile(rb"\[redacted:([a-z0-9_-]+)\]|(\[private\])|(redacted-[0-9a-f]{16})")
-_IDENTITY, _PRIVATE, _OTHER = "identity", "private", "other"
 
 _event = msgspec.json.Decoder(Event).decode
 _json = msgspec.json.Encoder().encode
@@ -56,7 +53,7 @@ class Redacted(NamedTuple):
 
 def secrets_in(reader: StoreReader) -> Redacted:
     """Return what `redact_log` would do; changes nothing."""
-    return _redacted_of(reader, _leave, _leave)
+    return _redacted_of(reader, lambda _: None, lambda _: None)
 
 
 def redact_log(writer: Writer) -> Redacted:
@@ -89,49 +86,35 @@ def _redacted_of(
     return Redacted(events, kinds, frozenset(notes))
 
 
-def _leave(_: object) -> None:
-    """Change nothing."""
-
-
 def redact_files(home: Home) -> dict[str, int]:
     """Redact what no decoder understood, and what killed hooks left; count the files by folder.
 
     What has a name in `spool/new` is redacted when it is stored.
     """
-    gone = {"spool/bad": 0, "spool/tmp": 0}
-    for path in _plain(home.spool / "bad"):
-        gone["spool/bad"] += _redacted(path)
-    for path in _plain(home.spool / "tmp"):
-        if is_abandoned(path, home.spool / "new"):
-            gone["spool/tmp"] += _redacted(path)
+    new, left = home.spool / "new", _plain(home.spool / "tmp")
+    gone = {
+        "spool/bad": sum(map(_redacted, _plain(home.spool / "bad"))),
+        "spool/tmp": sum(_redacted(path) for path in left if is_abandoned(path, new)),
+    }
     return {name: count for name, count in gone.items() if count}
 
 
 def files_with_secrets(home: Home) -> dict[str, int]:
     """Return what `redact_files` would do; changes nothing, and waits for no hook."""
-    held = {}
-    for name in ("bad", "tmp"):
-        if count := sum(map(_has_secret, _plain(home.spool / name))):
-            held[f"spool/{name}"] = count
-    return held
+    held = {f"spool/{name}": _plain(home.spool / name) for name in ("bad", "tmp")}
+    return {name: count for name, paths in held.items() if (count := sum(map(_has_secret, paths)))}
 
 
 def with_secrets(home: Home) -> list[str]:
-    """Return the copies of a person's own files that hold secrets, by name.
-
-    They are what the person wrote, and what an installer would put back.
-    """
+    """Return the copies of a person's own files that hold secrets, by name; they stay."""
     files = (path for path in _plain(home.backups) if ".db" not in path.name)
     return [str(path.relative_to(home.root)) for path in files if _has_secret(path)]
 
 
 def redacted_text(stored: StoredText) -> StoredText:
     """Return the text of an event as it should be."""
-    stored = stored._replace(
-        root=redact_text(stored.root),
-        branch=redact_text(stored.branch),
-        commit=redact_text(stored.commit),
-    )
+    root, branch, commit = map(redact_text, (stored.root, stored.branch, stored.commit))
+    stored = stored._replace(root=root, branch=branch, commit=commit)
     try:
         event = _event(stored.data)
     except (msgspec.MsgspecError, UnicodeDecodeError):  # damaged: what it means is unknown
@@ -161,14 +144,14 @@ def _kinds(before: StoredText, after: StoredText) -> Counter[str]:
 
 
 def _marked(before: bytes, after: bytes) -> Counter[str]:
-    return (_marks(after) - _marks(before)) or Counter({_OTHER: 1})
-
-
-def _marks(data: bytes) -> Counter[str]:
-    return Counter(
-        kind.decode() if kind else _PRIVATE if private else _IDENTITY
-        for kind, private, _identity in _MARK.findall(data)
+    was, now = (
+        Counter(
+            kind.decode() if kind else "private" if private else "identity"
+            for kind, private, _identity in _MARK.findall(data)
+        )
+        for data in (before, after)
     )
+    return (now - was) or Counter(other=1)
 
 
 def _redacted(path: Path) -> bool:
@@ -234,14 +217,12 @@ def found(
 
 def found_in(reader: StoreReader) -> list[int]:
     """Return the same of all that a reader sees, as of a copy that nobody else has open."""
-    return _holding(lambda seen: reader.stored_texts(after_seq=seen, limit=BATCH), lambda _: None)[
-        0
-    ]
+    return _holding(lambda seen: reader.stored_texts(after_seq=seen, limit=BATCH))[0]
 
 
 def _holding(
     batch_after: Callable[[int], Sequence[StoredText]],
-    advance: Callable[[int], object],
+    advance: Callable[[int], object] = lambda _: None,
     seen: int = 0,
     *,
     batches: int = -1,

@@ -1,10 +1,8 @@
 """Opens a database as its owner; a damaged one, or one of another schema, is first made anew.
 
-Homes of commits that were never released may have the number of a schema, but the tables of an
-earlier state of its migrations: they are made anew from their log, which is the same in all. Of a
-damaged one a new one is made of what is whole, the newest copies give the rest. The new database is
-complete before anything moves. A process that is killed over it leaves either the old database or
-the new one, and what was moved aside is looked into again next time.
+One of another schema is made anew from its log. Of a damaged one a new one is made of what is
+whole, the newest copies give the rest. The new database is complete before anything moves: a kill
+leaves the old one or the new one, and what was moved aside is looked into again next time.
 """
 
 from __future__ import annotations
@@ -243,12 +241,8 @@ def _migrated(home: Home, copy: Path) -> Iterator[Path]:
 
 
 def _aside(home: Home, at_ms: int) -> dict[Path, Path]:
-    """Return where each damaged file goes."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at_ms / 1000))
     target = home.backups / f"{home.database.stem}{DAMAGED_COPY}{stamp}.db"
-    log_name = f"{home.database.name}-wal"
-    moved = {
-        home.database: target,
-        home.database.with_name(log_name): target.with_name(f"{target.name}-wal"),
-    }
+    log_file = home.database.with_name(f"{home.database.name}-wal")
+    moved = {home.database: target, log_file: target.with_name(f"{target.name}-wal")}
     return {path: to for path, to in moved.items() if path.exists() and path.stat().st_size}

@@ -1,8 +1,7 @@
 """Takes rows out of a database: by a purge, by age, by size, or as notes deleted for good.
 
-What goes is chosen elsewhere; the act is one. From the home's own database events are taken while
-nobody else has it (`clean`), or while the daemon goes on: what is left is what a rebuild would make
-of the log without those events, derived in a database beside, and the living one takes over what
+From the home's own database events are taken while nobody else has it (`clean`), or while the
+daemon goes on: what is left is derived in a database beside, and the living one takes over what
 differs (`Rederivation`). The same, without any event that goes, puts in order what an import
 brought newest first. Copies lose the same events, and are derived when they are used.
 """
@@ -36,7 +35,7 @@ from observer.store.tombstones import Marked, Tombstones, places_of
 from observer.store.writer import Writer
 from observer.upkeep import redact, size_cap
 from observer.upkeep.choose import origins, reached_projects, with_dependents
-from observer.upkeep.redact import Redacted, redact_log
+from observer.upkeep.redact import Redacted
 from observer.upkeep.shred import discard, holds, places, shred, supersede
 
 _CHUNK_BYTES = 1 << 20
@@ -85,11 +84,8 @@ def marks_of(reader: StoreReader, seqs: Collection[int]) -> Iterator[Marked]:
 class Removal(NamedTuple):
     """What goes out of a database of the home, whichever that is.
 
-    Args:
-        tombstones: what was purged.
-        text: whatever holds it goes.
-        redacts: whether all that is left is redacted by today's rules.
-        retention: what is older at `now_ms`.
+    `tombstones` and whatever holds `text`, and what is older than `retention` keeps at `now_ms`;
+    with `redacts` all that is left is redacted by today's rules.
     """
 
     tombstones: Tombstones
@@ -130,7 +126,12 @@ def clean(
         if seqs:
             writer.delete_events(seqs)
             writer.drop_unused_projects()
-        redacted = _redacted(writer, what, is_known=not derives)
+        if what.redacts:
+            redacted = redact.redact_log(writer)
+        else:
+            known = [] if derives else redact.found_in(writer)
+            redact.redact_events(writer, known)
+            redacted = Redacted(len(known))
         writer.drop_note_files(redacted.notes)
         if not (seqs or notes or redacted):
             pass
@@ -146,14 +147,6 @@ def clean(
         writer.drop_deleted_words()
         writer.put_meta(APPLIED, str(len(what.tombstones)))
     return Cleaned(len(seqs), redacted, len(notes))
-
-
-def _redacted(writer: Writer, what: Removal, *, is_known: bool) -> Redacted:
-    if what.redacts:
-        return redact_log(writer)
-    known = redact.found_in(writer) if is_known else []
-    redact.redact_events(writer, known)
-    return Redacted(len(known))
 
 
 def named(reader: StoreReader, tombstones: Tombstones, text: Text) -> Iterator[int]:
@@ -217,12 +210,17 @@ def _copy_cleaned(path: Path, open_store: Open, what: Removal) -> str:
         discard(beside)
 
 
-def _is_readable(path: Path) -> bool:
-    """Return True if the disk returns all bytes of a file, at the first attempt or the second.
+def _delete(path: Path) -> None:
+    try:
+        shred(path)
+    except OSError as error:
+        if not is_unreadable(error):
+            raise
+        path.unlink()  # what cannot be overwritten cannot be read either
 
-    What it never returns must not be mapped into memory, where reading it would end the process,
-    nor keep every later start from going on.
-    """
+
+def _is_readable(path: Path) -> bool:
+    """Return True if the disk returns all of a file: else mapping it would end the process."""
     for _ in range(2):
         try:
             with path.open("rb", buffering=0) as file:
@@ -236,22 +234,11 @@ def _is_readable(path: Path) -> bool:
     return False
 
 
-def _delete(path: Path) -> None:
-    try:
-        shred(path)
-    except OSError as error:
-        if not is_unreadable(error):
-            raise
-        path.unlink()  # what cannot be overwritten cannot be read either
-
-
 def _places(reader: StoreReader) -> dict[int, tuple[str, ...]]:
     return {project.id: places_of(project) for project in reader.projects()}
 
 
 def _rename(writer: Writer, text: re.Pattern[bytes]) -> None:
-    """Take a text out of what is known of projects that live on, and of own titles of sessions."""
-
     def without(values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value for value in values if not text.search(value.encode()))
 
@@ -325,12 +312,8 @@ def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
 class Rederivation:
     """What some projects would be derived into without some events, in a database beside.
 
-    Args:
-        home: where that database lies for the time being.
-        open_store: opens it.
-        store: the living one, which goes on meanwhile.
-        gone: the `seq` of each event that goes; there may be none.
-        projects: those that are derived, beside those that what goes bears on.
+    `store` is the living one, which goes on meanwhile; `gone` the `seq` of each event that goes,
+    if any; `projects` are derived beside those that what goes bears on.
     """
 
     def __init__(

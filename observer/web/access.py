@@ -1,8 +1,7 @@
 """Who may look at the pages: a link that opens once, a cookie for a day, a token on each change.
 
-Cookies are signed with a key in the home, so that they outlive a daemon; whoever logs out makes
-another key. A browser sends a cookie to every port of this machine: what another port gets is
-refused here by the user at the other end of the connection, and by another daemon for its key.
+Cookies are signed with a key in the home, so that they outlive a daemon. A browser sends one to
+every port of this machine: what another port gets is refused by the user at its end, and the key.
 """
 
 from __future__ import annotations

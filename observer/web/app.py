@@ -1,8 +1,7 @@
 """The web face as an ASGI application: who may ask, what every answer forbids, which page answers.
 
-It is imported with the first request, as are the templates. Nothing is served to another host,
-origin or site than its own, and nothing but the login page without a cookie. A handler is a
-function of a `WebRequest` that runs in a thread; it returns a `WebPage`, or where to go on.
+Nothing is served to another host, origin or site than its own, and nothing but the login page
+without a cookie. A handler is a function of a `WebRequest` that runs in a thread.
 """
 
 from __future__ import annotations
@@ -71,9 +70,8 @@ class WebApp:
             answer = await self._answer(request, nonce)
         except Exception:  # the door of a front: one request fails, the daemon stays
             logger.exception("%s %s failed", scope["method"], scope["path"])
-            answer = self._problem(
-                nonce, 500, "something went wrong here", "see: observer log --daemon"
-            )
+            what = "something went wrong here"
+            answer = self._problem(nonce, 500, what, "see: observer log --daemon")
         answer.headers.update(_headers(nonce, is_static=scope["path"].startswith("/static/")))
         await answer(scope, receive, send)
 
@@ -148,9 +146,8 @@ class WebApp:
         except TooManyTries as error:
             return self._problem(nonce, 429, error.message, error.hint)
         if not cookie:
-            return self._problem(
-                nonce, 401, "this link was used, or is too old", "make another with: observer web"
-            )
+            what = "this link was used, or is too old"
+            return self._problem(nonce, 401, what, "make another with: observer web")
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
             self._cookie,
@@ -166,10 +163,9 @@ class WebApp:
         self, request: Request, form: dict[str, str], *, nonce: str, token: str
     ) -> Response:
         first, _, name = request.url.path.strip("/").partition("/")
-        table = CHANGES if request.method == "POST" else PAGES
+        handler = PAGES.get(first)
         if request.method == "POST":
-            first, name = request.url.path.strip("/"), ""
-        handler = table.get(first)
+            handler, name = CHANGES.get(request.url.path.strip("/")), ""
         if handler is None:
             return self._nothing(nonce)
         query = Query({key: value for key, value in request.query_params.items() if value.strip()})
@@ -206,8 +202,8 @@ class WebApp:
     async def _snapshot(self) -> Hashable:
         """Return what grows with every write; asked once for all pages that are open.
 
-        A token of the snapshot also changes with the connection that happens to be lent: pages that
-        load at once would make each other load again, without end.
+        A token of the snapshot changes with the connection that is lent too: pages that load at
+        once would make each other load again, without end.
         """
         taken_s, seen = self._seen
         if time.monotonic() - taken_s > LOOK_S / 2:
@@ -262,11 +258,10 @@ def _headers(nonce: str, *, is_static: bool) -> dict[str, str]:
 
 
 def _static(name: str) -> Response | None:
-    known = {file.name: file for file in (FOLDER / "static").iterdir()}
-    file = known.get(name)
-    if file is None or file.suffix not in TYPES:
-        return None
-    return Response(file.read_bytes(), media_type=TYPES[file.suffix])
+    known = {file.name: file for file in (FOLDER / "static").iterdir() if file.suffix in TYPES}
+    if file := known.get(name):
+        return Response(file.read_bytes(), media_type=TYPES[file.suffix])
+    return None
 
 
 def _cookie(request: Request, name: str) -> str:

@@ -1,7 +1,6 @@
 """The pages: each is a question to the memory, put into a template.
 
-What is asked stands in the address, so that a page can be kept, copied and read without
-JavaScript. A change is a form that comes back to the page that it is about.
+What is asked stands in the address; a change is a form that comes back to the page it is about.
 """
 
 from __future__ import annotations
@@ -61,20 +60,10 @@ BRANCHES = 12
 _BENIGN = frozenset({"renamed", "supersedes", "amends"})
 """What is known of a note that takes nothing from it."""
 STANDING = ("decision", "constraint", "rule", "heuristic", "rejected")
-FIELDS = (
-    "q",
-    "project",
-    "type",
-    "file",
-    "branch",
-    "session",
-    "since",
-    "until",
-    "failed",
-    "notes",
-    "by",
+FIELDS = {
+    "q", "project", "type", "file", "branch", "session", "since", "until", "failed", "notes", "by",
     "client",
-)
+}  # fmt: skip
 
 
 def now(view: WebRequest) -> WebPage:
@@ -109,7 +98,7 @@ def search(view: WebRequest) -> WebPage:
     """Find items by words and meaning; what is wrong with a query stands where hits would."""
     memory, asked = view.memory, view.query
     values: dict[str, Any] = {"hits": (), "problem": None, "notice": "", "types": {}}
-    if asked.keys() & set(FIELDS):
+    if asked.keys() & FIELDS:
         try:
             wanted = parse_filters(**_filters(asked), now_ms=now_ms())
             find = memory.recall if asked.get("notes") else memory.search
@@ -141,19 +130,10 @@ def signal_name(name: str) -> str:
 
 
 def _hit(hit: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a Hit, as a template reads it
-    reasons = msgspec.to_builtins(why(hit))
-    shown = {
-        signal_name(name): value
-        for name, value in reasons.items()
-        if value and name not in {"id", "terms"}
-    }
-    return {
-        "item": hit.item,
-        "text": text,
-        "terms": hit.signals.terms,
-        "mark": render.mark(hit),
-        "why": shown,
-    }
+    reasons = msgspec.to_builtins(why(hit)) | {"id": 0, "terms": ()}
+    shown = {signal_name(name): value for name, value in reasons.items() if value}
+    about = {"item": hit.item, "text": text, "terms": hit.signals.terms}
+    return {**about, "mark": render.mark(hit), "why": shown}
 
 
 def timeline(view: WebRequest) -> WebPage:
@@ -208,14 +188,8 @@ def item(view: WebRequest) -> WebPage:
         # A file of a folder has its history in git, and a note of an old home none at all.
         with suppress(ObserverError):
             history = memory.notes.history(one.id)[::-1]
-    values = {
-        **shared(memory),
-        "item": one,
-        "history": history,
-        "around": around,
-        "said": render.said(one),
-        "diffs": diffs,
-    }
+    values = {"item": one, "history": history, "around": around, "diffs": diffs}
+    values |= {**shared(memory), "said": render.said(one)}
     return WebPage("item.html", render.one_line(one.title, 80), values)
 
 
@@ -244,19 +218,15 @@ def notes(view: WebRequest) -> WebPage:
 
 def _waiting(memory: Memory, wanted: SearchOptions, project: str | None) -> list[Item]:
     """Return the rules that nobody has approved yet: few, and looked for among all rules."""
-    rules = memory.accounts.happened(
-        msgspec.structs.replace(wanted, layer="rule"), project=None, limit=LINKED
-    )
+    asked = msgspec.structs.replace(wanted, layer="rule")
+    rules = memory.accounts.happened(asked, project=None, limit=LINKED)
     here = memory.project(project).id if project else None
     places = {here} if project else {note.project_id for note in rules}
     return [note for note in rules if note.approval == "provisional" and note.project_id in places]
 
 
 def _graph(found: Sequence[Item]) -> dict[str, Any]:
-    """Return the links among some notes, and where in a square of 100 each linked note is drawn.
-
-    A link is one to what a note names by its id or its title. At most `NODES` notes are drawn.
-    """
+    """Return the links among some notes, and where in a square of 100 each linked note is drawn."""
     known = {note.id: note for note in found}
     titles = {note.title: note.id for note in found}
     ends = [
@@ -264,10 +234,8 @@ def _graph(found: Sequence[Item]) -> dict[str, Any]:
         for note in found
         for link in note.links
     ]
-    drawn = list(
-        dict.fromkeys(end for one, _, other in ends if other in known for end in (one, other))
-    )
-    drawn = drawn[:NODES]
+    linked = (end for one, _, other in ends if other in known for end in (one, other))
+    drawn = list(dict.fromkeys(linked))[:NODES]
     angles = {one: 2 * math.pi * place / len(drawn) for place, one in enumerate(drawn)}
     places = {
         one: (round(50 + 42 * math.sin(angle), 1), round(50 - 42 * math.cos(angle), 1))
@@ -360,7 +328,6 @@ def _root_with(target: str, among: Sequence[Project]) -> str:
 
 
 def _standing(note: Item) -> str:
-    """Return whether a note still holds: "ended", "doubtful", or "holds"."""
     if is_stale(note) or has_expired(note, now_ms()):
         return "ended"
     is_doubtful = any(each.reason not in _BENIGN for each in note.validity)
@@ -395,13 +362,14 @@ def implied(view: WebRequest) -> WebPage:
     chosen: Status = "snoozed" if status == "snoozed" else "new"
     found = memory.signals.list(status=chosen)
     values = {
+        **shared(memory),
         "signals": found.signals[:PAIRS],
         "more": max(0, len(found.signals) - PAIRS),
         "degraded": found.degraded,
         "status": chosen,
         "inferences": memory.inferences.list(),
     }
-    return WebPage("signals.html", "Implied", {**shared(memory), **values})
+    return WebPage("signals.html", "Implied", values)
 
 
 def triage(view: WebRequest) -> str:
@@ -426,47 +394,25 @@ def settle(view: WebRequest) -> str:
 
 
 def _filters(asked: Mapping[str, str]) -> dict[str, Any]:
-    named = {
-        name: asked.get(name, "")
-        for name in ("type", "branch", "session", "since", "until", "by", "client")
-    }
+    names = ("type", "branch", "session", "since", "until", "by", "client")
+    named = {name: asked.get(name, "") for name in names}
     files = [asked["file"]] if asked.get("file") else []
     return {**named, "files": files, "failed": bool(asked.get("failed"))}
 
 
 PAGES: dict[str, Handler] = {
-    "": now,
-    "search": search,
-    "timeline": timeline,
-    "sessions": sessions,
-    "session": session,
-    "edits": edits,
-    "item": item,
-    "notes": notes,
-    "project": project,
-    "review": review,
-    "signals": implied,
-    "given": given_page,
-    "why": code,
-    "health": upkeep.health,
-    "usage": usage,
-    "privacy": upkeep.privacy,
-    "purged": upkeep.purged,
-    "export": upkeep.export,
-}
+    "": now, "search": search, "timeline": timeline, "sessions": sessions, "session": session,
+    "edits": edits, "item": item, "notes": notes, "project": project, "review": review,
+    "signals": implied, "given": given_page, "why": code, "health": upkeep.health, "usage": usage,
+    "privacy": upkeep.privacy, "purged": upkeep.purged, "export": upkeep.export,
+}  # fmt: skip
 CHANGES: dict[str, Handler] = {
-    "privacy": upkeep.privacy,
-    "purge": upkeep.purge,
-    "mend": upkeep.mend,
-    "pause": upkeep.pause,
-    "resume": upkeep.resume,
-    "logout": upkeep.logout,
-    "note/forget": partial(change_note, act="forget"),
-    "note/undo": partial(change_note, act="undo"),
-    "note/approve": partial(change_note, act="approve"),
+    **{name: getattr(upkeep, name) for name in ("privacy", "purge", "mend", "pause", "resume")},
+    **{f"note/{act}": partial(change_note, act=act) for act in ("forget", "undo", "approve")},
     "note/edit": edit,
     "review": settle,
     "signal": triage,
     "given": give,
     "session/rename": rename,
+    "logout": upkeep.logout,
 }
