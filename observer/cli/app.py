@@ -107,10 +107,8 @@ def _as_ours(
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         if error.errno in _NO_WRITING and is_inside(str(error.filename), str(home().root)):
-            return ObserverError(
-                f"the home {home().root} cannot be used: {where}{error.strerror}",
-                hint=_HOME_HINT,
-            )
+            message = f"the home {home().root} cannot be used: {where}{error.strerror}"
+            return ObserverError(message, hint=_HOME_HINT)
         message = f"{where}{error.strerror or error}"
         return ObserverError(message, hint=remedy(error, "see what is wrong: observer doctor"))
     if isinstance(error, StoreUnavailable) and is_read_only(home()):

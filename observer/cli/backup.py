@@ -1,7 +1,4 @@
-"""The commands `backup`, `restore` and `export`: the memory in files.
-
-A copy of the database, a home in one file, or all that is stored as JSON or as Markdown.
-"""
+"""The commands `backup`, `restore` and `export`: the memory in files."""
 
 from __future__ import annotations
 
@@ -60,12 +57,8 @@ def backup_command(*, path: Path | None, bundle: Path | None, yes: bool) -> None
     if target.parent != here.backups and not target.parent.exists():
         # A name with a typing error hides a backup.
         gone = f"there is no folder {target.parent}"
-        output.confirm_once(
-            f"{gone}. Make it?",
-            yes=yes,
-            refusal=f"nothing was written, {gone}",
-            hint="make it, or add --yes",
-        )
+        refusal, hint = f"nothing was written, {gone}", "make it, or add --yes"
+        output.confirm_once(f"{gone}. Make it?", yes=yes, refusal=refusal, hint=hint)
     refuse_unsettled(here)
     repair_first(here)
     target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -168,9 +161,6 @@ def _write_vault(here: Home, folder: Path) -> int:
 _UNUSABLE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|#^\[\]]+')
 _NAME_CHARS = 60
 _NOWHERE = "without a project"
-_OWN = "-"
-
-
 VaultFile = tuple[str, str]
 """The path of a file in the vault, and its text."""
 
@@ -204,11 +194,8 @@ def _note(item: Item, folder: str) -> VaultFile:
         "updated": iso(item.updated_ms),
         "id": item.uuid,
     }
-    links = "".join(
-        f"- {link.kind} [[{link.title}]]\n"
-        for link in item.links
-        if link.title and link.kind != FORMERLY
-    )
+    known = (link for link in item.links if link.title and link.kind != FORMERLY)
+    links = "".join(f"- {link.kind} [[{link.title}]]\n" for link in known)
     text = with_fields("", fields) + f"{item.narrative}\n" + (f"\n{links}" if links else "")
     return f"{folder}/notes/{_usable(item.title)} {item.id}.md", text
 
@@ -239,6 +226,5 @@ def _session(session: Session, items: Iterable[Item], folder: str) -> VaultFile:
 
 
 def _usable(name: str) -> str:
-    """Return a name as a file or folder of any system may have it."""
     plain = one_line(_UNUSABLE.sub(" ", name), _NAME_CHARS).strip(" .")
-    return plain or _OWN
+    return plain or "-"

@@ -1,8 +1,4 @@
-"""`observer config`: show settings with their meaning, and change them without losing comments.
-
-A change is in force when the command returns: the daemon is stopped, the file is written, and the
-daemon starts again with it.
-"""
+"""`observer config`: show settings with their meaning, and change them without losing comments."""
 
 from __future__ import annotations
 
@@ -80,10 +76,7 @@ def set_command(*, name: str, values: tuple[str, ...], yes: bool) -> None:
 
 
 def _agreed(name: str, value: object, *, yes: bool) -> None:
-    """Show what a limit deletes, together with the others, and ask, unless that is nothing.
-
-    What gives memories away is a person's choice too; other settings need no agreement.
-    """
+    """Show what a limit deletes, together with the others, and ask, unless that is nothing."""
     from observer.cli.space import show_going  # noqa: PLC0415 - of limits only
 
     if name == "mem0_scope":
@@ -142,22 +135,19 @@ def write_setting(here: Home, name: str, value: object) -> None:
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(target)
     except OSError as error:
-        raise ConfigInvalid(
-            f"{here.config} cannot be written: {error.strerror}",
-            hint=remedy(error, "make its folder writable"),
-        ) from error
+        message = f"{here.config} cannot be written: {error.strerror}"
+        hint = remedy(error, "make its folder writable")
+        raise ConfigInvalid(message, hint=hint) from error
 
 
 def _changed(here: Home, name: str, value: object) -> str:
-    """Return the text of the settings' file with one value replaced."""
     try:
         text = read_plain(here.config).decode() if here.config.exists() else ""
         document = tomlkit.parse(text)
         document[name] = value
     except (TOMLKitError, UnicodeDecodeError) as error:
-        raise ConfigInvalid(
-            f"{here.config} is not valid TOML: {error}", hint="correct it, or move it away"
-        ) from error
+        message = f"{here.config} is not valid TOML: {error}"
+        raise ConfigInvalid(message, hint="correct it, or move it away") from error
     config.check(document.unwrap(), source=str(here.config))
     return tomlkit.dumps(document)
 

@@ -1,7 +1,4 @@
-"""Exclusive access of a command to the home, with the spool drained and the database repaired.
-
-The daemon stops for as long as that takes, and is started again afterwards.
-"""
+"""Exclusive access of a command to the home, with the spool drained and the database repaired."""
 
 from __future__ import annotations
 
@@ -38,11 +35,8 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
     """Hold the home without a daemon; one that ran before is started again afterwards.
 
     It is started whatever ends this process, and where something waits in the spool of a daemon
-    that was not stopped on purpose.
-
-    Args:
-        here: the home.
-        tries: how often a daemon is asked to stop; an open editor may start another at once.
+    that was not stopped on purpose. `tries` is how often a daemon is asked to stop: an open editor
+    may start another at once.
 
     Raises DaemonUnavailable: a daemon does not stop, or another started each time.
     """
@@ -77,7 +71,7 @@ def _brought_back(here: Home, substitute: subprocess.Popen[bytes] | None) -> boo
     """Start the daemon if one ran before, or if events wait for one; let its substitute go.
 
     Return False where it does not answer, and a note says why. One that only takes long is left to
-    the substitute, which waits for it once this process has ended.
+    the substitute.
     """
     is_up = True
     try:
@@ -104,14 +98,9 @@ def alone_and_drained(here: Home) -> Iterator[None]:
             spool = Spool(here.spool)
             spool.prepare()
             pipeline = Pipeline(
-                store,
-                spool,
-                settings=config.load(here),
-                places=PlaceCache(),
-                now_ms=now_ms,
-                tombstones=Tombstones(here.tombstones),
-                probes=here.probes,
-            )
+                store, spool, settings=config.load(here), places=PlaceCache(), now_ms=now_ms,
+                tombstones=Tombstones(here.tombstones), probes=here.probes,
+            )  # fmt: skip
             while pipeline.drain().entries:
                 pass
         yield

@@ -52,20 +52,17 @@ project_option = click.option(
 )
 
 
-tools_option = click.option(
+@command("install", "observer install claude-code git bash --dry-run")
+@targets_argument
+@click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
+@project_option
+@click.option(
     "--tools",
     metavar="NAME[,NAME]",
     default="",
     shell_complete=completion.toolsets,
     help="Toolsets that the clients are offered; left out, those that they have, or core.",
 )
-
-
-@command("install", "observer install claude-code git bash --dry-run")
-@targets_argument
-@click.option("--list", "lists", is_flag=True, help="List the clients, and change nothing.")
-@project_option
-@tools_option
 @click.option("--ctrl-r/--no-ctrl-r", default=None, help="Bind Ctrl-R in shells, or no longer.")
 @dry_run_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before changing what was found.")
@@ -176,8 +173,7 @@ def _leave(
     asked = f"Take all of this out, and {also}?"
     output.confirm_once(asked, yes=yes, refusal="nothing was taken out", hint="add --yes")
     outcomes = [_one(one.client, installers.uninstall, one.context, dry_run=False) for one in found]
-    # A hook that nobody knows of, in a repository, does nothing without these scripts; the pause
-    # is for a daemon that somebody starts to read the memory.
+    # A hook in a repository does nothing without these; the pause is for a daemon of a reader.
     shutil.rmtree(here.hooks, ignore_errors=True)
     at_ms = now_ms()
     Spool(here.spool).pauses.begin([EVERYWHERE], from_ms=at_ms, until_ms=UNENDING_MS)
@@ -344,26 +340,20 @@ def _outcome(one: installers.Setup, *, dry_run: bool) -> dict[str, Any]:
     }
 
 
-# --- the list ------------------------------------------------------------------------------------
-
-
 def show_list(context: InstallContext) -> None:
     """Print every client that can be installed, what it has, and when it last reported."""
     last = last_reports(context.home)
     rows = [_listed(client, context, last) for client in clients().values() if client.installer]
     if output.as_json(rows):
         return
-    shown = [
+    shown = (
         (
-            row["client"],
-            _short(row["found"], context) or "-",
-            " + ".join(row["offers"]),
-            " + ".join(row["installed"]) or "-",
-            row["tried"] or "unverified",
+            *(row["client"], _short(row["found"], context) or "-", " + ".join(row["offers"])),
+            *(" + ".join(row["installed"]) or "-", row["tried"] or "unverified"),
             minute_of(row["last_at"]) if row["last_at"] else "-",
         )
         for row in rows
-    ]
+    )
     columns = ("client", "found", "offers", "installed", "tried", "last heard")
     output.table(columns, shown, spare=("tried", "offers", "found"))
 

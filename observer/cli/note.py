@@ -123,21 +123,20 @@ def deleted_command(*, of: str, undo: bool) -> None:
     """List what agents deleted for good and can be brought back."""
     output.refuse_agents("an agent sees no notes of others")
     with open_memory() as memory:
-        found = [one for one in memory.deleted() if of in {"", one.item.owner}]
-    final = [(one.item, one.final_ms) for one in found]
+        found = [(i, at) for i, at in memory.deleted() if of in {"", i.owner}]
     rows = [
-        {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in final
+        {"id": i.id, "owner": i.owner, "title": i.title, "final_at": iso(at)} for i, at in found
     ]
     if not output.as_json(rows):
-        for item, at_ms in final:
+        for item, at_ms in found:
             whose = f" of {item.owner}" if item.owner else ""
             output.say(f"#{item.id}{whose}: {item.title} (until {moment.minute(at_ms)})")
         if not found:
             output.say(
                 "no agent's deletion waits; what you forgot comes back with: observer undo ID"
             )
-    for one in found if undo else ():
-        _change(str(one.item.id), "undo")
+    for item, _ in found if undo else ():
+        _change(str(item.id), "undo")
 
 
 @command("approve", "observer note approve 142", of=note_command)
@@ -207,10 +206,9 @@ def _settle(pair: Pair) -> bool:
         return bool(key == "s")
     both = f"{pair.newer.narrative}\n\n{pair.older.narrative}\n"
     merged = (click.edit(both) or "").strip() if key == "m" else ""
-    if key == "m" and not merged:
-        return True
-    asked_for = {"how": _SETTLED[key], "other": pair.older.id, "content": merged}
-    _change(str(pair.newer.id), "settle", **asked_for)
+    if key != "m" or merged:
+        asked_for = {"how": _SETTLED[key], "other": pair.older.id, "content": merged}
+        _change(str(pair.newer.id), "settle", **asked_for)
     return True
 
 
@@ -241,9 +239,8 @@ def _change(handle: str, action: str, **asked: object) -> None:
     output.respond(after, text, remark=undo)
 
 
-MOST = 5_000
-"""Items of one draft that are looked through."""
-HITS = 50
+MOST, HITS = 5_000, 50
+"""Items of one draft that are looked through; hits of a topic."""
 
 
 @command("draft", "observer note draft '#142' --to docs/runbooks", of=note_command)
@@ -263,10 +260,8 @@ def draft_command(
     """Draft a decision record, a runbook or a skill."""
     what = " ".join(words)
     if sum((bool(what), testing, as_skills)) != 1:
-        raise BadInput(
-            "name what to draft, or one of --testing and --skills",
-            hint="observer note draft SESSION, '#142' for a fix, or a topic in words",
-        )
+        hint = "observer note draft SESSION, '#142' for a fix, or a topic in words"
+        raise BadInput("name what to draft, or one of --testing and --skills", hint=hint)
     with open_memory() as memory:
         here = meant(memory, project)
         if what:
@@ -277,9 +272,8 @@ def draft_command(
             runs = memory.accounts.recent("command", project=here.uuid, limit=MOST)
             made = [drafts.testing(here.name, runs)] if testing else skills(runs)
     if not made:
-        raise NotFound(
-            "no commands were run together by three sessions yet", hint="ask again in some weeks"
-        )
+        why = "no commands were run together by three sessions yet"
+        raise NotFound(why, hint="ask again in some weeks")
     paths = [_write(target, draft) for draft in made] if target else []
     if not output.as_json([{"path": draft.path, "text": draft.text} for draft in made]):
         text = "\n".join(map(str, paths)) or "\n".join(draft.text for draft in made)
@@ -303,8 +297,7 @@ def _draft(memory: Memory, what: str, project: str | None) -> Draft:
         of_topic = memory.search(what, project=project, limit=HITS, narrow=narrow)
         hits = of_topic.above_floor().hits
         items: Sequence[Item] = memory.accounts.as_of_now([hit.item for hit in hits])
-        title = what
-        sessions: Sequence[Session] = ()
+        title, sessions = what, tuple[Session, ...]()
     else:
         summary = course.ran.summary
         items = [*course.items, *([summary] if summary else [])]
@@ -317,8 +310,7 @@ def _draft(memory: Memory, what: str, project: str | None) -> Draft:
 
 def _write(target: Path, draft: Draft) -> Path:
     """Write a draft as a new file, never over one that is there, and return its path."""
-    is_folder = target.is_dir() or "/" in draft.path
-    path = target / draft.path if is_folder else target
+    path = target / draft.path if target.is_dir() or "/" in draft.path else target
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -328,10 +320,8 @@ def _write(target: Path, draft: Draft) -> Path:
     return path
 
 
-FIRST_WITHIN_S = 10.0
-"""How long `add` waits until the files are read, about 4,000 of them, and `remove` until none is
-found any more."""
-LOOK_S = 0.1
+FIRST_WITHIN_S, LOOK_S = 10.0, 0.1
+"""How long `add` waits until files are read, about 4,000, and `remove` until none is found."""
 
 
 @listing("folder", "observer note folder")
@@ -345,11 +335,9 @@ def folder_command() -> None:
             for each in memory.files.listed.all()
         ]
     columns = ("name", "notes", "project", "path")
-    if output.as_json([dict(zip(columns, row, strict=True)) for row in found]):
-        return
-    output.table(
-        columns, found, none="no note folders; add one with: observer note folder add PATH"
-    )
+    if not output.as_json([dict(zip(columns, row, strict=True)) for row in found]):
+        none = "no note folders; add one with: observer note folder add PATH"
+        output.table(columns, found, none=none)
 
 
 @command("add", "observer note folder add docs/decisions", of=folder_command)
@@ -364,9 +352,8 @@ def add_command(*, path: str, name: str | None, project: str | None) -> None:
     client.ensure_daemon(home())
     with open_memory() as memory:
         chosen = memory.project(project).uuid if project else ""
-        made = memory.files.listed.add(
-            str(working_folder() / path), name=name or "", project=chosen
-        )
+        whole = str(working_folder() / path)
+        made = memory.files.listed.add(whole, name=name or "", project=chosen)
     files, unread = _first_scan(made.path)
     named = {"name": made.name, "path": made.path, "project": made.project}
     done = f"{files - unread:,} of {files:,} files" if files else "nothing"
@@ -427,11 +414,10 @@ def folder_history_command(*, name: str | None, limit: int) -> None:
     with open_memory() as memory:
         path = memory.files.listed.named(name).path if name else ""
         found = [each for each in memory.files.versions.all() if path in {"", each.folder}][:limit]
-    if output.as_json([_change_row(each) for each in found]):
-        return
-    rows = ((one.number, minute(one.at_ms), one.act, f"{one.folder}/{one.path}") for one in found)
-    none = "no changes; what is older than 30 days is not kept"
-    output.table(("number", "when", "what", "path"), rows, none=none)
+    if not output.as_json([_change_row(each) for each in found]):
+        rows = ((i.number, minute(i.at_ms), i.act, f"{i.folder}/{i.path}") for i in found)
+        none = "no changes; what is older than 30 days is not kept"
+        output.table(("number", "when", "what", "path"), rows, none=none)
 
 
 def _change_row(change: NoteChange) -> dict[str, object]:

@@ -1,9 +1,7 @@
 """What commands share: their options, their output, and what only a person may do.
 
-JSON for scripts; for people lines and tables of a terminal's width.
-
-Into a pipe goes the same, as wide as it is. The content comes from files, commands and editors;
-its control characters must not reach the terminal.
+JSON for scripts; for people lines and tables of a terminal's width, into a pipe as wide as they
+are. Control characters of the content must not reach the terminal.
 """
 
 from __future__ import annotations
@@ -78,14 +76,8 @@ The daemon, which shows UTC to agents, has neither option."""
 
 def limit_option(default: int, about: str, *, most: int | None = None) -> Callable[[F], F]:
     """Give a command the option `--limit`: at least 1, and no more than `most`."""
-    return click.option(
-        "--limit",
-        "-n",
-        type=click.IntRange(1, most),
-        default=default,
-        show_default=True,
-        help=about,
-    )
+    span = click.IntRange(1, most)
+    return click.option("--limit", "-n", type=span, default=default, show_default=True, help=about)
 
 
 def as_json(value: object) -> bool:

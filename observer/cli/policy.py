@@ -1,7 +1,4 @@
-"""What is recorded: by the policy of a repository, in this project, and at all.
-
-For a person `observer policy` says it of a path, `status` of this project, `up --explain` of all.
-"""
+"""What is recorded: of a path (`policy`), in this project (`status`), at all (`up --explain`)."""
 
 from __future__ import annotations
 

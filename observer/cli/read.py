@@ -1,9 +1,7 @@
 """The commands that look: search, context, timeline, why, graph, show, sessions, today, web, tui.
 
-They ask the daemon, which has the index in memory and numpy loaded; to open both for one question
-costs five times as much processor time as the question. If the daemon cannot answer (it is down,
-frozen, of another version, or has other settings), this process reads the memory, with the same
-result.
+They ask the daemon, which has the index in memory; if it cannot answer (it is down, frozen, of
+another version, or has other settings), this process reads the memory, with the same result.
 """
 
 from __future__ import annotations
@@ -107,9 +105,8 @@ def context_command(
             output.respond(given, f"#{given['id']} is {done}: {one_line(given['title'], 80)}")
         return
     if client and client not in clients():
-        hint = did_you_mean(
-            get_close_matches(client, clients(), n=1), "see: observer install --list"
-        )
+        near = get_close_matches(client, clients(), n=1)
+        hint = did_you_mean(near, "see: observer install --list")
         raise NotFound(f"no client {client!r}", hint=hint)
     if explain:
         ask("context explained", project=project, client=client)
@@ -193,16 +190,12 @@ def sessions_command(**options: Any) -> None:  # noqa: ANN401 - the options abov
     why = "no session goes on" if options["active"] else "no session yet"
     more = "leave out --active" if options["active"] else FIRST_SESSION
     none = nothing(why, more, everywhere=scope == scope_line(""))
-    cells = (
-        (
-            f"s{row['id']}",
-            *(row[name] for name in ("client", "project", "status")),
-            minute_of(row["last_at"]),
-            row["events"],
-            one_line(row["request"], 200),
-        )
+    names = ("client", "project", "status", "last_at", "events", "request")
+    shown = (
+        row | {"last_at": minute_of(row["last_at"]), "request": one_line(row["request"], 200)}
         for row in rows
     )
+    cells = ((f"s{row['id']}", *(row[name] for name in names)) for row in shown)
     columns = ("id", "client", "project", "status", "last active", "events", "request")
     output.table(columns, cells, spare=("events", "status", "project", "client"), none=none)
 
@@ -298,11 +291,10 @@ def web_command(*, no_open: bool, logout: bool) -> None:
         return
     if is_opened:
         output.say("opened in your browser")
-    else:
-        for name in ("url", "proxied"):
-            if name in answer:
-                output.say(answer[name], is_exact=True)  # whole, however narrow the terminal is
-        output.note(f"it opens once, within {answer['seconds']} s")
+        return
+    for name in [one for one in ("url", "proxied") if one in answer]:
+        output.say(answer[name], is_exact=True)  # whole, however narrow the terminal is
+    output.note(f"it opens once, within {answer['seconds']} s")
 
 
 @command("tui", "observer tui")
